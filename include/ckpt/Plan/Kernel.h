@@ -1,0 +1,53 @@
+//===- Kernel.h - What one kernel may hold and what it costs ----*- C++ -*-===//
+//
+// The rules of kernels, in one place: the planner, the simulator, the rewrite
+// and the report all ask here. A kernel is
+//
+//   fusible producers -> at most one anchor -> epilogue in its output space
+//
+// Without an anchor all outputs have one shape. With one, every output is a
+// result of the anchor or is reached from it by reads that are one to one
+// (`Pointwise`, or a `Reshape`/`Permute` view); all paths to an output pass
+// the same views. An opaque anchor holds nothing else but reshapes of its reads.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_PLAN_KERNEL_H
+#define CKPT_PLAN_KERNEL_H
+
+#include "ckpt/Plan/Plan.h"
+
+namespace ckpt::plan {
+
+/// That output number `output` may be written over the value `input`, which
+/// the kernel reads from memory: each element is read only to make the element
+/// at the same linear position, and element sizes are equal.
+struct InPlacePair {
+  ValueId input;
+  int32_t output;
+};
+
+/// What follows from the ops and outputs of a kernel alone.
+struct KernelInfo {
+  /// Empty, or why this is no legal kernel (one sentence, lower case).
+  std::string error;
+  OpId anchor = none;
+  /// Distinct values read from memory, ascending.
+  std::vector<ValueId> memoryReads;
+  std::vector<InPlacePair> inPlace;
+  /// Distinct bytes read from memory (of a slice: the slice's) and written.
+  int64_t bytesMoved = 0;
+  /// Work done inside, evaluation counts included (an op inside a reader that
+  /// evaluates it more often counts as often).
+  int64_t flops = 0;
+  int64_t workspaceBytes = 0;
+  /// max(compute, bytes / bandwidth) + launch.
+  int64_t timeNs = 0;
+};
+
+/// Applies the rules to \p kernel. Never asserts on a well-formed problem.
+KernelInfo analyze(const Problem &problem, const Kernel &kernel);
+
+} // namespace ckpt::plan
+
+#endif // CKPT_PLAN_KERNEL_H

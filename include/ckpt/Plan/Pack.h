@@ -1,0 +1,19 @@
+//===- Pack.h - Places for instances in one arena ---------------*- C++ -*-===//
+
+#ifndef CKPT_PLAN_PACK_H
+#define CKPT_PLAN_PACK_H
+
+#include "ckpt/Plan/Plan.h"
+
+namespace ckpt::plan {
+
+/// Places every output and workspace of \p plan (which must be valid without
+/// slots), chooses who takes over whose place, and sets `arenaBytes`. Stops as
+/// soon as the arena fits \p budgetBytes; otherwise returns the smallest arena
+/// found. Orders by several criteria, then searches canonical placements
+/// (PLANNER: MiniMalloc, ASPLOS'23) with a limit on counted steps.
+void packSlots(const Problem &problem, Plan &plan, int64_t budgetBytes);
+
+} // namespace ckpt::plan
+
+#endif // CKPT_PLAN_PACK_H

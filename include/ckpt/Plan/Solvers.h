@@ -1,0 +1,86 @@
+//===- Solvers.h - Everything that makes plans and bounds -------*- C++ -*-===//
+//
+// Solvers read a Problem and return plans with slots placed. They obey
+// `Value::keep`, `Op::mayRepeat` and the order of effects, and are
+// deterministic: effort is limited by counted work; the clock only stops
+// between rounds.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_PLAN_SOLVERS_H
+#define CKPT_PLAN_SOLVERS_H
+
+#include "ckpt/Plan/Validate.h"
+
+#include <functional>
+#include <optional>
+
+namespace ckpt::plan {
+
+/// A plan with slots and what the simulator says of it.
+struct Solution {
+  Plan plan;
+  Verdict verdict;
+};
+
+/// Switches for comparison; the defaults are what users get.
+struct SolverOptions {
+  /// Off: one kernel per op that has to stand in memory; nothing is inlined.
+  bool fusion = true;
+  /// Off: kernels in program order of their anchors or outputs.
+  bool reorder = true;
+  /// Between rounds, stop after this. 0: one round.
+  int64_t timeLimitMs = 2000;
+  /// Called between rounds with a line for people; may be empty.
+  std::function<void(const std::string &)> progress;
+};
+
+/// The fastest plan without a limit: fused and ordered, recomputing nothing
+/// that stands in memory but what `Keep::Recompute` demands. Named strategies
+/// and the baseline of percent budgets are this on a constrained problem.
+Solution solveUnlimited(const Problem &problem, const SolverOptions &options);
+
+/// Least time (then extra FLOPs) with an arena of at most \p budgetBytes: the
+/// rolling snapshot min-cut, run as a small portfolio.
+struct BudgetResult {
+  /// Best plan that fits; empty if none was found.
+  std::optional<Solution> best;
+  /// Smallest arena of any plan found, the best's included.
+  Solution smallest;
+  /// True if the clock ended the search before its counted work did.
+  bool stoppedByClock = false;
+  int64_t firstPlanMs = 0;
+};
+BudgetResult solveBudget(const Problem &problem, int64_t budgetBytes,
+                         const SolverOptions &options);
+
+/// Lower bounds that hold for any order, any fusion and any number of
+/// recomputations of kernels that obey the rules: computed once, then asked
+/// for every budget. (Snapshot relaxation: first execution of one anchor.)
+class Bound {
+public:
+  explicit Bound(const Problem &problem);
+  /// No plan with an arena of \p budgetBytes has fewer extra FLOPs.
+  int64_t extraFlops(int64_t budgetBytes) const;
+  /// No plan has a smaller arena.
+  int64_t minimumBytes() const { return minimum; }
+
+private:
+  /// extraFlops >= max over lines of (value - price * budget) / scale.
+  struct Line {
+    int64_t value;
+    int64_t price;
+    int64_t room;
+  };
+  std::vector<Line> lines;
+  int64_t minimum = 0;
+};
+
+/// Exhaustive search over schedules of small problems (about 7 ops): the
+/// oracle of the tests. Minimises extra FLOPs, then time, under a limit on the
+/// live peak (not the arena).
+std::optional<Plan> solveReference(const Problem &problem, int64_t liveBytes);
+
+} // namespace ckpt::plan
+
+#endif // CKPT_PLAN_SOLVERS_H
