@@ -313,8 +313,8 @@ void Analysis::spread(int32_t position, std::vector<int32_t> &places) const {
         // reads serves many elements.
         if (read.destination && destinations++ != k)
           continue;
-        if (read.destination && (read.access == Access::Pointwise ||
-                                 reader.kind == OpKind::Opaque))
+        if (read.destination &&
+            (read.access == Access::Pointwise || reader.kind == OpKind::Opaque))
           place = places[result];
       } else if (read.access == Access::Pointwise ||
                  read.access == Access::Aligned) {
@@ -421,9 +421,9 @@ void Analysis::countWork() {
       int32_t maker = locals[localRead(i, r)].maker;
       if (maker == none)
         continue;
-      int64_t times = !isAnchor(op(i))              ? evaluations[i]
+      int64_t times = !isAnchor(op(i))             ? evaluations[i]
                       : op(i).reads[r].destination ? elements
-                                                    : iterations;
+                                                   : iterations;
       evaluations[maker] = std::max(evaluations[maker], times);
     }
     bool once = isAnchor(op(i)) || elements == 0;
@@ -432,8 +432,7 @@ void Analysis::countWork() {
     flops += op(i).flops * times / of;
     info.workspaceBytes += op(i).workspaceBytes;
   }
-  Wide memoryPs =
-      Wide(info.bytesMoved) * 1000000 / problem.bytesPerMicrosecond;
+  Wide memoryPs = Wide(info.bytesMoved) * 1000000 / problem.bytesPerMicrosecond;
   Wide timePs = std::max(computePs, memoryPs) + Wide(problem.launchNs) * 1000;
   info.flops = clampCost(flops);
   info.timeNs = clampCost((timePs + 999) / 1000);

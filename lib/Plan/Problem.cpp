@@ -136,7 +136,8 @@ std::string checkOps(const Problem &problem) {
     if (op.layer != none && !inRange(op.layer, problem.layers.size()))
       return opText(id) + " is in a layer that does not exist";
     if (op.hasEffects && (op.kind != OpKind::Opaque || op.mayRepeat))
-      return opText(id) + " has effects, but is not an opaque op that runs once";
+      return opText(id) +
+             " has effects, but is not an opaque op that runs once";
   }
   return "";
 }

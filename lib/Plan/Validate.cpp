@@ -44,9 +44,12 @@ public:
   }
 
 private:
-  bool fail(int32_t kernel, std::string error) {
-    verdict.error = "kernel " + std::to_string(kernel) + ": " + error;
+  bool failPlan(std::string error) {
+    verdict.error = std::move(error);
     return false;
+  }
+  bool fail(int32_t kernel, const std::string &error) {
+    return failPlan("kernel " + std::to_string(kernel) + ": " + error);
   }
   std::string name(ValueId value) const {
     return "value " + std::to_string(value) + " (" +
@@ -170,12 +173,11 @@ bool Simulator::checkEnd() {
       instance.lastRead = kernelCount - 1;
   for (ValueId id = 0; id < static_cast<ValueId>(problem.values.size()); ++id)
     if (problem.values[id].home == Home::Result && latest[id] == none)
-      return fail(kernelCount, "result " + name(id) + " was never written");
+      return failPlan("result " + name(id) + " was never written");
   for (OpId id = 0; id < static_cast<OpId>(problem.ops.size()); ++id)
     if (!problem.ops[id].mayRepeat && !runs[id])
-      return fail(kernelCount, "op " + std::to_string(id) + " (" +
-                                   problem.ops[id].name +
-                                   ") has to run once, but did not");
+      return failPlan("op " + std::to_string(id) + " (" + problem.ops[id].name +
+                      ") has to run once, but did not");
   dyingIn.resize(kernelCount);
   for (size_t i = 0; i < verdict.instances.size(); ++i)
     if (inArena(i))
@@ -236,8 +238,7 @@ bool Simulator::mayTakeOver(int32_t instance, int32_t input) const {
 }
 
 /// One augmenting path of the matching between outputs and dying inputs.
-bool Simulator::findInput(int32_t k, int32_t output,
-                          std::vector<char> &tried) {
+bool Simulator::findInput(int32_t k, int32_t output, std::vector<char> &tried) {
   for (size_t i = 0; i < readBy[k].size(); ++i) {
     int32_t input = readBy[k][i];
     if (tried[i] || !mayTakeOver(output, input))
