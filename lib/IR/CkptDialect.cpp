@@ -120,10 +120,10 @@ void PlanAttr::print(mlir::AsmPrinter &printer) const {
 static mlir::ParseResult parseOutput(mlir::AsmParser &parser,
                                      PlannedKernel &kernel) {
   PlannedOutput &output = kernel.outputs.emplace_back();
-  return mlir::failure(
-      parser.parseInteger(output.op) || parser.parseColon() ||
-      parser.parseInteger(output.result) || parser.parseKeyword("at") ||
-      parser.parseInteger(output.offset));
+  return mlir::failure(parser.parseInteger(output.op) || parser.parseColon() ||
+                       parser.parseInteger(output.result) ||
+                       parser.parseKeyword("at") ||
+                       parser.parseInteger(output.offset));
 }
 
 static mlir::ParseResult parseKernel(mlir::AsmParser &parser,
