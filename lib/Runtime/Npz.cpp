@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Npy.h"
-#include "ckpt/Runtime/OutputFile.h"
+#include "ckpt/Support/OutputFile.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/EndianStream.h"

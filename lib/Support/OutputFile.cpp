@@ -1,6 +1,6 @@
 //===- OutputFile.cpp - Files that are complete or absent -----------------===//
 
-#include "ckpt/Runtime/OutputFile.h"
+#include "ckpt/Support/OutputFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Process.h"
 

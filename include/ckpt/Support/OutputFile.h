@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef CKPT_RUNTIME_OUTPUTFILE_H
-#define CKPT_RUNTIME_OUTPUTFILE_H
+#ifndef CKPT_SUPPORT_OUTPUTFILE_H
+#define CKPT_SUPPORT_OUTPUTFILE_H
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/Error.h"
@@ -23,4 +23,4 @@ writeOutputFile(llvm::StringRef path,
 
 } // namespace ckpt
 
-#endif // CKPT_RUNTIME_OUTPUTFILE_H
+#endif // CKPT_SUPPORT_OUTPUTFILE_H
