@@ -70,12 +70,14 @@ private:
     return problem.values.size() - 1;
   }
 
-  /// Prefers values that nobody reads yet and recent ones, so that problems
-  /// have depth.
+  /// Prefers the latest value and then what ops made, so that problems are deep
+  /// and backward ops read what stood before.
   ValueId pickValue() {
     int32_t count = problem.values.size();
-    ValueId first = pick(count), second = pick(count);
-    return chance(60) ? std::max(first, second) : first;
+    if (count > options.arguments && chance(80))
+      return chance(50) ? count - 1
+                        : options.arguments + pick(count - options.arguments);
+    return pick(count);
   }
 
   Access accessTo(ValueId value, int32_t shape) {
