@@ -1,6 +1,6 @@
 //===- Plan.cpp - The pass --ckpt-plan ------------------------------------===//
 
-#include "StepFunction.h"
+#include "ckpt/Analysis/Step.h"
 #include "ckpt/IR/CkptDialect.h"
 #include "ckpt/Support/OutputFile.h"
 #include "ckpt/Transforms/Passes.h"

@@ -1,6 +1,6 @@
 //===- PlanAttributes.cpp - Plans as attributes, there and back -----------===//
 
-#include "OpHash.h"
+#include "ckpt/Analysis/OpHash.h"
 #include "ckpt/IR/CkptDialect.h"
 #include "ckpt/Plan/Pack.h"
 #include "ckpt/Transforms/Planning.h"

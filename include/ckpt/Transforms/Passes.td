@@ -84,6 +84,23 @@ def PlanPass : Pass<"ckpt-plan", "::mlir::ModuleOp"> {
   let dependentDialects = ["::ckpt::CkptDialect"];
 }
 
+def PrintProblemPass : Pass<"ckpt-print-problem", "::mlir::ModuleOp"> {
+  let summary = "Print the planning problem of the step as text";
+  let description = [{
+    Writes what the planner sees of a function to standard output, in the text
+    form that `ckpt-plan` reads (docs/PlanFormat.md); the program is not changed.
+    Use it with `-o /dev/null`, since the program follows on standard output. A
+    comment at the end holds the figures of the program as written: its peak, the
+    bytes that it moves and its work.
+  }];
+  let options = [
+    Option<"function", "func", "std::string", "\"\"",
+           "The step; by default the only public function with a body">,
+    Option<"device", "device", "std::string", "\"cpu\"",
+           "The described device that costs refer to">,
+  ];
+}
+
 def ApplyPlanPass : Pass<"ckpt-apply-plan", "::mlir::ModuleOp"> {
   let summary = "Rewrite a planned function into kernels";
   let description = [{

@@ -1,6 +1,6 @@
 //===- OpHash.cpp - Fingerprints of ops that survive a file ---------------===//
 
-#include "OpHash.h"
+#include "ckpt/Analysis/OpHash.h"
 #include "ckpt/IR/CkptDialect.h"
 #include "llvm/Support/xxhash.h"
 
@@ -93,13 +93,25 @@ SmallVector<int64_t> ckpt::hashOps(const ProgramProblem &program) {
 }
 
 uint64_t ckpt::hashDecisions(mlir::func::FuncOp function) {
-  std::string decisions;
-  function.walk<mlir::WalkOrder::PreOrder>([&](Operation *op) {
-    auto decision =
-        op->getAttrOfType<DecisionAttr>(CkptDialect::decisionAttrName());
-    if (auto layer = dyn_cast<LayerOp>(op))
-      decision = layer.getDecisionAttr();
-    decisions += decision ? '0' + static_cast<int>(decision.getValue()) : '-';
+  Hasher hasher;
+  uint64_t place = 0;
+  auto add = [&](StringRef what, Attribute decision) {
+    if (!decision)
+      return;
+    hasher.add(place);
+    hasher.add(what);
+    std::string text;
+    llvm::raw_string_ostream(text) << decision;
+    hasher.add(text);
+  };
+  function.getBody().walk<mlir::WalkOrder::PreOrder>([&](Operation *op) {
+    ++place;
+    if (auto layer = dyn_cast<LayerOp>(op)) {
+      add("pin", layer.getPinAttr());
+      add("decision", layer.getDecisionAttr());
+    }
+    add("pin", op->getDiscardableAttr(CkptDialect::pinAttrName()));
+    add("decision", op->getDiscardableAttr(CkptDialect::decisionAttrName()));
   });
-  return llvm::xxh3_64bits(decisions);
+  return hasher.get();
 }

@@ -1,7 +1,7 @@
 //===- OpHash.h - Fingerprints of ops that survive a file -------*- C++ -*-===//
 
-#ifndef CKPT_LIB_TRANSFORMS_OPHASH_H
-#define CKPT_LIB_TRANSFORMS_OPHASH_H
+#ifndef CKPT_ANALYSIS_OPHASH_H
+#define CKPT_ANALYSIS_OPHASH_H
 
 #include "ckpt/Analysis/ProblemBuilder.h"
 
@@ -17,4 +17,4 @@ uint64_t hashDecisions(mlir::func::FuncOp function);
 
 } // namespace ckpt
 
-#endif // CKPT_LIB_TRANSFORMS_OPHASH_H
+#endif // CKPT_ANALYSIS_OPHASH_H
