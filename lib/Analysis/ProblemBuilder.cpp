@@ -17,7 +17,9 @@ namespace {
 class Builder {
 public:
   Builder(mlir::func::FuncOp function, const Device &device)
-      : function(function), device(device) {}
+      : function(function), device(device) {
+    program.function = function;
+  }
 
   FailureOr<ProgramProblem> run();
 
@@ -216,8 +218,8 @@ void Builder::addReads(const OpSummary &summary, plan::Op &op) {
       inOrder &= !read.destination;
       continue;
     }
-    op.reads.push_back({known->second, read.access, read.need,
-                        read.destination && inOrder});
+    op.reads.push_back(
+        {known->second, read.access, read.need, read.destination && inOrder});
   }
 }
 
@@ -243,8 +245,7 @@ LogicalResult Builder::addOp(const PlacedOp &placed, OpSummary &summary) {
   op.name = placed.op->getName().getStringRef().str();
   op.kind = summary.kind;
   op.flops = summary.flops;
-  op.computePs =
-      device.computePs(op.kind, op.flops, workType(placed.op));
+  op.computePs = device.computePs(op.kind, op.flops, workType(placed.op));
   op.workspaceBytes = summary.workspaceBytes;
   op.mayRepeat = summary.mayRepeat;
   op.hasEffects = summary.hasEffects;
@@ -341,14 +342,12 @@ LogicalResult Builder::addPins(const PlacedOp &placed) {
     // A view stands in memory as what it shows.
     plan::ValueId pinned = id;
     for (plan::OpId maker = program.problem.values[pinned].op;
-         maker != plan::none &&
-         program.problem.ops[maker].kind == OpKind::View;
+         maker != plan::none && program.problem.ops[maker].kind == OpKind::View;
          maker = program.problem.values[pinned].op)
       pinned = program.problem.ops[maker].reads[0].value;
     if (program.problem.values[pinned].op != plan::none)
-      program.problem.values[pinned].keep = *pin == Pin::Save
-                                                ? plan::Keep::Save
-                                                : plan::Keep::Recompute;
+      program.problem.values[pinned].keep =
+          *pin == Pin::Save ? plan::Keep::Save : plan::Keep::Recompute;
   }
   return success();
 }
@@ -382,4 +381,16 @@ FailureOr<ProgramProblem> Builder::run() {
 FailureOr<ProgramProblem> ckpt::buildProblem(mlir::func::FuncOp function,
                                              const Device &device) {
   return Builder(function, device).run();
+}
+
+FailureOr<ProgramProblem> ckpt::buildProblem(mlir::func::FuncOp function,
+                                             StringRef device) {
+  if (const Device *found = findDevice(device))
+    return buildProblem(function, *found);
+  mlir::InFlightDiagnostic diagnostic = function.emitError()
+                                        << "expected a known device, but got '"
+                                        << device << "'; known are";
+  for (const Device &known : knownDevices())
+    diagnostic << " " << known.name;
+  return diagnostic;
 }

@@ -8,8 +8,8 @@ FailureOr<mlir::func::FuncOp> ckpt::findStep(ModuleOp module, StringRef name) {
   if (!name.empty()) {
     if (auto function = module.lookupSymbol<mlir::func::FuncOp>(name))
       return function;
-    return module.emitError() << "expected a function '" << name
-                              << "', but there is none";
+    return module.emitError()
+           << "expected a function '" << name << "', but there is none";
   }
   SmallVector<mlir::func::FuncOp> candidates;
   for (auto function : module.getOps<mlir::func::FuncOp>())

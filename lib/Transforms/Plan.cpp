@@ -25,10 +25,9 @@ static LogicalResult writeReportFile(ModuleOp module, StringRef path,
   object["feasible"] = figures.feasible;
   object["gap"] = figures.gap();
   llvm::json::Value value(std::move(object));
-  llvm::Error error =
-      writeOutputFile(path, [&](llvm::raw_ostream &os) {
-        os << llvm::formatv("{0:2}", value) << "\n";
-      });
+  llvm::Error error = writeOutputFile(path, [&](llvm::raw_ostream &os) {
+    os << llvm::formatv("{0:2}", value) << "\n";
+  });
   if (error)
     return module.emitError() << llvm::toString(std::move(error));
   return success();
@@ -48,13 +47,13 @@ struct PlanPass : impl::PlanPassBase<PlanPass> {
 private:
   /// Options that stand in the file count where the command line says nothing.
   LogicalResult readStrategyAttribute(mlir::func::FuncOp step) {
-    auto text = step->getAttrOfType<mlir::StringAttr>(
-        CkptDialect::strategyAttrName());
+    auto text =
+        step->getAttrOfType<mlir::StringAttr>(CkptDialect::strategyAttrName());
     if (!text || !strategy.empty() || !budget.empty())
       return success();
     return initializeOptions(text.getValue(), [&](const Twine &message) {
-      return step.emitError() << "in '" << CkptDialect::strategyAttrName()
-                              << "': " << message;
+      return step.emitError()
+             << "in '" << CkptDialect::strategyAttrName() << "': " << message;
     });
   }
 
@@ -124,10 +123,7 @@ LogicalResult PlanPass::planStep(mlir::func::FuncOp step) {
   FailureOr<PlanRequest> request = readRequest(step);
   if (failed(request))
     return failure();
-  FailureOr<Device> costs = findDevice(device, step.getLoc());
-  if (failed(costs))
-    return failure();
-  FailureOr<ProgramProblem> program = buildProblem(step, *costs);
+  FailureOr<ProgramProblem> program = buildProblem(step, device);
   if (failed(program))
     return failure();
   FailureOr<PlanOutcome> outcome = planProgram(*program, *request);
