@@ -1,0 +1,18 @@
+# Install rules of headers and the package config (find_package(Ckpt)).
+include(CMakePackageConfigHelpers)
+
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ckpt ${PROJECT_BINARY_DIR}/include/ckpt
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN "*.inc")
+install(EXPORT CkptTargets NAMESPACE ckpt::
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/ckpt)
+configure_package_config_file(
+  ${PROJECT_SOURCE_DIR}/cmake/CkptConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/cmake/CkptConfig.cmake
+  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/ckpt)
+write_basic_package_version_file(
+  ${PROJECT_BINARY_DIR}/cmake/CkptConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/cmake/CkptConfig.cmake
+              ${PROJECT_BINARY_DIR}/cmake/CkptConfigVersion.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/ckpt)

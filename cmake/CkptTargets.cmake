@@ -1,0 +1,57 @@
+# Our own wrappers of MLIR's CMake functions. They keep our libraries out of
+# MLIR's export set and in ours (docs/Rationale/Build.md).
+
+set(CKPT_EXPORTED_TARGETS "" CACHE INTERNAL "")
+
+function(ckpt_export_target name exported)
+  set_target_properties(${name} PROPERTIES EXPORT_NAME ${exported})
+  target_include_directories(${name} INTERFACE
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  install(TARGETS ${name} EXPORT CkptTargets
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
+
+# add_ckpt_library(CkptX sources... [DEPENDS ...] [LINK_LIBS ...])
+# A library that uses MLIR; exported as ckpt::X.
+function(add_ckpt_library name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK_LIBS" ${ARGN})
+  string(REGEX REPLACE "^Ckpt" "" exported ${name})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS} MLIR LLVM)
+  add_dependencies(${name} ckpt-headers ${ARG_DEPENDS})
+  ckpt_export_target(${name} ${exported})
+endfunction()
+
+# add_ckpt_plain_library(CkptX sources... [LINK_LIBS ...])
+# A library that knows nothing of MLIR or LLVM.
+function(add_ckpt_plain_library name)
+  cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
+  string(REGEX REPLACE "^Ckpt" "" exported ${name})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS})
+  ckpt_export_target(${name} ${exported})
+endfunction()
+
+# add_ckpt_tool(ckpt-x sources... LINK_LIBS ...)
+function(add_ckpt_tool name)
+  cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS})
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
+
+# add_ckpt_unittest(CkptXTests sources... LINK_LIBS ...): gtest, run by lit.
+function(add_ckpt_unittest name)
+  cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} GTest::gtest_main)
+  set_target_properties(${name} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+  add_dependencies(ckpt-unittests ${name})
+endfunction()

@@ -1,0 +1,161 @@
+//===- CkptDialect.cpp - Registration and attributes ----------------------===//
+
+#include "ckpt/IR/CkptDialect.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace ckpt;
+
+#include "ckpt/IR/CkptDialect.cpp.inc"
+#include "ckpt/IR/CkptEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "ckpt/IR/CkptAttrs.cpp.inc"
+
+void CkptDialect::initialize() {
+  registerAttributes();
+  addOperations<
+#define GET_OP_LIST
+#include "ckpt/IR/CkptOps.cpp.inc"
+      >();
+}
+
+void CkptDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "ckpt/IR/CkptAttrs.cpp.inc"
+      >();
+}
+
+LogicalResult
+CkptDialect::verifyOperationAttribute(Operation *op,
+                                      mlir::NamedAttribute attribute) {
+  StringRef name = attribute.getName();
+  auto expect = [&](bool holds, StringRef type) -> LogicalResult {
+    if (holds)
+      return success();
+    return op->emitOpError() << "expected '" << name << "' to be " << type
+                             << ", but got " << attribute.getValue();
+  };
+  if (name == decisionAttrName())
+    return expect(isa<DecisionAttr>(attribute.getValue()),
+                  "a '#ckpt.decision'");
+  if (name == pinAttrName())
+    return expect(isa<PinAttr>(attribute.getValue()), "a '#ckpt.pin'");
+  if (name == planAttrName())
+    return expect(isa<PlanAttr>(attribute.getValue()), "a '#ckpt.plan'");
+  if (name == strategyAttrName())
+    return expect(isa<mlir::StringAttr>(attribute.getValue()), "a string");
+  if (name == arenaBytesAttrName())
+    return expect(isa<mlir::IntegerAttr>(attribute.getValue()), "an integer");
+  return op->emitOpError() << "unknown attribute '" << name
+                           << "' of the ckpt dialect";
+}
+
+//===----------------------------------------------------------------------===//
+// PlanAttr: a flat code for storage, structs for everybody else
+//===----------------------------------------------------------------------===//
+
+static SmallVector<int64_t> encode(ArrayRef<PlannedKernel> kernels) {
+  SmallVector<int64_t> code;
+  for (const PlannedKernel &kernel : kernels) {
+    code.push_back(kernel.ops.size());
+    code.append(kernel.ops.begin(), kernel.ops.end());
+    code.push_back(kernel.outputs.size());
+    for (const PlannedOutput &output : kernel.outputs)
+      code.append({output.op, output.result, output.offset});
+    code.push_back(kernel.workspaceOffset);
+  }
+  return code;
+}
+
+PlanAttr PlanAttr::get(MLIRContext *context, uint64_t bodyHash,
+                       uint64_t decisionsHash, int64_t arenaBytes,
+                       ArrayRef<PlannedKernel> kernels) {
+  return get(context, bodyHash, decisionsHash, arenaBytes, encode(kernels));
+}
+
+SmallVector<PlannedKernel> PlanAttr::getKernels() const {
+  SmallVector<PlannedKernel> kernels;
+  ArrayRef<int64_t> code = getCode();
+  auto next = [&] {
+    int64_t number = code.front();
+    code = code.drop_front();
+    return number;
+  };
+  while (!code.empty()) {
+    PlannedKernel &kernel = kernels.emplace_back();
+    for (int64_t i = next(); i > 0; --i)
+      kernel.ops.push_back(next());
+    for (int64_t i = next(); i > 0; --i) {
+      PlannedOutput &output = kernel.outputs.emplace_back();
+      output.op = next();
+      output.result = next();
+      output.offset = next();
+    }
+    kernel.workspaceOffset = next();
+  }
+  return kernels;
+}
+
+void PlanAttr::print(mlir::AsmPrinter &printer) const {
+  printer << "<body " << getBodyHash() << " decisions " << getDecisionsHash()
+          << " arena " << getArenaBytes() << " kernels [";
+  llvm::interleaveComma(getKernels(), printer, [&](const PlannedKernel &k) {
+    printer << "{ops [";
+    llvm::interleaveComma(k.ops, printer);
+    printer << "] outputs [";
+    llvm::interleaveComma(k.outputs, printer, [&](const PlannedOutput &o) {
+      printer << o.op << " : " << o.result << " at " << o.offset;
+    });
+    printer << "]";
+    if (k.workspaceOffset >= 0)
+      printer << " workspace " << k.workspaceOffset;
+    printer << "}";
+  });
+  printer << "]>";
+}
+
+static mlir::ParseResult parseOutput(mlir::AsmParser &parser,
+                                     PlannedKernel &kernel) {
+  PlannedOutput &output = kernel.outputs.emplace_back();
+  return mlir::failure(
+      parser.parseInteger(output.op) || parser.parseColon() ||
+      parser.parseInteger(output.result) || parser.parseKeyword("at") ||
+      parser.parseInteger(output.offset));
+}
+
+static mlir::ParseResult parseKernel(mlir::AsmParser &parser,
+                                     PlannedKernel &kernel) {
+  using Delimiter = mlir::AsmParser::Delimiter;
+  if (parser.parseLBrace() || parser.parseKeyword("ops") ||
+      parser.parseCommaSeparatedList(
+          Delimiter::Square,
+          [&] { return parser.parseInteger(kernel.ops.emplace_back()); }) ||
+      parser.parseKeyword("outputs") ||
+      parser.parseCommaSeparatedList(
+          Delimiter::Square, [&] { return parseOutput(parser, kernel); }))
+    return mlir::failure();
+  if (succeeded(parser.parseOptionalKeyword("workspace")) &&
+      parser.parseInteger(kernel.workspaceOffset))
+    return mlir::failure();
+  return parser.parseRBrace();
+}
+
+Attribute PlanAttr::parse(mlir::AsmParser &parser, Type) {
+  uint64_t bodyHash = 0, decisionsHash = 0;
+  int64_t arenaBytes = 0;
+  SmallVector<PlannedKernel> kernels;
+  if (parser.parseLess() || parser.parseKeyword("body") ||
+      parser.parseInteger(bodyHash) || parser.parseKeyword("decisions") ||
+      parser.parseInteger(decisionsHash) || parser.parseKeyword("arena") ||
+      parser.parseInteger(arenaBytes) || parser.parseKeyword("kernels") ||
+      parser.parseCommaSeparatedList(
+          mlir::AsmParser::Delimiter::Square,
+          [&] { return parseKernel(parser, kernels.emplace_back()); }) ||
+      parser.parseGreater())
+    return {};
+  return get(parser.getContext(), bodyHash, decisionsHash, arenaBytes,
+             ArrayRef<PlannedKernel>(kernels));
+}

@@ -1,0 +1,17 @@
+//===- InitAll.cpp - Registers everything of ckpt and upstream ------------===//
+
+#include "ckpt/InitAll.h"
+#include "ckpt/IR/CkptDialect.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllPasses.h"
+#include "mlir/Target/LLVMIR/Dialect/All.h"
+
+void ckpt::registerAllDialects(mlir::DialectRegistry &registry) {
+  mlir::registerAllDialects(registry);
+  mlir::registerAllExtensions(registry);
+  mlir::registerAllToLLVMIRTranslations(registry);
+  registry.insert<CkptDialect>();
+}
+
+void ckpt::registerAllPasses() { mlir::registerAllPasses(); }

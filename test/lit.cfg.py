@@ -1,0 +1,18 @@
+# How lit finds and runs the tests.
+import os
+
+import lit.formats
+
+config.name = "ckpt"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test", ".problem", ".py"]
+config.excludes = ["Inputs", "Models", "consumer", "lit.cfg.py", "unit"]
+config.test_source_root = os.path.dirname(__file__)
+
+path = [config.ckpt_tools_dir, config.llvm_tools_dir, os.environ["PATH"]]
+config.environment["PATH"] = os.pathsep.join(path)
+config.environment["FILECHECK_OPTS"] = (
+    "-enable-var-scope --allow-unused-prefixes=false"
+)
+config.substitutions.append(("%models", os.path.join(config.test_source_root, "Models")))
+config.substitutions.append(("%python", config.python or "python3"))
