@@ -14,6 +14,11 @@
 
 using namespace ckpt::plan;
 
+/// Opaque ops take nothing inside whatever they say of a read.
+static Need needOf(const Op &op, const Read &read) {
+  return op.kind == OpKind::Opaque ? Need::Contiguous : read.need;
+}
+
 Graph::Graph(const Problem &problem, bool fusion) : problem(problem) {
   findLive();
   findLate();
@@ -30,7 +35,7 @@ void Graph::findLive() {
     wanted[value] = problem.values[value].home == Home::Result;
   for (size_t op = problem.ops.size(); op-- > 0;) {
     const Op &o = problem.ops[op];
-    live[op] = o.hasEffects;
+    live[op] = o.hasEffects || !o.mayRepeat;
     for (ValueId result : o.results)
       live[op] |= wanted[result];
     if (live[op])
@@ -87,12 +92,13 @@ void Graph::findNodes(bool fusion) {
     if (!live[op])
       continue;
     for (const Read &read : problem.ops[op].reads) {
-      if (read.need == Need::Inline)
+      Need need = needOf(problem.ops[op], read);
+      if (need == Need::Inline)
         continue;
       ValueId value = read.value;
       while (!node[value] && isView(value)) {
         const Op &view = problem.ops[problem.values[value].op];
-        if (read.need == Need::Contiguous &&
+        if (need == Need::Contiguous &&
             view.reads.front().access != Access::Reshape)
           break;
         value = view.reads.front().value;
@@ -116,8 +122,9 @@ void Graph::collectLeavesOf(OpId op) {
     result.push_back({value, memory});
   };
   chainPs[op] = problem.ops[op].computePs;
+  int64_t evaluations = iterations(op);
   for (const Read &read : problem.ops[op].reads) {
-    if (read.need != Need::Inline) {
+    if (needOf(problem.ops[op], read) != Need::Inline) {
       if (ValueId target = memoryTarget(read); target != none)
         add(target, true);
       continue;
@@ -129,10 +136,47 @@ void Graph::collectLeavesOf(OpId op) {
       continue;
     }
     OpId producer = problem.values[read.value].op;
-    chainPs[op] += chainPs[producer];
+    chainPs[op] += static_cast<int64_t>(
+        static_cast<double>(chainPs[producer]) * ratio(evaluations, read.value));
     for (const Leaf &leaf : leaves[producer])
       add(leaf.value, leaf.memory);
   }
+}
+
+int64_t Graph::iterations(OpId op) const {
+  int64_t count = 1;
+  for (ValueId result : problem.ops[op].results)
+    count = std::max(count, problem.values[result].elements);
+  if (isAnchor(problem.ops[op]))
+    for (const Read &read : problem.ops[op].reads)
+      count = std::max(count, problem.values[read.value].elements);
+  return count;
+}
+
+double Graph::ratio(int64_t evaluations, ValueId value) const {
+  return std::max(1.0, static_cast<double>(evaluations) /
+                           static_cast<double>(std::max<int64_t>(
+                               1, problem.values[value].elements)));
+}
+
+/// Whether a fusible value is worth a place in memory: it is smaller than what
+/// it is computed from, or its readers would compute it so often that writing
+/// and reading it is faster.
+bool Graph::isWorthKeeping(ValueId value) const {
+  OpId op = problem.values[value].op;
+  int64_t bytes = problem.values[value].bytes;
+  int64_t leafBytes = 0;
+  for (const Leaf &leaf : leaves[op])
+    leafBytes += problem.values[leaf.value].bytes;
+  if (leafBytes > bytes)
+    return true;
+  double repeats = -1;
+  for (OpId user : users[value])
+    repeats += ratio(iterations(user), value);
+  return static_cast<double>(chainPs[op]) * repeats >
+         static_cast<double>(
+             movePs(bytes) * (1 + static_cast<int64_t>(users[value].size())) +
+             problem.launchNs * 1000);
 }
 
 void Graph::collectLeaves() {
@@ -147,14 +191,11 @@ void Graph::collectLeaves() {
       continue;
     collectLeavesOf(static_cast<OpId>(op));
     const Op &o = problem.ops[op];
-    int64_t leafBytes = 0;
-    for (const Leaf &leaf : leaves[op])
-      leafBytes += problem.values[leaf.value].bytes;
     bool hasNode = rooted[op];
     isRoot[op] = rooted[op];
     for (ValueId result : o.results) {
       const Value &value = problem.values[result];
-      if (o.kind == OpKind::Fusible && leafBytes > value.bytes)
+      if (o.kind == OpKind::Fusible && isWorthKeeping(result))
         node[result] = 1;
       hasNode |= node[result];
       isRoot[op] |= value.home == Home::Result;

@@ -72,6 +72,10 @@ struct Graph {
   /// The value that has to stand in memory for \p read, or `none` if it is an
   /// argument (seen through views).
   ValueId memoryTarget(const Read &read) const;
+  /// How often \p op evaluates what is computed inside it.
+  int64_t iterations(OpId op) const;
+  /// The same, per element of \p value.
+  double ratio(int64_t evaluations, ValueId value) const;
   /// Whether an op computed inside a reader recomputes nothing that counts.
   bool isInline(OpId op) const { return !rooted[op]; }
 
@@ -82,6 +86,7 @@ private:
   void findFoldable();
   void collectLeaves();
   void collectLeavesOf(OpId op);
+  bool isWorthKeeping(ValueId value) const;
   OpId resultsWaitFor(ValueId value, const std::vector<OpId> &lastRoot,
                       const std::vector<OpId> &waitsFor) const;
 };

@@ -164,9 +164,13 @@ void Rolling::emitRoot(OpId op) {
   std::vector<ValueId> outputs;
   for (ValueId value : graph.problem.ops[op].results) {
     bool isResult = graph.problem.values[value].home == Home::Result;
-    if (isResult || (graph.rooted[op] && !graph.users[value].empty()))
+    if (isResult || (graph.rooted[op] &&
+                     (!graph.users[value].empty() ||
+                      graph.problem.values[value].keep == Keep::Save)))
       outputs.push_back(value);
   }
+  if (outputs.empty() && !graph.problem.ops[op].hasEffects)
+    outputs.push_back(graph.problem.ops[op].results.front());
   emit(op, outputs);
   if (done[op])
     return;

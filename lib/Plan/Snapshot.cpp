@@ -176,9 +176,12 @@ int64_t Rolling::againPs(OpId op) const {
   int64_t ownBytes = 0;
   bool toMemory = false;
   int64_t readers = 0;
+  double evaluations = 0;
   for (ValueId value : o.results) {
     ownBytes += problem.values[value].bytes;
     toMemory |= graph.memoryRead[value];
+    for (OpId reader : graph.readers[value])
+      evaluations += graph.ratio(graph.iterations(reader), value);
     readers += static_cast<int64_t>(graph.readers[value].size());
   }
   if (graph.rooted[op]) {
@@ -191,8 +194,7 @@ int64_t Rolling::againPs(OpId op) const {
     return static_cast<int64_t>(time);
   }
   readers = std::min<int64_t>(readers, 3);
-  double time = static_cast<double>(graph.chainPs[op]) *
-                static_cast<double>(readers) / 2;
+  double time = static_cast<double>(graph.chainPs[op]) * evaluations / 2;
   if (toMemory)
     time += static_cast<double>(graph.movePs(2 * ownBytes));
   time += options.readWeight *
