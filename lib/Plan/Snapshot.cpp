@@ -150,7 +150,8 @@ void Rolling::findAvailability() {
     ValueId value = nodes[i];
     nodeIndex[value] = static_cast<int32_t>(i);
     OpId op = graph.problem.values[value].op;
-    if (resident[value] || (everythingAvailable && graph.rooted[op])) {
+    if (resident[value] || pinStamp[value] == stamp ||
+        (everythingAvailable && graph.rooted[op])) {
       availability[i] = inPlace;
       continue;
     }
