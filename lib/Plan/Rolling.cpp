@@ -172,8 +172,12 @@ void Rolling::emitRoot(OpId op) {
   if (outputs.empty() && !graph.problem.ops[op].hasEffects)
     outputs.push_back(graph.problem.ops[op].results.front());
   emit(op, outputs);
-  if (done[op])
-    return;
+  if (!done[op])
+    finishRoot(op);
+}
+
+/// \p op has run for the first time, as it must.
+void Rolling::finishRoot(OpId op) {
   done[op] = 1;
   earlyRemaining -= !graph.late[op];
   ready.erase(rank[op]);
@@ -190,9 +194,15 @@ void Rolling::emitRoot(OpId op) {
 
 void Rolling::emitValue(ValueId value) {
   OpId op = graph.problem.values[value].op;
-  if (graph.isRoot[op])
+  if (graph.rooted[op])
     return emitRoot(op);
   emit(op, {value});
+  bool written = graph.isRoot[op] && !done[op];
+  for (ValueId result : graph.problem.ops[op].results)
+    written &= resident[result] ||
+               graph.problem.values[result].home != Home::Result;
+  if (written)
+    finishRoot(op);
 }
 
 /// The first backward kernel is next: from here on nothing that has to be

@@ -73,6 +73,7 @@ private:
   void start(const RollOptions &options);
   void emit(OpId op, const std::vector<ValueId> &outputs);
   void emitRoot(OpId op);
+  void finishRoot(OpId op);
   void emitValue(ValueId value);
   void becomePast(ValueId value);
   void crossBorder();
