@@ -2,6 +2,8 @@
 
 #include "ckpt/InitAll.h"
 #include "ckpt/IR/CkptDialect.h"
+#include "ckpt/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
@@ -14,4 +16,7 @@ void ckpt::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<CkptDialect>();
 }
 
-void ckpt::registerAllPasses() { mlir::registerAllPasses(); }
+void ckpt::registerAllPasses() {
+  mlir::registerAllPasses();
+  registerCkptPasses();
+}
