@@ -24,7 +24,7 @@ struct PrintProblem : impl::PrintProblemBase<PrintProblem> {
     markAllAnalysesPreserved();
     const Device *found = findDevice(device);
     if (!found) {
-      getOperation().emitError()
+      mlir::emitError(getOperation().getLoc())
           << "expected a known device, but got '" << device << "'";
       return signalPassFailure();
     }
