@@ -19,5 +19,5 @@ void ckpt::registerAllDialects(mlir::DialectRegistry &registry) {
 
 void ckpt::registerAllPasses() {
   mlir::registerAllPasses();
-  registerCkptPasses();
+  registerCkptTransformsPasses();
 }

@@ -9,7 +9,7 @@
 #include <sstream>
 
 namespace ckpt {
-#define GEN_PASS_DEF_PRINTPROBLEM
+#define GEN_PASS_DEF_PRINTPROBLEMPASS
 #include "ckpt/Transforms/Passes.h.inc"
 } // namespace ckpt
 
@@ -17,8 +17,8 @@ using namespace ckpt;
 
 namespace {
 
-struct PrintProblem : impl::PrintProblemBase<PrintProblem> {
-  using PrintProblemBase::PrintProblemBase;
+struct PrintProblemPass : impl::PrintProblemPassBase<PrintProblemPass> {
+  using PrintProblemPassBase::PrintProblemPassBase;
 
   void runOnOperation() override {
     markAllAnalysesPreserved();
@@ -28,7 +28,7 @@ struct PrintProblem : impl::PrintProblemBase<PrintProblem> {
           << "expected a known device, but got '" << device << "'";
       return signalPassFailure();
     }
-    auto step = findStep(getOperation(), func);
+    auto step = findStep(getOperation(), function);
     if (failed(step))
       return signalPassFailure();
     auto program = buildProblem(*step, *found);

@@ -22,6 +22,7 @@ struct ProgramResult {
 
 /// The planning problem of a function, and what its numbers stand for.
 struct ProgramProblem {
+  mlir::func::FuncOp function;
   plan::Problem problem;
   /// By `plan::OpId` and `plan::ValueId`. Ops that nothing needs, scalar
   /// constants, `tensor.empty`, layers and terminators have no number.
