@@ -19,7 +19,7 @@
 #include "llvm/Support/Regex.h"
 
 namespace ckpt {
-#define GEN_PASS_DEF_FORMLAYERS
+#define GEN_PASS_DEF_FORMLAYERSPASS
 #include "ckpt/Transforms/Passes.h.inc"
 } // namespace ckpt
 
@@ -240,8 +240,8 @@ static bool wrap(ArrayRef<Operation *> run, StringRef name) {
 }
 
 namespace {
-struct FormLayersPass : public ckpt::impl::FormLayersBase<FormLayersPass> {
-  using FormLayersBase::FormLayersBase;
+struct FormLayersPass : impl::FormLayersPassBase<FormLayersPass> {
+  using FormLayersPassBase::FormLayersPassBase;
 
   void runOnOperation() override;
 };

@@ -40,6 +40,9 @@ struct SolverOptions {
 /// and the baseline of percent budgets are this on a constrained problem.
 Solution solveUnlimited(const Problem &problem, const SolverOptions &options);
 
+/// One kernel per op in program order: what every other plan is compared with.
+Solution solveAsWritten(const Problem &problem);
+
 /// Least time (then extra FLOPs) with an arena of at most \p budgetBytes: the
 /// rolling snapshot min-cut, run as a small portfolio.
 struct BudgetResult {

@@ -1,0 +1,155 @@
+//===- Plan.cpp - The pass --ckpt-plan ------------------------------------===//
+
+#include "ckpt/Analysis/Step.h"
+#include "ckpt/IR/CkptDialect.h"
+#include "ckpt/Support/OutputFile.h"
+#include "ckpt/Transforms/Passes.h"
+#include "ckpt/Transforms/Planning.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/Process.h"
+
+#include <sstream>
+
+namespace ckpt {
+#define GEN_PASS_DEF_PLANPASS
+#include "ckpt/Transforms/Passes.h.inc"
+} // namespace ckpt
+
+using namespace ckpt;
+
+static LogicalResult writeReportFile(ModuleOp module, StringRef path,
+                                     const plan::Figures &figures) {
+  llvm::json::Object object;
+  for (const auto &[key, number] : figures.integers())
+    object[key] = number;
+  object["feasible"] = figures.feasible;
+  object["gap"] = figures.gap();
+  llvm::json::Value value(std::move(object));
+  llvm::Error error =
+      writeOutputFile(path, [&](llvm::raw_ostream &os) {
+        os << llvm::formatv("{0:2}", value) << "\n";
+      });
+  if (error)
+    return module.emitError() << llvm::toString(std::move(error));
+  return success();
+}
+
+namespace {
+struct PlanPass : impl::PlanPassBase<PlanPass> {
+  using PlanPassBase::PlanPassBase;
+
+  void runOnOperation() override {
+    FailureOr<mlir::func::FuncOp> step = findStep(getOperation(), function);
+    if (failed(step) || failed(readStrategyAttribute(*step)) ||
+        failed(planStep(*step)))
+      signalPassFailure();
+  }
+
+private:
+  /// Options that stand in the file count where the command line says nothing.
+  LogicalResult readStrategyAttribute(mlir::func::FuncOp step) {
+    auto text = step->getAttrOfType<mlir::StringAttr>(
+        CkptDialect::strategyAttrName());
+    if (!text || !strategy.empty() || !budget.empty())
+      return success();
+    return initializeOptions(text.getValue(), [&](const Twine &message) {
+      return step.emitError() << "in '" << CkptDialect::strategyAttrName()
+                              << "': " << message;
+    });
+  }
+
+  FailureOr<PlanRequest> readRequest(mlir::func::FuncOp step);
+  LogicalResult planStep(mlir::func::FuncOp step);
+  void printReport(const ProgramProblem &program, const PlanOutcome &outcome);
+};
+} // namespace
+
+FailureOr<PlanRequest> PlanPass::readRequest(mlir::func::FuncOp step) {
+  PlanRequest request;
+  request.strategy.strategy = strategy;
+  const std::pair<StringRef, std::string> parameters[] = {
+      {"ratio", ratio},
+      {"n", every},
+      {"top-k", topK},
+      {"ops", ops},
+      {"heavy-flops", heavyFlops},
+      {"min-params", minParameters},
+      {"policy", policy},
+      {"layers", layers},
+      {"interval", interval},
+      {"boundaries", boundaries},
+      {"memory-fraction", memoryFraction},
+      {"min-interval", minInterval},
+      {"recompute-attention", recomputeAttention},
+      {"recompute-ffn", recomputeFFN}};
+  for (const auto &[key, text] : parameters) {
+    if (text.empty())
+      continue;
+    bool known = true;
+    std::string error =
+        plan::setStrategyOption(request.strategy, key.str(), text, known);
+    if (!error.empty())
+      return step.emitError() << error;
+  }
+  if (!budget.empty()) {
+    std::string error;
+    if (!plan::parseBudget(budget, request.budget.emplace(), error))
+      return step.emitError() << error;
+  }
+  if (strategy == "budget" && budget.empty())
+    return step.emitError()
+           << "strategy 'budget' needs a budget, such as budget=4096";
+  if (!budgetModel.empty() && budgetModel != "layer-sum")
+    return step.emitError() << "expected 'budget-model' to be 'layer-sum', "
+                               "but got '"
+                            << budgetModel << "'";
+  request.layerSum = budgetModel == "layer-sum";
+  request.policyScript = policyScript;
+  request.countArguments = countArguments;
+  request.solver.fusion = fusion;
+  request.solver.reorder = reorder;
+  if (timeLimitMs < 0)
+    return step.emitError()
+           << "expected 'time-limit-ms' not to be negative, but got "
+           << timeLimitMs;
+  request.solver.timeLimitMs = timeLimitMs;
+  if (llvm::sys::Process::StandardErrIsDisplayed())
+    request.solver.progress = [](const std::string &line) {
+      llvm::errs() << "\r\033[K" << line;
+    };
+  return request;
+}
+
+LogicalResult PlanPass::planStep(mlir::func::FuncOp step) {
+  FailureOr<PlanRequest> request = readRequest(step);
+  if (failed(request))
+    return failure();
+  FailureOr<Device> costs = findDevice(device, step.getLoc());
+  if (failed(costs))
+    return failure();
+  FailureOr<ProgramProblem> program = buildProblem(step, *costs);
+  if (failed(program))
+    return failure();
+  FailureOr<PlanOutcome> outcome = planProgram(*program, *request);
+  if (request->solver.progress)
+    llvm::errs() << "\r\033[K";
+  if (failed(outcome))
+    return failure();
+  if (!reportFile.empty() &&
+      failed(writeReportFile(getOperation(), reportFile, outcome->figures)))
+    return failure();
+  if (!outcome->figures.feasible)
+    return failure();
+  annotatePlan(*program, outcome->solution);
+  if (!quiet)
+    printReport(*program, *outcome);
+  return success();
+}
+
+void PlanPass::printReport(const ProgramProblem &program,
+                           const PlanOutcome &outcome) {
+  std::ostringstream text;
+  plan::printReport(program.problem, outcome.solution, outcome.figures,
+                    outcome.text, text);
+  llvm::errs() << text.str();
+}
