@@ -31,7 +31,7 @@ struct ApplyPlanPass : impl::ApplyPlanPassBase<ApplyPlanPass> {
     if (failed(program))
       return failure();
     if (isForwardChain(*program)) {
-      function.emitRemark()
+      mlir::emitRemark(function.getLoc())
           << "'" << function.getSymName()
           << "' is a forward chain of layers: it is left as it is, with its "
              "decisions, for the differentiation that comes after";

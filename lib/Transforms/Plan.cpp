@@ -29,7 +29,7 @@ static LogicalResult writeReportFile(ModuleOp module, StringRef path,
     os << llvm::formatv("{0:2}", value) << "\n";
   });
   if (error)
-    return module.emitError() << llvm::toString(std::move(error));
+    return mlir::emitError(module.getLoc()) << llvm::toString(std::move(error));
   return success();
 }
 
@@ -52,7 +52,7 @@ private:
     if (!text || !strategy.empty() || !budget.empty())
       return success();
     return initializeOptions(text.getValue(), [&](const Twine &message) {
-      return step.emitError()
+      return mlir::emitError(step.getLoc())
              << "in '" << CkptDialect::strategyAttrName() << "': " << message;
     });
   }
@@ -88,18 +88,18 @@ FailureOr<PlanRequest> PlanPass::readRequest(mlir::func::FuncOp step) {
     std::string error =
         plan::setStrategyOption(request.strategy, key.str(), text, known);
     if (!error.empty())
-      return step.emitError() << error;
+      return mlir::emitError(step.getLoc()) << error;
   }
   if (!budget.empty()) {
     std::string error;
     if (!plan::parseBudget(budget, request.budget.emplace(), error))
-      return step.emitError() << error;
+      return mlir::emitError(step.getLoc()) << error;
   }
   if (strategy == "budget" && budget.empty())
-    return step.emitError()
+    return mlir::emitError(step.getLoc())
            << "strategy 'budget' needs a budget, such as budget=4096";
   if (!budgetModel.empty() && budgetModel != "layer-sum")
-    return step.emitError() << "expected 'budget-model' to be 'layer-sum', "
+    return mlir::emitError(step.getLoc()) << "expected 'budget-model' to be 'layer-sum', "
                                "but got '"
                             << budgetModel << "'";
   request.layerSum = budgetModel == "layer-sum";
@@ -108,7 +108,7 @@ FailureOr<PlanRequest> PlanPass::readRequest(mlir::func::FuncOp step) {
   request.solver.fusion = fusion;
   request.solver.reorder = reorder;
   if (timeLimitMs < 0)
-    return step.emitError()
+    return mlir::emitError(step.getLoc())
            << "expected 'time-limit-ms' not to be negative, but got "
            << timeLimitMs;
   request.solver.timeLimitMs = timeLimitMs;

@@ -83,11 +83,11 @@ static LogicalResult checkBody(ProgramProblem &program, PlanAttr attribute) {
   ArrayRef<int64_t> planned = attribute.getOps();
   for (auto [i, op] : llvm::enumerate(program.ops))
     if (i >= planned.size() || planned[i] != hashes[i])
-      return op->emitError() << "the plan of '" << program.function.getSymName()
+      return mlir::emitError(op->getLoc()) << "the plan of '" << program.function.getSymName()
                              << "' was made for another body: op number " << i
                              << " is the first that differs; plan again";
   if (planned != ArrayRef<int64_t>(hashes))
-    return program.function.emitError()
+    return mlir::emitError(program.function.getLoc())
            << "the plan of '" << program.function.getSymName()
            << "' was made for another body, which had more ops or returned "
               "something else; plan again";
@@ -109,7 +109,7 @@ static LogicalResult decode(ProgramProblem &program, PlanAttr attribute,
           output.result < static_cast<int64_t>(
                               program.problem.ops[output.op].results.size());
       if (!known)
-        return program.function.emitError()
+        return mlir::emitError(program.function.getLoc())
                << "the plan names result " << output.result << " of op "
                << output.op << ", which does not exist";
       kernel.outputs.push_back(
@@ -154,9 +154,9 @@ static FailureOr<plan::Solution> planFromDecisions(ProgramProblem &program) {
   plan::Solution solution =
       plan::solveUnlimited(program.problem, plan::SolverOptions());
   if (!solution.verdict.error.empty())
-    return program.function.emitError()
+    return mlir::emitError(program.function.getLoc())
            << "no schedule follows the decisions: " << solution.verdict.error;
-  program.function.emitRemark()
+  mlir::emitRemark(program.function.getLoc())
       << "a schedule was derived from the decisions; its arena takes "
       << solution.plan.arenaBytes << " bytes";
   return solution;
@@ -191,7 +191,7 @@ FailureOr<plan::Solution> ckpt::readPlan(ProgramProblem &program) {
   solution.verdict =
       plan::validate(program.problem, solution.plan, /*slots=*/true);
   if (!solution.verdict.error.empty())
-    return program.function.emitError()
+    return mlir::emitError(program.function.getLoc())
            << "the plan breaks a rule: " << solution.verdict.error;
   return solution;
 }

@@ -72,7 +72,7 @@ LogicalResult Planner::constrainByLayers() {
   plan::Selection selection =
       plan::selectLayers(chain->layers, request.strategy);
   if (!selection.error.empty())
-    return program.function.emitError() << selection.error;
+    return mlir::emitError(program.function.getLoc()) << selection.error;
   constrain(program, *chain, selection);
   outcome.text.strategy = selection.summary;
   outcome.text.notes = describeSelection(*chain, selection, request.strategy);
@@ -105,7 +105,7 @@ LogicalResult Planner::checkPlan() {
   const std::string &error = outcome.solution.verdict.error;
   if (error.empty())
     return success();
-  return program.function.emitError()
+  return mlir::emitError(program.function.getLoc())
          << "the planner made a plan that its simulator refuses: " << error;
 }
 
@@ -150,7 +150,7 @@ std::string Planner::whyItStands(const plan::Instance &instance) const {
 void Planner::reportInfeasible() {
   const plan::Figures &figures = outcome.figures;
   mlir::InFlightDiagnostic diagnostic =
-      program.function.emitError()
+      mlir::emitError(program.function.getLoc())
       << "no plan was found for a budget of "
       << plan::formatBytes(figures.budgetBytes) << " (" << figures.budgetBytes
       << " bytes); the smallest budget for which one "

@@ -91,7 +91,7 @@ LogicalResult verifyOverlaps(SmallVector<Slot> &slots) {
         continue;
       }
       mlir::InFlightDiagnostic diagnostic =
-          slot.kernel.emitOpError()
+          mlir::emitError(slot.kernel.getLoc())
           << describe(slot) << " overlaps a value that is still needed";
       diagnostic.attachNote(other->kernel.getLoc())
           << "which is " << describe(*other);
@@ -116,11 +116,11 @@ struct VerifySlotsPass : impl::VerifySlotsPassBase<VerifySlotsPass> {
     SmallVector<Slot> slots = collectSlots(function);
     for (const Slot &slot : slots) {
       if (!arena)
-        return function.emitError()
+        return mlir::emitError(function.getLoc())
                << "expected '" << CkptDialect::arenaBytesAttrName()
                << "' on a function with kernels";
       if (slot.end > arena.getInt())
-        return slot.kernel.emitOpError()
+        return mlir::emitError(slot.kernel.getLoc())
                << describe(slot) << " ends beyond the arena of "
                << arena.getInt() << " bytes";
     }
