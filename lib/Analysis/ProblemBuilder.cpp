@@ -17,7 +17,9 @@ namespace {
 class Builder {
 public:
   Builder(mlir::func::FuncOp function, const Device &device)
-      : function(function), device(device) {}
+      : function(function), device(device) {
+    program.function = function;
+  }
 
   FailureOr<ProgramProblem> run();
 
@@ -26,7 +28,9 @@ private:
   void summarizeOps();
   void markNeeded();
   LogicalResult addArguments();
-  LogicalResult addOp(const PlacedOp &placed, OpSummary &summary);
+  LogicalResult addOps();
+  LogicalResult addSplatsReadBy(Operation *op);
+  LogicalResult addOp(const PlacedOp &placed);
   LogicalResult addConstant(Operation *op);
   FailureOr<plan::ValueId> addValue(Value value, plan::OpId op,
                                     std::string name);
@@ -36,7 +40,6 @@ private:
   LogicalResult addPins(const PlacedOp &placed);
   int32_t layerNumber(LayerOp layer);
   Value withoutReshapes(Value value) const;
-  mlir::InFlightDiagnostic errorAt(Value value);
 
   mlir::func::FuncOp function;
   const Device &device;
@@ -68,6 +71,12 @@ static bool isData(Operation *op) {
          !elements.isSplat();
 }
 
+/// A tensor constant whose elements are equal.
+static bool isSplat(Operation *op) {
+  mlir::SplatElementsAttr elements;
+  return mlir::matchPattern(op, mlir::m_Constant(&elements));
+}
+
 static std::optional<int64_t> bytesOfElement(Type type) {
   if (type.isIndex())
     return 8;
@@ -79,10 +88,11 @@ static std::optional<int64_t> bytesOfElement(Type type) {
   return std::nullopt;
 }
 
-mlir::InFlightDiagnostic Builder::errorAt(Value value) {
+static mlir::InFlightDiagnostic errorAt(Value value) {
   if (Operation *op = value.getDefiningOp())
     return op->emitOpError();
-  return function.emitOpError();
+  return mlir::emitError(value.getLoc())
+         << "argument " << cast<BlockArgument>(value).getArgNumber() << " ";
 }
 
 FailureOr<plan::ValueId> Builder::addValue(Value value, plan::OpId op,
@@ -122,9 +132,12 @@ FailureOr<plan::ValueId> Builder::addValue(Value value, plan::OpId op,
 
 LogicalResult Builder::checkFunction() {
   if (function.isDeclaration())
-    return function.emitOpError("expected a body, but got a declaration");
+    return mlir::emitError(function.getLoc())
+           << "expected a body of '" << function.getName()
+           << "', but got a declaration";
   if (!function.getBody().hasOneBlock())
-    return function.emitOpError("expected one block, but got ")
+    return mlir::emitError(function.getLoc())
+           << "expected one block in '" << function.getName() << "', but got "
            << function.getBody().getBlocks().size();
   mlir::WalkResult planned = function.walk([](KernelOp kernel) {
     kernel.emitOpError("stands in a function that was planned already");
@@ -216,8 +229,8 @@ void Builder::addReads(const OpSummary &summary, plan::Op &op) {
       inOrder &= !read.destination;
       continue;
     }
-    op.reads.push_back({known->second, read.access, read.need,
-                        read.destination && inOrder});
+    op.reads.push_back(
+        {known->second, read.access, read.need, read.destination && inOrder});
   }
 }
 
@@ -236,15 +249,15 @@ LogicalResult Builder::addConstant(Operation *op) {
                   name.empty() ? "constant" : name);
 }
 
-LogicalResult Builder::addOp(const PlacedOp &placed, OpSummary &summary) {
+LogicalResult Builder::addOp(const PlacedOp &placed) {
+  const OpSummary &summary = summaries[placed.op];
   plan::OpId id = program.ops.size();
   NameStack stack = readNameStack(placed.op->getLoc());
   plan::Op op;
   op.name = placed.op->getName().getStringRef().str();
   op.kind = summary.kind;
   op.flops = summary.flops;
-  op.computePs =
-      device.computePs(op.kind, op.flops, workType(placed.op));
+  op.computePs = device.computePs(op.kind, op.flops, workType(placed.op));
   op.workspaceBytes = summary.workspaceBytes;
   op.mayRepeat = summary.mayRepeat;
   op.hasEffects = summary.hasEffects;
@@ -252,6 +265,8 @@ LogicalResult Builder::addOp(const PlacedOp &placed, OpSummary &summary) {
   if (placed.layer)
     op.layer = layerNumber(placed.layer);
   addReads(summary, op);
+  if (op.kind == OpKind::View && op.reads.empty())
+    return success(); // It shows undefined contents.
   for (OpResult result : placed.op->getResults()) {
     std::string name = nameOf(placed, stack);
     if (placed.op->getNumResults() > 1)
@@ -265,6 +280,38 @@ LogicalResult Builder::addOp(const PlacedOp &placed, OpSummary &summary) {
   program.ops.push_back(placed.op);
   program.opIds[placed.op] = id;
   markBackward(id);
+  return success();
+}
+
+/// Splats that the op reads and that have no number yet.
+LogicalResult Builder::addSplatsReadBy(Operation *op) {
+  for (const RematRead &read : summaries[op].reads) {
+    Operation *maker = read.value.getDefiningOp();
+    if (maker && isSplat(maker) && !program.opIds.contains(maker) &&
+        failed(addOp({maker, nullptr})))
+      return failure();
+  }
+  return success();
+}
+
+/// In the order of the program. Other passes move constants to the top of the
+/// function; that says nothing about when they have to exist, so a splat comes
+/// directly before its first reader.
+LogicalResult Builder::addOps() {
+  for (const PlacedOp &placed : placedOps) {
+    Operation *op = placed.op;
+    if (!needed.contains(op) || isFree(op) || isSplat(op))
+      continue;
+    bool added = isData(op) ? succeeded(addConstant(op))
+                            : succeeded(addSplatsReadBy(op)) &&
+                                  succeeded(addOp(placed));
+    if (!added)
+      return failure();
+  }
+  for (const PlacedOp &placed : placedOps)
+    if (needed.contains(placed.op) && isSplat(placed.op) &&
+        !program.opIds.contains(placed.op) && failed(addOp(placed)))
+      return failure();
   return success();
 }
 
@@ -341,14 +388,12 @@ LogicalResult Builder::addPins(const PlacedOp &placed) {
     // A view stands in memory as what it shows.
     plan::ValueId pinned = id;
     for (plan::OpId maker = program.problem.values[pinned].op;
-         maker != plan::none &&
-         program.problem.ops[maker].kind == OpKind::View;
+         maker != plan::none && program.problem.ops[maker].kind == OpKind::View;
          maker = program.problem.values[pinned].op)
       pinned = program.problem.ops[maker].reads[0].value;
     if (program.problem.values[pinned].op != plan::none)
-      program.problem.values[pinned].keep = *pin == Pin::Save
-                                                ? plan::Keep::Save
-                                                : plan::Keep::Recompute;
+      program.problem.values[pinned].keep =
+          *pin == Pin::Save ? plan::Keep::Save : plan::Keep::Recompute;
   }
   return success();
 }
@@ -363,23 +408,32 @@ FailureOr<ProgramProblem> Builder::run() {
   markNeeded();
   if (failed(addArguments()))
     return failure();
-  for (const PlacedOp &placed : placedOps) {
-    if (!needed.contains(placed.op) || isFree(placed.op))
-      continue;
-    if (failed(isData(placed.op) ? addConstant(placed.op)
-                                 : addOp(placed, summaries[placed.op])))
-      return failure();
-  }
+  if (failed(addOps()))
+    return failure();
   addResults();
   for (const PlacedOp &placed : placedOps)
     if (program.opIds.contains(placed.op) && failed(addPins(placed)))
       return failure();
   if (std::string error = plan::check(program.problem); !error.empty())
-    return function.emitOpError("cannot be planned: ") << error;
+    return mlir::emitError(function.getLoc())
+           << "function '" << function.getName()
+           << "' cannot be planned: " << error;
   return std::move(program);
 }
 
 FailureOr<ProgramProblem> ckpt::buildProblem(mlir::func::FuncOp function,
                                              const Device &device) {
   return Builder(function, device).run();
+}
+
+FailureOr<ProgramProblem> ckpt::buildProblem(mlir::func::FuncOp function,
+                                             StringRef device) {
+  if (const Device *found = findDevice(device))
+    return buildProblem(function, *found);
+  mlir::InFlightDiagnostic diagnostic = mlir::emitError(function.getLoc())
+                                        << "expected a known device, but got '"
+                                        << device << "'; known are";
+  for (const Device &known : knownDevices())
+    diagnostic << " " << known.name;
+  return diagnostic;
 }

@@ -8,7 +8,7 @@ FailureOr<mlir::func::FuncOp> ckpt::findStep(ModuleOp module, StringRef name) {
   if (!name.empty()) {
     if (auto function = module.lookupSymbol<mlir::func::FuncOp>(name))
       return function;
-    return module.emitError() << "expected a function '" << name
+    return mlir::emitError(module.getLoc()) << "expected a function '" << name
                               << "', but there is none";
   }
   SmallVector<mlir::func::FuncOp> candidates;
@@ -18,7 +18,7 @@ FailureOr<mlir::func::FuncOp> ckpt::findStep(ModuleOp module, StringRef name) {
   if (candidates.size() == 1)
     return candidates.front();
   mlir::InFlightDiagnostic error =
-      module.emitError() << "expected one public function with a body, but got "
+      mlir::emitError(module.getLoc()) << "expected one public function with a body, but got "
                          << candidates.size();
   if (!candidates.empty())
     error << "; name one with func=";

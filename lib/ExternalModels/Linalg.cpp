@@ -117,8 +117,11 @@ static Access parallelAccess(LinalgOp op, OpOperand &input) {
 
 /// A copy whose elements only change their order is a view.
 static bool onlyPermutes(LinalgOp op) {
-  return onlyCopies(op) && writesEachElementOnce(op) &&
-         op.getMatchingIndexingMap(op.getDpsInputOperand(0)).isPermutation();
+  if (!onlyCopies(op) || !writesEachElementOnce(op))
+    return false;
+  OpOperand *input = op.getDpsInputOperand(0);
+  return isa<mlir::TensorType>(input->get().getType()) &&
+         op.getMatchingIndexingMap(input).isPermutation();
 }
 
 static Access viewAccess(LinalgOp op) {
