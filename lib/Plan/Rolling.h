@@ -76,7 +76,7 @@ private:
   void finishRoot(OpId op);
   void emitValue(ValueId value);
   void becomePast(ValueId value);
-  void crossBorder();
+  void dropRecomputed();
   OpId pickRoot();
   int64_t growth(OpId root);
   void countUses();
