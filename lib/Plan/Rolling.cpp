@@ -23,6 +23,16 @@ Rolling::Rolling(const Graph &graph) : graph(graph) {
     stamps->assign(numValues, 0);
   nodeIndex.resize(numValues);
   opIndex.resize(numOps);
+  for (size_t op = 0; op < numOps; ++op) {
+    bool any = false;
+    for (ValueId value : graph.problem.ops[op].results)
+      if (graph.live[op] && graph.node[value]) {
+        nodesInOrder.push_back(value);
+        any = true;
+      }
+    if (any)
+      nodeOpsInOrder.push_back(static_cast<OpId>(op));
+  }
   nextEffect.assign(numOps, none);
   for (OpId op : graph.roots) {
     if (!graph.problem.ops[op].hasEffects)
@@ -93,6 +103,9 @@ void Rolling::start(const RollOptions &newOptions) {
   uses.assign(numValues, 0);
   done.assign(numOps, 0);
   pendingLeaves.assign(numOps, 0);
+  again.assign(numOps, 0);
+  for (OpId op : nodeOpsInOrder)
+    again[op] = againPs(op);
   ready.clear();
   remaining = graph.roots;
   borderCrossed = !hasRecompute;
