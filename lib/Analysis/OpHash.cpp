@@ -1,7 +1,7 @@
 //===- OpHash.cpp - Fingerprints of ops that survive a file ---------------===//
 
 #include "ckpt/Analysis/OpHash.h"
-#include "ckpt/IR/CkptDialect.h"
+#include "ckpt/Analysis/Program.h"
 #include "llvm/Support/xxhash.h"
 
 using namespace ckpt;
@@ -10,7 +10,8 @@ namespace {
 class OpHasher {
 public:
   explicit OpHasher(const ProgramProblem &program) {
-    for (BlockArgument argument : program.function.getArguments())
+    mlir::func::FuncOp function = program.function;
+    for (BlockArgument argument : function.getArguments())
       number(argument);
     for (auto [i, value] : llvm::enumerate(program.values))
       numbers[value] = i;
@@ -49,6 +50,7 @@ private:
 
   /// By number; what has none (a constant, an empty tensor) by what makes it.
   uint64_t valueHash(Value value) {
+    value = lookThroughLayers(value);
     auto found = numbers.find(value);
     if (found != numbers.end())
       return found->second;
@@ -89,20 +91,20 @@ SmallVector<int64_t> ckpt::hashOps(const ProgramProblem &program) {
   SmallVector<int64_t> hashes;
   for (Operation *op : program.ops)
     hashes.push_back(hasher.hash(op) & 0xFFFFFF);
+  // What is returned, under the number after the last op.
+  mlir::func::FuncOp function = program.function;
+  Operation *terminator = function.getBody().front().getTerminator();
+  hashes.push_back(hasher.hash(terminator) & 0xFFFFFF);
   return hashes;
 }
 
 uint64_t ckpt::hashDecisions(mlir::func::FuncOp function) {
-  Hasher hasher;
+  std::string text;
+  llvm::raw_string_ostream os(text);
   uint64_t place = 0;
   auto add = [&](StringRef what, Attribute decision) {
-    if (!decision)
-      return;
-    hasher.add(place);
-    hasher.add(what);
-    std::string text;
-    llvm::raw_string_ostream(text) << decision;
-    hasher.add(text);
+    if (decision)
+      os << place << what << decision;
   };
   function.getBody().walk<mlir::WalkOrder::PreOrder>([&](Operation *op) {
     ++place;
@@ -113,5 +115,5 @@ uint64_t ckpt::hashDecisions(mlir::func::FuncOp function) {
     add("pin", op->getDiscardableAttr(CkptDialect::pinAttrName()));
     add("decision", op->getDiscardableAttr(CkptDialect::decisionAttrName()));
   });
-  return hasher.get();
+  return llvm::xxh3_64bits(text);
 }

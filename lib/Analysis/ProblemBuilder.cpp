@@ -17,7 +17,9 @@ namespace {
 class Builder {
 public:
   Builder(mlir::func::FuncOp function, const Device &device)
-      : function(function), device(device) {}
+      : function(function), device(device) {
+    program.function = function;
+  }
 
   FailureOr<ProgramProblem> run();
 
@@ -227,8 +229,8 @@ void Builder::addReads(const OpSummary &summary, plan::Op &op) {
       inOrder &= !read.destination;
       continue;
     }
-    op.reads.push_back({known->second, read.access, read.need,
-                        read.destination && inOrder});
+    op.reads.push_back(
+        {known->second, read.access, read.need, read.destination && inOrder});
   }
 }
 
@@ -255,8 +257,7 @@ LogicalResult Builder::addOp(const PlacedOp &placed) {
   op.name = placed.op->getName().getStringRef().str();
   op.kind = summary.kind;
   op.flops = summary.flops;
-  op.computePs =
-      device.computePs(op.kind, op.flops, workType(placed.op));
+  op.computePs = device.computePs(op.kind, op.flops, workType(placed.op));
   op.workspaceBytes = summary.workspaceBytes;
   op.mayRepeat = summary.mayRepeat;
   op.hasEffects = summary.hasEffects;
@@ -301,9 +302,9 @@ LogicalResult Builder::addOps() {
     Operation *op = placed.op;
     if (!needed.contains(op) || isFree(op) || isSplat(op))
       continue;
-    bool added = isData(op) ? succeeded(addConstant(op))
-                            : succeeded(addSplatsReadBy(op)) &&
-                                  succeeded(addOp(placed));
+    bool added =
+        isData(op) ? succeeded(addConstant(op))
+                   : succeeded(addSplatsReadBy(op)) && succeeded(addOp(placed));
     if (!added)
       return failure();
   }
@@ -387,14 +388,12 @@ LogicalResult Builder::addPins(const PlacedOp &placed) {
     // A view stands in memory as what it shows.
     plan::ValueId pinned = id;
     for (plan::OpId maker = program.problem.values[pinned].op;
-         maker != plan::none &&
-         program.problem.ops[maker].kind == OpKind::View;
+         maker != plan::none && program.problem.ops[maker].kind == OpKind::View;
          maker = program.problem.values[pinned].op)
       pinned = program.problem.ops[maker].reads[0].value;
     if (program.problem.values[pinned].op != plan::none)
-      program.problem.values[pinned].keep = *pin == Pin::Save
-                                                ? plan::Keep::Save
-                                                : plan::Keep::Recompute;
+      program.problem.values[pinned].keep =
+          *pin == Pin::Save ? plan::Keep::Save : plan::Keep::Recompute;
   }
   return success();
 }
@@ -425,4 +424,16 @@ FailureOr<ProgramProblem> Builder::run() {
 FailureOr<ProgramProblem> ckpt::buildProblem(mlir::func::FuncOp function,
                                              const Device &device) {
   return Builder(function, device).run();
+}
+
+FailureOr<ProgramProblem> ckpt::buildProblem(mlir::func::FuncOp function,
+                                             StringRef device) {
+  if (const Device *found = findDevice(device))
+    return buildProblem(function, *found);
+  mlir::InFlightDiagnostic diagnostic = mlir::emitError(function.getLoc())
+                                        << "expected a known device, but got '"
+                                        << device << "'; known are";
+  for (const Device &known : knownDevices())
+    diagnostic << " " << known.name;
+  return diagnostic;
 }

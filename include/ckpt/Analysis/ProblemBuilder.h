@@ -39,6 +39,10 @@ struct ProgramProblem {
 FailureOr<ProgramProblem> buildProblem(mlir::func::FuncOp function,
                                        const Device &device);
 
+/// The same on the described device of that name.
+FailureOr<ProgramProblem> buildProblem(mlir::func::FuncOp function,
+                                       StringRef device);
+
 } // namespace ckpt
 
 #endif // CKPT_ANALYSIS_PROBLEMBUILDER_H
