@@ -1,6 +1,7 @@
 //===- KernelBuilder.cpp - From a plan to ckpt.kernel ops -----------------===//
 
 #include "KernelBuilder.h"
+#include "ckpt/Analysis/NameStack.h"
 #include "ckpt/IR/CkptDialect.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -101,8 +102,8 @@ SmallVector<Value> KernelBuilder::chooseAfter(int32_t k,
   for (int32_t earlier = k - 1; earlier >= 0; --earlier)
     for (int32_t i : instancesOf[earlier]) {
       const plan::Instance &instance = verdict.instances[i];
-      bool caller = program.problem.values[instance.value].home ==
-                    plan::Home::Result;
+      bool caller =
+          program.problem.values[instance.value].home == plan::Home::Result;
       if ((instance.lastRead >= k || caller) &&
           !llvm::is_contained(reads, instance.value))
         return {current[instance.value]};
@@ -112,16 +113,18 @@ SmallVector<Value> KernelBuilder::chooseAfter(int32_t k,
 
 std::string KernelBuilder::layerName(const plan::Kernel &kernel) const {
   // The anchor names the kernel, else what it writes.
-  plan::OpId named = program.problem.values[kernel.outputs.empty()
-                                                ? 0
-                                                : kernel.outputs.front()]
-                         .op;
+  plan::OpId named =
+      program.problem
+          .values[kernel.outputs.empty() ? 0 : kernel.outputs.front()]
+          .op;
   for (plan::OpId op : kernel.ops)
     if (plan::isAnchor(program.problem.ops[op]))
       named = op;
   if (kernel.outputs.empty())
     named = kernel.ops.back();
-  return program.layerName(named);
+  int32_t layer = program.problem.ops[named].layer;
+  return layer == plan::none ? readNameStack(program.ops[named]->getLoc()).scope
+                             : program.problem.layers[layer];
 }
 
 Location KernelBuilder::location(const plan::Kernel &kernel) const {

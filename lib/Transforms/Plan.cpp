@@ -1,6 +1,6 @@
 //===- Plan.cpp - The pass --ckpt-plan ------------------------------------===//
 
-#include "StepFunction.h"
+#include "ckpt/Analysis/Step.h"
 #include "ckpt/IR/CkptDialect.h"
 #include "ckpt/Support/OutputFile.h"
 #include "ckpt/Transforms/Passes.h"
@@ -25,12 +25,11 @@ static LogicalResult writeReportFile(ModuleOp module, StringRef path,
   object["feasible"] = figures.feasible;
   object["gap"] = figures.gap();
   llvm::json::Value value(std::move(object));
-  llvm::Error error =
-      writeOutputFile(path, [&](llvm::raw_ostream &os) {
-        os << llvm::formatv("{0:2}", value) << "\n";
-      });
+  llvm::Error error = writeOutputFile(path, [&](llvm::raw_ostream &os) {
+    os << llvm::formatv("{0:2}", value) << "\n";
+  });
   if (error)
-    return module.emitError() << llvm::toString(std::move(error));
+    return mlir::emitError(module.getLoc()) << llvm::toString(std::move(error));
   return success();
 }
 
@@ -48,13 +47,13 @@ struct PlanPass : impl::PlanPassBase<PlanPass> {
 private:
   /// Options that stand in the file count where the command line says nothing.
   LogicalResult readStrategyAttribute(mlir::func::FuncOp step) {
-    auto text = step->getAttrOfType<mlir::StringAttr>(
-        CkptDialect::strategyAttrName());
+    auto text =
+        step->getAttrOfType<mlir::StringAttr>(CkptDialect::strategyAttrName());
     if (!text || !strategy.empty() || !budget.empty())
       return success();
     return initializeOptions(text.getValue(), [&](const Twine &message) {
-      return step.emitError() << "in '" << CkptDialect::strategyAttrName()
-                              << "': " << message;
+      return mlir::emitError(step.getLoc())
+             << "in '" << CkptDialect::strategyAttrName() << "': " << message;
     });
   }
 
@@ -89,18 +88,18 @@ FailureOr<PlanRequest> PlanPass::readRequest(mlir::func::FuncOp step) {
     std::string error =
         plan::setStrategyOption(request.strategy, key.str(), text, known);
     if (!error.empty())
-      return step.emitError() << error;
+      return mlir::emitError(step.getLoc()) << error;
   }
   if (!budget.empty()) {
     std::string error;
     if (!plan::parseBudget(budget, request.budget.emplace(), error))
-      return step.emitError() << error;
+      return mlir::emitError(step.getLoc()) << error;
   }
   if (strategy == "budget" && budget.empty())
-    return step.emitError()
+    return mlir::emitError(step.getLoc())
            << "strategy 'budget' needs a budget, such as budget=4096";
   if (!budgetModel.empty() && budgetModel != "layer-sum")
-    return step.emitError() << "expected 'budget-model' to be 'layer-sum', "
+    return mlir::emitError(step.getLoc()) << "expected 'budget-model' to be 'layer-sum', "
                                "but got '"
                             << budgetModel << "'";
   request.layerSum = budgetModel == "layer-sum";
@@ -109,7 +108,7 @@ FailureOr<PlanRequest> PlanPass::readRequest(mlir::func::FuncOp step) {
   request.solver.fusion = fusion;
   request.solver.reorder = reorder;
   if (timeLimitMs < 0)
-    return step.emitError()
+    return mlir::emitError(step.getLoc())
            << "expected 'time-limit-ms' not to be negative, but got "
            << timeLimitMs;
   request.solver.timeLimitMs = timeLimitMs;
@@ -124,10 +123,7 @@ LogicalResult PlanPass::planStep(mlir::func::FuncOp step) {
   FailureOr<PlanRequest> request = readRequest(step);
   if (failed(request))
     return failure();
-  FailureOr<Device> costs = findDevice(device, step.getLoc());
-  if (failed(costs))
-    return failure();
-  FailureOr<ProgramProblem> program = buildProblem(step, *costs);
+  FailureOr<ProgramProblem> program = buildProblem(step, device);
   if (failed(program))
     return failure();
   FailureOr<PlanOutcome> outcome = planProgram(*program, *request);

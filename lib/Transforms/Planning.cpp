@@ -54,8 +54,12 @@ void Planner::measureWhatIsGiven() {
   figures.writtenPeakBytes = written.peakBytes;
   figures.writtenBytesMoved = written.bytesMoved;
   figures.flops = written.flops;
-  figures.argumentBytes = program.argumentBytes;
-  figures.resultBytes = program.resultBytes;
+  for (const plan::Value &value : problem.values)
+    if (value.op == plan::none)
+      figures.argumentBytes += value.bytes;
+  for (const ProgramResult &result : program.results)
+    if (result.value != plan::none)
+      figures.resultBytes += problem.values[result.value].bytes;
   figures.baselinePeakBytes = baseline.plan.arenaBytes;
   figures.baselineCostNs = baseline.verdict.timeNs;
   figures.baselineBytesMoved = baseline.verdict.bytesMoved;
@@ -68,7 +72,7 @@ LogicalResult Planner::constrainByLayers() {
   plan::Selection selection =
       plan::selectLayers(chain->layers, request.strategy);
   if (!selection.error.empty())
-    return program.function.emitError() << selection.error;
+    return mlir::emitError(program.function.getLoc()) << selection.error;
   constrain(program, *chain, selection);
   outcome.text.strategy = selection.summary;
   outcome.text.notes = describeSelection(*chain, selection, request.strategy);
@@ -101,7 +105,7 @@ LogicalResult Planner::checkPlan() {
   const std::string &error = outcome.solution.verdict.error;
   if (error.empty())
     return success();
-  return program.function.emitError()
+  return mlir::emitError(program.function.getLoc())
          << "the planner made a plan that its simulator refuses: " << error;
 }
 
@@ -129,8 +133,8 @@ void Planner::measureSolution() {
 std::string Planner::whyItStands(const plan::Instance &instance) const {
   const plan::Value &value = problem.values[instance.value];
   const plan::Verdict &verdict = outcome.solution.verdict;
-  plan::KernelInfo info = plan::analyze(
-      problem, outcome.solution.plan.kernels[verdict.peakKernel]);
+  plan::KernelInfo info =
+      plan::analyze(problem, outcome.solution.plan.kernels[verdict.peakKernel]);
   if (instance.kernel == verdict.peakKernel)
     return "is made by the kernel at the peak";
   if (llvm::is_contained(info.memoryReads, instance.value))
@@ -146,10 +150,10 @@ std::string Planner::whyItStands(const plan::Instance &instance) const {
 void Planner::reportInfeasible() {
   const plan::Figures &figures = outcome.figures;
   mlir::InFlightDiagnostic diagnostic =
-      program.function.emitError()
+      mlir::emitError(program.function.getLoc())
       << "no plan was found for a budget of "
-      << plan::formatBytes(figures.budgetBytes) << " ("
-      << figures.budgetBytes << " bytes); the smallest budget for which one "
+      << plan::formatBytes(figures.budgetBytes) << " (" << figures.budgetBytes
+      << " bytes); the smallest budget for which one "
       << "was found is " << figures.minimumBudgetBytes
       << " bytes, and no plan does with less than "
       << figures.minimumBudgetBoundBytes << " bytes";
@@ -163,13 +167,12 @@ void Planner::reportInfeasible() {
         instance.lastRead >= verdict.peakKernel &&
         problem.values[instance.value].home == plan::Home::Arena)
       live.push_back(&instance);
-  llvm::stable_sort(live, [&](const plan::Instance *a,
-                              const plan::Instance *b) {
-    return problem.values[a->value].bytes > problem.values[b->value].bytes;
-  });
+  llvm::stable_sort(
+      live, [&](const plan::Instance *a, const plan::Instance *b) {
+        return problem.values[a->value].bytes > problem.values[b->value].bytes;
+      });
   constexpr size_t shown = 8;
-  for (const plan::Instance *instance :
-       ArrayRef(live).take_front(shown)) {
+  for (const plan::Instance *instance : ArrayRef(live).take_front(shown)) {
     const plan::Value &value = problem.values[instance->value];
     diagnostic.attachNote(program.values[instance->value].getLoc())
         << "'" << value.name << "' takes " << plan::formatBytes(value.bytes)

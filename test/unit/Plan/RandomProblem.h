@@ -39,7 +39,8 @@ public:
     problem.launchNs = 100;
     for (int32_t i = 0; i < options.arguments; ++i)
       addValue(pick(shapeCount), none);
-    int32_t count = 1 + pick(options.ops);
+    training = chance(50);
+    count = training ? options.ops : 1 + pick(options.ops);
     firstBackward = count / 2 + pick(2);
     for (OpId id = 0; id < count; ++id)
       addOp(id);
@@ -70,12 +71,16 @@ private:
     return problem.values.size() - 1;
   }
 
-  /// Prefers values that nobody reads yet and recent ones, so that problems
-  /// have depth.
+  /// Prefers the latest value and then what ops made, so that problems are deep
+  /// and backward ops read what stood before.
   ValueId pickValue() {
     int32_t count = problem.values.size();
-    ValueId first = pick(count), second = pick(count);
-    return chance(60) ? std::max(first, second) : first;
+    if (training && chance(70))
+      return count - 1;
+    if (count > options.arguments && chance(80))
+      return chance(50) ? count - 1
+                        : options.arguments + pick(count - options.arguments);
+    return pick(count);
   }
 
   Access accessTo(ValueId value, int32_t shape) {
@@ -127,7 +132,7 @@ private:
 
   void makeFusible(Op &op, OpId id) {
     int32_t shape = pick(shapeCount);
-    for (int32_t i = 0, count = pick(4); i < count; ++i)
+    for (int32_t i = 0, reads = pick(4); i < reads; ++i)
       op.reads.push_back(readFor(shape));
     op.results.push_back(addValue(shape, id));
     if (chance(15))
@@ -138,9 +143,12 @@ private:
 
   void makeAnchor(Op &op, OpId id) {
     int32_t shape = pick(shapeCount);
-    for (int32_t i = 0, count = 1 + pick(2); i < count; ++i) {
+    for (int32_t i = 0, reads = training ? 2 : 1 + pick(2); i < reads; ++i) {
       Read read;
       read.value = pickValue();
+      // The backward pass reads the forward pass from its end to its start.
+      if (training && op.backward && i == 1 && 2 * id >= count)
+        read.value = problem.ops[count - 1 - id].results[0];
       if (op.kind == OpKind::Contraction)
         read.need = chance(75) ? Need::Memory : Need::Contiguous;
       op.reads.push_back(read);
@@ -166,7 +174,7 @@ private:
                                 OpKind::Contraction, OpKind::Contraction,
                                 OpKind::Reduction,   OpKind::Opaque};
     Op op;
-    op.kind = kinds[pick(8)];
+    op.kind = kinds[training && chance(50) ? 4 : pick(8)];
     op.name = "op" + std::to_string(id);
     op.backward = id >= firstBackward;
     if (op.kind == OpKind::View)
@@ -195,7 +203,10 @@ private:
   std::mt19937_64 random;
   RandomOptions options;
   Problem problem;
+  int32_t count = 0;
   OpId firstBackward = 0;
+  /// Half of the problems resemble a training step: a chain there and back.
+  bool training = false;
 };
 
 inline Problem randomProblem(uint64_t seed, const RandomOptions &options = {}) {
