@@ -260,5 +260,72 @@ class CheckKernels(unittest.TestCase):
                 self.accepts(text)
 
 
+GENERIC = """%r = "linalg.generic"({operands}) <{{indexing_maps = [{maps}], iterator_types = [#linalg.iterator_type<{first}>, #linalg.iterator_type<parallel>], operandSegmentSizes = array<i32: 1, 1>}}> ({{
+^bb0(%in: f32, %out: f32):
+  "linalg.yield"({read}) : (f32) -> ()
+}}) : ({types}) -> {result}"""
+IDENTITY, TRANSPOSED = "affine_map<(d0, d1) -> (d0, d1)>", "affine_map<(d0, d1) -> (d1, d0)>"
+
+
+def generic(read="%in", map_=IDENTITY, first="parallel", operands="%i, %other"):
+    return GENERIC.format(
+        operands=operands, maps=f"{map_}, {IDENTITY}", first=first, read=read,
+        types=f"{TENSOR}, {TENSOR}", result=TENSOR,
+    )
+
+
+SLICE = """%s = "tensor.extract_slice"(%i) <{operandSegmentSizes = array<i32: 1, 0, 0, 0>, static_offsets = array<i64: 0, 0>, static_sizes = array<i64: 7, 8>, static_strides = array<i64: 1, 1>}> : (tensor<8x8xf32>) -> tensor<7x8xf32>"""
+PAD = """%r = "tensor.pad"(%s) <{operandSegmentSizes = array<i32: 1, 0, 0>, static_high = array<i64: 1, 0>, static_low = array<i64: 0, 0>}> ({
+^bb0(%d0: index, %d1: index):
+  "tensor.yield"(%zero) : (f32) -> ()
+}) : (tensor<7x8xf32>) -> tensor<8x8xf32>"""
+FLAT = """%s = "tensor.collapse_shape"(%i) <{reassociation = [[0, 1]]}> : (tensor<8x8xf32>) -> tensor<64xf32>"""
+SQUARE = """%r = "tensor.expand_shape"(%s) <{reassociation = [[0, 1]], static_output_shape = array<i64: 8, 8>}> : (tensor<64xf32>) -> tensor<8x8xf32>"""
+SLICED_FLAT = """%r = "tensor.collapse_shape"(%s) <{reassociation = [[0, 1]]}> : (tensor<7x8xf32>) -> tensor<56xf32>"""
+
+
+class Places(unittest.TestCase):
+    """Which element of input %i each element of %r needs."""
+
+    def place(self, *lines):
+        places = {"%i": (8, 8)}
+        for op in generic_mlir.read("\n".join(lines)):
+            dataflow.read_places(op, places)
+        return places.get("%r")
+
+    def test_elementwise(self):
+        self.assertEqual(self.place(generic()), (8, 8))
+        self.assertEqual(self.place(generic(map_=TRANSPOSED)), dataflow.ELSEWHERE)
+
+    def test_operand_that_is_not_read(self):
+        self.assertEqual(self.place(generic(operands="%other, %i")), None)
+
+    def test_reduction(self):
+        self.assertEqual(self.place(generic(first="reduction")), dataflow.ELSEWHERE)
+        accumulator = generic(first="reduction", operands="%other, %i", read="%out")
+        self.assertEqual(self.place(accumulator), (8, 8))
+
+    def test_read_inside_a_region(self):
+        self.assertEqual(self.place(generic(read="%i", operands="%a, %b")), dataflow.ELSEWHERE)
+
+    def test_reshape(self):
+        self.assertEqual(self.place(FLAT, SQUARE), (8, 8))
+
+    def test_slice_and_pad(self):
+        self.assertEqual(self.place(SLICE, PAD), (8, 8))
+        shifted = replaced(PAD, "static_low = array<i64: 0", "static_low = array<i64: 1")
+        self.assertEqual(self.place(SLICE, shifted), dataflow.ELSEWHERE)
+        shifted = replaced(SLICE, "static_offsets = array<i64: 0", "static_offsets = array<i64: 1")
+        self.assertEqual(self.place(shifted, PAD), dataflow.ELSEWHERE)
+        self.assertEqual(self.place(SLICE, SLICED_FLAT), dataflow.ELSEWHERE)
+
+    def test_bytes(self):
+        for type_, bytes_ in (
+            ("tensor<f32>", 4), ("tensor<3xi1>", 3), ("tensor<2x3xbf16>", 12),
+            ("tensor<2xindex>", 16), ("tensor<2xcomplex<f32>>", 16), ("tensor<0x4xf32>", 0),
+        ):
+            self.assertEqual(dataflow.type_bytes(type_), bytes_)
+
+
 if __name__ == "__main__":
     unittest.main()
