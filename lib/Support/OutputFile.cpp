@@ -47,9 +47,8 @@ static Error writeInPlace(StringRef path,
 /// Whether \p path is written as it is, not replaced by a new file.
 static bool isWrittenInPlace(StringRef path) {
   sys::fs::file_status status;
-  return path == "-" ||
-         (!sys::fs::status(path, status) &&
-          status.type() != sys::fs::file_type::regular_file);
+  return path == "-" || (!sys::fs::status(path, status) &&
+                         status.type() != sys::fs::file_type::regular_file);
 }
 
 static Expected<sys::fs::TempFile> createBeside(StringRef path) {
@@ -75,7 +74,7 @@ Error ckpt::writeOutputFile(StringRef path,
 Error ckpt::checkOutputFile(StringRef path) {
   if (isWrittenInPlace(path))
     return sys::fs::is_directory(path)
-               ? inFile(path, make_error_code(errc::is_a_directory))
+               ? inFile(path, std::make_error_code(std::errc::is_a_directory))
                : Error::success();
   Expected<sys::fs::TempFile> file = createBeside(path);
   if (!file)

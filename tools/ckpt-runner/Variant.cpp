@@ -5,6 +5,7 @@
 #include "ckpt/Runtime/Execution.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -44,7 +45,7 @@ static void readFigures(StringRef path, llvm::json::Object &figures) {
 
 LogicalResult ckpt::planModule(ModuleOp module, StringRef planOptions,
                                llvm::json::Object &figures) {
-  SmallString<128> report;
+  llvm::SmallString<128> report;
   if (llvm::sys::fs::createTemporaryFile("ckpt-plan", "json", report))
     return module.emitError() << "cannot create a temporary file";
   llvm::FileRemover remover(report);

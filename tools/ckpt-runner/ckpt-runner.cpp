@@ -76,12 +76,13 @@ static cl::opt<std::string>
     expectedPath("expected", cl::cat(category), cl::value_desc("file.npz"),
                  cl::desc("Compare with the results out000, out001, ... of "
                           "this file"));
+static cl::opt<double> relativeTolerance(
+    "rtol", cl::cat(category), cl::init(1e-4),
+    cl::desc("Tolerance, relative to the largest magnitude of a result "
+             "(default 1e-4)"));
 static cl::opt<double>
-    rtol("rtol", cl::cat(category), cl::init(1e-4),
-         cl::desc("Tolerance, relative to the largest magnitude of a result "
-                  "(default 1e-4)"));
-static cl::opt<double> atol("atol", cl::cat(category), cl::init(1e-5),
-                            cl::desc("Tolerance, absolute (default 1e-5)"));
+    absoluteTolerance("atol", cl::cat(category), cl::init(1e-5),
+                      cl::desc("Tolerance, absolute (default 1e-5)"));
 static cl::opt<std::string> outputsPath("outputs", cl::cat(category),
                                         cl::value_desc("file.npz"),
                                         cl::desc("Write the results"));
@@ -124,12 +125,13 @@ static LogicalResult checkOptions() {
     return reportText("expected 1 to 1024 threads, but got " + Twine(threads));
   if (repeat < 1)
     return reportText("expected 'repeat' to be at least 1, but got 0");
-  if (!(rtol >= 0) || !(atol >= 0))
+  if (!(relativeTolerance >= 0) || !(absoluteTolerance >= 0))
     return reportText("expected tolerances not to be negative");
   if (!inputsPath.empty() && (seed.getNumOccurrences() || !ranges.empty()))
     return reportText("'--seed' and '--range' are for random arguments, but "
                       "'--inputs' gives them");
-  for (const std::string &path : {outputsPath, reportPath})
+  for (const std::string &path :
+       {outputsPath.getValue(), reportPath.getValue()})
     if (!path.empty() && failed(report(checkOutputFile(path))))
       return failure();
   return success();
@@ -261,8 +263,9 @@ LogicalResult Runner::runBaseline() {
 }
 
 LogicalResult Runner::compareWithExpected() {
-  auto closeness = compareExpected(expectedPath, signature,
-                                   summary.planned->results, rtol, atol);
+  auto closeness =
+      compareExpected(expectedPath, signature, summary.planned->results,
+                      relativeTolerance, absoluteTolerance);
   if (!closeness)
     return report(closeness.takeError());
   summary.closeness = *closeness;
