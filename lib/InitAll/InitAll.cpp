@@ -1,7 +1,9 @@
 //===- InitAll.cpp - Registers everything of ckpt and upstream ------------===//
 
 #include "ckpt/InitAll.h"
+#include "ckpt/ExternalModels/ExternalModels.h"
 #include "ckpt/IR/CkptDialect.h"
+#include "ckpt/Transforms/Passes.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
@@ -12,6 +14,10 @@ void ckpt::registerAllDialects(mlir::DialectRegistry &registry) {
   mlir::registerAllExtensions(registry);
   mlir::registerAllToLLVMIRTranslations(registry);
   registry.insert<CkptDialect>();
+  registerExternalModels(registry);
 }
 
-void ckpt::registerAllPasses() { mlir::registerAllPasses(); }
+void ckpt::registerAllPasses() {
+  mlir::registerAllPasses();
+  registerCkptTransformsPasses();
+}

@@ -18,7 +18,8 @@ struct ApplyPlanPass : impl::ApplyPlanPassBase<ApplyPlanPass> {
   using ApplyPlanPassBase::ApplyPlanPassBase;
 
   void runOnOperation() override {
-    auto functions = llvm::to_vector(getOperation().getOps<mlir::func::FuncOp>());
+    auto functions =
+        llvm::to_vector(getOperation().getOps<mlir::func::FuncOp>());
     for (mlir::func::FuncOp function : functions)
       if (!function.isExternal() && isPlanned(function) &&
           failed(apply(function)))
@@ -26,14 +27,14 @@ struct ApplyPlanPass : impl::ApplyPlanPassBase<ApplyPlanPass> {
   }
 
   LogicalResult apply(mlir::func::FuncOp function) {
-    FailureOr<Device> costs = findDevice(device, function.getLoc());
-    if (failed(costs))
-      return failure();
-    FailureOr<ProgramProblem> program = buildProblem(function, *costs);
+    FailureOr<ProgramProblem> program = buildProblem(function, device);
     if (failed(program))
       return failure();
-    if (isForwardChain(*program)) {
-      function.emitRemark()
+    FailureOr<LayerChain> chain = collectLayers(*program);
+    if (failed(chain))
+      return failure();
+    if (isForwardChain(*chain)) {
+      mlir::emitRemark(function.getLoc())
           << "'" << function.getSymName()
           << "' is a forward chain of layers: it is left as it is, with its "
              "decisions, for the differentiation that comes after";

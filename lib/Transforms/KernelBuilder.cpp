@@ -1,6 +1,7 @@
 //===- KernelBuilder.cpp - From a plan to ckpt.kernel ops -----------------===//
 
 #include "KernelBuilder.h"
+#include "ckpt/Analysis/NameStack.h"
 #include "ckpt/IR/CkptDialect.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -29,7 +30,7 @@ public:
       : program(program), plan(plan), verdict(verdict),
         builder(program.function.getBody().front().getTerminator()),
         current(program.values.begin(), program.values.end()),
-        instancesOf(plan.kernels.size()) {
+        instancesOf(plan.kernels.size()), hasRun(program.ops.size(), false) {
     for (auto [i, instance] : llvm::enumerate(verdict.instances))
       instancesOf[instance.kernel].push_back(i);
   }
@@ -47,6 +48,7 @@ private:
   void cloneOps(const plan::Kernel &kernel, KernelOp op,
                 mlir::IRMapping &mapping);
   void cloneFree(Value value, OpBuilder &inside, mlir::IRMapping &mapping);
+  bool isRecomputation(int32_t k);
   SmallVector<Value> chooseAfter(int32_t k, ArrayRef<plan::ValueId> reads);
   std::string layerName(const plan::Kernel &kernel) const;
   Location location(const plan::Kernel &kernel) const;
@@ -60,6 +62,8 @@ private:
   SmallVector<Value> current;
   /// Indices into `Verdict::instances`, by the kernel that writes them.
   std::vector<SmallVector<int32_t, 1>> instancesOf;
+  /// Anchors that an earlier kernel ran.
+  std::vector<bool> hasRun;
 };
 } // namespace
 
@@ -94,6 +98,19 @@ void KernelBuilder::cloneOps(const plan::Kernel &kernel, KernelOp op,
   YieldOp::create(inside, op.getLoc(), yielded);
 }
 
+/// A kernel makes again what stood in memory before, or runs an anchor again.
+bool KernelBuilder::isRecomputation(int32_t k) {
+  bool again = llvm::any_of(instancesOf[k], [&](int32_t i) {
+    return verdict.instances[i].recomputed;
+  });
+  for (plan::OpId op : plan.kernels[k].ops)
+    if (plan::isAnchor(program.problem.ops[op])) {
+      again |= hasRun[op];
+      hasRun[op] = true;
+    }
+  return again;
+}
+
 /// What a recomputation waits for: the youngest value that lives across it
 /// anyway and is no input of it. It was not there when the original ran.
 SmallVector<Value> KernelBuilder::chooseAfter(int32_t k,
@@ -101,8 +118,8 @@ SmallVector<Value> KernelBuilder::chooseAfter(int32_t k,
   for (int32_t earlier = k - 1; earlier >= 0; --earlier)
     for (int32_t i : instancesOf[earlier]) {
       const plan::Instance &instance = verdict.instances[i];
-      bool caller = program.problem.values[instance.value].home ==
-                    plan::Home::Result;
+      bool caller =
+          program.problem.values[instance.value].home == plan::Home::Result;
       if ((instance.lastRead >= k || caller) &&
           !llvm::is_contained(reads, instance.value))
         return {current[instance.value]};
@@ -112,16 +129,18 @@ SmallVector<Value> KernelBuilder::chooseAfter(int32_t k,
 
 std::string KernelBuilder::layerName(const plan::Kernel &kernel) const {
   // The anchor names the kernel, else what it writes.
-  plan::OpId named = program.problem.values[kernel.outputs.empty()
-                                                ? 0
-                                                : kernel.outputs.front()]
-                         .op;
+  plan::OpId named =
+      program.problem
+          .values[kernel.outputs.empty() ? 0 : kernel.outputs.front()]
+          .op;
   for (plan::OpId op : kernel.ops)
     if (plan::isAnchor(program.problem.ops[op]))
       named = op;
   if (kernel.outputs.empty())
     named = kernel.ops.back();
-  return program.layerName(named);
+  int32_t layer = program.problem.ops[named].layer;
+  return layer == plan::none ? readNameStack(program.ops[named]->getLoc()).scope
+                             : program.problem.layers[layer];
 }
 
 Location KernelBuilder::location(const plan::Kernel &kernel) const {
@@ -148,9 +167,7 @@ void KernelBuilder::build(int32_t k) {
     results.push_back(program.values[output].getType());
     bytes.push_back(program.problem.values[output].bytes);
   }
-  bool recompute = llvm::any_of(instancesOf[k], [&](int32_t i) {
-    return verdict.instances[i].recomputed;
-  });
+  bool recompute = isRecomputation(k);
   SmallVector<Value> after;
   if (recompute)
     after = chooseAfter(k, info.memoryReads);

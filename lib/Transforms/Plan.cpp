@@ -1,6 +1,6 @@
 //===- Plan.cpp - The pass --ckpt-plan ------------------------------------===//
 
-#include "StepFunction.h"
+#include "ckpt/Analysis/Step.h"
 #include "ckpt/IR/CkptDialect.h"
 #include "ckpt/Support/OutputFile.h"
 #include "ckpt/Transforms/Passes.h"
@@ -18,19 +18,22 @@ namespace ckpt {
 using namespace ckpt;
 
 static LogicalResult writeReportFile(ModuleOp module, StringRef path,
-                                     const plan::Figures &figures) {
+                                     const PlanOutcome &outcome) {
   llvm::json::Object object;
-  for (const auto &[key, number] : figures.integers())
+  if (!outcome.isForwardChain) {
+    for (const auto &[key, number] : outcome.figures.integers())
+      object[key] = number;
+    object["feasible"] = outcome.figures.feasible;
+    object["gap"] = outcome.figures.gap();
+  }
+  for (const auto &[key, number] : outcome.layerFigures)
     object[key] = number;
-  object["feasible"] = figures.feasible;
-  object["gap"] = figures.gap();
   llvm::json::Value value(std::move(object));
-  llvm::Error error =
-      writeOutputFile(path, [&](llvm::raw_ostream &os) {
-        os << llvm::formatv("{0:2}", value) << "\n";
-      });
+  llvm::Error error = writeOutputFile(path, [&](llvm::raw_ostream &os) {
+    os << llvm::formatv("{0:2}", value) << "\n";
+  });
   if (error)
-    return module.emitError() << llvm::toString(std::move(error));
+    return mlir::emitError(module.getLoc()) << llvm::toString(std::move(error));
   return success();
 }
 
@@ -48,13 +51,13 @@ struct PlanPass : impl::PlanPassBase<PlanPass> {
 private:
   /// Options that stand in the file count where the command line says nothing.
   LogicalResult readStrategyAttribute(mlir::func::FuncOp step) {
-    auto text = step->getAttrOfType<mlir::StringAttr>(
-        CkptDialect::strategyAttrName());
+    auto text =
+        step->getAttrOfType<mlir::StringAttr>(CkptDialect::strategyAttrName());
     if (!text || !strategy.empty() || !budget.empty())
       return success();
     return initializeOptions(text.getValue(), [&](const Twine &message) {
-      return step.emitError() << "in '" << CkptDialect::strategyAttrName()
-                              << "': " << message;
+      return mlir::emitError(step.getLoc())
+             << "in '" << CkptDialect::strategyAttrName() << "': " << message;
     });
   }
 
@@ -89,29 +92,27 @@ FailureOr<PlanRequest> PlanPass::readRequest(mlir::func::FuncOp step) {
     std::string error =
         plan::setStrategyOption(request.strategy, key.str(), text, known);
     if (!error.empty())
-      return step.emitError() << error;
+      return mlir::emitError(step.getLoc()) << error;
   }
   if (!budget.empty()) {
     std::string error;
     if (!plan::parseBudget(budget, request.budget.emplace(), error))
-      return step.emitError() << error;
+      return mlir::emitError(step.getLoc()) << error;
   }
-  if (strategy == "budget" && budget.empty())
-    return step.emitError()
-           << "strategy 'budget' needs a budget, such as budget=4096";
   if (!budgetModel.empty() && budgetModel != "layer-sum")
-    return step.emitError() << "expected 'budget-model' to be 'layer-sum', "
-                               "but got '"
-                            << budgetModel << "'";
+    return mlir::emitError(step.getLoc())
+           << "expected 'budget-model' to be 'layer-sum', "
+              "but got '"
+           << budgetModel << "'";
   request.layerSum = budgetModel == "layer-sum";
   request.policyScript = policyScript;
   request.countArguments = countArguments;
   request.solver.fusion = fusion;
   request.solver.reorder = reorder;
   if (timeLimitMs < 0)
-    return step.emitError()
+    return mlir::emitError(step.getLoc())
            << "expected 'time-limit-ms' not to be negative, but got "
-           << timeLimitMs;
+           << int64_t(timeLimitMs);
   request.solver.timeLimitMs = timeLimitMs;
   if (llvm::sys::Process::StandardErrIsDisplayed())
     request.solver.progress = [](const std::string &line) {
@@ -124,10 +125,7 @@ LogicalResult PlanPass::planStep(mlir::func::FuncOp step) {
   FailureOr<PlanRequest> request = readRequest(step);
   if (failed(request))
     return failure();
-  FailureOr<Device> costs = findDevice(device, step.getLoc());
-  if (failed(costs))
-    return failure();
-  FailureOr<ProgramProblem> program = buildProblem(step, *costs);
+  FailureOr<ProgramProblem> program = buildProblem(step, device);
   if (failed(program))
     return failure();
   FailureOr<PlanOutcome> outcome = planProgram(*program, *request);
@@ -136,11 +134,12 @@ LogicalResult PlanPass::planStep(mlir::func::FuncOp step) {
   if (failed(outcome))
     return failure();
   if (!reportFile.empty() &&
-      failed(writeReportFile(getOperation(), reportFile, outcome->figures)))
+      failed(writeReportFile(getOperation(), reportFile, *outcome)))
     return failure();
   if (!outcome->figures.feasible)
     return failure();
-  annotatePlan(*program, outcome->solution);
+  if (!outcome->isForwardChain)
+    annotatePlan(*program, outcome->solution);
   if (!quiet)
     printReport(*program, *outcome);
   return success();
@@ -148,6 +147,14 @@ LogicalResult PlanPass::planStep(mlir::func::FuncOp step) {
 
 void PlanPass::printReport(const ProgramProblem &program,
                            const PlanOutcome &outcome) {
+  if (outcome.isForwardChain) {
+    llvm::errs() << "ckpt: " << outcome.text.title
+                 << ", a forward chain of layers; strategy: "
+                 << outcome.text.strategy << "\n";
+    for (const std::string &note : outcome.text.notes)
+      llvm::errs() << "  " << note << "\n";
+    return;
+  }
   std::ostringstream text;
   plan::printReport(program.problem, outcome.solution, outcome.figures,
                     outcome.text, text);

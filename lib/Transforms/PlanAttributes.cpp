@@ -1,6 +1,6 @@
 //===- PlanAttributes.cpp - Plans as attributes, there and back -----------===//
 
-#include "OpHash.h"
+#include "ckpt/Analysis/OpHash.h"
 #include "ckpt/IR/CkptDialect.h"
 #include "ckpt/Plan/Pack.h"
 #include "ckpt/Transforms/Planning.h"
@@ -17,8 +17,7 @@ static SmallVector<Decision> decide(const ProgramProblem &program,
                                     const plan::Verdict &verdict) {
   SmallVector<Decision> decisions(program.ops.size(), Decision::Inline);
   for (const plan::Instance &instance : verdict.instances) {
-    Decision &decision =
-        decisions[program.problem.values[instance.value].op];
+    Decision &decision = decisions[program.problem.values[instance.value].op];
     if (instance.recomputed)
       decision = Decision::Recompute;
     else if (decision == Decision::Inline)
@@ -50,9 +49,9 @@ static SmallVector<PlannedKernel> encode(const ProgramProblem &program,
     for (auto [i, value] : llvm::enumerate(kernel.outputs)) {
       plan::OpId op = program.problem.values[value].op;
       const auto &results = program.problem.ops[op].results;
-      planned.outputs.push_back(
-          {op, llvm::find(results, value) - results.begin(),
-           kernel.offsets[i]});
+      planned.outputs.push_back({op,
+                                 llvm::find(results, value) - results.begin(),
+                                 kernel.offsets[i]});
     }
     planned.workspaceOffset = kernel.workspaceOffset;
   }
@@ -68,11 +67,10 @@ void ckpt::annotatePlan(ProgramProblem &program,
     op->setAttr(CkptDialect::decisionAttrName(),
                 DecisionAttr::get(context, decision));
   decideLayers(function);
-  function->setAttr(CkptDialect::planAttrName(),
-                    PlanAttr::get(context, hashOps(program),
-                                  hashDecisions(function),
-                                  solution.plan.arenaBytes,
-                                  encode(program, solution.plan)));
+  function->setAttr(
+      CkptDialect::planAttrName(),
+      PlanAttr::get(context, hashOps(program), hashDecisions(function),
+                    solution.plan.arenaBytes, encode(program, solution.plan)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -85,15 +83,15 @@ static LogicalResult checkBody(ProgramProblem &program, PlanAttr attribute) {
   ArrayRef<int64_t> planned = attribute.getOps();
   for (auto [i, op] : llvm::enumerate(program.ops))
     if (i >= planned.size() || planned[i] != hashes[i])
-      return op->emitError()
+      return mlir::emitError(op->getLoc())
              << "the plan of '" << program.function.getSymName()
              << "' was made for another body: op number " << i
              << " is the first that differs; plan again";
-  if (planned.size() > hashes.size())
-    return program.function.emitError()
+  if (planned != ArrayRef<int64_t>(hashes))
+    return mlir::emitError(program.function.getLoc())
            << "the plan of '" << program.function.getSymName()
-           << "' was made for another body: it has " << planned.size()
-           << " ops, the function " << hashes.size() << "; plan again";
+           << "' was made for another body, which had more ops or returned "
+              "something else; plan again";
   return success();
 }
 
@@ -109,11 +107,10 @@ static LogicalResult decode(ProgramProblem &program, PlanAttr attribute,
     for (const PlannedOutput &output : planned.outputs) {
       bool known =
           output.op >= 0 && output.op < opCount && output.result >= 0 &&
-          output.result <
-              static_cast<int64_t>(
-                  program.problem.ops[output.op].results.size());
+          output.result < static_cast<int64_t>(
+                              program.problem.ops[output.op].results.size());
       if (!known)
-        return program.function.emitError()
+        return mlir::emitError(program.function.getLoc())
                << "the plan names result " << output.result << " of op "
                << output.op << ", which does not exist";
       kernel.outputs.push_back(
@@ -158,9 +155,9 @@ static FailureOr<plan::Solution> planFromDecisions(ProgramProblem &program) {
   plan::Solution solution =
       plan::solveUnlimited(program.problem, plan::SolverOptions());
   if (!solution.verdict.error.empty())
-    return program.function.emitError()
+    return mlir::emitError(program.function.getLoc())
            << "no schedule follows the decisions: " << solution.verdict.error;
-  program.function.emitRemark()
+  mlir::emitRemark(program.function.getLoc())
       << "a schedule was derived from the decisions; its arena takes "
       << solution.plan.arenaBytes << " bytes";
   return solution;
@@ -181,8 +178,8 @@ bool ckpt::isPlanned(mlir::func::FuncOp function) {
 }
 
 FailureOr<plan::Solution> ckpt::readPlan(ProgramProblem &program) {
-  auto attribute = program.function->getAttrOfType<PlanAttr>(
-      CkptDialect::planAttrName());
+  auto attribute =
+      program.function->getAttrOfType<PlanAttr>(CkptDialect::planAttrName());
   if (!attribute)
     return planFromDecisions(program);
   if (failed(checkBody(program, attribute)))
@@ -195,7 +192,7 @@ FailureOr<plan::Solution> ckpt::readPlan(ProgramProblem &program) {
   solution.verdict =
       plan::validate(program.problem, solution.plan, /*slots=*/true);
   if (!solution.verdict.error.empty())
-    return program.function.emitError()
+    return mlir::emitError(program.function.getLoc())
            << "the plan breaks a rule: " << solution.verdict.error;
   return solution;
 }

@@ -53,8 +53,8 @@ SmallVector<Slot> collectSlots(mlir::func::FuncOp function) {
       for (Operation *user : result.getUsers())
         last = std::max(last, isa<KernelOp>(user) ? position[user]
                                                   : int64_t(position.size()));
-      slots.push_back({kernel, static_cast<int64_t>(i), offset, offset + bytes,
-                       at, last});
+      slots.push_back(
+          {kernel, static_cast<int64_t>(i), offset, offset + bytes, at, last});
     }
     if (int64_t bytes = kernel.getWorkspaceBytes()) {
       int64_t offset = kernel.getWorkspaceOffset();
@@ -70,14 +70,14 @@ bool takesOver(const Slot &later, const Slot &earlier) {
   if (later.result < 0 || earlier.last != later.first ||
       later.begin != earlier.begin || later.end > earlier.end)
     return false;
-  Value input = earlier.kernel.getResult(earlier.result);
-  return llvm::is_contained(later.kernel.getInputs(), input);
+  KernelOp maker = earlier.kernel, reader = later.kernel;
+  return llvm::is_contained(reader.getInputs(),
+                            maker.getResult(earlier.result));
 }
 
 LogicalResult verifyOverlaps(SmallVector<Slot> &slots) {
-  llvm::stable_sort(slots, [](const Slot &a, const Slot &b) {
-    return a.first < b.first;
-  });
+  llvm::stable_sort(
+      slots, [](const Slot &a, const Slot &b) { return a.first < b.first; });
   SmallVector<Slot *> live;
   for (Slot &slot : slots) {
     llvm::erase_if(live, [&](Slot *other) { return other->last < slot.first; });
@@ -91,7 +91,7 @@ LogicalResult verifyOverlaps(SmallVector<Slot> &slots) {
         continue;
       }
       mlir::InFlightDiagnostic diagnostic =
-          slot.kernel.emitOpError()
+          mlir::emitError(slot.kernel.getLoc())
           << describe(slot) << " overlaps a value that is still needed";
       diagnostic.attachNote(other->kernel.getLoc())
           << "which is " << describe(*other);
@@ -114,13 +114,13 @@ struct VerifySlotsPass : impl::VerifySlotsPassBase<VerifySlotsPass> {
     auto arena = function->getAttrOfType<mlir::IntegerAttr>(
         CkptDialect::arenaBytesAttrName());
     SmallVector<Slot> slots = collectSlots(function);
-    for (const Slot &slot : slots) {
+    for (Slot &slot : slots) {
       if (!arena)
-        return function.emitError()
+        return mlir::emitError(function.getLoc())
                << "expected '" << CkptDialect::arenaBytesAttrName()
                << "' on a function with kernels";
       if (slot.end > arena.getInt())
-        return slot.kernel.emitOpError()
+        return mlir::emitError(slot.kernel.getLoc())
                << describe(slot) << " ends beyond the arena of "
                << arena.getInt() << " bytes";
     }

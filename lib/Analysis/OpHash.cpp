@@ -1,7 +1,7 @@
 //===- OpHash.cpp - Fingerprints of ops that survive a file ---------------===//
 
-#include "OpHash.h"
-#include "ckpt/IR/CkptDialect.h"
+#include "ckpt/Analysis/OpHash.h"
+#include "ckpt/Analysis/Program.h"
 #include "llvm/Support/xxhash.h"
 
 using namespace ckpt;
@@ -10,7 +10,8 @@ namespace {
 class OpHasher {
 public:
   explicit OpHasher(const ProgramProblem &program) {
-    for (BlockArgument argument : program.function.getArguments())
+    mlir::func::FuncOp function = program.function;
+    for (BlockArgument argument : function.getArguments())
       number(argument);
     for (auto [i, value] : llvm::enumerate(program.values))
       numbers[value] = i;
@@ -49,6 +50,7 @@ private:
 
   /// By number; what has none (a constant, an empty tensor) by what makes it.
   uint64_t valueHash(Value value) {
+    value = lookThroughLayers(value);
     auto found = numbers.find(value);
     if (found != numbers.end())
       return found->second;
@@ -89,17 +91,29 @@ SmallVector<int64_t> ckpt::hashOps(const ProgramProblem &program) {
   SmallVector<int64_t> hashes;
   for (Operation *op : program.ops)
     hashes.push_back(hasher.hash(op) & 0xFFFFFF);
+  // What is returned, under the number after the last op.
+  mlir::func::FuncOp function = program.function;
+  Operation *terminator = function.getBody().front().getTerminator();
+  hashes.push_back(hasher.hash(terminator) & 0xFFFFFF);
   return hashes;
 }
 
 uint64_t ckpt::hashDecisions(mlir::func::FuncOp function) {
-  std::string decisions;
-  function.walk<mlir::WalkOrder::PreOrder>([&](Operation *op) {
-    auto decision =
-        op->getAttrOfType<DecisionAttr>(CkptDialect::decisionAttrName());
-    if (auto layer = dyn_cast<LayerOp>(op))
-      decision = layer.getDecisionAttr();
-    decisions += decision ? '0' + static_cast<int>(decision.getValue()) : '-';
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  uint64_t place = 0;
+  auto add = [&](StringRef what, Attribute decision) {
+    if (decision)
+      os << place << what << decision;
+  };
+  function.getBody().walk<mlir::WalkOrder::PreOrder>([&](Operation *op) {
+    ++place;
+    if (auto layer = dyn_cast<LayerOp>(op)) {
+      add("pin", layer.getPinAttr());
+      add("decision", layer.getDecisionAttr());
+    }
+    add("pin", op->getDiscardableAttr(CkptDialect::pinAttrName()));
+    add("decision", op->getDiscardableAttr(CkptDialect::decisionAttrName()));
   });
-  return llvm::xxh3_64bits(decisions);
+  return llvm::xxh3_64bits(text);
 }
