@@ -30,7 +30,10 @@ struct ApplyPlanPass : impl::ApplyPlanPassBase<ApplyPlanPass> {
     FailureOr<ProgramProblem> program = buildProblem(function, device);
     if (failed(program))
       return failure();
-    if (isForwardChain(*program)) {
+    FailureOr<LayerChain> chain = collectLayers(*program);
+    if (failed(chain))
+      return failure();
+    if (isForwardChain(*chain)) {
       mlir::emitRemark(function.getLoc())
           << "'" << function.getSymName()
           << "' is a forward chain of layers: it is left as it is, with its "
