@@ -107,7 +107,10 @@ static void decide(Chain &chain, Selection &selection) {
 static std::string summarize(const Chain &chain, const Selection &selection) {
   std::string name = chain.options.strategy;
   if (name == "custom")
-    name += " '" + chain.options.policy + "'";
+    name += " '" +
+            (chain.options.policy.empty() ? chain.options.policyScript
+                                          : chain.options.policy) +
+            "'";
   if (!chain.summary.empty())
     return name + ", " + chain.summary;
   return name + ", " + std::to_string(selection.recomputed.size()) + " of " +

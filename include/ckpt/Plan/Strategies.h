@@ -71,8 +71,11 @@ struct StrategyOptions {
   std::optional<int64_t> interval;
   std::vector<int64_t> boundaries;
   std::optional<double> memoryFraction;
-  /// Registered policy of `custom`.
+  /// `custom`: a registered policy.
   std::string policy;
+  /// `custom`: the script that pinned layers before
+  /// (Transforms/PolicyScript.h); nothing else is recomputed then.
+  std::string policyScript;
   /// Of `budget` in the layer-sum model, in bytes.
   std::optional<int64_t> budgetBytes;
 
@@ -173,6 +176,12 @@ BoundaryFigures uniformFigures(int64_t interval, int64_t layers);
 /// For \p boundaries saved boundaries anywhere: their mean distance stands for
 /// the interval.
 BoundaryFigures boundaryFigures(int64_t boundaries, int64_t layers);
+
+/// Lines for a report: what was decided, and its figures in the accounting of
+/// its family.
+std::vector<std::string> describeSelection(const std::vector<LayerInfo> &layers,
+                                           const Selection &selection,
+                                           const StrategyOptions &options);
 
 } // namespace ckpt::plan
 

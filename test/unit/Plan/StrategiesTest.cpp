@@ -172,6 +172,14 @@ TEST(StrategiesTest, CustomPolicy) {
             "no policy is registered as 'absent'");
 }
 
+TEST(StrategiesTest, ScriptsDecideByPins) {
+  std::vector<LayerInfo> layers = sixLayers();
+  layers[3].pin = LayerPin::Recompute;
+  Selection selection = select(layers, "custom policy-script=mine.mlir");
+  EXPECT_EQ(selection.recomputed, Indices({3}));
+  EXPECT_EQ(selection.summary, "custom 'mine.mlir', 1 of 6 layers");
+}
+
 TEST(StrategiesTest, LayerSumBudget) {
   std::vector<LayerInfo> layers = equalLayers(6);
   StrategyOptions options;
@@ -294,7 +302,7 @@ TEST(StrategiesTest, Errors) {
       {"heavy-ops ops=linalg.nonsense",
        "expected 'ops' to hold layer kinds, 'matmul', 'convolution' or names "
        "of ops, but got 'linalg.nonsense'"},
-      {"custom", "strategy 'custom' needs 'policy'"},
+      {"custom", "strategy 'custom' needs 'policy' or 'policy-script'"},
       {"nonsense", "unknown strategy 'nonsense'"},
       {"none min-interval=0",
        "expected 'min-interval' to be at least 1, but got 0"},
@@ -334,6 +342,29 @@ TEST(StrategiesTest, Summaries) {
   };
   for (const auto &[strategy, summary] : summaries)
     EXPECT_EQ(select(sixLayers(), strategy).summary, summary);
+}
+
+TEST(StrategiesTest, Descriptions) {
+  auto describe = [](const char *strategy) {
+    StrategyOptions options;
+    EXPECT_EQ(parseStrategy(strategy, options), "");
+    return describeSelection(sixLayers(), selectLayers(sixLayers(), options),
+                             options);
+  };
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(describe("attention-only"),
+            Lines({"layers recomputed: 0 2 4", "layers saved: 1 3 5",
+                   "layer sum: 6000000 FLOPs again, 1536 bytes saved, 1024 "
+                   "bytes transient, 2560 bytes estimated",
+                   "layer sum: ratio 0.500, reduction 50.0 %, mean 768.0 bytes "
+                   "per layer"}));
+  EXPECT_EQ(describe("none").front(), "layers recomputed: none");
+  EXPECT_EQ(describe("uniform interval=3"),
+            Lines({"boundaries saved: 0 3",
+                   "closed form: 66.7 % of activation memory not stored, "
+                   "1.250 times the work"}));
+  EXPECT_EQ(describe("uniform interval=3 recompute-ffn=false")[1],
+            "layers left saved: 1 3 5");
 }
 
 TEST(StrategiesTest, FamiliesByName) {
