@@ -130,11 +130,12 @@ Selection ckpt::plan::selectLayers(const std::vector<LayerInfo> &layers,
                       std::to_string(options.minInterval);
     return selection;
   }
-  Chain chain{layers, options, std::vector<bool>(layers.size()), ""};
+  Chain chain{layers, options, std::vector<bool>(layers.size()), 0, ""};
   selection.error = strategy->mark(chain);
   if (!selection.error.empty())
     return selection;
   selection.storesBoundaries = strategy->storesBoundaries;
+  selection.interval = chain.interval;
   decide(chain, selection);
   selection.summary = summarize(chain, selection);
   return selection;

@@ -116,6 +116,8 @@ struct Selection {
   /// inputs of all layers are saved, and those of `recomputed` made again.
   bool storesBoundaries = false;
   std::vector<int32_t> boundaries;
+  /// Family B: the distance of the boundaries; 0 if it varies.
+  int64_t interval = 0;
   /// Family B: layers that a modifier or a pin takes out of the recomputation.
   std::vector<int32_t> keptWhole;
   /// Layers whose decision is `recompute`; that of all others is `save`.
@@ -177,11 +179,8 @@ BoundaryFigures uniformFigures(int64_t interval, int64_t layers);
 /// the interval.
 BoundaryFigures boundaryFigures(int64_t boundaries, int64_t layers);
 
-/// Lines for a report: what was decided, and its figures in the accounting of
-/// its family.
-std::vector<std::string> describeSelection(const std::vector<LayerInfo> &layers,
-                                           const Selection &selection,
-                                           const StrategyOptions &options);
+/// For what a strategy decided.
+BoundaryFigures boundaryFigures(const Selection &selection, int64_t layers);
 
 } // namespace ckpt::plan
 

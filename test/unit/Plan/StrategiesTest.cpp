@@ -233,6 +233,13 @@ TEST(StrategiesTest, BoundaryFigures) {
   EXPECT_DOUBLE_EQ(uniformFigures(5, 12).savedFraction, 1 - 3.0 / 12);
   EXPECT_EQ(uniformFigures(3, 0).savedFraction, 0);
   EXPECT_EQ(boundaryFigures(0, 0).computeFactor, 1);
+  auto factor = [](const char *strategy) {
+    return boundaryFigures(select(equalLayers(12), strategy), 12).computeFactor;
+  };
+  EXPECT_DOUBLE_EQ(factor("uniform interval=5"), 1 + 2.5 / 12);
+  EXPECT_DOUBLE_EQ(factor("dynamic memory-fraction=0.5"), 1 + 3.0 / 12);
+  // Three boundaries at 0, 5 and 10: the mean distance is 4.
+  EXPECT_DOUBLE_EQ(factor("boundaries boundaries=0,5,10"), 1 + 2.0 / 12);
 }
 
 TEST(StrategiesTest, ModifiersLeaveAKindSaved) {
@@ -342,29 +349,6 @@ TEST(StrategiesTest, Summaries) {
   };
   for (const auto &[strategy, summary] : summaries)
     EXPECT_EQ(select(sixLayers(), strategy).summary, summary);
-}
-
-TEST(StrategiesTest, Descriptions) {
-  auto describe = [](const char *strategy) {
-    StrategyOptions options;
-    EXPECT_EQ(parseStrategy(strategy, options), "");
-    return describeSelection(sixLayers(), selectLayers(sixLayers(), options),
-                             options);
-  };
-  using Lines = std::vector<std::string>;
-  EXPECT_EQ(describe("attention-only"),
-            Lines({"layers recomputed: 0 2 4", "layers saved: 1 3 5",
-                   "layer sum: 6000000 FLOPs again, 1536 bytes saved, 1024 "
-                   "bytes transient, 2560 bytes estimated",
-                   "layer sum: ratio 0.500, reduction 50.0 %, mean 768.0 bytes "
-                   "per layer"}));
-  EXPECT_EQ(describe("none").front(), "layers recomputed: none");
-  EXPECT_EQ(describe("uniform interval=3"),
-            Lines({"boundaries saved: 0 3",
-                   "closed form: 66.7 % of activation memory not stored, "
-                   "1.250 times the work"}));
-  EXPECT_EQ(describe("uniform interval=3 recompute-ffn=false")[1],
-            "layers left saved: 1 3 5");
 }
 
 TEST(StrategiesTest, FamiliesByName) {
