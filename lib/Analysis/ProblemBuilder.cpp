@@ -302,9 +302,9 @@ LogicalResult Builder::addOps() {
     Operation *op = placed.op;
     if (!needed.contains(op) || isFree(op) || isSplat(op))
       continue;
-    bool added = isData(op) ? succeeded(addConstant(op))
-                            : succeeded(addSplatsReadBy(op)) &&
-                                  succeeded(addOp(placed));
+    bool added =
+        isData(op) ? succeeded(addConstant(op))
+                   : succeeded(addSplatsReadBy(op)) && succeeded(addOp(placed));
     if (!added)
       return failure();
   }

@@ -167,10 +167,10 @@ static void printWork(const Figures &figures, std::ostream &os) {
   os << "  the caller's: arguments " << formatBytes(figures.argumentBytes)
      << ", results " << formatBytes(figures.resultBytes) << "\n";
   os << "  extra work " << percent(figures.extraFlops / flops)
-     << " of the step's FLOPs; no plan in this arena does with less than "
-     << percent(figures.extraFlopsBound / flops)
-     << " (any order, fusion and recomputation): gap " << percent(figures.gap())
-     << "\n";
+     << " of the step's FLOPs; no plan "
+     << (figures.budgetBytes >= 0 ? "within the budget" : "in this arena")
+     << " does with less than " << percent(figures.extraFlopsBound / flops)
+     << ": gap " << percent(figures.gap()) << "\n";
   os << "  extra time "
      << percent((figures.costNs - figures.baselineCostNs) / time)
      << " of the baseline's, by the cost model\n";

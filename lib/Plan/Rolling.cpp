@@ -23,6 +23,16 @@ Rolling::Rolling(const Graph &graph) : graph(graph) {
     stamps->assign(numValues, 0);
   nodeIndex.resize(numValues);
   opIndex.resize(numOps);
+  for (size_t op = 0; op < numOps; ++op) {
+    bool any = false;
+    for (ValueId value : graph.problem.ops[op].results)
+      if (graph.live[op] && graph.node[value]) {
+        nodesInOrder.push_back(value);
+        any = true;
+      }
+    if (any)
+      nodeOpsInOrder.push_back(static_cast<OpId>(op));
+  }
   nextEffect.assign(numOps, none);
   for (OpId op : graph.roots) {
     if (!graph.problem.ops[op].hasEffects)
@@ -93,6 +103,9 @@ void Rolling::start(const RollOptions &newOptions) {
   uses.assign(numValues, 0);
   done.assign(numOps, 0);
   pendingLeaves.assign(numOps, 0);
+  again.assign(numOps, 0);
+  for (OpId op : nodeOpsInOrder)
+    again[op] = againPs(op);
   ready.clear();
   remaining = graph.roots;
   borderCrossed = !hasRecompute;
@@ -155,6 +168,8 @@ void Rolling::emit(OpId op, const std::vector<ValueId> &outputs) {
     }
   }
   std::sort(kernel.ops.begin(), kernel.ops.end());
+  for (OpId inside : kernel.ops)
+    borderCrossed |= graph.problem.ops[inside].backward;
   result.plan.kernels.push_back(std::move(kernel));
   for (ValueId value : outputs)
     resident[value] = 1;
@@ -205,10 +220,10 @@ void Rolling::emitValue(ValueId value) {
     finishRoot(op);
 }
 
-/// The first backward kernel is next: from here on nothing that has to be
-/// recomputed counts as being in memory.
-void Rolling::crossBorder() {
-  borderCrossed = true;
+/// The backward pass is next, and nothing that it has to make again counts as
+/// being in memory. That can be made from the first kernel on that holds a
+/// backward op: only then is the border crossed.
+void Rolling::dropRecomputed() {
   for (size_t value = 0; value < resident.size(); ++value) {
     const Value &v = graph.problem.values[value];
     if (resident[value] && v.keep == Keep::Recompute && !graph.once[v.op])
@@ -326,7 +341,7 @@ RollResult Rolling::run(const RollOptions &newOptions) {
   size_t kernelLimit = 5 * graph.roots.size() + 100;
   for (OpId root = pickRoot(); root != none; root = pickRoot()) {
     if (!borderCrossed && graph.late[root])
-      crossBorder();
+      dropRecomputed();
     Burst burst = missing(root);
     settle(burst, root);
     for (burst = missing(root); !burst.empty(); burst = missing(root)) {

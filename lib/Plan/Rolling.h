@@ -76,7 +76,7 @@ private:
   void finishRoot(OpId op);
   void emitValue(ValueId value);
   void becomePast(ValueId value);
-  void crossBorder();
+  void dropRecomputed();
   OpId pickRoot();
   int64_t growth(OpId root);
   void countUses();
@@ -142,6 +142,9 @@ private:
   bool borderCrossed = false;
   OpId lastEffect = none;
   std::vector<OpId> nextEffect; // per op with effects: the following one
+  std::vector<int64_t> again;   // per op: `againPs` under `options`
+  std::vector<ValueId> nodesInOrder; // all nodes, producers first
+  std::vector<OpId> nodeOpsInOrder;
   std::vector<int32_t> uses;    // per value: remaining roots that read it
 
   // Scratch, valid while its stamp is current.

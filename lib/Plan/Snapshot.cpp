@@ -117,7 +117,6 @@ void Rolling::collectForRecompute() {
 /// Everything that the demand reaches without passing what is sure to be kept.
 void Rolling::buildNodes() {
   nodes = demanded;
-  opNodes.clear();
   for (ValueId value : nodes)
     nodeStamp[value] = stamp;
   for (size_t i = 0; i < nodes.size(); ++i) {
@@ -126,7 +125,6 @@ void Rolling::buildNodes() {
     if (opNodeStamp[op] == stamp)
       continue;
     opNodeStamp[op] = stamp;
-    opNodes.push_back(op);
     if (pinStamp[value] == stamp && graph.problem.ops[op].results.size() == 1)
       continue;
     for (const Leaf &leaf : graph.leaves[op]) {
@@ -136,12 +134,15 @@ void Rolling::buildNodes() {
       nodes.push_back(leaf.value);
     }
   }
-  std::sort(nodes.begin(), nodes.end(), [&](ValueId left, ValueId right) {
-    OpId leftOp = graph.problem.values[left].op;
-    OpId rightOp = graph.problem.values[right].op;
-    return leftOp != rightOp ? leftOp < rightOp : left < right;
-  });
-  std::sort(opNodes.begin(), opNodes.end());
+  // Producers first: by a scan, as sorting takes longer than the cut.
+  nodes.clear();
+  for (ValueId value : nodesInOrder)
+    if (nodeStamp[value] == stamp)
+      nodes.push_back(value);
+  opNodes.clear();
+  for (OpId op : nodeOpsInOrder)
+    if (opNodeStamp[op] == stamp)
+      opNodes.push_back(op);
 }
 
 void Rolling::findAvailability() {
@@ -246,7 +247,7 @@ void Rolling::buildNetwork() {
     OpId op = opNodes[i];
     bool never = forced[i] > 0 || graph.once[op] ||
                  (graph.rooted[op] && !options.repeatAnchors && !recomputed(op));
-    cut.addArc(opIndex[op], sinkNode, never ? MinCut::infinite : againPs(op));
+    cut.addArc(opIndex[op], sinkNode, never ? MinCut::infinite : again[op]);
     if (never)
       continue;
     for (const Leaf &leaf : graph.leaves[op])
@@ -306,7 +307,7 @@ void Rolling::evaluate(Labels &labels) const {
   }
   for (size_t i = 0; i < opNodes.size(); ++i)
     if (labels.computed[i])
-      labels.cost += static_cast<double>(againPs(opNodes[i]));
+      labels.cost += static_cast<double>(again[opNodes[i]]);
 }
 
 /// The cheapest labels found whose bytes fit \p room: from the floor price up
@@ -408,7 +409,7 @@ void Rolling::moveBack(Labels &labels, const Labels &cheaper,
     int32_t x = numNodes + static_cast<int32_t>(i);
     if (changed(x))
       saving[find(x)] += (labels.computed[i] ? 1.0 : -1.0) *
-                         static_cast<double>(againPs(opNodes[i]));
+                         static_cast<double>(again[opNodes[i]]);
   }
   std::vector<int32_t> components;
   for (int32_t x = 0; x < static_cast<int32_t>(total); ++x)
@@ -533,9 +534,13 @@ void Rolling::apply(const Labels &labels) {
   for (size_t i = 0; i < nodes.size(); ++i)
     if (keep[i] && availability[i] == makeable)
       make.push_back(nodes[i]);
-  for (ValueId value : make)
-    if (!resident[value])
-      emitValue(value);
+  for (ValueId value : make) {
+    if (resident[value])
+      continue;
+    for (ValueId operand : missing(graph.problem.values[value].op))
+      emitValue(operand);
+    emitValue(value);
+  }
   for (size_t value = 0; value < resident.size(); ++value) {
     if (!resident[value] ||
         graph.problem.values[value].home == Home::Result)

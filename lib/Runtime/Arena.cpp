@@ -64,10 +64,14 @@ static void onSegmentationFault(int, siginfo_t *info, void *) {
   for (const Guarded &buffer : guardedBuffers()) {
     if (address < buffer.mapping || address >= buffer.mappingEnd)
       continue;
-    bool before = address < buffer.begin;
-    say("error: the step accessed memory ");
-    sayNumber(before ? buffer.begin - address : address - buffer.end + 1);
-    say(before ? " bytes before the begin of " : " bytes beyond the end of ");
+    if (address >= buffer.begin && address < buffer.end) {
+      say("error: the step wrote to ");
+    } else {
+      bool before = address < buffer.begin;
+      say("error: the step accessed memory ");
+      sayNumber(before ? buffer.begin - address : address - buffer.end + 1);
+      say(before ? " bytes before the begin of " : " bytes beyond the end of ");
+    }
     say(buffer.name);
     say("\n");
     _exit(1);
@@ -130,6 +134,10 @@ GuardedBuffer::~GuardedBuffer() {
 }
 
 void GuardedBuffer::poison() { memset(begin, poisonPattern, bytes); }
+
+void GuardedBuffer::makeReadOnly() {
+  mprotect(mapping + pageBytes(), mappingBytes - 2 * pageBytes(), PROT_READ);
+}
 
 void GuardedBuffer::release() {
   int64_t page = pageBytes();

@@ -30,7 +30,7 @@ public:
       : program(program), plan(plan), verdict(verdict),
         builder(program.function.getBody().front().getTerminator()),
         current(program.values.begin(), program.values.end()),
-        instancesOf(plan.kernels.size()) {
+        instancesOf(plan.kernels.size()), hasRun(program.ops.size(), false) {
     for (auto [i, instance] : llvm::enumerate(verdict.instances))
       instancesOf[instance.kernel].push_back(i);
   }
@@ -48,6 +48,7 @@ private:
   void cloneOps(const plan::Kernel &kernel, KernelOp op,
                 mlir::IRMapping &mapping);
   void cloneFree(Value value, OpBuilder &inside, mlir::IRMapping &mapping);
+  bool isRecomputation(int32_t k);
   SmallVector<Value> chooseAfter(int32_t k, ArrayRef<plan::ValueId> reads);
   std::string layerName(const plan::Kernel &kernel) const;
   Location location(const plan::Kernel &kernel) const;
@@ -61,6 +62,8 @@ private:
   SmallVector<Value> current;
   /// Indices into `Verdict::instances`, by the kernel that writes them.
   std::vector<SmallVector<int32_t, 1>> instancesOf;
+  /// Anchors that an earlier kernel ran.
+  std::vector<bool> hasRun;
 };
 } // namespace
 
@@ -93,6 +96,19 @@ void KernelBuilder::cloneOps(const plan::Kernel &kernel, KernelOp op,
   for (plan::ValueId output : kernel.outputs)
     yielded.push_back(mapping.lookup(program.values[output]));
   YieldOp::create(inside, op.getLoc(), yielded);
+}
+
+/// A kernel makes again what stood in memory before, or runs an anchor again.
+bool KernelBuilder::isRecomputation(int32_t k) {
+  bool again = llvm::any_of(instancesOf[k], [&](int32_t i) {
+    return verdict.instances[i].recomputed;
+  });
+  for (plan::OpId op : plan.kernels[k].ops)
+    if (plan::isAnchor(program.problem.ops[op])) {
+      again |= hasRun[op];
+      hasRun[op] = true;
+    }
+  return again;
 }
 
 /// What a recomputation waits for: the youngest value that lives across it
@@ -151,9 +167,7 @@ void KernelBuilder::build(int32_t k) {
     results.push_back(program.values[output].getType());
     bytes.push_back(program.problem.values[output].bytes);
   }
-  bool recompute = llvm::any_of(instancesOf[k], [&](int32_t i) {
-    return verdict.instances[i].recomputed;
-  });
+  bool recompute = isRecomputation(k);
   SmallVector<Value> after;
   if (recompute)
     after = chooseAfter(k, info.memoryReads);

@@ -99,9 +99,10 @@ FailureOr<PlanRequest> PlanPass::readRequest(mlir::func::FuncOp step) {
     return mlir::emitError(step.getLoc())
            << "strategy 'budget' needs a budget, such as budget=4096";
   if (!budgetModel.empty() && budgetModel != "layer-sum")
-    return mlir::emitError(step.getLoc()) << "expected 'budget-model' to be 'layer-sum', "
-                               "but got '"
-                            << budgetModel << "'";
+    return mlir::emitError(step.getLoc())
+           << "expected 'budget-model' to be 'layer-sum', "
+              "but got '"
+           << budgetModel << "'";
   request.layerSum = budgetModel == "layer-sum";
   request.policyScript = policyScript;
   request.countArguments = countArguments;

@@ -83,9 +83,10 @@ static LogicalResult checkBody(ProgramProblem &program, PlanAttr attribute) {
   ArrayRef<int64_t> planned = attribute.getOps();
   for (auto [i, op] : llvm::enumerate(program.ops))
     if (i >= planned.size() || planned[i] != hashes[i])
-      return mlir::emitError(op->getLoc()) << "the plan of '" << program.function.getSymName()
-                             << "' was made for another body: op number " << i
-                             << " is the first that differs; plan again";
+      return mlir::emitError(op->getLoc())
+             << "the plan of '" << program.function.getSymName()
+             << "' was made for another body: op number " << i
+             << " is the first that differs; plan again";
   if (planned != ArrayRef<int64_t>(hashes))
     return mlir::emitError(program.function.getLoc())
            << "the plan of '" << program.function.getSymName()

@@ -1,7 +1,6 @@
 //===- Planning.cpp - From a request to a plan with its figures -----------===//
 
 #include "ckpt/Transforms/Planning.h"
-#include "ckpt/Analysis/Layers.h"
 
 #include <chrono>
 
@@ -66,17 +65,8 @@ void Planner::measureWhatIsGiven() {
 }
 
 LogicalResult Planner::constrainByLayers() {
-  FailureOr<LayerChain> chain = collectLayers(program);
-  if (failed(chain))
-    return failure();
-  plan::Selection selection =
-      plan::selectLayers(chain->layers, request.strategy);
-  if (!selection.error.empty())
-    return mlir::emitError(program.function.getLoc()) << selection.error;
-  constrain(program, *chain, selection);
-  outcome.text.strategy = selection.summary;
-  outcome.text.notes = describeSelection(*chain, selection, request.strategy);
-  return success();
+  return mlir::emitError(program.function.getLoc())
+         << "strategies of layers are not supported yet";
 }
 
 LogicalResult Planner::solveForBudget() {
@@ -181,6 +171,7 @@ void Planner::reportInfeasible() {
 }
 
 FailureOr<PlanOutcome> Planner::run() {
+  outcome.text.title = "@" + program.function.getSymName().str();
   baseline = plan::solveUnlimited(problem, request.solver);
   measureWhatIsGiven();
   if (plan::isLayerStrategy(strategy) && strategy != "none" &&

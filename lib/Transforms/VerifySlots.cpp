@@ -114,7 +114,7 @@ struct VerifySlotsPass : impl::VerifySlotsPassBase<VerifySlotsPass> {
     auto arena = function->getAttrOfType<mlir::IntegerAttr>(
         CkptDialect::arenaBytesAttrName());
     SmallVector<Slot> slots = collectSlots(function);
-    for (const Slot &slot : slots) {
+    for (Slot &slot : slots) {
       if (!arena)
         return mlir::emitError(function.getLoc())
                << "expected '" << CkptDialect::arenaBytesAttrName()

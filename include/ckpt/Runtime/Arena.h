@@ -41,6 +41,8 @@ public:
   /// Fills the buffer so that every floating-point element is a NaN: what is
   /// read without having been written shows in the results.
   void poison();
+  /// Lets nothing write to it any more: an argument of a step.
+  void makeReadOnly();
   /// Gives its pages back: fresh again.
   void release();
   /// Size of the pages that were read or written since `create` or `release`,
@@ -59,9 +61,9 @@ private:
   int64_t bytes = 0;
 };
 
-/// Makes an access to a guard page end the process with a message that names
-/// the buffer and how far outside the access was; others crash as before. Call
-/// once, after `llvm::InitLLVM`.
+/// Makes an access to a guard page, or a write to a read-only buffer, end the
+/// process with a message that names the buffer and how far outside the access
+/// was; others crash as before. Call once, after `llvm::InitLLVM`.
 void installGuardHandler();
 
 /// Growth of the process's memory while something runs, as the operating system

@@ -85,6 +85,19 @@ TEST(GuardedBufferDeathTest, AccessBeyondEndsTheProcess) {
               "the arena");
 }
 
+TEST(GuardedBufferDeathTest, WriteToReadOnlyEndsTheProcess) {
+  auto buffer = make(4096);
+  buffer->data()[0] = 7;
+  buffer->makeReadOnly();
+  EXPECT_EQ(buffer->data()[0], 7);
+  auto write = [&] {
+    installGuardHandler();
+    *const_cast<volatile char *>(buffer->data()) = 1;
+  };
+  EXPECT_EXIT(write(), testing::ExitedWithCode(1),
+              "error: the step wrote to the arena");
+}
+
 TEST(GuardedBufferDeathTest, OtherFaultsStayFaults) {
   auto faultElsewhere = [] {
     installGuardHandler();
