@@ -235,7 +235,7 @@ public:
 private:
   void findHandedOn();
   bool crossesSavedBoundary(int32_t maker, int32_t reader) const;
-  bool mustRecompute(plan::ValueId id) const;
+  bool isConstrained(plan::ValueId id) const;
 
   ProgramProblem &program;
   plan::Problem &problem;
@@ -291,10 +291,11 @@ void Constrainer::findHandedOn() {
   }
 }
 
-bool Constrainer::mustRecompute(plan::ValueId id) const {
+/// Made in the forward part of a layer that is made again, and still free.
+bool Constrainer::isConstrained(plan::ValueId id) const {
   const plan::Value &value = problem.values[id];
   if (value.op == plan::none || value.home != plan::Home::Arena ||
-      value.keep != plan::Keep::Free || handedOn[id])
+      value.keep != plan::Keep::Free)
     return false;
   const plan::Op &op = problem.ops[value.op];
   int32_t layer = chain.layerOfOp[value.op];
@@ -306,10 +307,14 @@ void Constrainer::run() {
   findHandedOn();
   for (plan::ValueId id = 0;
        id < static_cast<plan::ValueId>(problem.values.size()); ++id) {
-    if (!mustRecompute(id))
+    if (!isConstrained(id))
       continue;
     plan::Value &value = problem.values[id];
-    if (problem.ops[value.op].mayRepeat)
+    // A value that is handed on has to stand in memory: computed inside its
+    // readers it would take everything before it to make it again.
+    if (handedOn[id])
+      value.keep = plan::Keep::Save;
+    else if (problem.ops[value.op].mayRepeat)
       value.keep = plan::Keep::Recompute;
     else
       program.ops[value.op]->emitRemark()

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/ADT/StringExtras.h"
 #include "gtest/gtest.h"
 
 using namespace ckpt;
@@ -63,19 +64,24 @@ protected:
     chain = std::move(*layers);
   }
 
-  /// Names of the values that have to be made again, in program order.
-  std::vector<std::string> recomputed(const std::string &strategy) {
+  /// Applies a strategy. Returns the names of the values that have to be made
+  /// again, then those that are to be saved, in program order.
+  std::string demands(const std::string &strategy) {
     plan::StrategyOptions options;
     EXPECT_EQ(plan::parseStrategy(strategy, options), "");
     plan::Selection selection = selectLayers(chain, options, &context);
     EXPECT_EQ(selection.error, "");
     constrain(program, chain, selection);
+    return namesOf(plan::Keep::Recompute) + " | " + namesOf(plan::Keep::Save);
+  }
+
+  std::string namesOf(plan::Keep keep) {
     std::vector<std::string> names;
     for (auto [id, value] : llvm::enumerate(program.problem.values))
-      if (value.keep == plan::Keep::Recompute)
+      if (value.keep == keep)
         names.push_back(
             cast<mlir::NameLoc>(program.values[id].getLoc()).getName().str());
-    return names;
+    return llvm::join(names, ", ");
   }
 
   MLIRContext context;
@@ -83,8 +89,6 @@ protected:
   ProgramProblem program;
   LayerChain chain;
 };
-
-using Names = std::vector<std::string>;
 
 TEST_F(LayersTest, DerivesWhatIsNotGiven) {
   read(jointGraph);
@@ -120,25 +124,25 @@ TEST_F(LayersTest, BelievesWhatIsGiven) {
   EXPECT_EQ(b.parameters, 9);
 }
 
-TEST_F(LayersTest, FamilyAKeepsTheInputsOfAllLayers) {
+TEST_F(LayersTest, FamilyASavesTheInputsOfAllLayers) {
   read(jointGraph);
-  EXPECT_EQ(recomputed("full"), Names({"a inner", "b inner", "c inner"}));
+  EXPECT_EQ(demands("full"), "a inner, b inner, c inner | a out, b out, c out");
   read(jointGraph);
-  EXPECT_EQ(recomputed("attention-only"), Names({"a inner"}));
+  EXPECT_EQ(demands("attention-only"), "a inner | a out");
   read(jointGraph);
-  EXPECT_EQ(recomputed("none"), Names());
+  EXPECT_EQ(demands("none"), " | ");
 }
 
-TEST_F(LayersTest, FamilyBKeepsTheListedBoundaries) {
+TEST_F(LayersTest, FamilyBSavesTheListedBoundaries) {
   read(jointGraph);
-  EXPECT_EQ(recomputed("uniform interval=2"),
-            Names({"a inner", "a out", "b inner", "c inner"}));
+  EXPECT_EQ(demands("uniform interval=2"),
+            "a inner, a out, b inner, c inner | b out, c out");
   read(jointGraph);
-  EXPECT_EQ(recomputed("boundaries boundaries=1"),
-            Names({"a inner", "b inner", "b out", "c inner"}));
+  EXPECT_EQ(demands("boundaries boundaries=1"),
+            "a inner, b inner, b out, c inner | a out, c out");
   read(jointGraph);
-  EXPECT_EQ(recomputed("uniform interval=2 recompute-attention=false"),
-            Names({"b inner", "c inner"}));
+  EXPECT_EQ(demands("uniform interval=2 recompute-attention=false"),
+            "b inner, c inner | b out, c out");
 }
 
 TEST_F(LayersTest, PinsStay) {
@@ -146,7 +150,7 @@ TEST_F(LayersTest, PinsStay) {
   text.replace(text.find("math.tanh %a#1"), 14,
                "math.tanh %a#1 {ckpt.pin = #ckpt.pin<save>}");
   read(text);
-  EXPECT_EQ(recomputed("full"), Names({"a inner", "c inner"}));
+  EXPECT_EQ(demands("full"), "a inner, c inner | a out, b inner, b out, c out");
 }
 
 TEST_F(LayersTest, RegionsOfOneNameAreOneLayer) {
