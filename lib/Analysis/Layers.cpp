@@ -109,8 +109,7 @@ void Collector::assignOps() {
     int32_t number = numbers.lookup(region.getName());
     chain.layerOfOp[id] = number;
     plan::LayerInfo &layer = chain.layers[number];
-    layer.recomputeFlops =
-        saturatingSum(layer.recomputeFlops, planned.flops);
+    layer.recomputeFlops = saturatingSum(layer.recomputeFlops, planned.flops);
     layer.ops.push_back({planned.name, planned.flops,
                          planned.kind == plan::OpKind::Contraction});
   }
@@ -171,8 +170,7 @@ void Collector::deriveParameters() {
         (chain.hasBackward && !resultTypes.contains(type)))
       continue;
     int64_t &parameters = chain.layers[reader[id->second]].parameters;
-    parameters =
-        saturatingSum(parameters, problem.values[id->second].elements);
+    parameters = saturatingSum(parameters, problem.values[id->second].elements);
   }
 }
 
@@ -332,6 +330,5 @@ void ckpt::annotateLayers(const LayerChain &chain,
     decisions[layer] = Decision::Recompute;
   for (auto [decision, regions] : llvm::zip_equal(decisions, chain.regions))
     for (LayerOp region : regions)
-      region.setDecisionAttr(
-          DecisionAttr::get(region.getContext(), decision));
+      region.setDecisionAttr(DecisionAttr::get(region.getContext(), decision));
 }

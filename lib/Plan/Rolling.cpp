@@ -48,6 +48,17 @@ Rolling::Rolling(const Graph &graph) : graph(graph) {
   }
 }
 
+/// Whether the results of \p op take little memory compared with its operands.
+bool Rolling::isSmall(OpId op) const {
+  int64_t made = 0;
+  for (ValueId value : graph.problem.ops[op].results)
+    made += graph.slot[value];
+  int64_t read = 0;
+  for (const Leaf &leaf : graph.leaves[op])
+    read += graph.slot[leaf.value];
+  return made <= read / 8;
+}
+
 void Rolling::rankRoots() {
   const Problem &problem = graph.problem;
   // Per op: the first root that needs a result of it, and whether any rooted
@@ -77,7 +88,7 @@ void Rolling::rankRoots() {
       }
       if (!graph.rooted[op])
         group = 0;
-      else if (!feedsRooted[op])
+      else if (!feedsRooted[op] && isSmall(op))
         group = 1;
     }
     keys.emplace_back(hasRecompute && graph.late[op], group, place, early, op);

@@ -69,6 +69,7 @@ private:
   using Burst = std::vector<ValueId>;
 
   // Rolling.cpp: state and kernels.
+  bool isSmall(OpId op) const;
   void rankRoots();
   void start(const RollOptions &options);
   void emit(OpId op, const std::vector<ValueId> &outputs);

@@ -209,7 +209,7 @@ void BudgetSearch::runRound(int round) {
 
 void BudgetSearch::prepare() {
   // A plan that recomputes nothing is hard to beat where it fits.
-  Draft fast = draftUnlimited(graph, options);
+  Draft fast = draftUnlimited(graph, options, budget + budget / 4);
   int64_t flops = 0;
   for (size_t op = 0; op < problem.ops.size(); ++op)
     if (graph.live[op] && isAnchor(problem.ops[op]))

@@ -30,6 +30,16 @@ struct ApplyPlanPass : impl::ApplyPlanPassBase<ApplyPlanPass> {
     FailureOr<ProgramProblem> program = buildProblem(function, device);
     if (failed(program))
       return failure();
+    FailureOr<LayerChain> chain = collectLayers(*program);
+    if (failed(chain))
+      return failure();
+    if (isForwardChain(*chain)) {
+      mlir::emitRemark(function.getLoc())
+          << "'" << function.getSymName()
+          << "' is a forward chain of layers: it is left as it is, with its "
+             "decisions, for the differentiation that comes after";
+      return success();
+    }
     FailureOr<plan::Solution> solution = readPlan(*program);
     if (failed(solution))
       return failure();

@@ -18,12 +18,16 @@ namespace ckpt {
 using namespace ckpt;
 
 static LogicalResult writeReportFile(ModuleOp module, StringRef path,
-                                     const plan::Figures &figures) {
+                                     const PlanOutcome &outcome) {
   llvm::json::Object object;
-  for (const auto &[key, number] : figures.integers())
+  if (!outcome.isForwardChain) {
+    for (const auto &[key, number] : outcome.figures.integers())
+      object[key] = number;
+    object["feasible"] = outcome.figures.feasible;
+    object["gap"] = outcome.figures.gap();
+  }
+  for (const auto &[key, number] : outcome.layerFigures)
     object[key] = number;
-  object["feasible"] = figures.feasible;
-  object["gap"] = figures.gap();
   llvm::json::Value value(std::move(object));
   llvm::Error error = writeOutputFile(path, [&](llvm::raw_ostream &os) {
     os << llvm::formatv("{0:2}", value) << "\n";
@@ -95,9 +99,6 @@ FailureOr<PlanRequest> PlanPass::readRequest(mlir::func::FuncOp step) {
     if (!plan::parseBudget(budget, request.budget.emplace(), error))
       return mlir::emitError(step.getLoc()) << error;
   }
-  if (strategy == "budget" && budget.empty())
-    return mlir::emitError(step.getLoc())
-           << "strategy 'budget' needs a budget, such as budget=4096";
   if (!budgetModel.empty() && budgetModel != "layer-sum")
     return mlir::emitError(step.getLoc())
            << "expected 'budget-model' to be 'layer-sum', "
@@ -111,7 +112,7 @@ FailureOr<PlanRequest> PlanPass::readRequest(mlir::func::FuncOp step) {
   if (timeLimitMs < 0)
     return mlir::emitError(step.getLoc())
            << "expected 'time-limit-ms' not to be negative, but got "
-           << timeLimitMs;
+           << int64_t(timeLimitMs);
   request.solver.timeLimitMs = timeLimitMs;
   if (llvm::sys::Process::StandardErrIsDisplayed())
     request.solver.progress = [](const std::string &line) {
@@ -133,11 +134,12 @@ LogicalResult PlanPass::planStep(mlir::func::FuncOp step) {
   if (failed(outcome))
     return failure();
   if (!reportFile.empty() &&
-      failed(writeReportFile(getOperation(), reportFile, outcome->figures)))
+      failed(writeReportFile(getOperation(), reportFile, *outcome)))
     return failure();
   if (!outcome->figures.feasible)
     return failure();
-  annotatePlan(*program, outcome->solution);
+  if (!outcome->isForwardChain)
+    annotatePlan(*program, outcome->solution);
   if (!quiet)
     printReport(*program, *outcome);
   return success();
@@ -145,6 +147,14 @@ LogicalResult PlanPass::planStep(mlir::func::FuncOp step) {
 
 void PlanPass::printReport(const ProgramProblem &program,
                            const PlanOutcome &outcome) {
+  if (outcome.isForwardChain) {
+    llvm::errs() << "ckpt: " << outcome.text.title
+                 << ", a forward chain of layers; strategy: "
+                 << outcome.text.strategy << "\n";
+    for (const std::string &note : outcome.text.notes)
+      llvm::errs() << "  " << note << "\n";
+    return;
+  }
   std::ostringstream text;
   plan::printReport(program.problem, outcome.solution, outcome.figures,
                     outcome.text, text);

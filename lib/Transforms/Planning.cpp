@@ -1,6 +1,8 @@
 //===- Planning.cpp - From a request to a plan with its figures -----------===//
 
 #include "ckpt/Transforms/Planning.h"
+#include "LayerReport.h"
+#include "ckpt/Analysis/Layers.h"
 
 #include <chrono>
 
@@ -29,7 +31,10 @@ public:
   FailureOr<PlanOutcome> run();
 
 private:
-  LogicalResult constrainByLayers();
+  LogicalResult checkStrategy();
+  LogicalResult selectFromChain();
+  FailureOr<PlanOutcome> planChain();
+  LogicalResult solve(bool byLayers);
   LogicalResult solveForBudget();
   void measureWhatIsGiven();
   void measureSolution();
@@ -43,6 +48,8 @@ private:
   std::string strategy;
   Clock::time_point start;
   plan::Solution baseline;
+  LayerChain chain;
+  plan::Selection selection;
   PlanOutcome outcome;
 };
 } // namespace
@@ -64,9 +71,54 @@ void Planner::measureWhatIsGiven() {
   figures.baselineBytesMoved = baseline.verdict.bytesMoved;
 }
 
-LogicalResult Planner::constrainByLayers() {
-  return mlir::emitError(program.function.getLoc())
-         << "strategies of layers are not supported yet";
+/// Strategies that other systems have and that this one does not plan yet.
+static bool isBaselineStrategy(StringRef name) {
+  return llvm::is_contained({"optimal", "sqrt", "chen-greedy", "revolve",
+                             "rotor", "min-cut", "knapsack", "xla-greedy"},
+                            name);
+}
+
+LogicalResult Planner::checkStrategy() {
+  auto error = [&] { return mlir::emitError(program.function.getLoc()); };
+  if (isBaselineStrategy(strategy))
+    return error() << "strategy '" << strategy << "' is not supported yet";
+  if (strategy != "budget" && strategy != "as-written" &&
+      !plan::isLayerStrategy(strategy))
+    return error() << "expected a strategy of docs/Strategies.md, but got '"
+                   << strategy << "'";
+  if (strategy == "budget" && !request.budget)
+    return error() << "strategy 'budget' needs a budget, such as budget=4096";
+  return success();
+}
+
+/// On a forward chain a budget is one over sums of layers: the backward pass,
+/// whose peak it would bound, is not there.
+LogicalResult Planner::selectFromChain() {
+  plan::StrategyOptions options = request.strategy;
+  options.strategy = strategy;
+  if (request.budget) {
+    plan::Figures &figures = outcome.figures;
+    plan::LayerSum everything = plan::layerSum(chain.layers, {});
+    figures.budgetBytes = request.budget->resolve(everything.savedBytes);
+    options.budgetBytes = figures.budgetBytes;
+  }
+  selection = selectLayers(chain, options, program.function.getContext());
+  if (!selection.error.empty())
+    return mlir::emitError(program.function.getLoc()) << selection.error;
+  outcome.text.strategy = selection.summary;
+  outcome.text.notes = describeLayers(chain.layers, selection);
+  outcome.layerFigures = layerFigures(chain.layers, selection);
+  return success();
+}
+
+/// Decisions for the layers of a forward chain; there is no schedule to make.
+FailureOr<PlanOutcome> Planner::planChain() {
+  if (failed(selectFromChain()))
+    return failure();
+  annotateLayers(chain, selection);
+  outcome.isForwardChain = true;
+  outcome.figures.planningMs = millisecondsSince(start);
+  return std::move(outcome);
 }
 
 LogicalResult Planner::solveForBudget() {
@@ -172,24 +224,22 @@ void Planner::reportInfeasible() {
 
 FailureOr<PlanOutcome> Planner::run() {
   outcome.text.title = "@" + program.function.getSymName().str();
+  FailureOr<LayerChain> layers = collectLayers(program);
+  if (failed(layers) || failed(checkStrategy()))
+    return failure();
+  chain = std::move(*layers);
+  if (isForwardChain(chain))
+    return planChain();
   baseline = plan::solveUnlimited(problem, request.solver);
   measureWhatIsGiven();
-  if (plan::isLayerStrategy(strategy) && strategy != "none" &&
-      failed(constrainByLayers()))
-    return failure();
-  if (strategy == "as-written") {
-    outcome.solution = plan::solveAsWritten(problem);
-    outcome.text.strategy = "as written, one kernel per op";
-  } else if (request.budget) {
-    if (failed(solveForBudget()))
+  bool byLayers = request.layerSum ||
+                  (plan::isLayerStrategy(strategy) && strategy != "none");
+  if (byLayers) {
+    if (failed(selectFromChain()))
       return failure();
-  } else if (strategy == "none") {
-    outcome.solution = baseline;
-    outcome.text.strategy = "none, nothing that stands in memory recomputed";
-  } else {
-    outcome.solution = plan::solveUnlimited(problem, request.solver);
+    constrain(program, chain, selection);
   }
-  if (failed(checkPlan()))
+  if (failed(solve(byLayers)) || failed(checkPlan()))
     return failure();
   measureSolution();
   if (!outcome.figures.feasible)
@@ -197,7 +247,26 @@ FailureOr<PlanOutcome> Planner::run() {
   return std::move(outcome);
 }
 
+LogicalResult Planner::solve(bool byLayers) {
+  if (strategy == "as-written") {
+    outcome.solution = plan::solveAsWritten(problem);
+    outcome.text.strategy = "as written, one kernel per op";
+  } else if (request.budget && !request.layerSum) {
+    return solveForBudget();
+  } else if (byLayers) {
+    outcome.solution = plan::solveUnlimited(problem, request.solver);
+  } else {
+    outcome.solution = baseline;
+    outcome.text.strategy = "none, nothing that stands in memory recomputed";
+  }
+  return success();
+}
+
 FailureOr<PlanOutcome> ckpt::planProgram(ProgramProblem &program,
                                          const PlanRequest &request) {
   return Planner(program, request).run();
+}
+
+bool ckpt::isForwardChain(const LayerChain &chain) {
+  return !chain.layers.empty() && !chain.hasBackward;
 }

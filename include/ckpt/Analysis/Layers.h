@@ -1,4 +1,5 @@
-//===- Layers.h - The layers of a program and what is asked of them -*- C++ -*-===//
+//===- Layers.h - The layers of a program and what is asked of them -*- C++
+//-*-===//
 //
 // From `ckpt.layer` regions to the chain of layers that the strategies of
 // Plan/Strategies.h decide on, and from their decisions to constraints on the

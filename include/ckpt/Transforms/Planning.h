@@ -8,7 +8,7 @@
 #ifndef CKPT_TRANSFORMS_PLANNING_H
 #define CKPT_TRANSFORMS_PLANNING_H
 
-#include "ckpt/Analysis/ProblemBuilder.h"
+#include "ckpt/Analysis/Layers.h"
 #include "ckpt/Plan/Budget.h"
 #include "ckpt/Plan/Report.h"
 #include "ckpt/Plan/Strategies.h"
@@ -36,6 +36,11 @@ struct PlanOutcome {
   plan::Solution solution;
   plan::Figures figures;
   plan::ReportText text;
+  /// Keys and figures of a strategy of layers, for the report file.
+  std::map<std::string, int64_t> layerFigures;
+  /// A forward chain of layers: decisions were written to the layers, there is
+  /// no schedule, and `figures` is empty but for the time.
+  bool isForwardChain = false;
 };
 
 /// Plans \p program. A named strategy constrains its values for good. Reports
@@ -52,6 +57,9 @@ void annotatePlan(ProgramProblem &program, const plan::Solution &solution);
 /// were edited since, one is derived from the decisions, with a remark. Reports
 /// an error at the first op that is not the planned one.
 FailureOr<plan::Solution> readPlan(ProgramProblem &program);
+
+/// Layers whose backward pass is made later, by somebody else.
+bool isForwardChain(const LayerChain &chain);
 
 /// Whether a function has a schedule or decisions to follow.
 bool isPlanned(mlir::func::FuncOp function);
