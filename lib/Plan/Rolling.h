@@ -43,6 +43,9 @@ struct RollOptions {
   /// Off: what stood in memory once is kept until its last reader.
   bool repeatAnchors = true;
   bool reorder = true;
+  /// Whether large results that only function results wait for (the gradient
+  /// of a tied embedding) wait until there is room for them.
+  bool delayHeld = false;
   const Guide *guide = nullptr;
 };
 
@@ -69,6 +72,7 @@ private:
   using Burst = std::vector<ValueId>;
 
   // Rolling.cpp: state and kernels.
+  bool isSmall(OpId op) const;
   void rankRoots();
   void start(const RollOptions &options);
   void emit(OpId op, const std::vector<ValueId> &outputs);
@@ -78,6 +82,7 @@ private:
   void becomePast(ValueId value);
   void dropRecomputed();
   OpId pickRoot();
+  bool isDelayed(OpId root) const;
   int64_t growth(OpId root);
   void countUses();
   template <typename Function>
@@ -129,6 +134,7 @@ private:
 
   std::vector<int32_t> rank;    // per op: place in the order of roots
   std::vector<OpId> rootByRank; // inverse
+  std::vector<char> held;       // per op: see RollOptions::delayHeld
   bool hasRecompute = false;
 
   std::vector<char> resident; // per value

@@ -40,8 +40,10 @@ Draft makeDraft(Rolling &rolling, const Graph &graph,
 /// Places the slots of \p draft and judges the result.
 Solution placeSlots(const Problem &problem, Draft draft, int64_t budgetBytes);
 
-/// `solveUnlimited` on a graph that is there already; no slots.
-Draft draftUnlimited(const Graph &graph, const SolverOptions &options);
+/// `solveUnlimited` on a graph that is there already; no slots. Does not try
+/// hard once the first plan has a peak above \p hopelessBytes.
+Draft draftUnlimited(const Graph &graph, const SolverOptions &options,
+                     int64_t hopelessBytes);
 
 } // namespace ckpt::plan
 

@@ -44,13 +44,12 @@ Solution ckpt::plan::placeSlots(const Problem &problem, Draft draft,
 }
 
 Draft ckpt::plan::draftUnlimited(const Graph &graph,
-                                 const SolverOptions &options) {
+                                 const SolverOptions &options,
+                                 int64_t hopelessBytes) {
   struct Variant {
     double floorPrice, readWeight;
-    bool reorder;
   };
-  constexpr Variant variants[] = {
-      {1.5, 0.5, true}, {0, 0.5, true}, {0.3, 1, true}, {1.5, 0.5, false}};
+  constexpr Variant variants[] = {{1.5, 1}, {3, 1}, {0, 1}, {0, 0.5}};
   // Times this close are equal: the smaller plan is the better one.
   constexpr double sameTime = 1.003;
   Rolling rolling(graph);
@@ -59,16 +58,17 @@ Draft ckpt::plan::draftUnlimited(const Graph &graph,
   for (const Variant &variant : variants) {
     if (!drafts.empty() && watch.ms() > options.timeLimitMs)
       break;
-    if (variant.reorder && !options.reorder && !drafts.empty())
-      continue;
     RollOptions rollOptions;
     rollOptions.floorPrice = variant.floorPrice;
     rollOptions.readWeight = variant.readWeight;
-    rollOptions.reorder = variant.reorder && options.reorder;
+    rollOptions.reorder = options.reorder;
     rollOptions.repeatAnchors = false;
     Draft draft = makeDraft(rolling, graph, rollOptions, options, 0);
     if (draft.usable())
       drafts.push_back(std::move(draft));
+    if (!drafts.empty() &&
+        drafts.front().verdict.livePeakBytes > hopelessBytes)
+      break;
   }
   if (drafts.empty())
     return Draft();
@@ -90,5 +90,8 @@ Draft ckpt::plan::draftUnlimited(const Graph &graph,
 Solution ckpt::plan::solveUnlimited(const Problem &problem,
                                     const SolverOptions &options) {
   Graph graph(problem, options.fusion);
-  return placeSlots(problem, draftUnlimited(graph, options), 0);
+  return placeSlots(problem, 
+                    draftUnlimited(graph, options,
+                                   std::numeric_limits<int64_t>::max()),
+                    0);
 }

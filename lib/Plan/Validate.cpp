@@ -323,7 +323,7 @@ void Simulator::takeOverPlaces(int32_t k) {
     if (found == places.end())
       continue;
     int32_t input = found->second.second;
-    if (takenBy[input] != none || !mayTakeOver(instance, input))
+    if (!mayTakeOver(instance, input))
       continue;
     takenBy[input] = instance;
     verdict.instances[instance].takesOver = input;

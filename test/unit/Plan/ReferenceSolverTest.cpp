@@ -55,6 +55,25 @@ TEST(ReferenceSolver, FusesForTime) {
   EXPECT_EQ(plan->kernels[0].ops, (std::vector<OpId>{0, 1}));
 }
 
+TEST(ReferenceSolver, WritesResultsAgainThatAreToBeRecomputed) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix);
+  ValueId a = b.contraction({memory(x)}, matrix);
+  ValueId loss = b.contraction({memory(a)}, matrix);
+  ValueId first = b.contraction({memory(loss)}, matrix);
+  ValueId second = b.contraction({memory(first), memory(a)}, matrix);
+  b.opOf(a).flops = 7;
+  b.opOf(first).backward = b.opOf(second).backward = true;
+  b.result(a);
+  b.result(second);
+  b.problem.values[a].keep = Keep::Recompute;
+  std::optional<Plan> plan = solveReference(b.problem, INT64_MAX);
+  ASSERT_TRUE(plan);
+  Verdict verdict = validate(b.problem, *plan, false);
+  EXPECT_EQ(verdict.error, "");
+  EXPECT_EQ(verdict.extraFlops, 7);
+}
+
 /// A plan made of random kernels that only looks at what stands in memory.
 Plan randomPlan(const Problem &problem, std::mt19937_64 &random) {
   Plan plan;
