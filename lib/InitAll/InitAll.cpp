@@ -1,7 +1,9 @@
 //===- InitAll.cpp - Registers everything of ckpt and upstream ------------===//
 
 #include "ckpt/InitAll.h"
+#include "ckpt/Conversion/Passes.h"
 #include "ckpt/IR/CkptDialect.h"
+#include "ckpt/Pipelines/CpuPipeline.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
@@ -14,4 +16,8 @@ void ckpt::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<CkptDialect>();
 }
 
-void ckpt::registerAllPasses() { mlir::registerAllPasses(); }
+void ckpt::registerAllPasses() {
+  mlir::registerAllPasses();
+  registerCkptConversionPasses();
+  registerCpuPipeline();
+}
