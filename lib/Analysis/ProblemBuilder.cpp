@@ -132,7 +132,7 @@ Value Builder::withoutReshapes(Value value) const {
   value = lookThroughLayers(value);
   while (Operation *op = value.getDefiningOp()) {
     const OpSummary &summary = summaries.find(op)->second;
-    if (summary.kind != OpKind::View ||
+    if (summary.kind != OpKind::View || summary.reads.size() != 1 ||
         summary.reads.front().access != plan::Access::Reshape)
       break;
     value = summary.reads.front().value;

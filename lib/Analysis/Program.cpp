@@ -39,6 +39,8 @@ Value ckpt::lookThroughViews(Value value) {
   while (RematOpInterface view = makerIfView(value)) {
     SmallVector<RematRead> reads;
     view.getReads(reads);
+    if (reads.size() != 1)
+      break; // The problem's own check says that this is no view.
     value = lookThroughLayers(reads.front().value);
   }
   return value;

@@ -39,8 +39,13 @@ class Snapshot {
 public:
   explicit Snapshot(const Graph &graph);
 
-  /// Looks at the first execution of \p anchor.
-  void enter(OpId anchor);
+  /// Looks at the first execution of \p anchor, in plans where \p before has
+  /// run by then and \p after has not (`none`: where nothing more is known).
+  void enter(OpId anchor, OpId before = none, OpId after = none);
+  bool hasRun(OpId op) const { return ancestor[op]; }
+  bool isFuture(OpId op) const { return future[op]; }
+  /// The value that an operand is, or is a view of.
+  ValueId baseOf(ValueId value) const;
   /// Bytes that its kernel needs, whatever else stands in memory.
   int64_t kernelBytes() const { return needed; }
   /// Bytes of all values that may have to be kept.
@@ -52,7 +57,7 @@ public:
 
 private:
   void findNodes();
-  void findRelatives(OpId anchor);
+  void findRelatives(OpId anchor, OpId before, OpId after);
   int64_t operandBytes(OpId anchor);
   int64_t outputBytes(OpId anchor) const;
   bool mayReadArena(ValueId value) const;
@@ -64,7 +69,9 @@ private:
   std::vector<char> node;                   // per value
   std::vector<std::vector<ValueId>> leaves; // per op
   std::vector<char> memoryRead;             // per value
-  std::vector<char> descendant, ancestor;   // per op
+  /// Per op: it cannot have run yet; it has run; it cannot be in the kernel
+  /// of the anchor, as another anchor has to run between.
+  std::vector<char> future, ancestor, far;
   std::vector<char> operand;                // per value: free to keep
   std::vector<char> isDemanded;             // per value
   std::vector<char> expanded;               // per op
@@ -126,15 +133,25 @@ void Snapshot::findNodes() {
   }
 }
 
-void Snapshot::findRelatives(OpId anchor) {
-  descendant.assign(problem.ops.size(), 0);
+void Snapshot::findRelatives(OpId anchor, OpId before, OpId after) {
+  future.assign(problem.ops.size(), 0);
+  far.assign(problem.ops.size(), 0);
   ancestor.assign(problem.ops.size(), 0);
-  descendant[anchor] = ancestor[anchor] = 1;
-  for (size_t op = anchor + 1; op < problem.ops.size(); ++op)
-    for (const Read &read : problem.ops[op].reads)
-      if (OpId producer = problem.values[read.value].op; producer != none)
-        descendant[op] |= descendant[producer];
-  for (OpId op = anchor; op >= 0; --op)
+  future[anchor] = ancestor[anchor] = 1;
+  if (before != none)
+    ancestor[before] = 1;
+  if (after != none)
+    future[after] = far[after] = 1;
+  for (size_t op = 0; op < problem.ops.size(); ++op)
+    for (const Read &read : problem.ops[op].reads) {
+      OpId producer = problem.values[read.value].op;
+      if (producer == none || !future[producer])
+        continue;
+      future[op] = 1;
+      far[op] |= far[producer] ||
+                 (producer != anchor && isAnchor(problem.ops[producer]));
+    }
+  for (size_t op = problem.ops.size(); op-- > 0;)
     if (ancestor[op])
       for (const Read &read : problem.ops[op].reads)
         if (OpId producer = problem.values[read.value].op; producer != none)
@@ -147,6 +164,12 @@ bool Snapshot::mayReadArena(ValueId value) const {
   if (v.home != Home::Arena)
     return false;
   return graph.rooted[v.op] || node[value] || !leaves[v.op].empty();
+}
+
+ValueId Snapshot::baseOf(ValueId value) const {
+  while (graph.isView(value))
+    value = problem.ops[problem.values[value].op].reads.front().value;
+  return value;
 }
 
 /// Every operand stands in memory itself or as something that it is a view of.
@@ -198,7 +221,7 @@ int64_t Snapshot::outputBytes(OpId anchor) const {
       return 0;
     for (OpId user : graph.users[form]) {
       const Op &reader = problem.ops[user];
-      if (isAnchor(reader))
+      if (isAnchor(reader) || far[user])
         continue;
       bool oneToOne = true;
       for (const Read &read : reader.reads)
@@ -223,7 +246,7 @@ int64_t Snapshot::outputBytes(OpId anchor) const {
 
 void Snapshot::demand(ValueId value) {
   OpId op = problem.values[value].op;
-  if (op == none || descendant[op])
+  if (op == none || future[op])
     return;
   if (!node[value]) {
     if (expanded[op])
@@ -243,14 +266,14 @@ void Snapshot::findDemand(OpId anchor) {
   isDemanded.assign(problem.values.size(), 0);
   expanded.assign(problem.ops.size(), 0);
   demanded.clear();
-  for (size_t op = anchor + 1; op < problem.ops.size(); ++op)
-    if (descendant[op] && graph.live[op])
+  for (size_t op = 0; op < problem.ops.size(); ++op)
+    if (future[op] && graph.live[op] && static_cast<OpId>(op) != anchor)
       for (const Read &read : problem.ops[op].reads)
         demand(read.value);
 }
 
-void Snapshot::enter(OpId anchor) {
-  findRelatives(anchor);
+void Snapshot::enter(OpId anchor, OpId before, OpId after) {
+  findRelatives(anchor, before, after);
   needed = operandBytes(anchor) + outputBytes(anchor) +
            slotBytes(problem.ops[anchor].workspaceBytes);
   findDemand(anchor);
@@ -346,52 +369,146 @@ static std::vector<int64_t> choosePrices(const Graph &graph) {
   return prices;
 }
 
-Bound::Bound(const Problem &problem) {
+/// Anchors to look at: those with most to keep, and some all along the step.
+static std::vector<OpId>
+chooseAnchors(std::vector<std::pair<int64_t, OpId>> demanded) {
   constexpr size_t tightest = 64, spread = 48;
+  std::vector<OpId> chosen;
+  size_t steps = std::min(spread, demanded.size());
+  for (size_t i = 0; i < steps; ++i)
+    chosen.push_back(demanded[i * demanded.size() / steps].second);
+  std::sort(demanded.begin(), demanded.end(), [](auto &left, auto &right) {
+    return left.first != right.first ? left.first > right.first
+                                     : left.second < right.second;
+  });
+  for (size_t i = 0; i < std::min(tightest, demanded.size()); ++i)
+    chosen.push_back(demanded[i].second);
+  std::sort(chosen.begin(), chosen.end());
+  chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+  return chosen;
+}
+
+namespace {
+
+/// Three anchors of which every plan runs `held` before `other`, or between it
+/// and `later`, or after that.
+struct Triple {
+  OpId held, other, later;
+};
+
+} // namespace
+
+/// Finds results that stand in memory from their kernel to the end of the step
+/// (the gradient of a tied embedding) and share an operand with the start of
+/// the backward pass. One moment alone does not see both the operand and the
+/// result, as the plan could run the anchor at another time.
+static std::vector<Triple> chooseTriples(const Graph &graph,
+                                         Snapshot &snapshot) {
+  constexpr size_t mostHeld = 4, mostLater = 3;
+  const Problem &problem = graph.problem;
+  auto reads = [&](OpId op, ValueId base) {
+    for (const Read &read : problem.ops[op].reads)
+      if (snapshot.baseOf(read.value) == base)
+        return true;
+    return false;
+  };
+  std::vector<char> feedsAnchor(problem.ops.size(), 0);
+  std::vector<std::pair<int64_t, OpId>> held;
+  for (size_t op = problem.ops.size(); op-- > 0;) {
+    for (ValueId value : problem.ops[op].results)
+      for (OpId user : graph.users[value])
+        feedsAnchor[op] |= graph.rooted[user] || feedsAnchor[user];
+    if (!graph.live[op] || feedsAnchor[op] ||
+        problem.ops[op].kind != OpKind::Contraction)
+      continue;
+    ValueId value = problem.ops[op].results.front();
+    if (graph.slot[value] > 0)
+      held.emplace_back(-graph.slot[value], static_cast<OpId>(op));
+  }
+  std::sort(held.begin(), held.end());
+  held.resize(std::min(held.size(), mostHeld));
+
+  std::vector<Triple> triples;
+  for (auto [bytes, op] : held)
+    for (const Read &operand : problem.ops[op].reads) {
+      ValueId base = snapshot.baseOf(operand.value);
+      if (operand.need == Need::Inline || graph.isFree(base))
+        continue;
+      for (OpId other : graph.roots) {
+        if (other == op || !isAnchor(problem.ops[other]) ||
+            !reads(other, base))
+          continue;
+        snapshot.enter(other);
+        if (snapshot.hasRun(op) || snapshot.isFuture(op))
+          continue;
+        size_t found = 0;
+        for (OpId later : graph.roots)
+          if (found < mostLater && later != other && isAnchor(problem.ops[later]) &&
+              snapshot.isFuture(later) && !reads(later, base) &&
+              problem.ops[later].kind == OpKind::Contraction) {
+            triples.push_back({op, other, later});
+            ++found;
+          }
+      }
+    }
+  constexpr size_t mostTriples = 24;
+  triples.resize(std::min(triples.size(), mostTriples));
+  return triples;
+}
+
+Bound::Bound(const Problem &problem) {
   Graph graph(problem, true);
   Snapshot snapshot(graph);
-  std::vector<OpId> anchors;
+  std::vector<int64_t> prices = choosePrices(graph);
+  auto look = [&](OpId anchor, OpId before, OpId after) {
+    snapshot.enter(anchor, before, after);
+    snapshot.build(true);
+    Lines lines;
+    for (int64_t price : prices)
+      lines.push_back({snapshot.solve(price), price, snapshot.kernelBytes()});
+    return lines;
+  };
+
+  std::vector<std::pair<int64_t, OpId>> demanded;
   bool anyOnce = false;
   for (size_t op = 0; op < problem.ops.size(); ++op) {
     anyOnce |= graph.live[op] && graph.once[op];
-    if (graph.live[op] && isAnchor(problem.ops[op]))
-      anchors.push_back(static_cast<OpId>(op));
-  }
-  std::vector<std::pair<int64_t, OpId>> byBytes;
-  for (OpId anchor : anchors) {
-    snapshot.enter(anchor);
+    if (!graph.live[op] || !isAnchor(problem.ops[op]))
+      continue;
+    snapshot.enter(static_cast<OpId>(op));
     minimum = std::max(minimum, snapshot.kernelBytes());
-    byBytes.emplace_back(-snapshot.demandedBytes(), anchor);
+    demanded.emplace_back(snapshot.demandedBytes(), static_cast<OpId>(op));
   }
-  std::sort(byBytes.begin(), byBytes.end());
-  std::vector<OpId> chosen;
-  for (size_t i = 0; i < std::min(tightest, byBytes.size()); ++i)
-    chosen.push_back(byBytes[i].second);
-  for (size_t i = 0; i < std::min(spread, anchors.size()); ++i)
-    chosen.push_back(anchors[i * anchors.size() / std::min(spread, anchors.size())]);
-  std::sort(chosen.begin(), chosen.end());
-  chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
-
-  std::vector<int64_t> prices = choosePrices(graph);
-  for (OpId anchor : chosen) {
-    snapshot.enter(anchor);
+  for (OpId anchor : chooseAnchors(std::move(demanded))) {
+    groups.push_back({look(anchor, none, none)});
     if (anyOnce) {
       snapshot.build(false);
       minimum = std::max(minimum, snapshot.solve(1) + snapshot.kernelBytes());
     }
-    snapshot.build(true);
-    for (int64_t price : prices)
-      lines.push_back({snapshot.solve(price), price, snapshot.kernelBytes()});
   }
+  for (const Triple &triple : chooseTriples(graph, snapshot))
+    groups.push_back({look(triple.other, triple.held, none),
+                      look(triple.held, triple.other, triple.later),
+                      look(triple.later, none, triple.held)});
 }
 
 int64_t Bound::extraFlops(int64_t budgetBytes) const {
   __extension__ typedef __int128 Wide;
+  auto valueOf = [&](const Lines &lines) {
+    Wide best = 0;
+    for (const Line &line : lines) {
+      Wide scaled = Wide(line.value) -
+                    Wide(line.price) * (Wide(budgetBytes) - Wide(line.room));
+      best = std::max(best, (scaled + priceScale - 1) / priceScale);
+    }
+    return best;
+  };
   Wide best = 0;
-  for (const Line &line : lines) {
-    Wide scaled = Wide(line.value) -
-                  Wide(line.price) * (Wide(budgetBytes) - Wide(line.room));
-    best = std::max(best, (scaled + priceScale - 1) / priceScale);
+  for (const std::vector<Lines> &cases : groups) {
+    Wide least = valueOf(cases.front());
+    for (const Lines &lines : cases)
+      least = std::min(least, valueOf(lines));
+    best = std::max(best, least);
   }
   return static_cast<int64_t>(
       std::min(best, Wide(std::numeric_limits<int64_t>::max())));

@@ -74,6 +74,10 @@ void Rolling::rankRoots() {
                                                         : firstReader[user]);
         feedsRooted[op] |= graph.rooted[user] || feedsRooted[user];
       }
+  held.assign(problem.ops.size(), 0);
+  for (OpId op : graph.roots)
+    held[op] = options.delayHeld && graph.rooted[op] && !feedsRooted[op] &&
+               !isSmall(op);
   using Key = std::tuple<int, int, int64_t, int, OpId>;
   std::vector<Key> keys;
   for (OpId op : graph.roots) {
@@ -296,11 +300,26 @@ bool Rolling::recomputesContraction(OpId root) {
   return false;
 }
 
+bool Rolling::isDelayed(OpId root) const {
+  if (!held[root])
+    return false;
+  int64_t bytes = 0;
+  for (ValueId value : nodesInOrder)
+    if (resident[value])
+      bytes += graph.slot[value];
+  for (ValueId value : graph.problem.ops[root].results)
+    bytes += graph.slot[value];
+  return bytes > options.capBytes;
+}
+
 OpId Rolling::pickRoot() {
   constexpr int lookahead = 8;
-  if (ready.empty())
-    return none;
-  OpId head = rootByRank[*ready.begin()];
+  OpId head = none;
+  for (int32_t candidate : ready)
+    if (head == none && !isDelayed(rootByRank[candidate]))
+      head = rootByRank[candidate];
+  if (head == none)
+    return ready.empty() ? none : rootByRank[*ready.begin()];
   if (!options.reorder || ready.size() == 1)
     return head;
   countUses();
@@ -313,7 +332,9 @@ OpId Rolling::pickRoot() {
     OpId root = rootByRank[candidate];
     if (++seen > lookahead || graph.late[root] != graph.late[head])
       break;
-    int64_t bytes = root == head ? best : growth(root);
+    if (root == head || held[root])
+      continue;
+    int64_t bytes = growth(root);
     if (bytes < std::min<int64_t>(best, 0) && !recomputesContraction(root)) {
       best = bytes;
       choice = root;

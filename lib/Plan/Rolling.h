@@ -43,6 +43,9 @@ struct RollOptions {
   /// Off: what stood in memory once is kept until its last reader.
   bool repeatAnchors = true;
   bool reorder = true;
+  /// Whether large results that only function results wait for (the gradient
+  /// of a tied embedding) wait until there is room for them.
+  bool delayHeld = false;
   const Guide *guide = nullptr;
 };
 
@@ -79,6 +82,7 @@ private:
   void becomePast(ValueId value);
   void dropRecomputed();
   OpId pickRoot();
+  bool isDelayed(OpId root) const;
   int64_t growth(OpId root);
   void countUses();
   template <typename Function>
@@ -130,6 +134,7 @@ private:
 
   std::vector<int32_t> rank;    // per op: place in the order of roots
   std::vector<OpId> rootByRank; // inverse
+  std::vector<char> held;       // per op: see RollOptions::delayHeld
   bool hasRecompute = false;
 
   std::vector<char> resident; // per value

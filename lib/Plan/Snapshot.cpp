@@ -560,11 +560,17 @@ Guide Rolling::makeGuide(const RollOptions &newOptions,
                          const std::vector<OpId> &order, OpId until) {
   start(newOptions);
   Guide guide;
+  auto place = std::find(order.begin(), order.end(), until);
+  while (held[*place] && place + 1 != order.end())
+    ++place;
+  until = *place;
   guide.until = until;
   guide.before.assign(graph.problem.ops.size(), 0);
   for (OpId op : order) {
     if (op == until)
       break;
+    if (held[op])
+      continue;
     guide.before[op] = 1;
     done[op] = 1;
     remaining.erase(std::lower_bound(remaining.begin(), remaining.end(), op));

@@ -19,16 +19,17 @@ using namespace ckpt::plan;
 namespace {
 
 struct Setting {
-  bool guided;
+  bool guided, delayHeld;
   double reserve, floorPrice, contractionWeight, readWeight;
 };
 
 /// In the order in which they run.
 constexpr Setting settings[] = {
-    {false, 0, 1.5, 4, 0.5},    {true, 0, 1.5, 4, 0.5},
-    {true, 0, 0.3, 1, 1},       {true, 0.15, 4, 8, 0.5},
-    {false, 0, 6, 4, 0},        {false, 0.2, 1.5, 4, 0.5},
-    {true, 0.15, 4, 8, 0},
+    {false, false, 0, 1.5, 4, 0.5},  {true, true, 0, 1.5, 4, 0.5},
+    {true, false, 0, 0.3, 1, 1},     {true, true, 0.15, 4, 8, 0.5},
+    {false, true, 0, 1.5, 4, 0.5},   {true, false, 0, 1.5, 4, 0.5},
+    {false, false, 0, 6, 4, 0},      {true, false, 0.15, 4, 8, 0.5},
+    {false, false, 0.2, 1.5, 4, 0.5}, {true, false, 0.15, 4, 8, 0},
 };
 
 /// Where the search for the right cap of one setting stands.
@@ -132,6 +133,7 @@ std::optional<Guide> BudgetSearch::guideFor(const RollOptions &rollOptions) {
     RollOptions unlimited = rollOptions;
     unlimited.capBytes = RollOptions().capBytes;
     unlimited.reserve = 0;
+    unlimited.delayHeld = false;
     RollResult walk = rolling.run(unlimited);
     if (!walk.complete)
       return std::nullopt;
@@ -158,6 +160,7 @@ void BudgetSearch::runAttempt(Attempt &attempt) {
   rollOptions.readWeight = attempt.setting.readWeight;
   rollOptions.reserve = attempt.setting.reserve;
   rollOptions.reorder = options.reorder;
+  rollOptions.delayHeld = options.reorder && attempt.setting.delayHeld;
   std::optional<Guide> guide;
   if (attempt.setting.guided) {
     guide = guideFor(rollOptions);

@@ -127,6 +127,7 @@ LogicalResult PlanPass::planStep(mlir::func::FuncOp step) {
   FailureOr<PlanRequest> request = readRequest(step);
   if (failed(request))
     return failure();
+  // The script pins layers and ops, which the problem then demands.
   if (!policyScript.empty() && failed(applyPolicyScript(step, policyScript)))
     return failure();
   FailureOr<ProgramProblem> program = buildProblem(step, device);

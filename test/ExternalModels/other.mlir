@@ -6,7 +6,8 @@
 // CHECK: op 0 opaque reads=0:any:contiguous results=1 flops=4 compute=200 name="func.call"
 // CHECK: op 1 opaque reads=1:any:contiguous results=2 once effects name="func.call"
 // CHECK: op 2 opaque reads=2:any:contiguous results=3 once effects name="func.call"
-// CHECK-NOT: op 3
+// CHECK: op 3 opaque reads=0:any:contiguous results=4 once effects name="func.call"
+// CHECK-NOT: op 4
 func.func private @external(tensor<4xf32>) -> tensor<4xf32>
 func.func private @pure(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = arith.negf %x : tensor<4xf32>
@@ -20,7 +21,8 @@ func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = call @pure(%x) : (tensor<4xf32>) -> tensor<4xf32>
   %1 = call @external(%0) : (tensor<4xf32>) -> tensor<4xf32>
   %2 = call @recursive(%1) : (tensor<4xf32>) -> tensor<4xf32>
-  %3 = call @pure(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %3 = call @external(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %4 = call @pure(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %2 : tensor<4xf32>
 }
 

@@ -44,16 +44,17 @@ static void readFigures(StringRef path, llvm::json::Object &figures) {
 }
 
 LogicalResult ckpt::planModule(ModuleOp module, StringRef planOptions,
-                               llvm::json::Object &figures) {
+                               bool formLayers, llvm::json::Object &figures) {
   llvm::SmallString<128> report;
   if (llvm::sys::fs::createTemporaryFile("ckpt-plan", "json", report))
     return module.emitError() << "cannot create a temporary file";
   llvm::FileRemover remover(report);
 
   mlir::PassManager manager(module.getContext());
-  std::string pipeline = ("ckpt-plan{quiet=true report=" + report + " " +
-                          planOptions + "},ckpt-apply-plan")
-                             .str();
+  std::string pipeline = formLayers ? "func.func(ckpt-form-layers)," : "";
+  pipeline += ("ckpt-plan{quiet=true report=" + report + " " + planOptions +
+               "},ckpt-apply-plan")
+                  .str();
   if (failed(mlir::parsePassPipeline(pipeline, manager, llvm::errs())))
     return failure();
   LogicalResult result = manager.run(module);

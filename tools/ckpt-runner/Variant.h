@@ -32,10 +32,11 @@ struct Measurement {
 };
 
 /// Plans and rewrites \p module: `--ckpt-plan` with \p planOptions, then
-/// `--ckpt-apply-plan`. \p figures is what the plan says of itself, also where
-/// no plan fits, which is an error that was reported.
+/// `--ckpt-apply-plan`; before both `--ckpt-form-layers` if \p formLayers,
+/// since named strategies work on layers. \p figures is what the plan says of
+/// itself, also where no plan fits, which is an error that was reported.
 LogicalResult planModule(ModuleOp module, StringRef planOptions,
-                         llvm::json::Object &figures);
+                         bool formLayers, llvm::json::Object &figures);
 
 /// Compiles the rewritten \p module and runs it on \p arguments: once in a
 /// fresh arena, then in one full of NaNs, whose results have to be the same

@@ -186,7 +186,8 @@ public:
 
 private:
   FailureOr<Measurement> runVariant(StringRef title, StringRef variantOptions,
-                                    llvm::json::Object *figures);
+                                    bool formLayers,
+                                    llvm::json::Object &figures);
   LogicalResult runPlanned();
   LogicalResult runAsWritten();
   LogicalResult runBaseline();
@@ -205,15 +206,18 @@ private:
 /// Plans a copy of the program, compiles and runs it.
 FailureOr<Measurement> Runner::runVariant(StringRef title,
                                           StringRef variantOptions,
-                                          llvm::json::Object *figures) {
+                                          bool formLayers,
+                                          llvm::json::Object &figures) {
   mlir::OwningOpRef<ModuleOp> copy(program.clone());
-  llvm::json::Object ignored;
   if (!rewritten) {
     Progress progress("planning " + title);
     std::string text = variantOptions.str();
     if (!functionName.empty())
       text += " func=" + functionName;
-    if (failed(planModule(*copy, text, figures ? *figures : ignored)))
+    // The plan's figures are asked for exactly where the user's options count.
+    bool formLayers = figures && !strategy.empty() && strategy != "as-written";
+    if (failed(
+            planModule(*copy, text, formLayers, figures ? *figures : ignored)))
       return failure();
   }
   Progress progress("compiling and running " + title);
@@ -226,8 +230,8 @@ LogicalResult Runner::runPlanned() {
     text += " budget=" + budget;
   if (!strategy.empty())
     text += " strategy=" + strategy;
-  FailureOr<Measurement> planned =
-      runVariant("the step", text, &summary.planFigures);
+  FailureOr<Measurement> planned = runVariant(
+      "the step", text, /*formLayers=*/!strategy.empty(), summary.planFigures);
   if (failed(planned))
     return failure();
   summary.planned = std::move(*planned);
@@ -235,8 +239,10 @@ LogicalResult Runner::runPlanned() {
 }
 
 LogicalResult Runner::runAsWritten() {
+  llvm::json::Object ignored;
   FailureOr<Measurement> written =
-      runVariant("the step as written", "strategy=as-written", nullptr);
+      runVariant("the step as written", "strategy=as-written",
+                 /*formLayers=*/false, ignored);
   if (failed(written))
     return failure();
   std::vector<std::vector<char>> reference;
@@ -253,8 +259,10 @@ LogicalResult Runner::runAsWritten() {
 
 /// What the step takes with nothing recomputed, to compare times with.
 LogicalResult Runner::runBaseline() {
+  llvm::json::Object ignored;
   FailureOr<Measurement> baseline =
-      runVariant("the step without a budget", "strategy=none", nullptr);
+      runVariant("the step without a budget", "strategy=none",
+                 /*formLayers=*/false, ignored);
   if (failed(baseline))
     return failure();
   baseline->results.clear();
