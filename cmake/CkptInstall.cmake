@@ -6,6 +6,8 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ckpt ${PROJECT_BINARY_DIR}/inclu
         FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN "*.inc")
 install(EXPORT CkptTargets NAMESPACE ckpt::
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/ckpt)
+get_property(CKPT_MLIR_TARGETS GLOBAL PROPERTY CKPT_MLIR_TARGETS)
+list(JOIN CKPT_MLIR_TARGETS " " CKPT_MLIR_TARGETS)
 configure_package_config_file(
   ${PROJECT_SOURCE_DIR}/cmake/CkptConfig.cmake.in
   ${PROJECT_BINARY_DIR}/cmake/CkptConfig.cmake

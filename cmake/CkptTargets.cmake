@@ -1,10 +1,9 @@
 # Our own wrappers of MLIR's CMake functions. They keep our libraries out of
 # MLIR's export set and in ours (docs/Rationale/Build.md).
 
-set(CKPT_EXPORTED_TARGETS "" CACHE INTERNAL "")
-
 function(ckpt_export_target name exported)
   set_target_properties(${name} PROPERTIES EXPORT_NAME ${exported})
+  target_compile_features(${name} INTERFACE cxx_std_17)
   target_include_directories(${name} INTERFACE
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
     $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
@@ -25,6 +24,8 @@ function(add_ckpt_library name)
   target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS} MLIR LLVM)
   add_dependencies(${name} ckpt-headers ${ARG_DEPENDS})
   ckpt_export_target(${name} ${exported})
+  # CkptConfig.cmake gives these the include folders of MLIR.
+  set_property(GLOBAL APPEND PROPERTY CKPT_MLIR_TARGETS ${exported})
 endfunction()
 
 # add_ckpt_plain_library(CkptX sources... [LINK_LIBS ...])

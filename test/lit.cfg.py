@@ -16,3 +16,13 @@ config.environment["FILECHECK_OPTS"] = (
 )
 config.substitutions.append(("%models", os.path.join(config.test_source_root, "Models")))
 config.substitutions.append(("%python", config.python or "python3"))
+config.substitutions.append(("%cmake_launcher", config.cmake_launcher))
+config.substitutions.append(("%cmake", config.cmake))
+config.substitutions.append(("%ckpt_build", config.ckpt_build_dir))
+config.substitutions.append(("%ckpt_source", config.ckpt_source_dir))
+
+# Made by scripts/setup-jax.
+jax_python = os.path.join(config.ckpt_source_dir, "build", "jax", "bin", "python")
+config.substitutions.append(("%jax_python", jax_python))
+if os.path.exists(jax_python):
+    config.available_features.add("jax-export")

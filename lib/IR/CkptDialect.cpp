@@ -70,10 +70,10 @@ static SmallVector<int64_t> encode(ArrayRef<PlannedKernel> kernels) {
   return code;
 }
 
-PlanAttr PlanAttr::get(MLIRContext *context, uint64_t bodyHash,
+PlanAttr PlanAttr::get(MLIRContext *context, ArrayRef<int64_t> ops,
                        uint64_t decisionsHash, int64_t arenaBytes,
                        ArrayRef<PlannedKernel> kernels) {
-  return get(context, bodyHash, decisionsHash, arenaBytes, encode(kernels));
+  return get(context, ops, decisionsHash, arenaBytes, encode(kernels));
 }
 
 SmallVector<PlannedKernel> PlanAttr::getKernels() const {
@@ -100,7 +100,9 @@ SmallVector<PlannedKernel> PlanAttr::getKernels() const {
 }
 
 void PlanAttr::print(mlir::AsmPrinter &printer) const {
-  printer << "<body " << getBodyHash() << " decisions " << getDecisionsHash()
+  printer << "<body [";
+  llvm::interleaveComma(getOps(), printer);
+  printer << "] decisions " << getDecisionsHash()
           << " arena " << getArenaBytes() << " kernels [";
   llvm::interleaveComma(getKernels(), printer, [&](const PlannedKernel &k) {
     printer << "{ops [";
@@ -120,10 +122,10 @@ void PlanAttr::print(mlir::AsmPrinter &printer) const {
 static mlir::ParseResult parseOutput(mlir::AsmParser &parser,
                                      PlannedKernel &kernel) {
   PlannedOutput &output = kernel.outputs.emplace_back();
-  return mlir::failure(
-      parser.parseInteger(output.op) || parser.parseColon() ||
-      parser.parseInteger(output.result) || parser.parseKeyword("at") ||
-      parser.parseInteger(output.offset));
+  return mlir::failure(parser.parseInteger(output.op) || parser.parseColon() ||
+                       parser.parseInteger(output.result) ||
+                       parser.parseKeyword("at") ||
+                       parser.parseInteger(output.offset));
 }
 
 static mlir::ParseResult parseKernel(mlir::AsmParser &parser,
@@ -144,11 +146,15 @@ static mlir::ParseResult parseKernel(mlir::AsmParser &parser,
 }
 
 Attribute PlanAttr::parse(mlir::AsmParser &parser, Type) {
-  uint64_t bodyHash = 0, decisionsHash = 0;
+  SmallVector<int64_t> ops;
+  uint64_t decisionsHash = 0;
   int64_t arenaBytes = 0;
   SmallVector<PlannedKernel> kernels;
   if (parser.parseLess() || parser.parseKeyword("body") ||
-      parser.parseInteger(bodyHash) || parser.parseKeyword("decisions") ||
+      parser.parseCommaSeparatedList(
+          mlir::AsmParser::Delimiter::Square,
+          [&] { return parser.parseInteger(ops.emplace_back()); }) ||
+      parser.parseKeyword("decisions") ||
       parser.parseInteger(decisionsHash) || parser.parseKeyword("arena") ||
       parser.parseInteger(arenaBytes) || parser.parseKeyword("kernels") ||
       parser.parseCommaSeparatedList(
@@ -156,6 +162,6 @@ Attribute PlanAttr::parse(mlir::AsmParser &parser, Type) {
           [&] { return parseKernel(parser, kernels.emplace_back()); }) ||
       parser.parseGreater())
     return {};
-  return get(parser.getContext(), bodyHash, decisionsHash, arenaBytes,
+  return get(parser.getContext(), ops, decisionsHash, arenaBytes,
              ArrayRef<PlannedKernel>(kernels));
 }

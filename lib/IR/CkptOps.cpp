@@ -16,8 +16,7 @@ static LogicalResult verifyYield(Operation *op, Block &body) {
   if (TypeRange(yield.getValues()) == TypeRange(op->getResultTypes()))
     return success();
   mlir::InFlightDiagnostic diagnostic =
-      op->emitOpError() << "expected the body to yield "
-                        << op->getNumResults()
+      op->emitOpError() << "expected the body to yield " << op->getNumResults()
                         << " values of the result types, but got "
                         << yield.getNumOperands();
   diagnostic.attachNote(yield.getLoc()) << "yielded here";
@@ -40,7 +39,7 @@ LogicalResult LayerOp::verify() {
   if (failed(notNegative("activation_bytes", getActivationBytes())) ||
       failed(notNegative("recompute_flops", getRecomputeFlops())) ||
       failed(notNegative("parameters", getParameters())))
-    return failure(); // C2
+    return failure();                           // C2
   return verifyYield(*this, getBody().front()); // C1
 }
 
@@ -59,10 +58,10 @@ static LogicalResult verifySlots(KernelOp kernel) {
   for (auto [offset, bytes] :
        llvm::zip_equal(kernel.getOffsets(), kernel.getBytes())) { // C2
     if (offset != -1 && (offset < 0 || offset % plan::slotAlignment != 0))
-      return kernel.emitOpError() << "expected offsets to be -1 or a multiple "
-                                     "of "
-                                  << plan::slotAlignment << ", but got "
-                                  << offset;
+      return kernel.emitOpError()
+             << "expected offsets to be -1 or a multiple "
+                "of "
+             << plan::slotAlignment << ", but got " << offset;
     if (bytes < 0)
       return kernel.emitOpError()
              << "expected sizes not to be negative, but got " << bytes;
@@ -104,13 +103,13 @@ static void printAfter(mlir::OpAsmPrinter &printer, mlir::OperandRange after) {
 
 void KernelOp::print(mlir::OpAsmPrinter &printer) {
   printer << "(";
-  llvm::interleaveComma(
-      llvm::zip_equal(getBody().getArguments(), getInputs()), printer,
-      [&](auto pair) {
-        printer.printRegionArgument(std::get<0>(pair), {}, /*omitType=*/true);
-        printer << " = " << std::get<1>(pair) << " : "
-                << std::get<1>(pair).getType();
-      });
+  llvm::interleaveComma(llvm::zip_equal(getBody().getArguments(), getInputs()),
+                        printer, [&](auto pair) {
+                          printer.printRegionArgument(std::get<0>(pair), {},
+                                                      /*omitType=*/true);
+                          printer << " = " << std::get<1>(pair) << " : "
+                                  << std::get<1>(pair).getType();
+                        });
   printer << ")";
   printAfter(printer, getAfter());
   printer << " slots [";
@@ -158,31 +157,28 @@ static mlir::ParseResult parseOperands(mlir::OpAsmParser &parser,
   using Delimiter = mlir::AsmParser::Delimiter;
   if (parser.parseCommaSeparatedList(Delimiter::Paren, [&] {
         auto &argument = text.arguments.emplace_back();
-        return mlir::failure(
-            parser.parseArgument(argument) || parser.parseEqual() ||
-            parser.parseOperand(text.inputs.emplace_back()) ||
-            parser.parseColonType(argument.type));
+        return mlir::failure(parser.parseArgument(argument) ||
+                             parser.parseEqual() ||
+                             parser.parseOperand(text.inputs.emplace_back()) ||
+                             parser.parseColonType(argument.type));
       }))
     return mlir::failure();
   if (failed(parser.parseOptionalKeyword("after")))
     return mlir::success();
   return parser.parseCommaSeparatedList(Delimiter::Paren, [&] {
-    return mlir::failure(
-        parser.parseOperand(text.after.emplace_back()) ||
-        parser.parseColonType(text.afterTypes.emplace_back()));
+    return mlir::failure(parser.parseOperand(text.after.emplace_back()) ||
+                         parser.parseColonType(text.afterTypes.emplace_back()));
   });
 }
 
 static mlir::ParseResult parseSlots(mlir::OpAsmParser &parser,
                                     KernelText &text) {
   if (parser.parseKeyword("slots") ||
-      parser.parseCommaSeparatedList(
-          mlir::AsmParser::Delimiter::Square, [&] {
-            return mlir::failure(
-                parser.parseInteger(text.offsets.emplace_back()) ||
-                parser.parseColon() ||
-                parser.parseInteger(text.bytes.emplace_back()));
-          }))
+      parser.parseCommaSeparatedList(mlir::AsmParser::Delimiter::Square, [&] {
+        return mlir::failure(parser.parseInteger(text.offsets.emplace_back()) ||
+                             parser.parseColon() ||
+                             parser.parseInteger(text.bytes.emplace_back()));
+      }))
     return mlir::failure();
   if (succeeded(parser.parseOptionalKeyword("workspace")) &&
       (parser.parseLSquare() || parser.parseInteger(text.workspaceOffset) ||
@@ -203,8 +199,7 @@ static void setProperties(mlir::OperationState &result, mlir::Builder &builder,
                                     static_cast<int32_t>(text.after.size())};
   properties.offsets = builder.getDenseI64ArrayAttr(text.offsets);
   properties.bytes = builder.getDenseI64ArrayAttr(text.bytes);
-  properties.workspace_offset =
-      builder.getI64IntegerAttr(text.workspaceOffset);
+  properties.workspace_offset = builder.getI64IntegerAttr(text.workspaceOffset);
   properties.workspace_bytes = builder.getI64IntegerAttr(text.workspaceBytes);
   properties.layer = text.layer ? text.layer : builder.getStringAttr("");
   properties.recompute = builder.getBoolAttr(text.recompute);

@@ -2,8 +2,10 @@
 
 #include "ckpt/InitAll.h"
 #include "ckpt/Conversion/Passes.h"
+#include "ckpt/ExternalModels/ExternalModels.h"
 #include "ckpt/IR/CkptDialect.h"
 #include "ckpt/Pipelines/CpuPipeline.h"
+#include "ckpt/Transforms/Passes.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
@@ -14,10 +16,12 @@ void ckpt::registerAllDialects(mlir::DialectRegistry &registry) {
   mlir::registerAllExtensions(registry);
   mlir::registerAllToLLVMIRTranslations(registry);
   registry.insert<CkptDialect>();
+  registerExternalModels(registry);
 }
 
 void ckpt::registerAllPasses() {
   mlir::registerAllPasses();
   registerCkptConversionPasses();
   registerCpuPipeline();
+  registerCkptTransformsPasses();
 }

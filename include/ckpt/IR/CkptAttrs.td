@@ -55,12 +55,12 @@ def Ckpt_PlanAttr : AttrDef<Ckpt_Dialect, "Plan"> {
   let summary = "the exact schedule of a function";
   let description = [{
     Kernels in the order in which they run, by op numbers: the position of an op
-    in the function when regions of layers are read in place. `body` is a hash
-    of the function without decisions, `decisions` one of the decisions, so that
-    an edit of either is noticed.
+    in the function when regions of layers are read in place, constants and empty
+    tensors left out. `body` has a hash of each op, `decisions` is one of all
+    decisions, so that an edit of either is noticed, at its place.
 
     ```mlir
-    #ckpt.plan<body 17 decisions 4 arena 512 kernels [
+    #ckpt.plan<body [11, 7, 9, 4, 2] decisions 4 arena 512 kernels [
       {ops [2, 3] outputs [3 : 0 at 0]},
       {ops [4] outputs [4 : 0 at -1] workspace 256} ]>
     ```
@@ -68,10 +68,10 @@ def Ckpt_PlanAttr : AttrDef<Ckpt_Dialect, "Plan"> {
     An output is `op : result at offset`; offset -1 is the caller's buffer.
   }];
   let parameters = (ins
-    "uint64_t":$bodyHash, "uint64_t":$decisionsHash, "int64_t":$arenaBytes,
-    ArrayRefParameter<"int64_t">:$code);
+    ArrayRefParameter<"int64_t">:$ops, "uint64_t":$decisionsHash,
+    "int64_t":$arenaBytes, ArrayRefParameter<"int64_t">:$code);
   let hasCustomAssemblyFormat = 1;
-  let builders = [AttrBuilder<(ins "uint64_t":$bodyHash,
+  let builders = [AttrBuilder<(ins "::llvm::ArrayRef<int64_t>":$ops,
       "uint64_t":$decisionsHash, "int64_t":$arenaBytes,
       "::llvm::ArrayRef<::ckpt::PlannedKernel>":$kernels)>];
   let extraClassDeclaration = [{

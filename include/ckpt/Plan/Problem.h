@@ -86,6 +86,8 @@ enum class Keep : uint8_t {
   /// No instance made before the first backward kernel is read by a kernel
   /// that holds a backward op: what the backward pass reads is made again.
   Recompute,
+  /// Never written to memory: computed inside every kernel that reads it.
+  Inline,
 };
 
 /// Whose memory a value lies in.

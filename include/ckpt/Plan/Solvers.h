@@ -40,6 +40,9 @@ struct SolverOptions {
 /// and the baseline of percent budgets are this on a constrained problem.
 Solution solveUnlimited(const Problem &problem, const SolverOptions &options);
 
+/// One kernel per op in program order: what every other plan is compared with.
+Solution solveAsWritten(const Problem &problem);
+
 /// Least time (then extra FLOPs) with an arena of at most \p budgetBytes: the
 /// rolling snapshot min-cut, run as a small portfolio.
 struct BudgetResult {
@@ -66,13 +69,15 @@ public:
   int64_t minimumBytes() const { return minimum; }
 
 private:
-  /// extraFlops >= max over lines of (value - price * budget) / scale.
+  /// extraFlops >= (value - price * (budget - room)) / scale.
   struct Line {
     int64_t value;
     int64_t price;
     int64_t room;
   };
-  std::vector<Line> lines;
+  using Lines = std::vector<Line>;
+  /// Every plan obeys all lines of one case of each group.
+  std::vector<std::vector<Lines>> groups;
   int64_t minimum = 0;
 };
 

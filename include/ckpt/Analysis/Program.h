@@ -1,0 +1,40 @@
+//===- Program.h - The ops of a step in order, through layers ---*- C++ -*-===//
+//
+// `ckpt.layer` groups ops and means nothing for what is computed. Whoever reads
+// a program reads it through these functions, as if the layers were not there.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_ANALYSIS_PROGRAM_H
+#define CKPT_ANALYSIS_PROGRAM_H
+
+#include "ckpt/IR/CkptDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace ckpt {
+
+/// An op and the innermost layer around it, if there is one.
+struct PlacedOp {
+  Operation *op;
+  LayerOp layer;
+};
+
+/// All ops of a block in order; regions of layers are read in place, and
+/// neither layers nor terminators are listed.
+SmallVector<PlacedOp> opsInOrder(Block &block);
+
+/// What a layer hands out, instead of its result.
+Value lookThroughLayers(Value value);
+
+/// What a view shows, through layers and other views.
+Value lookThroughViews(Value value);
+
+/// What the user demands of \p value, a result of the op: the pin of the op,
+/// else what that of the nearest pinned layer means for it. A layer is saved by
+/// what its anchors make and by what it hands on. It is recomputed from its
+/// inputs, so that all but what it hands on is pinned. Its views are not.
+std::optional<Pin> pinOf(const PlacedOp &placed, Value value, bool isAnchor);
+
+} // namespace ckpt
+
+#endif // CKPT_ANALYSIS_PROGRAM_H

@@ -1,0 +1,17 @@
+//===- Step.h - Which function of a module is the step ----------*- C++ -*-===//
+
+#ifndef CKPT_ANALYSIS_STEP_H
+#define CKPT_ANALYSIS_STEP_H
+
+#include "ckpt/Support/LLVM.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace ckpt {
+
+/// The function called \p name; without a name the only public function with a
+/// body. Says at the module what was found instead.
+FailureOr<mlir::func::FuncOp> findStep(ModuleOp module, StringRef name);
+
+} // namespace ckpt
+
+#endif // CKPT_ANALYSIS_STEP_H

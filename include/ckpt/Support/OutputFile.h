@@ -1,0 +1,30 @@
+//===- OutputFile.h - Files that are complete or absent ---------*- C++ -*-===//
+//
+// Every file that a tool writes goes through here: written beside its target,
+// checked, renamed. An error leaves the target as it was.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_SUPPORT_OUTPUTFILE_H
+#define CKPT_SUPPORT_OUTPUTFILE_H
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace ckpt {
+
+/// Calls \p write with a stream and puts what it wrote at \p path: all of it,
+/// or an error that names the file and nothing. "-" is stdout; what exists and
+/// is not a regular file (a device, a pipe) is written in place.
+llvm::Error
+writeOutputFile(llvm::StringRef path,
+                llvm::function_ref<void(llvm::raw_ostream &)> write);
+
+/// Fails as `writeOutputFile` would where nothing can be written at \p path;
+/// changes nothing. For asking before long work.
+llvm::Error checkOutputFile(llvm::StringRef path);
+
+} // namespace ckpt
+
+#endif // CKPT_SUPPORT_OUTPUTFILE_H

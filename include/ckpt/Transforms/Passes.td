@@ -1,0 +1,193 @@
+//===- Passes.td - Passes that plan and rewrite ------------*- tablegen -*-===//
+
+#ifndef CKPT_TRANSFORMS_PASSES_TD
+#define CKPT_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def FormLayersPass : Pass<"ckpt-form-layers", "::mlir::func::FuncOp"> {
+  let summary = "Find layers in the locations and wrap their forward ops";
+  let description = [{
+    Reads the name stack that JAX leaves in the locations
+    (`jit(step)/jit(main)/jvp(Model)/transformer/h/0/attn/dot_general`) and
+    wraps the forward ops of each layer in `ckpt.layer` regions with a name and
+    a kind. Several regions may have one name: they are one layer.
+
+    What a layer is: the deepest numbered path (`stages/2/layers/1`, `layer_3`)
+    is a block. A block with attention or a feed-forward part is split into its
+    parts (`h/0/ln_1`, `h/0/attn`, `h/0/mlp`), any other block is one layer, and
+    what stands beside the blocks (`wte`, `lm_head`) is one by itself. With
+    `depth` that many components of such a name are kept instead: `depth=2`
+    makes `h/0` of `h/0/attn`.
+
+    Names vote, data flow decides: an op whose scope only holds layers (a
+    residual `h/0/add`), or that comes from a function that is traced once and
+    called often (`jit(relu)`, which has the name of its first call), joins the
+    layer that made its latest operand. Ops that depend on no tensor argument
+    (constants, masks, `tensor.empty`) join the layer that alone uses them, and
+    stay outside otherwise. Ops of the backward pass, of the loss and of the
+    update stay outside, and so do layers that the user wrote.
+
+    ```mlir
+    %0 = math.exp %x : tensor<4xf32> loc("jit(f)/jvp(M)/h/0/attn/exp")
+    // becomes
+    %0 = ckpt.layer "h/0/attn" kind <attention> -> tensor<4xf32> {
+      %1 = math.exp %x : tensor<4xf32>
+      ckpt.yield %1 : tensor<4xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::ckpt::CkptDialect"];
+  let options = [
+    Option<"depth", "depth", "unsigned", /*default=*/"0",
+           "components of a layer's name to keep; 0 chooses as described">,
+    Option<"pattern", "pattern", "std::string", /*default=*/"",
+           "regular expression on the scopes, such as 'Model/h/0/attn/c_attn'; "
+           "its first group names the layer, and ops that it does not match "
+           "belong to none">,
+  ];
+  let statistics = [
+    Statistic<"numLayers", "layers", "layers formed">,
+    Statistic<"numRegions", "regions", "regions that hold them">,
+  ];
+}
+
+def PlanPass : Pass<"ckpt-plan", "::mlir::ModuleOp"> {
+  let summary = "Decide what stands in memory, under a byte budget";
+  let description = [{
+    Decides for every value of a training step whether it stands in memory, is
+    computed inside the kernels that read it, or is recomputed; which ops share a
+    kernel; in which order kernels run; and where in one arena each value lies.
+    Changes nothing but attributes: `ckpt.decision` on every op and layer, for
+    people, and `ckpt.plan` on the function, the exact schedule that
+    `--ckpt-apply-plan` follows. A report goes to stderr.
+
+    `--ckpt-plan=budget=4096` is all that is needed: no annotations. A bare
+    number is MiB; `512KiB`, `1.5GB`, `4294967296B` and `50%` (of the baseline)
+    are understood. The baseline is this tool's own plan without a budget: fused
+    and ordered for speed, nothing that stands in memory recomputed.
+
+    Without `budget` a named strategy says which layers are recomputed
+    (docs/Strategies.md); fusion, order and places are planned all the same. The
+    same options can stand in a `ckpt.strategy` attribute on the function.
+
+    Fails when the budget is infeasible, with the smallest budget for which a
+    plan was found, a lower bound on any feasible budget, and a note at each
+    value that stands in the way; the IR is left as it was and the report file is
+    still written.
+  }];
+  let options = [
+    Option<"budget", "budget", "std::string", "\"\"",
+           "Largest arena: 4096 (MiB), 512KiB, 1.5GB, 50% (of the baseline)">,
+    Option<"strategy", "strategy", "std::string", "\"\"",
+           "budget (default with a budget), none (default without), full, "
+           "selective, attention-only, ffn-only, every-nth, alternate, largest, "
+           "heavy-ops, auto, custom, layers, uniform, boundaries, dynamic, "
+           "as-written">,
+    Option<"function", "func", "std::string", "\"\"",
+           "The step; by default the only public function with a body">,
+    Option<"device", "device", "std::string", "\"cpu\"",
+           "Costs: cpu, a100, h100, h200, b200, l40s, rtx4090">,
+    Option<"fusion", "fusion", "bool", "true",
+           "false: one kernel per op, for comparison">,
+    Option<"reorder", "reorder", "bool", "true",
+           "false: kernels in program order, for comparison">,
+    Option<"countArguments", "count-arguments", "bool", "false",
+           "The budget also holds the caller's arguments and results">,
+    Option<"timeLimitMs", "time-limit-ms", "int64_t", "2000",
+           "Stop improving after this; 0: the first plan">,
+    Option<"reportFile", "report", "std::string", "\"\"",
+           "Also write the figures to this file, as JSON">,
+    Option<"quiet", "quiet", "bool", "false", "No report on stderr">,
+    Option<"ratio", "ratio", "std::string", "\"\"", "selective: share of layers">,
+    Option<"every", "n", "std::string", "\"\"", "every-nth: the distance">,
+    Option<"topK", "top-k", "std::string", "\"\"", "largest: how many layers">,
+    Option<"ops", "ops", "std::string", "\"\"",
+           "heavy-ops: layer kinds or op names">,
+    Option<"heavyFlops", "heavy-flops", "std::string", "\"\"",
+           "heavy-ops: work from which a matmul or convolution is heavy">,
+    Option<"minParameters", "min-params", "std::string", "\"\"",
+           "auto: layers with more parameters are recomputed">,
+    Option<"policy", "policy", "std::string", "\"\"",
+           "custom: a policy registered from C++">,
+    Option<"policyScript", "policy-script", "std::string", "\"\"",
+           "custom: a transform-dialect file whose @ckpt_policy pins layers">,
+    Option<"layers", "layers", "std::string", "\"\"", "layers: their indices">,
+    Option<"interval", "interval", "std::string", "\"\"",
+           "uniform: layers between two saved boundaries">,
+    Option<"boundaries", "boundaries", "std::string", "\"\"",
+           "boundaries: indices of the layers whose input is saved">,
+    Option<"memoryFraction", "memory-fraction", "std::string", "\"\"",
+           "dynamic: interval as a share of the number of layers">,
+    Option<"minInterval", "min-interval", "std::string", "\"\"",
+           "At least so many layers between two saved boundaries">,
+    Option<"recomputeAttention", "recompute-attention", "std::string", "\"\"",
+           "false: attention layers stay saved">,
+    Option<"recomputeFFN", "recompute-ffn", "std::string", "\"\"",
+           "false: feed-forward layers stay saved">,
+    Option<"budgetModel", "budget-model", "std::string", "\"\"",
+           "layer-sum: the greedy budget over sums of layers">,
+  ];
+  let dependentDialects = ["::ckpt::CkptDialect",
+                           "::mlir::transform::TransformDialect"];
+}
+
+def PrintProblemPass : Pass<"ckpt-print-problem", "::mlir::ModuleOp"> {
+  let summary = "Print the planning problem of the step as text";
+  let description = [{
+    Writes what the planner sees of a function to standard output, in the text
+    form that `ckpt-plan` reads (docs/PlanFormat.md); the program is not changed.
+    Use it with `-o /dev/null`, since the program follows on standard output. A
+    comment at the end holds the figures of the program as written: its peak, the
+    bytes that it moves and its work.
+  }];
+  let options = [
+    Option<"function", "func", "std::string", "\"\"",
+           "The step; by default the only public function with a body">,
+    Option<"device", "device", "std::string", "\"cpu\"",
+           "The described device that costs refer to">,
+  ];
+}
+
+def ApplyPlanPass : Pass<"ckpt-apply-plan", "::mlir::ModuleOp"> {
+  let summary = "Rewrite a planned function into kernels";
+  let description = [{
+    Follows the `ckpt.plan` of each function: `ckpt.kernel` ops in the planned
+    order, each result with its place in the arena, recomputations marked and
+    tied to the backward pass by their `after` operands. Layers are dissolved;
+    kernels keep their names.
+
+    Where only the decisions were edited, or there is no schedule, one is derived
+    from the decisions, with a remark. Where the body is not the planned
+    one, that is an error at the first op that differs. A function without a plan
+    and without decisions, or a forward chain of layers, is left as it is.
+  }];
+  let options = [
+    Option<"device", "device", "std::string", "\"cpu\"",
+           "Costs, where a schedule is derived from decisions">,
+  ];
+  let dependentDialects = ["::ckpt::CkptDialect"];
+}
+
+def VerifySlotsPass : Pass<"ckpt-verify-slots", "::mlir::ModuleOp"> {
+  let summary = "Check the places of all kernels from the IR alone";
+  let description = [{
+    Two values that live at the same time never overlap, unless the later takes
+    over the place of an input that dies there; everything ends within
+    `ckpt.arena_bytes`. A value lives from its kernel to its last use as input or
+    `after` operand. Reads nothing but the kernels; the lowering runs it.
+  }];
+}
+
+def KernelsToBarriersPass
+    : Pass<"ckpt-kernels-to-barriers", "::mlir::ModuleOp"> {
+  let summary = "Dissolve kernels for other compilers";
+  let description = [{
+    Moves the bodies of all kernels into the function, in order. A recomputation
+    reads its inputs through a `ckpt.barrier` that waits for the `after` values, so
+    that CSE, folding and code motion keep it. Places in the arena are lost.
+  }];
+  let dependentDialects = ["::ckpt::CkptDialect"];
+}
+
+#endif // CKPT_TRANSFORMS_PASSES_TD

@@ -1,0 +1,67 @@
+//===- Planning.h - Planning a function, for C++ users ----------*- C++ -*-===//
+//
+// What `--ckpt-plan` does, as functions: for compilers that link the planner
+// and for the runner.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_TRANSFORMS_PLANNING_H
+#define CKPT_TRANSFORMS_PLANNING_H
+
+#include "ckpt/Analysis/Layers.h"
+#include "ckpt/Plan/Budget.h"
+#include "ckpt/Plan/Report.h"
+#include "ckpt/Plan/Strategies.h"
+
+namespace ckpt {
+
+/// What is asked of the planner.
+struct PlanRequest {
+  /// `budget`, `none`, `as-written` or a strategy of docs/Strategies.md. Empty:
+  /// `budget` with a budget, else `none`.
+  plan::StrategyOptions strategy;
+  std::optional<plan::Budget> budget;
+  /// The budget is over sums of layers (docs/Strategies.md), not the peak.
+  bool layerSum = false;
+  /// The budget also holds the caller's arguments and results.
+  bool countArguments = false;
+  plan::SolverOptions solver;
+};
+
+/// What came out. Without a plan that fits, `figures.feasible` is false and
+/// `solution` is the plan with the smallest arena.
+struct PlanOutcome {
+  plan::Solution solution;
+  plan::Figures figures;
+  plan::ReportText text;
+  /// Keys and figures of a strategy of layers, for the report file.
+  std::map<std::string, int64_t> layerFigures;
+  /// A forward chain of layers: decisions were written to the layers, there is
+  /// no schedule, and `figures` is empty but for the time.
+  bool isForwardChain = false;
+};
+
+/// Plans \p program. A named strategy constrains its values for good. Reports
+/// an error at the function if the strategy does not apply, and, with notes at
+/// the values that stand in the way, if the budget is infeasible; in the latter
+/// case the outcome is returned all the same, with `figures.feasible` false.
+FailureOr<PlanOutcome> planProgram(ProgramProblem &program,
+                                   const PlanRequest &request);
+
+/// Writes decisions and schedule as attributes of the function and its ops.
+void annotatePlan(ProgramProblem &program, const plan::Solution &solution);
+
+/// The schedule of an annotated function. Without one, or where only decisions
+/// were edited since, one is derived from the decisions, with a remark. Reports
+/// an error at the first op that is not the planned one.
+FailureOr<plan::Solution> readPlan(ProgramProblem &program);
+
+/// Layers whose backward pass is made later, by somebody else.
+bool isForwardChain(const LayerChain &chain);
+
+/// Whether a function has a schedule or decisions to follow.
+bool isPlanned(mlir::func::FuncOp function);
+
+} // namespace ckpt
+
+#endif // CKPT_TRANSFORMS_PLANNING_H

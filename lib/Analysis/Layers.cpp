@@ -1,0 +1,339 @@
+//===- Layers.cpp - The layers of a program -------------------------------===//
+
+#include "ckpt/Analysis/Layers.h"
+#include "ckpt/Analysis/Program.h"
+#include "ckpt/Interfaces/RematOpInterface.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace ckpt;
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+static plan::LayerKind kindOf(LayerKind kind) {
+  switch (kind) {
+  case LayerKind::Attention:
+    return plan::LayerKind::Attention;
+  case LayerKind::FFN:
+    return plan::LayerKind::FFN;
+  case LayerKind::Embedding:
+    return plan::LayerKind::Embedding;
+  case LayerKind::Norm:
+    return plan::LayerKind::Norm;
+  case LayerKind::Other:
+    break;
+  }
+  return plan::LayerKind::Other;
+}
+
+/// Takes over what \p region says; \p known is what the regions of this layer
+/// said before.
+template <typename AttributeT>
+static LogicalResult merge(LayerOp region, StringRef what, AttributeT attribute,
+                           AttributeT &known) {
+  if (attribute && known && attribute != known)
+    return region.emitError()
+           << "expected " << what << " of layer '" << region.getName()
+           << "' to be " << known << " as in its region before, but got "
+           << attribute;
+  if (attribute)
+    known = attribute;
+  return success();
+}
+
+namespace {
+/// What the regions of one layer say.
+struct GivenFigures {
+  LayerKindAttr kind;
+  PinAttr pin;
+  mlir::IntegerAttr activationBytes, recomputeFlops, parameters;
+};
+
+class Collector {
+public:
+  explicit Collector(ProgramProblem &program) : program(program) {}
+
+  FailureOr<LayerChain> run();
+
+private:
+  LogicalResult addRegion(LayerOp region);
+  void assignOps();
+  void deriveActivationBytes();
+  void deriveParameters();
+  void applyGiven();
+
+  ProgramProblem &program;
+  LayerChain chain;
+  std::vector<GivenFigures> given;
+  llvm::StringMap<int32_t> numbers;
+};
+} // namespace
+
+LogicalResult Collector::addRegion(LayerOp region) {
+  auto [entry, isNew] =
+      numbers.try_emplace(region.getName(), chain.layers.size());
+  int32_t number = entry->second;
+  if (isNew) {
+    chain.layers.emplace_back().name = region.getName().str();
+    chain.regions.emplace_back();
+    given.emplace_back();
+  }
+  chain.regions[number].push_back(region);
+  GivenFigures &figures = given[number];
+  return failure(
+      failed(merge(region, "kind", region.getKindAttr(), figures.kind)) ||
+      failed(merge(region, "pin", region.getPinAttr(), figures.pin)) ||
+      failed(merge(region, "activation bytes", region.getActivationBytesAttr(),
+                   figures.activationBytes)) ||
+      failed(merge(region, "recompute FLOPs", region.getRecomputeFlopsAttr(),
+                   figures.recomputeFlops)) ||
+      failed(merge(region, "parameters", region.getParametersAttr(),
+                   figures.parameters)));
+}
+
+//===----------------------------------------------------------------------===//
+// Derived figures
+//===----------------------------------------------------------------------===//
+
+void Collector::assignOps() {
+  const plan::Problem &problem = program.problem;
+  chain.layerOfOp.assign(problem.ops.size(), plan::none);
+  for (auto [id, op] : llvm::enumerate(program.ops)) {
+    const plan::Op &planned = problem.ops[id];
+    chain.hasBackward |= planned.backward;
+    auto region = op->getParentOfType<LayerOp>();
+    if (!region)
+      continue;
+    int32_t number = numbers.lookup(region.getName());
+    chain.layerOfOp[id] = number;
+    plan::LayerInfo &layer = chain.layers[number];
+    layer.recomputeFlops = saturatingSum(layer.recomputeFlops, planned.flops);
+    layer.ops.push_back({planned.name, planned.flops,
+                         planned.kind == plan::OpKind::Contraction});
+  }
+}
+
+/// The value whose memory a view shows.
+static plan::ValueId throughViews(const plan::Problem &problem,
+                                  plan::ValueId value) {
+  for (plan::OpId op = problem.values[value].op;
+       op != plan::none && problem.ops[op].kind == plan::OpKind::View;
+       op = problem.values[value].op)
+    value = problem.ops[op].reads.front().value;
+  return value;
+}
+
+void Collector::deriveActivationBytes() {
+  const plan::Problem &problem = program.problem;
+  std::vector<bool> isKept(problem.values.size(), !chain.hasBackward);
+  for (const plan::Op &op : problem.ops)
+    if (op.backward)
+      for (const plan::Read &read : op.reads)
+        isKept[throughViews(problem, read.value)] = true;
+  for (auto [id, value] : llvm::enumerate(problem.values)) {
+    if (value.op == plan::none || !isKept[id] ||
+        problem.ops[value.op].kind == plan::OpKind::View)
+      continue;
+    if (int32_t number = chain.layerOfOp[value.op]; number != plan::none) {
+      int64_t &bytes = chain.layers[number].activationBytes;
+      bytes = saturatingSum(bytes, value.bytes);
+    }
+  }
+}
+
+void Collector::deriveParameters() {
+  const plan::Problem &problem = program.problem;
+  // The only layer that reads a value in the forward pass; `shared` for none.
+  constexpr int32_t unread = -2, shared = plan::none;
+  std::vector<int32_t> reader(problem.values.size(), unread);
+  for (auto [id, op] : llvm::enumerate(problem.ops)) {
+    if (op.backward)
+      continue;
+    for (const plan::Read &read : op.reads) {
+      int32_t &known = reader[read.value];
+      known = known == unread || known == chain.layerOfOp[id]
+                  ? chain.layerOfOp[id]
+                  : shared;
+    }
+  }
+  llvm::DenseSet<Type> resultTypes;
+  for (Type type : program.function.getResultTypes())
+    resultTypes.insert(type);
+  for (BlockArgument argument : program.function.getArguments()) {
+    auto type = dyn_cast<mlir::RankedTensorType>(argument.getType());
+    auto id = program.valueIds.find(argument);
+    if (!type || !isa<mlir::FloatType>(type.getElementType()) ||
+        type.getRank() == 0 || id == program.valueIds.end() ||
+        reader[id->second] < 0 ||
+        (chain.hasBackward && !resultTypes.contains(type)))
+      continue;
+    int64_t &parameters = chain.layers[reader[id->second]].parameters;
+    parameters = saturatingSum(parameters, problem.values[id->second].elements);
+  }
+}
+
+void Collector::applyGiven() {
+  for (auto [figures, layer] : llvm::zip_equal(given, chain.layers)) {
+    if (figures.kind)
+      layer.kind = kindOf(figures.kind.getValue());
+    if (figures.pin)
+      layer.pin = figures.pin.getValue() == Pin::Save
+                      ? plan::LayerPin::Save
+                      : plan::LayerPin::Recompute;
+    if (figures.activationBytes)
+      layer.activationBytes = figures.activationBytes.getInt();
+    if (figures.recomputeFlops)
+      layer.recomputeFlops = figures.recomputeFlops.getInt();
+    if (figures.parameters)
+      layer.parameters = figures.parameters.getInt();
+  }
+}
+
+FailureOr<LayerChain> Collector::run() {
+  mlir::WalkResult walked =
+      program.function.walk<mlir::WalkOrder::PreOrder>([&](LayerOp region) {
+        return failed(addRegion(region)) ? mlir::WalkResult::interrupt()
+                                         : mlir::WalkResult::advance();
+      });
+  if (walked.wasInterrupted())
+    return failure();
+  assignOps();
+  deriveActivationBytes();
+  deriveParameters();
+  applyGiven();
+  return std::move(chain);
+}
+
+FailureOr<LayerChain> ckpt::collectLayers(ProgramProblem &program) {
+  return Collector(program).run();
+}
+
+plan::Selection ckpt::selectLayers(const LayerChain &chain,
+                                   plan::StrategyOptions options,
+                                   MLIRContext *context) {
+  options.isKnownOp = [context](const std::string &name) {
+    return mlir::RegisteredOperationName::lookup(name, context).has_value();
+  };
+  return plan::selectLayers(chain.layers, options);
+}
+
+//===----------------------------------------------------------------------===//
+// From decisions to constraints
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Which values the layers of a selection may hand to the backward pass.
+class Constrainer {
+public:
+  Constrainer(ProgramProblem &program, const LayerChain &chain,
+              const plan::Selection &selection);
+
+  void run();
+
+private:
+  void findHandedOn();
+  bool crossesSavedBoundary(int32_t maker, int32_t reader) const;
+  bool isConstrained(plan::ValueId id) const;
+
+  ProgramProblem &program;
+  plan::Problem &problem;
+  const LayerChain &chain;
+  const plan::Selection &selection;
+  /// By layer.
+  std::vector<bool> isRemade;
+  /// By layer, family B: saved boundaries at or before it.
+  std::vector<int32_t> boundariesUpTo;
+  /// By value: a part of the forward pass reads it for which it stays saved.
+  std::vector<bool> handedOn;
+};
+} // namespace
+
+Constrainer::Constrainer(ProgramProblem &program, const LayerChain &chain,
+                         const plan::Selection &selection)
+    : program(program), problem(program.problem), chain(chain),
+      selection(selection),
+      isRemade(chain.layers.size(), selection.storesBoundaries),
+      boundariesUpTo(chain.layers.size()), handedOn(problem.values.size()) {
+  if (!selection.storesBoundaries) {
+    for (int32_t layer : selection.recomputed)
+      isRemade[layer] = true;
+    return;
+  }
+  for (int32_t layer : selection.keptWhole)
+    isRemade[layer] = false;
+  for (int32_t boundary : selection.boundaries)
+    ++boundariesUpTo[boundary];
+  for (size_t layer = 1; layer < boundariesUpTo.size(); ++layer)
+    boundariesUpTo[layer] += boundariesUpTo[layer - 1];
+}
+
+bool Constrainer::crossesSavedBoundary(int32_t maker, int32_t reader) const {
+  return reader == plan::none || !selection.storesBoundaries ||
+         boundariesUpTo[reader] > boundariesUpTo[maker];
+}
+
+void Constrainer::findHandedOn() {
+  for (auto [id, op] : llvm::enumerate(problem.ops)) {
+    if (op.backward || op.kind == plan::OpKind::View)
+      continue;
+    for (const plan::Read &read : op.reads) {
+      plan::ValueId value = throughViews(problem, read.value);
+      plan::OpId maker = problem.values[value].op;
+      if (maker == plan::none ||
+          chain.layerOfOp[maker] == chain.layerOfOp[id] ||
+          chain.layerOfOp[maker] == plan::none)
+        continue;
+      if (crossesSavedBoundary(chain.layerOfOp[maker], chain.layerOfOp[id]))
+        handedOn[value] = true;
+    }
+  }
+}
+
+/// Made in the forward part of a layer that is made again, and still free.
+bool Constrainer::isConstrained(plan::ValueId id) const {
+  const plan::Value &value = problem.values[id];
+  if (value.op == plan::none || value.home != plan::Home::Arena ||
+      value.keep != plan::Keep::Free)
+    return false;
+  const plan::Op &op = problem.ops[value.op];
+  int32_t layer = chain.layerOfOp[value.op];
+  return layer != plan::none && isRemade[layer] && !op.backward &&
+         op.kind != plan::OpKind::View;
+}
+
+void Constrainer::run() {
+  findHandedOn();
+  for (plan::ValueId id = 0;
+       id < static_cast<plan::ValueId>(problem.values.size()); ++id) {
+    if (!isConstrained(id))
+      continue;
+    plan::Value &value = problem.values[id];
+    // A value that is handed on has to stand in memory: computed inside its
+    // readers it would take everything before it to make it again.
+    if (handedOn[id])
+      value.keep = plan::Keep::Save;
+    else if (problem.ops[value.op].mayRepeat)
+      value.keep = plan::Keep::Recompute;
+    else
+      program.ops[value.op]->emitRemark()
+          << "is not recomputed, though the strategy asks for it: it may run "
+             "only once";
+  }
+}
+
+void ckpt::constrain(ProgramProblem &program, const LayerChain &chain,
+                     const plan::Selection &selection) {
+  Constrainer(program, chain, selection).run();
+}
+
+void ckpt::annotateLayers(const LayerChain &chain,
+                          const plan::Selection &selection) {
+  std::vector<Decision> decisions(chain.layers.size(), Decision::Save);
+  for (int32_t layer : selection.recomputed)
+    decisions[layer] = Decision::Recompute;
+  for (auto [decision, regions] : llvm::zip_equal(decisions, chain.regions))
+    for (LayerOp region : regions)
+      region.setDecisionAttr(DecisionAttr::get(region.getContext(), decision));
+}

@@ -1,0 +1,229 @@
+//===- Linalg.cpp - Structured ops ----------------------------------------===//
+//
+// One model for all of them, named or generic: everything follows from
+// iterators, indexing maps and the body.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "ckpt/ExternalModels/ExternalModels.h"
+#include "ckpt/Interfaces/RematOpInterface.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace ckpt;
+using mlir::AffineMap;
+using mlir::linalg::LinalgOp;
+using plan::Access;
+using plan::Need;
+using plan::OpKind;
+
+//===----------------------------------------------------------------------===//
+// The body
+//===----------------------------------------------------------------------===//
+
+/// Every op of the body can be computed for one element alone.
+static bool hasPureBody(LinalgOp op) {
+  return llvm::all_of(
+      op.getBlock()->without_terminator(), [](Operation &inner) {
+        return inner.getNumRegions() == 0 && mlir::isMemoryEffectFree(&inner);
+      });
+}
+
+static bool isMultiplyAdd(Operation *multiply, Operation *add) {
+  namespace arith = mlir::arith;
+  namespace complex = mlir::complex;
+  return (isa<arith::MulFOp>(multiply) && isa<arith::AddFOp>(add)) ||
+         (isa<arith::MulIOp>(multiply) && isa<arith::AddIOp>(add)) ||
+         (isa<arith::AndIOp>(multiply) && isa<arith::OrIOp>(add)) ||
+         (isa<complex::MulOp>(multiply) && isa<complex::AddOp>(add));
+}
+
+/// A reduction of products of two operands that stand in memory: matmuls and
+/// convolutions, but no pooling, which has the maps of a convolution too.
+static bool isContraction(LinalgOp op) {
+  if (mlir::linalg::isaContractionOpInterface(op))
+    return op.getNumReductionLoops() > 0;
+  return op.getNumDpsInputs() == 2 && op.getNumDpsInits() == 1 &&
+         op.getNumReductionLoops() > 0 &&
+         mlir::linalg::isaConvolutionOpInterface(
+             op, /*allowEmptyConvolvedDims=*/true) &&
+         mlir::linalg::detail::isContractionBody(*op.getBlock(), isMultiplyAdd);
+}
+
+/// The body hands on its only input.
+static bool onlyCopies(LinalgOp op) {
+  if (op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 ||
+      !op.isAllParallelLoops())
+    return false;
+  Block *body = op.getBlock();
+  return llvm::hasSingleElement(*body) &&
+         body->getTerminator()->getOperand(0) == body->getArgument(0);
+}
+
+static int64_t arithmeticOps(LinalgOp op) {
+  int64_t count = 0;
+  op.getBlock()->walk([&](Operation *inner) {
+    mlir::Dialect *dialect = inner->getDialect();
+    count += dialect &&
+             isa<mlir::arith::ArithDialect, mlir::math::MathDialect,
+                 mlir::complex::ComplexDialect>(dialect) &&
+             !inner->hasTrait<mlir::OpTrait::ConstantLike>();
+  });
+  return count;
+}
+
+//===----------------------------------------------------------------------===//
+// The maps
+//===----------------------------------------------------------------------===//
+
+/// Every iteration of an all-parallel op makes one element of each result, the
+/// same one in all of them.
+static bool writesEachElementOnce(LinalgOp op) {
+  AffineMap first = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  if (!first.isPermutation())
+    return false;
+  return llvm::all_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
+    return op.getMatchingIndexingMap(&init) == first;
+  });
+}
+
+static ArrayRef<int64_t> shapeOf(OpOperand &operand) {
+  auto shaped = dyn_cast<mlir::ShapedType>(operand.get().getType());
+  return shaped ? shaped.getShape() : ArrayRef<int64_t>();
+}
+
+/// How an all-parallel op reads an input: which elements make the element of
+/// the result at the same iteration. Where a dimension has size 1, its index is
+/// 0 whatever the map says.
+static Access parallelAccess(LinalgOp op, OpOperand &input) {
+  OpOperand *init = op.getDpsInitOperand(0);
+  ArrayRef<int64_t> shape = shapeOf(input);
+  if (shape != shapeOf(*init))
+    return Access::Any;
+  AffineMap from = op.getMatchingIndexingMap(&input);
+  AffineMap to = op.getMatchingIndexingMap(init);
+  for (auto [size, source, target] :
+       llvm::zip_equal(shape, from.getResults(), to.getResults()))
+    if (size != 1 && source != target)
+      return Access::Any;
+  return Access::Pointwise;
+}
+
+/// A copy whose elements only change their order is a view.
+static bool onlyPermutes(LinalgOp op) {
+  if (!onlyCopies(op) || !writesEachElementOnce(op))
+    return false;
+  OpOperand *input = op.getDpsInputOperand(0);
+  return isa<mlir::TensorType>(input->get().getType()) &&
+         op.getMatchingIndexingMap(input).isPermutation();
+}
+
+static Access viewAccess(LinalgOp op) {
+  OpOperand &input = *op.getDpsInputOperand(0);
+  return parallelAccess(op, input) == Access::Pointwise ? Access::Reshape
+                                                        : Access::Permute;
+}
+
+//===----------------------------------------------------------------------===//
+// The model
+//===----------------------------------------------------------------------===//
+
+static OpKind kindOf(LinalgOp op) {
+  if (!op.hasPureTensorSemantics() || op.getNumDpsInits() == 0 ||
+      !hasPureBody(op))
+    return OpKind::Opaque;
+  if (!op.isAllParallelLoops())
+    return isContraction(op) ? OpKind::Contraction : OpKind::Reduction;
+  if (!writesEachElementOnce(op))
+    return OpKind::Opaque;
+  return onlyPermutes(op) ? OpKind::View : OpKind::Fusible;
+}
+
+/// Tensors of which the body takes elements at indices of its own stand in
+/// memory; scalars do not have to.
+static void appendCaptures(LinalgOp op, SmallVectorImpl<RematRead> &reads) {
+  llvm::SetVector<Value> captured;
+  mlir::getUsedValuesDefinedAbove(op->getRegions(), captured);
+  for (Value value : captured) {
+    bool isTensor = isa<mlir::TensorType>(value.getType());
+    reads.push_back(
+        {value, Access::Any, isTensor ? Need::Memory : Need::Inline});
+  }
+}
+
+static void appendReads(LinalgOp op, OpKind kind,
+                        SmallVectorImpl<RematRead> &reads) {
+  bool isAnchor = kind == OpKind::Contraction || kind == OpKind::Reduction;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    if (!op.payloadUsesValueFromOperand(input))
+      continue;
+    Access access = isAnchor               ? Access::Any
+                    : kind == OpKind::View ? viewAccess(op)
+                                           : parallelAccess(op, *input);
+    Need need = kind == OpKind::Contraction ? Need::Memory : Need::Inline;
+    reads.push_back({input->get(), access, need});
+  }
+  // Init k is updated at the very element that the iteration gives.
+  for (OpOperand &init : op.getDpsInitsMutable())
+    if (isAnchor || op.payloadUsesValueFromOperand(&init))
+      reads.push_back({init.get(), Access::Pointwise, Need::Inline, true});
+  appendCaptures(op, reads);
+}
+
+namespace {
+
+template <typename ConcreteOp>
+struct LinalgModel
+    : RematOpInterface::ExternalModel<LinalgModel<ConcreteOp>, ConcreteOp> {
+  OpKind getRematKind(Operation *op) const {
+    return kindOf(cast<LinalgOp>(op));
+  }
+
+  void getReads(Operation *op, SmallVectorImpl<RematRead> &reads) const {
+    OpKind kind = getRematKind(op);
+    if (kind == OpKind::Opaque)
+      appendOpaqueReads(op, reads);
+    else
+      appendReads(cast<LinalgOp>(op), kind, reads);
+  }
+
+  int64_t getFlops(Operation *op) const {
+    auto linalgOp = cast<LinalgOp>(op);
+    int64_t points = 1;
+    for (int64_t size : linalgOp.getStaticLoopRanges())
+      points = saturatingProduct(points, size);
+    return saturatingProduct(points, kindOf(linalgOp) == OpKind::Contraction
+                                         ? 2
+                                         : arithmeticOps(linalgOp));
+  }
+
+  bool hasSideEffects(Operation *op) const {
+    auto linalgOp = cast<LinalgOp>(op);
+    return !linalgOp.hasPureTensorSemantics() ||
+           llvm::any_of(*linalgOp.getBlock(), [](Operation &inner) {
+             return !mlir::isMemoryEffectFree(&inner);
+           });
+  }
+};
+
+template <typename... Ops>
+void attachModels(MLIRContext *context) {
+  (Ops::template attachInterface<LinalgModel<Ops>>(*context), ...);
+}
+
+} // namespace
+
+void ckpt::registerLinalgExternalModels(mlir::DialectRegistry &registry) {
+  registry.addExtension(
+      +[](MLIRContext *context, mlir::linalg::LinalgDialect *) {
+        attachModels<
+#define GET_OP_LIST
+#include "mlir/Dialect/Linalg/IR/LinalgStructuredOps.cpp.inc"
+            >(context);
+      });
+}

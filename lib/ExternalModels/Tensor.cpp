@@ -1,0 +1,162 @@
+//===- Tensor.cpp - Reshapes, slices, padding and the like ----------------===//
+//
+// What is known at compile time is computed inside kernels. Whatever depends on
+// an index that is known only at run time is opaque.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "Elementwise.h"
+#include "ckpt/ExternalModels/ExternalModels.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+using namespace ckpt;
+using plan::Access;
+using plan::Need;
+using plan::OpKind;
+
+static bool isStatic(mlir::OffsetSizeAndStrideOpInterface op) {
+  return mlir::ShapedType::isStaticShape(op.getStaticOffsets()) &&
+         mlir::ShapedType::isStaticShape(op.getStaticSizes()) &&
+         mlir::ShapedType::isStaticShape(op.getStaticStrides());
+}
+
+/// A slice that starts at the origin and leaves nothing out in between.
+static bool isFromOrigin(mlir::OffsetSizeAndStrideOpInterface op) {
+  return llvm::all_of(op.getStaticOffsets(),
+                      [](int64_t o) { return o == 0; }) &&
+         llvm::all_of(op.getStaticStrides(), [](int64_t s) { return s == 1; });
+}
+
+static bool isStatic(mlir::tensor::PadOp op) {
+  return mlir::ShapedType::isStaticShape(op.getStaticLow()) &&
+         mlir::ShapedType::isStaticShape(op.getStaticHigh());
+}
+
+namespace {
+
+/// No op here does arithmetic.
+template <typename Model, typename ConcreteOp>
+struct TensorModel : RematOpInterface::ExternalModel<Model, ConcreteOp> {
+  int64_t getFlops(Operation *) const { return 0; }
+};
+
+/// Reshapes: operand 0 in another shape. The shape operand of `tensor.reshape`
+/// says nothing that the type does not.
+template <typename ConcreteOp>
+struct ReshapeModel : TensorModel<ReshapeModel<ConcreteOp>, ConcreteOp> {
+  OpKind getRematKind(Operation *) const { return OpKind::View; }
+  void getReads(Operation *op, SmallVectorImpl<RematRead> &reads) const {
+    reads.push_back({op->getOperand(0), Access::Reshape});
+  }
+};
+
+struct ExtractSliceModel
+    : TensorModel<ExtractSliceModel, mlir::tensor::ExtractSliceOp> {
+  OpKind getRematKind(Operation *op) const {
+    return isStatic(cast<mlir::tensor::ExtractSliceOp>(op)) ? OpKind::View
+                                                            : OpKind::Opaque;
+  }
+
+  void getReads(Operation *op, SmallVectorImpl<RematRead> &reads) const {
+    auto slice = cast<mlir::tensor::ExtractSliceOp>(op);
+    if (!isStatic(slice))
+      return appendOpaqueReads(op, reads);
+    bool fromOrigin = isFromOrigin(slice);
+    bool isAll =
+        elementsOf(slice.getSourceType()) == elementsOf(slice.getType());
+    bool sameRank =
+        slice.getSourceType().getRank() == slice.getType().getRank();
+    Access access = fromOrigin && isAll      ? Access::Reshape
+                    : fromOrigin && sameRank ? Access::Aligned
+                                             : Access::Any;
+    reads.push_back({slice.getSource(), access});
+  }
+};
+
+struct InsertSliceModel
+    : TensorModel<InsertSliceModel, mlir::tensor::InsertSliceOp> {
+  OpKind getRematKind(Operation *op) const {
+    return isStatic(cast<mlir::tensor::InsertSliceOp>(op)) ? OpKind::Fusible
+                                                           : OpKind::Opaque;
+  }
+
+  void getReads(Operation *op, SmallVectorImpl<RematRead> &reads) const {
+    auto slice = cast<mlir::tensor::InsertSliceOp>(op);
+    if (!isStatic(slice))
+      return appendOpaqueReads(op, reads);
+    bool aligned = isFromOrigin(slice) && slice.getSourceType().getRank() ==
+                                              slice.getDestType().getRank();
+    reads.push_back(
+        {slice.getSource(), aligned ? Access::Aligned : Access::Any});
+    reads.push_back({slice.getDest(), Access::Pointwise, Need::Inline, true});
+  }
+};
+
+struct PadModel : TensorModel<PadModel, mlir::tensor::PadOp> {
+  OpKind getRematKind(Operation *op) const {
+    auto pad = cast<mlir::tensor::PadOp>(op);
+    return isStatic(pad) && pad.getConstantPaddingValue() ? OpKind::Fusible
+                                                          : OpKind::Opaque;
+  }
+
+  void getReads(Operation *op, SmallVectorImpl<RematRead> &reads) const {
+    auto pad = cast<mlir::tensor::PadOp>(op);
+    if (getRematKind(op) == OpKind::Opaque)
+      return appendOpaqueReads(op, reads);
+    bool aligned =
+        llvm::all_of(pad.getStaticLow(), [](int64_t low) { return low == 0; });
+    reads.push_back({pad.getSource(), aligned ? Access::Aligned : Access::Any});
+    reads.push_back({pad.getConstantPaddingValue(), Access::Any});
+  }
+};
+
+/// The first part keeps its coordinates.
+struct ConcatModel : TensorModel<ConcatModel, mlir::tensor::ConcatOp> {
+  OpKind getRematKind(Operation *) const { return OpKind::Fusible; }
+  void getReads(Operation *op, SmallVectorImpl<RematRead> &reads) const {
+    for (OpOperand &part : op->getOpOperands())
+      reads.push_back({part.get(), part.getOperandNumber() == 0
+                                       ? Access::Aligned
+                                       : Access::Any});
+  }
+};
+
+/// The same bits as another element type.
+struct BitcastModel : TensorModel<BitcastModel, mlir::tensor::BitcastOp> {
+  OpKind getRematKind(Operation *) const { return OpKind::Fusible; }
+  void getReads(Operation *op, SmallVectorImpl<RematRead> &reads) const {
+    reads.push_back({op->getOperand(0), Access::Pointwise});
+  }
+};
+
+/// Tensors made from scalars.
+template <typename ConcreteOp>
+struct FromScalarsModel
+    : TensorModel<FromScalarsModel<ConcreteOp>, ConcreteOp> {
+  OpKind getRematKind(Operation *) const { return OpKind::Fusible; }
+  void getReads(Operation *op, SmallVectorImpl<RematRead> &reads) const {
+    for (Value scalar : op->getOperands())
+      reads.push_back({scalar, Access::Any});
+  }
+};
+
+} // namespace
+
+void ckpt::registerTensorExternalModels(mlir::DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context,
+                            mlir::tensor::TensorDialect *) {
+    using namespace mlir::tensor;
+    ExpandShapeOp::attachInterface<ReshapeModel<ExpandShapeOp>>(*context);
+    CollapseShapeOp::attachInterface<ReshapeModel<CollapseShapeOp>>(*context);
+    ReshapeOp::attachInterface<ReshapeModel<ReshapeOp>>(*context);
+    CastOp::attachInterface<ReshapeModel<CastOp>>(*context);
+    ExtractSliceOp::attachInterface<ExtractSliceModel>(*context);
+    InsertSliceOp::attachInterface<InsertSliceModel>(*context);
+    PadOp::attachInterface<PadModel>(*context);
+    ConcatOp::attachInterface<ConcatModel>(*context);
+    BitcastOp::attachInterface<BitcastModel>(*context);
+    SplatOp::attachInterface<FromScalarsModel<SplatOp>>(*context);
+    FromElementsOp::attachInterface<FromScalarsModel<FromElementsOp>>(*context);
+  });
+}

@@ -1,0 +1,178 @@
+//===- Pack.cpp - Places for instances in one arena -----------------------===//
+//
+// Turns a plan into buffers with a life, packs them, and writes the offsets
+// back. Lives are found here once more instead of taken from the simulator,
+// which then judges the result.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ckpt/Plan/Pack.h"
+
+#include "PackBuffers.h"
+#include "ckpt/Plan/Kernel.h"
+
+#include <algorithm>
+
+using namespace ckpt::plan;
+
+namespace {
+
+class Packer {
+public:
+  Packer(const Problem &problem, Plan &plan) : problem(problem), plan(plan) {}
+
+  void run(int64_t budgetBytes) {
+    findLives();
+    findTakeovers();
+    makeBuffers();
+    pack(budgetBytes);
+  }
+
+private:
+  /// One output of one kernel that stands in the arena.
+  struct Life {
+    ValueId value;
+    int32_t kernel, output, last;
+    /// The input whose place it takes over, and the output that takes over its
+    /// own, or `none`.
+    int32_t from = none, to = none;
+    int32_t buffer = none;
+  };
+
+  int64_t slotOf(int32_t life) const {
+    return slotBytes(problem.values[lives[life].value].bytes);
+  }
+
+  void findLives();
+  void findTakeovers();
+  bool findInput(int32_t output, std::vector<char> &tried);
+  void makeBuffers();
+  void pack(int64_t budgetBytes);
+
+  const Problem &problem;
+  Plan &plan;
+  std::vector<KernelInfo> infos;
+  std::vector<Life> lives;
+  /// Per kernel, its outputs in the arena as `lives`, and those it reads.
+  std::vector<std::vector<int32_t>> made, read;
+  std::vector<Buffer> buffers;
+  /// Per kernel, the buffer of its workspace or `none`.
+  std::vector<int32_t> workspaces;
+};
+
+void Packer::findLives() {
+  std::vector<int32_t> latest(problem.values.size(), none);
+  for (size_t k = 0; k < plan.kernels.size(); ++k) {
+    infos.push_back(analyze(problem, plan.kernels[k]));
+    made.emplace_back();
+    read.emplace_back();
+    for (ValueId value : infos.back().memoryReads)
+      if (problem.values[value].home == Home::Arena) {
+        lives[latest[value]].last = k;
+        read.back().push_back(latest[value]);
+      }
+    const std::vector<ValueId> &outputs = plan.kernels[k].outputs;
+    for (size_t i = 0; i < outputs.size(); ++i)
+      if (problem.values[outputs[i]].home == Home::Arena) {
+        latest[outputs[i]] = lives.size();
+        made.back().push_back(lives.size());
+        int32_t kernel = k, output = i;
+        lives.push_back({outputs[i], kernel, output, kernel});
+      }
+  }
+}
+
+/// Finds a dying input for an output; another output may have to change its.
+bool Packer::findInput(int32_t output, std::vector<char> &tried) {
+  Life &life = lives[output];
+  const std::vector<int32_t> &inputs = read[life.kernel];
+  for (const InPlacePair &pair : infos[life.kernel].inPlace) {
+    if (pair.output != life.output)
+      continue;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      Life &input = lives[inputs[i]];
+      if (input.value != pair.input || input.last != life.kernel || tried[i])
+        continue;
+      tried[i] = true;
+      if (input.to != none && !findInput(input.to, tried))
+        continue;
+      input.to = output;
+      life.from = inputs[i];
+      return true;
+    }
+  }
+  return false;
+}
+
+void Packer::findTakeovers() {
+  for (size_t k = 0; k < plan.kernels.size(); ++k) {
+    std::vector<int32_t> bySize = made[k];
+    std::stable_sort(bySize.begin(), bySize.end(), [&](int32_t a, int32_t b) {
+      return slotOf(a) > slotOf(b);
+    });
+    for (int32_t output : bySize) {
+      std::vector<char> tried(read[k].size(), false);
+      findInput(output, tried);
+    }
+  }
+}
+
+/// One buffer for each chain of takeovers and each workspace. Empty ones get
+/// none and lie at the start.
+void Packer::makeBuffers() {
+  for (size_t i = 0; i < lives.size(); ++i) {
+    Life &life = lives[i];
+    if (life.from != none)
+      life.buffer = lives[life.from].buffer;
+    if (slotOf(i) == 0)
+      continue;
+    if (life.buffer == none) {
+      life.buffer = buffers.size();
+      buffers.push_back({life.kernel, life.last, slotOf(i)});
+    }
+    buffers[life.buffer].last = life.last;
+  }
+  workspaces.assign(plan.kernels.size(), none);
+  for (size_t k = 0; k < plan.kernels.size(); ++k)
+    if (int64_t bytes = slotBytes(infos[k].workspaceBytes)) {
+      workspaces[k] = buffers.size();
+      int32_t kernel = k;
+      buffers.push_back({kernel, kernel, bytes});
+    }
+}
+
+/// The orders are often enough. What they leave is searched, first for the
+/// goal, then for less: the effort is no monotone function of the capacity.
+Packing placeBuffers(const std::vector<Buffer> &buffers, int64_t budgetBytes) {
+  int64_t goal = std::max(loadBytes(buffers), budgetBytes);
+  Packing best = packByOrders(buffers, goal);
+  if (best.arenaBytes <= goal)
+    return best;
+  PackSearch search(buffers);
+  int64_t step = (best.arenaBytes - goal) / 16;
+  for (int64_t capacity : {goal, goal + step, goal + 4 * step})
+    if (search.find(capacity, best))
+      return best;
+  return best;
+}
+
+void Packer::pack(int64_t budgetBytes) {
+  Packing packing = placeBuffers(buffers, budgetBytes);
+  plan.arenaBytes = packing.arenaBytes;
+  for (size_t k = 0; k < plan.kernels.size(); ++k) {
+    Kernel &kernel = plan.kernels[k];
+    kernel.offsets.assign(kernel.outputs.size(), -1);
+    kernel.workspaceOffset =
+        workspaces[k] == none ? -1 : packing.offsets[workspaces[k]];
+    for (int32_t life : made[k])
+      kernel.offsets[lives[life].output] =
+          lives[life].buffer == none ? 0 : packing.offsets[lives[life].buffer];
+  }
+}
+
+} // namespace
+
+void ckpt::plan::packSlots(const Problem &problem, Plan &plan,
+                           int64_t budgetBytes) {
+  Packer(problem, plan).run(budgetBytes);
+}

@@ -1,0 +1,58 @@
+//===- PackBuffers.h - Packing without the plan -----------------*- C++ -*-===//
+//
+// The geometric half of packing: rectangles with a fixed extent in time get an
+// offset. Simple orders come first; the search is for what they leave.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_LIB_PLAN_PACKBUFFERS_H
+#define CKPT_LIB_PLAN_PACKBUFFERS_H
+
+#include <cstdint>
+#include <vector>
+
+namespace ckpt::plan {
+
+/// A place that is occupied from kernel `first` to `last`, both inclusive.
+struct Buffer {
+  int32_t first = 0;
+  int32_t last = 0;
+  int64_t bytes = 0;
+
+  int64_t duration() const { return last - first + 1; }
+};
+
+/// An offset per buffer and where the last one ends.
+struct Packing {
+  std::vector<int64_t> offsets;
+  int64_t arenaBytes = 0;
+};
+
+/// Largest sum of buffers that live together: no arena is smaller.
+int64_t loadBytes(const std::vector<Buffer> &buffers);
+
+/// Fixed orders with first and best fit; stops at an arena of
+/// \p goalBytes or less.
+Packing packByOrders(const std::vector<Buffer> &buffers, int64_t goalBytes);
+
+/// Search for packings of one set of buffers at several capacities.
+class PackSearch {
+public:
+  explicit PackSearch(const std::vector<Buffer> &buffers);
+
+  /// Searches a packing of at most \p capacityBytes with a limit on counted
+  /// work; true if it found one.
+  bool find(int64_t capacityBytes, Packing &packing) const;
+
+private:
+  bool tryOrder(int32_t variant, int64_t capacityBytes, int64_t stepLimit,
+                Packing &packing) const;
+
+  const std::vector<Buffer> &buffers;
+  /// For each buffer, those that live at the same time at some point.
+  std::vector<std::vector<int32_t>> neighbours;
+};
+
+} // namespace ckpt::plan
+
+#endif // CKPT_LIB_PLAN_PACKBUFFERS_H

@@ -1,0 +1,110 @@
+//===- PackOrders.cpp - Packing by fixed orders ---------------------------===//
+
+#include "PackBuffers.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+using namespace ckpt::plan;
+
+int64_t ckpt::plan::loadBytes(const std::vector<Buffer> &buffers) {
+  int32_t end = 0;
+  for (const Buffer &buffer : buffers)
+    end = std::max(end, buffer.last + 1);
+  std::vector<int64_t> change(end + 1, 0);
+  for (const Buffer &buffer : buffers) {
+    change[buffer.first] += buffer.bytes;
+    change[buffer.last + 1] -= buffer.bytes;
+  }
+  int64_t live = 0, load = 0;
+  for (int64_t step : change)
+    load = std::max(load, live += step);
+  return load;
+}
+
+namespace {
+
+enum class Fit { First, Best };
+
+/// Packs in one order and fit. Placed buffers are kept by ascending offset, so
+/// that one pass over them meets the gaps.
+class OrderedPacker {
+public:
+  explicit OrderedPacker(const std::vector<Buffer> &buffers)
+      : buffers(buffers) {}
+
+  Packing run(const std::vector<int32_t> &order, Fit fit) {
+    packing.offsets.assign(buffers.size(), -1);
+    for (int32_t id : order) {
+      int64_t offset = findGap(buffers[id], fit);
+      packing.offsets[id] = offset;
+      packing.arenaBytes =
+          std::max(packing.arenaBytes, offset + buffers[id].bytes);
+      auto above = std::upper_bound(
+          placed.begin(), placed.end(), offset,
+          [](int64_t at, const Placed &other) { return at < other.offset; });
+      placed.insert(above, {offset, buffers[id]});
+    }
+    return std::move(packing);
+  }
+
+private:
+  struct Placed {
+    int64_t offset;
+    Buffer buffer;
+  };
+
+  int64_t findGap(const Buffer &buffer, Fit fit) const {
+    int64_t end = 0, best = -1, bestGap = INT64_MAX;
+    for (const Placed &other : placed) {
+      if (other.buffer.last < buffer.first || other.buffer.first > buffer.last)
+        continue;
+      int64_t gap = other.offset - end;
+      if (gap >= buffer.bytes && gap < bestGap) {
+        best = end;
+        bestGap = gap;
+        if (fit == Fit::First)
+          break;
+      }
+      end = std::max(end, other.offset + other.buffer.bytes);
+    }
+    return best >= 0 ? best : end;
+  }
+
+  const std::vector<Buffer> &buffers;
+  std::vector<Placed> placed;
+  Packing packing;
+};
+
+/// What is large by the criterion is placed first.
+using Criterion = double (*)(const Buffer &);
+constexpr std::array<Criterion, 4> criteria = {
+    [](const Buffer &b) { return double(b.bytes); },
+    [](const Buffer &b) { return double(b.bytes) * double(b.duration()); },
+    [](const Buffer &b) { return double(b.duration()); },
+    [](const Buffer &b) { return -double(b.first); },
+};
+
+} // namespace
+
+Packing ckpt::plan::packByOrders(const std::vector<Buffer> &buffers,
+                                 int64_t goalBytes) {
+  Packing best;
+  best.arenaBytes = INT64_MAX;
+  std::vector<int32_t> order(buffers.size());
+  for (Criterion criterion : criteria) {
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
+      return criterion(buffers[a]) > criterion(buffers[b]);
+    });
+    for (Fit fit : {Fit::First, Fit::Best}) {
+      Packing packing = OrderedPacker(buffers).run(order, fit);
+      if (packing.arenaBytes < best.arenaBytes)
+        best = std::move(packing);
+      if (best.arenaBytes <= goalBytes)
+        return best;
+    }
+  }
+  return best;
+}

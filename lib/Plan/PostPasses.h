@@ -1,0 +1,23 @@
+//===- PostPasses.h - Improvements of a finished list of kernels -*- C++ -*-===//
+
+#ifndef CKPT_LIB_PLAN_POSTPASSES_H
+#define CKPT_LIB_PLAN_POSTPASSES_H
+
+#include "ckpt/Plan/Validate.h"
+
+namespace ckpt::plan {
+
+/// Removes outputs that nobody reads, and what is computed only for them.
+void removeDeadOutputs(const Problem &problem, Plan &plan);
+
+/// Computes elementwise kernels inside earlier ones (as epilogues, or as more
+/// outputs) where that saves time and the peak stays within \p allowedBytes or
+/// does not rise. Returns whether anything changed.
+bool mergeKernels(const Problem &problem, Plan &plan, int64_t allowedBytes);
+
+/// Both until nothing changes; the verdict (without slots) of the result.
+Verdict improve(const Problem &problem, Plan &plan, int64_t allowedBytes);
+
+} // namespace ckpt::plan
+
+#endif // CKPT_LIB_PLAN_POSTPASSES_H

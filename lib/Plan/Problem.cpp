@@ -1,0 +1,158 @@
+//===- Problem.cpp - What a planning problem has to satisfy ---------------===//
+//
+// Everything else in the library trusts a problem that passed `check`: indices
+// are used without a second look and sums are taken in 64 bits.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ckpt/Plan/Problem.h"
+
+#include <map>
+
+using namespace ckpt::plan;
+
+namespace {
+
+/// Room for the sum over a program of any one figure. A quarter of the range
+/// leaves solvers space to add a few such sums.
+constexpr int64_t sumLimit = INT64_MAX / 4;
+
+std::string opText(OpId op) { return "op " + std::to_string(op); }
+std::string valueText(ValueId value) {
+  return "value " + std::to_string(value);
+}
+
+/// Adds \p amount to \p sum; false if it is negative or the sum too large.
+bool accumulate(int64_t &sum, int64_t amount) {
+  if (amount < 0 || amount > sumLimit - sum)
+    return false;
+  sum += amount;
+  return true;
+}
+
+bool inRange(int32_t index, size_t size) {
+  return index >= 0 && static_cast<size_t>(index) < size;
+}
+
+std::string checkValues(const Problem &problem) {
+  int64_t bytes = 0, elements = 0;
+  std::map<int32_t, int64_t> elementsOfShape;
+  for (ValueId id = 0; id < static_cast<ValueId>(problem.values.size()); ++id) {
+    const Value &value = problem.values[id];
+    if (value.bytes < 0 || value.bytes > sumLimit ||
+        !accumulate(bytes, slotBytes(value.bytes)))
+      return valueText(id) + " has a negative size or exceeds the sum";
+    if (!accumulate(elements, value.elements))
+      return valueText(id) + " has a negative number of elements or exceeds "
+                             "the sum";
+    if (value.shape < 0)
+      return valueText(id) + " has a negative shape number";
+    auto [known, added] = elementsOfShape.emplace(value.shape, value.elements);
+    if (!added && known->second != value.elements)
+      return valueText(id) + " has " + std::to_string(value.elements) +
+             " elements, but its shape has " + std::to_string(known->second);
+    if ((value.op == none) != (value.home == Home::Argument))
+      return valueText(id) + " is an argument with a producer or lacks one";
+    if (value.op != none && !inRange(value.op, problem.ops.size()))
+      return valueText(id) + " is made by an op that does not exist";
+  }
+  return "";
+}
+
+std::string checkResults(const Problem &problem) {
+  std::vector<char> made(problem.values.size(), false);
+  for (OpId id = 0; id < static_cast<OpId>(problem.ops.size()); ++id) {
+    for (ValueId result : problem.ops[id].results) {
+      if (!inRange(result, problem.values.size()))
+        return opText(id) + " makes a value that does not exist";
+      if (problem.values[result].op != id || made[result])
+        return opText(id) + " makes " + valueText(result) +
+               ", which has another producer";
+      made[result] = true;
+    }
+  }
+  for (ValueId id = 0; id < static_cast<ValueId>(problem.values.size()); ++id)
+    if (problem.values[id].op != none && !made[id])
+      return valueText(id) + " is not among the results of its op";
+  return "";
+}
+
+/// The shapes that an access promises. Those of anchors are not in the result's
+/// iteration space, so nothing follows for them.
+std::string checkAccess(const Problem &problem, const Op &op,
+                        const Read &read) {
+  bool viewOnly =
+      read.access == Access::Reshape || read.access == Access::Permute;
+  if (viewOnly && op.kind != OpKind::View)
+    return "has an access that only views have";
+  if (isAnchor(op))
+    return "";
+  const Value &source = problem.values[read.value];
+  for (ValueId result : op.results) {
+    const Value &target = problem.values[result];
+    if (read.access == Access::Pointwise && source.shape != target.shape)
+      return "reads another shape point by point";
+    if (viewOnly && source.elements != target.elements)
+      return "has a one-to-one access to another number of elements";
+  }
+  return "";
+}
+
+std::string checkReads(const Problem &problem, OpId id) {
+  const Op &op = problem.ops[id];
+  for (const Read &read : op.reads) {
+    if (!inRange(read.value, problem.values.size()))
+      return opText(id) + " reads a value that does not exist";
+    if (problem.values[read.value].op >= id)
+      return opText(id) + " reads " + valueText(read.value) +
+             " before it is made";
+    std::string error = checkAccess(problem, op, read);
+    if (!error.empty())
+      return opText(id) + " " + error + ": " + valueText(read.value);
+  }
+  return "";
+}
+
+std::string checkOps(const Problem &problem) {
+  int64_t flops = 0, computePs = 0, workspaceBytes = 0;
+  for (OpId id = 0; id < static_cast<OpId>(problem.ops.size()); ++id) {
+    const Op &op = problem.ops[id];
+    std::string error = checkReads(problem, id);
+    if (!error.empty())
+      return error;
+    if (op.kind == OpKind::View &&
+        (op.reads.size() != 1 || op.results.size() != 1))
+      return opText(id) + " is a view without exactly one read and one result";
+    if (!isAnchor(op) && op.results.empty())
+      return opText(id) + " is fusible, but has no result";
+    for (ValueId result : op.results)
+      if (!isAnchor(op) && problem.values[result].shape !=
+                               problem.values[op.results.front()].shape)
+        return opText(id) + " is fusible, but has results of several shapes";
+    if (!accumulate(flops, op.flops) || !accumulate(computePs, op.computePs) ||
+        op.workspaceBytes > sumLimit ||
+        !accumulate(workspaceBytes, op.workspaceBytes))
+      return opText(id) + " has a negative cost or exceeds the sum";
+    if (op.layer != none && !inRange(op.layer, problem.layers.size()))
+      return opText(id) + " is in a layer that does not exist";
+    if (op.hasEffects && (op.kind != OpKind::Opaque || op.mayRepeat))
+      return opText(id) +
+             " has effects, but is not an opaque op that runs once";
+  }
+  return "";
+}
+
+} // namespace
+
+std::string ckpt::plan::check(const Problem &problem) {
+  if (problem.bytesPerMicrosecond <= 0)
+    return "the bandwidth is not positive";
+  if (problem.launchNs < 0 || problem.launchNs > sumLimit / 1000)
+    return "the launch time is out of range";
+  for (auto step : {checkValues, checkResults, checkOps}) {
+    std::string error = step(problem);
+    if (!error.empty())
+      return error;
+  }
+  return "";
+}

@@ -1,0 +1,390 @@
+//===- Rolling.cpp - The walk: order of roots and kernels -----------------===//
+//
+// Order matters as much as recomputation: results are written as soon as they
+// can be, weight gradients run at once so that what they read dies, and among
+// the next few roots one that gives memory back goes first.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Rolling.h"
+
+#include <algorithm>
+#include <tuple>
+
+using namespace ckpt::plan;
+
+Rolling::Rolling(const Graph &graph) : graph(graph) {
+  size_t numOps = graph.problem.ops.size();
+  size_t numValues = graph.problem.values.size();
+  for (auto *stamps : {&opStamp, &opNodeStamp})
+    stamps->assign(numOps, 0);
+  for (auto *stamps : {&valueStamp, &demandStamp, &otherStamp, &pinStamp,
+                       &earlyStamp, &nodeStamp})
+    stamps->assign(numValues, 0);
+  nodeIndex.resize(numValues);
+  opIndex.resize(numOps);
+  for (size_t op = 0; op < numOps; ++op) {
+    bool any = false;
+    for (ValueId value : graph.problem.ops[op].results)
+      if (graph.live[op] && graph.node[value]) {
+        nodesInOrder.push_back(value);
+        any = true;
+      }
+    if (any)
+      nodeOpsInOrder.push_back(static_cast<OpId>(op));
+  }
+  nextEffect.assign(numOps, none);
+  for (OpId op : graph.roots) {
+    if (!graph.problem.ops[op].hasEffects)
+      continue;
+    if (lastEffect != none)
+      nextEffect[lastEffect] = op;
+    lastEffect = op;
+  }
+  for (size_t value = 0; value < numValues; ++value) {
+    OpId op = graph.problem.values[value].op;
+    hasRecompute |= op != none && graph.live[op] && !graph.once[op] &&
+                    graph.problem.values[value].keep == Keep::Recompute;
+  }
+}
+
+/// Whether the results of \p op take little memory compared with its operands.
+bool Rolling::isSmall(OpId op) const {
+  int64_t made = 0;
+  for (ValueId value : graph.problem.ops[op].results)
+    made += graph.slot[value];
+  int64_t read = 0;
+  for (const Leaf &leaf : graph.leaves[op])
+    read += graph.slot[leaf.value];
+  return made <= read / 8;
+}
+
+void Rolling::rankRoots() {
+  const Problem &problem = graph.problem;
+  // Per op: the first root that needs a result of it, and whether any rooted
+  // op does.
+  std::vector<OpId> firstReader(problem.ops.size(),
+                                std::numeric_limits<OpId>::max());
+  std::vector<char> feedsRooted(problem.ops.size(), 0);
+  for (size_t op = problem.ops.size(); op-- > 0;)
+    for (ValueId value : problem.ops[op].results)
+      for (OpId user : graph.users[value]) {
+        firstReader[op] = std::min(firstReader[op], graph.isRoot[user]
+                                                        ? user
+                                                        : firstReader[user]);
+        feedsRooted[op] |= graph.rooted[user] || feedsRooted[user];
+      }
+  held.assign(problem.ops.size(), 0);
+  for (OpId op : graph.roots)
+    held[op] = options.delayHeld && graph.rooted[op] && !feedsRooted[op] &&
+               !isSmall(op);
+  using Key = std::tuple<int, int, int64_t, int, OpId>;
+  std::vector<Key> keys;
+  for (OpId op : graph.roots) {
+    int64_t place = op;
+    int group = 2;
+    int early = 1;
+    if (options.reorder) {
+      if (graph.leaves[op].empty() && !problem.ops[op].hasEffects &&
+          firstReader[op] < std::numeric_limits<OpId>::max()) {
+        place = firstReader[op];
+        early = 0;
+      }
+      if (!graph.rooted[op])
+        group = 0;
+      else if (!feedsRooted[op] && isSmall(op))
+        group = 1;
+    }
+    keys.emplace_back(hasRecompute && graph.late[op], group, place, early, op);
+  }
+  std::sort(keys.begin(), keys.end());
+  rank.assign(problem.ops.size(), -1);
+  rootByRank.clear();
+  for (const Key &key : keys) {
+    rank[std::get<4>(key)] = static_cast<int32_t>(rootByRank.size());
+    rootByRank.push_back(std::get<4>(key));
+  }
+}
+
+void Rolling::start(const RollOptions &newOptions) {
+  options = newOptions;
+  result = RollResult();
+  rankRoots();
+  size_t numOps = graph.problem.ops.size();
+  size_t numValues = graph.problem.values.size();
+  resident.assign(numValues, 0);
+  past.assign(numValues, 0);
+  drops.assign(numValues, 0);
+  uses.assign(numValues, 0);
+  done.assign(numOps, 0);
+  pendingLeaves.assign(numOps, 0);
+  again.assign(numOps, 0);
+  for (OpId op : nodeOpsInOrder)
+    again[op] = againPs(op);
+  ready.clear();
+  remaining = graph.roots;
+  borderCrossed = !hasRecompute;
+  earlyRemaining = 0;
+  everythingAvailable = false;
+  for (OpId op : graph.roots)
+    earlyRemaining += !graph.late[op];
+  for (size_t op = 0; op < numOps; ++op)
+    if (graph.live[op])
+      pendingLeaves[op] = static_cast<int32_t>(graph.leaves[op].size());
+  for (size_t op = 0; op < numOps; ++op)
+    if (OpId next = nextEffect[op]; next != none)
+      ++pendingLeaves[next];
+  for (size_t op = 0; op < numOps; ++op) {
+    if (!graph.live[op] || pendingLeaves[op] > 0)
+      continue;
+    if (graph.isRoot[op])
+      ready.insert(rank[op]);
+    if (!graph.rooted[op])
+      for (ValueId value : graph.problem.ops[op].results)
+        if (graph.node[value])
+          becomePast(value);
+  }
+}
+
+/// Everything that \p value depends on has run, so from now on it can be made.
+void Rolling::becomePast(ValueId value) {
+  if (past[value])
+    return;
+  past[value] = 1;
+  for (OpId reader : graph.readers[value]) {
+    if (--pendingLeaves[reader] > 0)
+      continue;
+    if (graph.isRoot[reader] && !done[reader])
+      ready.insert(rank[reader]);
+    if (!graph.rooted[reader])
+      for (ValueId made : graph.problem.ops[reader].results)
+        if (graph.node[made])
+          becomePast(made);
+  }
+}
+
+/// Writes one kernel: \p op and everything between it and memory.
+void Rolling::emit(OpId op, const std::vector<ValueId> &outputs) {
+  Kernel kernel;
+  kernel.outputs = outputs;
+  std::vector<OpId> stack = {op};
+  ++stamp;
+  opStamp[op] = stamp;
+  while (!stack.empty()) {
+    OpId current = stack.back();
+    stack.pop_back();
+    kernel.ops.push_back(current);
+    for (const Read &read : graph.problem.ops[current].reads) {
+      OpId producer = graph.problem.values[read.value].op;
+      if (inMemory(read.value) || opStamp[producer] == stamp)
+        continue;
+      opStamp[producer] = stamp;
+      stack.push_back(producer);
+    }
+  }
+  std::sort(kernel.ops.begin(), kernel.ops.end());
+  for (OpId inside : kernel.ops)
+    borderCrossed |= graph.problem.ops[inside].backward;
+  result.plan.kernels.push_back(std::move(kernel));
+  for (ValueId value : outputs)
+    resident[value] = 1;
+}
+
+void Rolling::emitRoot(OpId op) {
+  std::vector<ValueId> outputs;
+  for (ValueId value : graph.problem.ops[op].results) {
+    bool isResult = graph.problem.values[value].home == Home::Result;
+    if (isResult || (graph.rooted[op] &&
+                     (!graph.users[value].empty() ||
+                      graph.problem.values[value].keep == Keep::Save)))
+      outputs.push_back(value);
+  }
+  if (outputs.empty() && !graph.problem.ops[op].hasEffects)
+    outputs.push_back(graph.problem.ops[op].results.front());
+  emit(op, outputs);
+  if (!done[op])
+    finishRoot(op);
+}
+
+/// \p op has run for the first time, as it must.
+void Rolling::finishRoot(OpId op) {
+  done[op] = 1;
+  earlyRemaining -= !graph.late[op];
+  ready.erase(rank[op]);
+  remaining.erase(std::lower_bound(remaining.begin(), remaining.end(), op));
+  result.rootOrder.push_back(op);
+  result.rootKernel.push_back(
+      static_cast<int32_t>(result.plan.kernels.size()) - 1);
+  if (OpId next = nextEffect[op]; next != none && --pendingLeaves[next] == 0)
+    ready.insert(rank[next]);
+  if (graph.rooted[op])
+    for (ValueId value : graph.problem.ops[op].results)
+      becomePast(value);
+}
+
+void Rolling::emitValue(ValueId value) {
+  OpId op = graph.problem.values[value].op;
+  if (graph.rooted[op])
+    return emitRoot(op);
+  emit(op, {value});
+  bool written = graph.isRoot[op] && !done[op];
+  for (ValueId result : graph.problem.ops[op].results)
+    written &= resident[result] ||
+               graph.problem.values[result].home != Home::Result;
+  if (written)
+    finishRoot(op);
+}
+
+/// The backward pass is next, and nothing that it has to make again counts as
+/// being in memory. That can be made from the first kernel on that holds a
+/// backward op: only then is the border crossed.
+void Rolling::dropRecomputed() {
+  for (size_t value = 0; value < resident.size(); ++value) {
+    const Value &v = graph.problem.values[value];
+    if (resident[value] && v.keep == Keep::Recompute && !graph.once[v.op])
+      resident[value] = 0;
+  }
+}
+
+/// Calls \p function for every value in memory that the kernel of \p op would
+/// read, if all between were inside.
+template <typename Function>
+void Rolling::forEachResidentRead(OpId op, Function function) {
+  ++stamp;
+  std::vector<OpId> stack = {op};
+  opStamp[op] = stamp;
+  while (!stack.empty()) {
+    OpId current = stack.back();
+    stack.pop_back();
+    for (const Leaf &leaf : graph.leaves[current]) {
+      if (valueStamp[leaf.value] == stamp)
+        continue;
+      valueStamp[leaf.value] = stamp;
+      if (resident[leaf.value]) {
+        function(leaf.value);
+        continue;
+      }
+      OpId producer = graph.problem.values[leaf.value].op;
+      if (opStamp[producer] != stamp && past[leaf.value]) {
+        opStamp[producer] = stamp;
+        stack.push_back(producer);
+      }
+    }
+  }
+}
+
+void Rolling::countUses() {
+  std::fill(uses.begin(), uses.end(), 0);
+  for (OpId root : remaining)
+    forEachResidentRead(root, [&](ValueId value) { ++uses[value]; });
+}
+
+/// Bytes that \p root adds to what stands in memory.
+int64_t Rolling::growth(OpId root) {
+  int64_t bytes = 0;
+  for (ValueId value : graph.problem.ops[root].results)
+    if (!graph.users[value].empty())
+      bytes += graph.slot[value];
+  forEachResidentRead(root, [&](ValueId value) {
+    if (uses[value] == 1)
+      bytes -= graph.slot[value];
+  });
+  return bytes;
+}
+
+bool Rolling::recomputesContraction(OpId root) {
+  for (ValueId value : missing(root))
+    if (graph.problem.ops[graph.problem.values[value].op].kind ==
+        OpKind::Contraction)
+      return true;
+  return false;
+}
+
+bool Rolling::isDelayed(OpId root) const {
+  if (!held[root])
+    return false;
+  int64_t bytes = 0;
+  for (ValueId value : nodesInOrder)
+    if (resident[value])
+      bytes += graph.slot[value];
+  for (ValueId value : graph.problem.ops[root].results)
+    bytes += graph.slot[value];
+  return bytes > options.capBytes;
+}
+
+OpId Rolling::pickRoot() {
+  constexpr int lookahead = 8;
+  OpId head = none;
+  for (int32_t candidate : ready)
+    if (head == none && !isDelayed(rootByRank[candidate]))
+      head = rootByRank[candidate];
+  if (head == none)
+    return ready.empty() ? none : rootByRank[*ready.begin()];
+  if (!options.reorder || ready.size() == 1)
+    return head;
+  countUses();
+  int64_t best = growth(head);
+  if (best <= 0)
+    return head;
+  OpId choice = head;
+  int seen = 0;
+  for (int32_t candidate : ready) {
+    OpId root = rootByRank[candidate];
+    if (++seen > lookahead || graph.late[root] != graph.late[head])
+      break;
+    if (root == head || held[root])
+      continue;
+    int64_t bytes = growth(root);
+    if (bytes < std::min<int64_t>(best, 0) && !recomputesContraction(root)) {
+      best = bytes;
+      choice = root;
+    }
+  }
+  return choice;
+}
+
+void Rolling::addMissing(const Leaf &leaf, Burst &burst) {
+  if (resident[leaf.value] || valueStamp[leaf.value] == stamp)
+    return;
+  OpId op = graph.problem.values[leaf.value].op;
+  bool toMemory = leaf.memory || graph.rooted[op];
+  if (opStamp[op] != stamp) {
+    opStamp[op] = stamp;
+    for (const Leaf &inner : graph.leaves[op])
+      addMissing(inner, burst);
+  }
+  if (toMemory && valueStamp[leaf.value] != stamp) {
+    valueStamp[leaf.value] = stamp;
+    burst.push_back(leaf.value);
+  }
+}
+
+/// What has to be made before \p root can run, in an order that works.
+Rolling::Burst Rolling::missing(OpId root) {
+  ++stamp;
+  Burst burst;
+  for (const Leaf &leaf : graph.leaves[root])
+    addMissing(leaf, burst);
+  return burst;
+}
+
+RollResult Rolling::run(const RollOptions &newOptions) {
+  start(newOptions);
+  size_t kernelLimit = 5 * graph.roots.size() + 100;
+  for (OpId root = pickRoot(); root != none; root = pickRoot()) {
+    if (!borderCrossed && graph.late[root])
+      dropRecomputed();
+    Burst burst = missing(root);
+    settle(burst, root);
+    for (burst = missing(root); !burst.empty(); burst = missing(root)) {
+      emitValue(burst.front());
+      if (result.plan.kernels.size() > kernelLimit)
+        return std::move(result);
+      settle(missing(root), root);
+    }
+    if (!done[root])
+      emitRoot(root);
+  }
+  result.complete = remaining.empty();
+  return std::move(result);
+}

@@ -1,0 +1,183 @@
+//===- Rolling.h - Plans made by one snapshot cut per kernel ----*- C++ -*-===//
+//
+// The heart of the planner. It walks through the roots (kernels that have to
+// run) and asks after every kernel: which values stand in memory from here, and
+// which are computed later, inside their readers or again? That question is
+// one minimum cut ("snapshot"), whose answer settles fusion, materialisation
+// and recomputation together. One walk makes a whole plan; portfolios of walks
+// with different prices are in SolveBudget.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_LIB_PLAN_ROLLING_H
+#define CKPT_LIB_PLAN_ROLLING_H
+
+#include "Graph.h"
+#include "MinCut.h"
+#include "ckpt/Plan/Plan.h"
+
+#include <limits>
+#include <set>
+
+namespace ckpt::plan {
+
+/// A snapshot found beforehand for the tightest moment: until root `until` has
+/// run, only the roots in `before` and the values `kept` are planned for.
+struct Guide {
+  OpId until = none;
+  std::vector<char> before;
+  std::vector<ValueId> kept;
+};
+
+struct RollOptions {
+  /// Bytes that may stand in memory.
+  int64_t capBytes = std::numeric_limits<int64_t>::max() / 4;
+  /// Price of keeping a byte even if there is room, in moves of a byte.
+  double floorPrice = 0;
+  /// Recomputed contractions count as this many times their time.
+  double contractionWeight = 1;
+  /// Weight of the additional bytes that readers of an inlined value read.
+  double readWeight = 0.5;
+  /// Share of the cap left free before contractions are recomputed.
+  double reserve = 0;
+  /// Off: what stood in memory once is kept until its last reader.
+  bool repeatAnchors = true;
+  bool reorder = true;
+  /// Whether large results that only function results wait for (the gradient
+  /// of a tied embedding) wait until there is room for them.
+  bool delayHeld = false;
+  const Guide *guide = nullptr;
+};
+
+struct RollResult {
+  Plan plan;
+  bool complete = false;
+  /// Roots in the order in which they first ran, and the kernel each ran in.
+  std::vector<OpId> rootOrder;
+  std::vector<int32_t> rootKernel;
+};
+
+/// One walk. Construct once per graph and call `run` for every setting.
+class Rolling {
+public:
+  explicit Rolling(const Graph &graph);
+  RollResult run(const RollOptions &options);
+  /// The snapshot just before root \p until of an earlier run with order
+  /// \p order, as if everything before it were still at hand.
+  Guide makeGuide(const RollOptions &options, const std::vector<OpId> &order,
+                  OpId until);
+
+private:
+  /// A value that has to be made again before the next root can run.
+  using Burst = std::vector<ValueId>;
+
+  // Rolling.cpp: state and kernels.
+  bool isSmall(OpId op) const;
+  void rankRoots();
+  void start(const RollOptions &options);
+  void emit(OpId op, const std::vector<ValueId> &outputs);
+  void emitRoot(OpId op);
+  void finishRoot(OpId op);
+  void emitValue(ValueId value);
+  void becomePast(ValueId value);
+  void dropRecomputed();
+  OpId pickRoot();
+  bool isDelayed(OpId root) const;
+  int64_t growth(OpId root);
+  void countUses();
+  template <typename Function>
+  void forEachResidentRead(OpId op, Function function);
+  bool recomputesContraction(OpId root);
+  Burst missing(OpId root);
+  void addMissing(const Leaf &leaf, Burst &burst);
+  bool inMemory(ValueId value) const {
+    return graph.isFree(value) || resident[value];
+  }
+  /// In memory to the end at no cost, or not in the step at all.
+  bool isWritten(ValueId value) const {
+    return resident[value] &&
+           graph.problem.values[value].home == Home::Result;
+  }
+
+  // Snapshot.cpp: the cut after a kernel.
+  struct Labels {
+    std::vector<char> available;
+    std::vector<char> computed;
+    int64_t bytes = 0;
+    double cost = 0;
+    double price = 0;
+    bool feasible = false;
+  };
+  void settle(const Burst &pending, OpId root);
+  void collectDemand(OpId op);
+  void demand(ValueId value);
+  void collectForRecompute();
+  void pinReads(OpId root);
+  void buildNodes();
+  void findAvailability();
+  void buildNetwork();
+  void setPrice(double price);
+  Labels solveAt(double price);
+  Labels chooseLabels(int64_t room);
+  void evaluate(Labels &labels) const;
+  void moveBack(Labels &labels, const Labels &cheaper, int64_t room) const;
+  void apply(const Labels &labels);
+  int64_t transientBytes(const Burst &pending, OpId root);
+  bool mayOverwrite(OpId op, ValueId output);
+  int64_t againPs(OpId op) const;
+  double keepCost(ValueId value) const;
+  bool recomputed(OpId op) const;
+
+  const Graph &graph;
+  RollOptions options;
+  RollResult result;
+
+  std::vector<int32_t> rank;    // per op: place in the order of roots
+  std::vector<OpId> rootByRank; // inverse
+  std::vector<char> held;       // per op: see RollOptions::delayHeld
+  bool hasRecompute = false;
+
+  std::vector<char> resident; // per value
+  std::vector<char> past;     // per value: can be made from what has run
+  std::vector<char> done;     // per op: the root has run
+  std::vector<int32_t> pendingLeaves;
+  std::vector<int32_t> drops; // per value
+  std::set<int32_t> ready;    // ranks
+  std::vector<OpId> remaining;
+  int32_t earlyRemaining = 0;
+  bool borderCrossed = false;
+  OpId lastEffect = none;
+  std::vector<OpId> nextEffect; // per op with effects: the following one
+  std::vector<int64_t> again;   // per op: `againPs` under `options`
+  std::vector<ValueId> nodesInOrder; // all nodes, producers first
+  std::vector<OpId> nodeOpsInOrder;
+  std::vector<int32_t> uses;    // per value: remaining roots that read it
+
+  // Scratch, valid while its stamp is current.
+  int32_t stamp = 0;
+  std::vector<int32_t> opStamp;
+  std::vector<int32_t> valueStamp;
+
+  // The current snapshot.
+  std::vector<ValueId> demanded;
+  std::vector<int32_t> demandStamp;
+  std::vector<int32_t> otherStamp;
+  std::vector<int32_t> pinStamp;
+  std::vector<int32_t> earlyStamp;
+  std::vector<ValueId> nodes;
+  std::vector<int32_t> nodeIndex;
+  std::vector<int32_t> nodeStamp;
+  std::vector<OpId> opNodes;
+  std::vector<int32_t> opIndex;
+  std::vector<int32_t> opNodeStamp;
+  std::vector<char> availability;
+  std::vector<int32_t> keepArc;
+  std::vector<int64_t> keepCapacity;
+  bool everythingAvailable = false;
+  MinCut cut;
+  MinCut savedCut;
+};
+
+} // namespace ckpt::plan
+
+#endif // CKPT_LIB_PLAN_ROLLING_H

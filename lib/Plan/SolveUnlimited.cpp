@@ -1,0 +1,97 @@
+//===- SolveUnlimited.cpp - Fastest plan without recomputed anchors -------===//
+//
+// The same walk as with a budget, with infinite memory and anchors that may
+// not run twice. A price on memory still pays off: a smaller value that stands
+// in memory is faster to read, and dead values leave early.
+//
+//===----------------------------------------------------------------------===//
+
+#include "PostPasses.h"
+#include "Search.h"
+#include "ckpt/Plan/Pack.h"
+
+#include <optional>
+
+using namespace ckpt::plan;
+
+Draft ckpt::plan::makeDraft(Rolling &rolling, const Graph &graph,
+                            const RollOptions &rollOptions,
+                            const SolverOptions &options,
+                            int64_t allowedBytes) {
+  Draft draft;
+  RollResult result = rolling.run(rollOptions);
+  if (!result.complete)
+    return draft;
+  draft.plan = std::move(result.plan);
+  if (options.fusion) {
+    draft.verdict = improve(graph.problem, draft.plan, allowedBytes);
+  } else {
+    removeDeadOutputs(graph.problem, draft.plan);
+    draft.verdict = validate(graph.problem, draft.plan, false);
+  }
+  if (!draft.verdict.error.empty())
+    draft.plan = Plan();
+  return draft;
+}
+
+Solution ckpt::plan::placeSlots(const Problem &problem, Draft draft,
+                                int64_t budgetBytes) {
+  Solution solution;
+  solution.plan = std::move(draft.plan);
+  packSlots(problem, solution.plan, budgetBytes);
+  solution.verdict = validate(problem, solution.plan, true);
+  return solution;
+}
+
+Draft ckpt::plan::draftUnlimited(const Graph &graph,
+                                 const SolverOptions &options,
+                                 int64_t hopelessBytes) {
+  struct Variant {
+    double floorPrice, readWeight;
+  };
+  constexpr Variant variants[] = {{1.5, 1}, {3, 1}, {0, 1}, {0, 0.5}};
+  // Times this close are equal: the smaller plan is the better one.
+  constexpr double sameTime = 1.003;
+  Rolling rolling(graph);
+  Stopwatch watch;
+  std::vector<Draft> drafts;
+  for (const Variant &variant : variants) {
+    if (!drafts.empty() && watch.ms() > options.timeLimitMs)
+      break;
+    RollOptions rollOptions;
+    rollOptions.floorPrice = variant.floorPrice;
+    rollOptions.readWeight = variant.readWeight;
+    rollOptions.reorder = options.reorder;
+    rollOptions.repeatAnchors = false;
+    Draft draft = makeDraft(rolling, graph, rollOptions, options, 0);
+    if (draft.usable())
+      drafts.push_back(std::move(draft));
+    if (!drafts.empty() &&
+        drafts.front().verdict.livePeakBytes > hopelessBytes)
+      break;
+  }
+  if (drafts.empty())
+    return Draft();
+  int64_t fastest = drafts.front().verdict.timeNs;
+  for (const Draft &draft : drafts)
+    fastest = std::min(fastest, draft.verdict.timeNs);
+  size_t best = drafts.size();
+  for (size_t i = 0; i < drafts.size(); ++i) {
+    if (static_cast<double>(drafts[i].verdict.timeNs) >
+        static_cast<double>(fastest) * sameTime)
+      continue;
+    if (best == drafts.size() || drafts[i].verdict.livePeakBytes <
+                                     drafts[best].verdict.livePeakBytes)
+      best = i;
+  }
+  return std::move(drafts[best]);
+}
+
+Solution ckpt::plan::solveUnlimited(const Problem &problem,
+                                    const SolverOptions &options) {
+  Graph graph(problem, options.fusion);
+  return placeSlots(problem, 
+                    draftUnlimited(graph, options,
+                                   std::numeric_limits<int64_t>::max()),
+                    0);
+}

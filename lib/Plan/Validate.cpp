@@ -1,0 +1,378 @@
+//===- Validate.cpp - The simulator that judges every plan ----------------===//
+//
+// Plays a plan from the first kernel to the last with nothing but a table of
+// what stands in memory. It shares no code with solvers and packer, so that a
+// mistake there cannot hide itself.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ckpt/Plan/Validate.h"
+
+#include <algorithm>
+#include <map>
+
+using namespace ckpt::plan;
+
+namespace {
+
+/// Sums stop here instead of overflowing.
+void addSaturating(int64_t &sum, int64_t amount) {
+  sum = sum > INT64_MAX - amount ? INT64_MAX : sum + amount;
+}
+
+class Simulator {
+public:
+  Simulator(const Problem &problem, const Plan &plan, bool slots)
+      : problem(problem), plan(plan), slots(slots),
+        latest(problem.values.size(), none), runs(problem.ops.size(), 0) {}
+
+  Verdict run() {
+    kernelCount = plan.kernels.size();
+    bool valid = true;
+    for (int32_t k = 0; valid && k < kernelCount; ++k)
+      valid = play(k);
+    valid = valid && checkEnd() && checkSave() && checkRecompute();
+    if (!valid)
+      return std::move(verdict);
+    if (slots)
+      valid = checkPlaces();
+    else
+      chooseTakeovers();
+    if (valid)
+      measurePeak();
+    return std::move(verdict);
+  }
+
+private:
+  bool failPlan(std::string error) {
+    verdict.error = std::move(error);
+    return false;
+  }
+  bool fail(int32_t kernel, const std::string &error) {
+    return failPlan("kernel " + std::to_string(kernel) + ": " + error);
+  }
+  std::string name(ValueId value) const {
+    return "value " + std::to_string(value) + " (" +
+           problem.values[value].name + ")";
+  }
+  const Value &valueOf(int32_t instance) const {
+    return problem.values[verdict.instances[instance].value];
+  }
+  bool inArena(int32_t instance) const {
+    return valueOf(instance).home == Home::Arena;
+  }
+  int64_t slotOf(int32_t instance) const {
+    return slotBytes(valueOf(instance).bytes);
+  }
+  int64_t workspaceOf(int32_t kernel) const {
+    return slotBytes(infos[kernel].workspaceBytes);
+  }
+  int64_t offsetOf(int32_t instance) const {
+    const Instance &at = verdict.instances[instance];
+    return plan.kernels[at.kernel].offsets[at.output];
+  }
+
+  bool play(int32_t k);
+  bool playOps(int32_t k);
+  bool playReads(int32_t k);
+  void playOutputs(int32_t k);
+  bool checkEnd();
+  bool checkSave();
+  bool checkRecompute();
+
+  bool mayTakeOver(int32_t instance, int32_t input) const;
+  void chooseTakeovers();
+  bool findInput(int32_t k, int32_t output, std::vector<char> &tried);
+  bool checkPlaces();
+  bool checkOffsets(int32_t k);
+  bool place(int32_t k, int64_t offset, int64_t bytes, int32_t instance);
+  void takeOverPlaces(int32_t k);
+  void measurePeak();
+
+  const Problem &problem;
+  const Plan &plan;
+  const bool slots;
+  Verdict verdict;
+  int32_t kernelCount = 0;
+  std::vector<KernelInfo> infos;
+  /// Per value, its latest instance, or `none`; per op, how often it ran.
+  std::vector<int32_t> latest, runs;
+  OpId lastEffect = none;
+  /// Per kernel: the instances that it reads, makes, and that die in it.
+  std::vector<std::vector<int32_t>> readBy, madeBy, dyingIn;
+  /// Input instance -> output instance that takes its place over.
+  std::vector<int32_t> takenBy;
+  /// What stands in the arena now: start -> (end, instance or `none`).
+  std::map<int64_t, std::pair<int64_t, int32_t>> places;
+};
+
+bool Simulator::play(int32_t k) {
+  infos.push_back(analyze(problem, plan.kernels[k]));
+  const KernelInfo &info = infos.back();
+  if (!info.error.empty())
+    return fail(k, info.error);
+  if (!playOps(k) || !playReads(k))
+    return false;
+  playOutputs(k);
+  addSaturating(verdict.timeNs, info.timeNs);
+  addSaturating(verdict.bytesMoved, info.bytesMoved);
+  return true;
+}
+
+bool Simulator::playOps(int32_t k) {
+  for (OpId id : plan.kernels[k].ops) {
+    const Op &op = problem.ops[id];
+    std::string text = "op " + std::to_string(id) + " (" + op.name + ")";
+    if (runs[id] && !op.mayRepeat)
+      return fail(k, text + " runs again, but may run only once");
+    if (op.hasEffects && id < lastEffect)
+      return fail(k, text + " has effects and runs after op " +
+                         std::to_string(lastEffect));
+    if (op.hasEffects)
+      lastEffect = id;
+    if (runs[id] && isAnchor(op))
+      addSaturating(verdict.extraFlops, op.flops);
+    ++runs[id];
+  }
+  return true;
+}
+
+bool Simulator::playReads(int32_t k) {
+  readBy.emplace_back();
+  for (ValueId value : infos[k].memoryReads) {
+    if (problem.values[value].home == Home::Argument)
+      continue;
+    int32_t instance = latest[value];
+    if (instance == none)
+      return fail(k, name(value) + " is read before any kernel wrote it");
+    readBy[k].push_back(instance);
+    verdict.instances[instance].lastRead = k;
+  }
+  return true;
+}
+
+void Simulator::playOutputs(int32_t k) {
+  madeBy.emplace_back();
+  const std::vector<ValueId> &outputs = plan.kernels[k].outputs;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    Instance instance;
+    instance.value = outputs[i];
+    instance.kernel = instance.lastRead = k;
+    instance.output = i;
+    instance.recomputed = latest[outputs[i]] != none;
+    latest[outputs[i]] = verdict.instances.size();
+    madeBy[k].push_back(verdict.instances.size());
+    verdict.instances.push_back(instance);
+  }
+}
+
+/// Results stand to the end and are all written; what runs once has run.
+bool Simulator::checkEnd() {
+  for (Instance &instance : verdict.instances)
+    if (problem.values[instance.value].home == Home::Result)
+      instance.lastRead = kernelCount - 1;
+  for (ValueId id = 0; id < static_cast<ValueId>(problem.values.size()); ++id)
+    if (problem.values[id].home == Home::Result && latest[id] == none)
+      return failPlan("result " + name(id) + " was never written");
+  for (OpId id = 0; id < static_cast<OpId>(problem.ops.size()); ++id)
+    if (!problem.ops[id].mayRepeat && !runs[id])
+      return failPlan("op " + std::to_string(id) + " (" + problem.ops[id].name +
+                      ") has to run once, but did not");
+  dyingIn.resize(kernelCount);
+  for (size_t i = 0; i < verdict.instances.size(); ++i)
+    if (inArena(i))
+      dyingIn[verdict.instances[i].lastRead].push_back(i);
+  return true;
+}
+
+/// A saved value is made in one kernel, and that kernel writes it.
+bool Simulator::checkSave() {
+  std::vector<char> made(problem.values.size(), false);
+  for (int32_t k = 0; k < kernelCount; ++k) {
+    const Kernel &kernel = plan.kernels[k];
+    for (OpId op : kernel.ops)
+      for (ValueId value : problem.ops[op].results) {
+        if (problem.values[value].keep != Keep::Save)
+          continue;
+        if (made[value])
+          return fail(k, name(value) + " is to be saved, but made again");
+        if (!std::count(kernel.outputs.begin(), kernel.outputs.end(), value))
+          return fail(k, name(value) + " is to be saved, but not written");
+        made[value] = true;
+      }
+  }
+  return true;
+}
+
+bool Simulator::checkRecompute() {
+  int32_t firstBackward = none;
+  for (int32_t k = 0; k < kernelCount; ++k) {
+    bool backward = false;
+    for (OpId op : plan.kernels[k].ops)
+      backward |= problem.ops[op].backward;
+    if (!backward)
+      continue;
+    if (firstBackward == none)
+      firstBackward = k;
+    for (int32_t instance : readBy[k])
+      if (valueOf(instance).keep == Keep::Recompute &&
+          verdict.instances[instance].kernel < firstBackward)
+        return fail(k, name(verdict.instances[instance].value) +
+                           " is to be recomputed, but read from before the "
+                           "backward pass");
+  }
+  return true;
+}
+
+/// Whether the output may be written over the input, which dies there.
+bool Simulator::mayTakeOver(int32_t instance, int32_t input) const {
+  const Instance &made = verdict.instances[instance];
+  const Instance &read = verdict.instances[input];
+  if (!inArena(instance) || !inArena(input) || read.lastRead != made.kernel ||
+      read.kernel == made.kernel)
+    return false;
+  for (const InPlacePair &pair : infos[made.kernel].inPlace)
+    if (pair.input == read.value && pair.output == made.output)
+      return true;
+  return false;
+}
+
+/// One augmenting path of the matching between outputs and dying inputs.
+bool Simulator::findInput(int32_t k, int32_t output, std::vector<char> &tried) {
+  for (size_t i = 0; i < readBy[k].size(); ++i) {
+    int32_t input = readBy[k][i];
+    if (tried[i] || !mayTakeOver(output, input))
+      continue;
+    tried[i] = true;
+    if (takenBy[input] == none || findInput(k, takenBy[input], tried)) {
+      takenBy[input] = output;
+      verdict.instances[output].takesOver = input;
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Places of a pair are equally large, so that the most pairs, large ones
+/// first, free the most bytes.
+void Simulator::chooseTakeovers() {
+  takenBy.assign(verdict.instances.size(), none);
+  for (int32_t k = 0; k < kernelCount; ++k) {
+    std::vector<int32_t> bySize = madeBy[k];
+    std::stable_sort(bySize.begin(), bySize.end(), [&](int32_t a, int32_t b) {
+      return slotOf(a) > slotOf(b);
+    });
+    for (int32_t output : bySize) {
+      std::vector<char> tried(readBy[k].size(), false);
+      findInput(k, output, tried);
+    }
+  }
+}
+
+bool Simulator::checkOffsets(int32_t k) {
+  const Kernel &kernel = plan.kernels[k];
+  if (kernel.offsets.size() != kernel.outputs.size())
+    return fail(k, "expected one offset per output");
+  auto fits = [&](int64_t offset, int64_t bytes) {
+    return offset >= 0 && offset % slotAlignment == 0 &&
+           bytes <= plan.arenaBytes && offset <= plan.arenaBytes - bytes;
+  };
+  for (int32_t instance : madeBy[k]) {
+    int64_t offset = offsetOf(instance);
+    if (inArena(instance) ? !fits(offset, slotOf(instance)) : offset != -1)
+      return fail(k, "offset " + std::to_string(offset) + " of " +
+                         name(verdict.instances[instance].value) +
+                         " is unaligned or outside");
+  }
+  int64_t workspace = workspaceOf(k);
+  if (workspace ? !fits(kernel.workspaceOffset, workspace)
+                : kernel.workspaceOffset != -1)
+    return fail(k, "workspace offset " +
+                       std::to_string(kernel.workspaceOffset) +
+                       " is unaligned or outside");
+  return true;
+}
+
+/// Enters a place if nothing that stands now overlaps it.
+bool Simulator::place(int32_t k, int64_t offset, int64_t bytes,
+                      int32_t instance) {
+  if (bytes == 0)
+    return true;
+  auto next = places.lower_bound(offset);
+  bool overlaps = next != places.end() && next->first < offset + bytes;
+  if (!overlaps && next != places.begin())
+    overlaps = (--next)->second.first > offset;
+  if (overlaps) {
+    int32_t other = next->second.second;
+    std::string what = instance == none
+                           ? "the workspace"
+                           : name(verdict.instances[instance].value);
+    return fail(k, what + " overlaps " +
+                       (other == none ? "the workspace"
+                                      : name(verdict.instances[other].value)));
+  }
+  places[offset] = {offset + bytes, instance};
+  return true;
+}
+
+/// An output at the exact place of an input that dies and that it may overwrite
+/// takes that place over.
+void Simulator::takeOverPlaces(int32_t k) {
+  for (int32_t instance : madeBy[k]) {
+    auto found = places.find(inArena(instance) ? offsetOf(instance) : -1);
+    if (found == places.end())
+      continue;
+    int32_t input = found->second.second;
+    if (!mayTakeOver(instance, input))
+      continue;
+    takenBy[input] = instance;
+    verdict.instances[instance].takesOver = input;
+    found->second.second = instance;
+  }
+}
+
+bool Simulator::checkPlaces() {
+  takenBy.assign(verdict.instances.size(), none);
+  for (int32_t k = 0; k < kernelCount; ++k) {
+    if (!checkOffsets(k))
+      return false;
+    takeOverPlaces(k);
+    for (int32_t instance : madeBy[k])
+      if (inArena(instance) && verdict.instances[instance].takesOver == none &&
+          !place(k, offsetOf(instance), slotOf(instance), instance))
+        return false;
+    if (!place(k, plan.kernels[k].workspaceOffset, workspaceOf(k), none))
+      return false;
+    if (workspaceOf(k))
+      places.erase(plan.kernels[k].workspaceOffset);
+    for (int32_t instance : dyingIn[k])
+      if (takenBy[instance] == none && slotOf(instance))
+        places.erase(offsetOf(instance));
+  }
+  return true;
+}
+
+void Simulator::measurePeak() {
+  int64_t live = 0;
+  for (int32_t k = 0; k < kernelCount; ++k) {
+    for (int32_t instance : madeBy[k])
+      if (inArena(instance) && verdict.instances[instance].takesOver == none)
+        addSaturating(live, slotOf(instance));
+    int64_t now = live;
+    addSaturating(now, workspaceOf(k));
+    if (now > verdict.livePeakBytes || verdict.peakKernel == none) {
+      verdict.livePeakBytes = now;
+      verdict.peakKernel = k;
+    }
+    for (int32_t instance : dyingIn[k])
+      if (takenBy[instance] == none)
+        live -= slotOf(instance);
+  }
+}
+
+} // namespace
+
+Verdict ckpt::plan::validate(const Problem &problem, const Plan &plan,
+                             bool slots) {
+  return Simulator(problem, plan, slots).run();
+}

@@ -1,0 +1,167 @@
+//===- Plan.cpp - The pass --ckpt-plan ------------------------------------===//
+
+#include "ckpt/Analysis/Step.h"
+#include "ckpt/IR/CkptDialect.h"
+#include "ckpt/Support/OutputFile.h"
+#include "ckpt/Transforms/Passes.h"
+#include "ckpt/Transforms/Planning.h"
+#include "ckpt/Transforms/PolicyScript.h"
+#include "mlir/Dialect/Transform/IR/TransformDialect.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/Process.h"
+
+#include <sstream>
+
+namespace ckpt {
+#define GEN_PASS_DEF_PLANPASS
+#include "ckpt/Transforms/Passes.h.inc"
+} // namespace ckpt
+
+using namespace ckpt;
+
+static LogicalResult writeReportFile(ModuleOp module, StringRef path,
+                                     const PlanOutcome &outcome) {
+  llvm::json::Object object;
+  if (!outcome.isForwardChain) {
+    for (const auto &[key, number] : outcome.figures.integers())
+      object[key] = number;
+    object["feasible"] = outcome.figures.feasible;
+    object["gap"] = outcome.figures.gap();
+  }
+  for (const auto &[key, number] : outcome.layerFigures)
+    object[key] = number;
+  llvm::json::Value value(std::move(object));
+  llvm::Error error = writeOutputFile(path, [&](llvm::raw_ostream &os) {
+    os << llvm::formatv("{0:2}", value) << "\n";
+  });
+  if (error)
+    return mlir::emitError(module.getLoc()) << llvm::toString(std::move(error));
+  return success();
+}
+
+namespace {
+struct PlanPass : impl::PlanPassBase<PlanPass> {
+  using PlanPassBase::PlanPassBase;
+
+  void runOnOperation() override {
+    FailureOr<mlir::func::FuncOp> step = findStep(getOperation(), function);
+    if (failed(step) || failed(readStrategyAttribute(*step)) ||
+        failed(planStep(*step)))
+      signalPassFailure();
+  }
+
+private:
+  /// Options that stand in the file count where the command line says nothing.
+  LogicalResult readStrategyAttribute(mlir::func::FuncOp step) {
+    auto text =
+        step->getAttrOfType<mlir::StringAttr>(CkptDialect::strategyAttrName());
+    if (!text || !strategy.empty() || !budget.empty())
+      return success();
+    return initializeOptions(text.getValue(), [&](const Twine &message) {
+      return mlir::emitError(step.getLoc())
+             << "in '" << CkptDialect::strategyAttrName() << "': " << message;
+    });
+  }
+
+  FailureOr<PlanRequest> readRequest(mlir::func::FuncOp step);
+  LogicalResult planStep(mlir::func::FuncOp step);
+  void printReport(const ProgramProblem &program, const PlanOutcome &outcome);
+};
+} // namespace
+
+FailureOr<PlanRequest> PlanPass::readRequest(mlir::func::FuncOp step) {
+  PlanRequest request;
+  request.strategy.strategy = strategy;
+  const std::pair<StringRef, std::string> parameters[] = {
+      {"ratio", ratio},
+      {"n", every},
+      {"top-k", topK},
+      {"ops", ops},
+      {"heavy-flops", heavyFlops},
+      {"min-params", minParameters},
+      {"policy", policy},
+      {"policy-script", policyScript},
+      {"layers", layers},
+      {"interval", interval},
+      {"boundaries", boundaries},
+      {"memory-fraction", memoryFraction},
+      {"min-interval", minInterval},
+      {"recompute-attention", recomputeAttention},
+      {"recompute-ffn", recomputeFFN}};
+  for (const auto &[key, text] : parameters) {
+    if (text.empty())
+      continue;
+    bool known = true;
+    std::string error =
+        plan::setStrategyOption(request.strategy, key.str(), text, known);
+    if (!error.empty())
+      return mlir::emitError(step.getLoc()) << error;
+  }
+  if (!budget.empty()) {
+    std::string error;
+    if (!plan::parseBudget(budget, request.budget.emplace(), error))
+      return mlir::emitError(step.getLoc()) << error;
+  }
+  if (!budgetModel.empty() && budgetModel != "layer-sum")
+    return mlir::emitError(step.getLoc())
+           << "expected 'budget-model' to be 'layer-sum', "
+              "but got '"
+           << budgetModel << "'";
+  request.layerSum = budgetModel == "layer-sum";
+  request.countArguments = countArguments;
+  request.solver.fusion = fusion;
+  request.solver.reorder = reorder;
+  if (timeLimitMs < 0)
+    return mlir::emitError(step.getLoc())
+           << "expected 'time-limit-ms' not to be negative, but got "
+           << int64_t(timeLimitMs);
+  request.solver.timeLimitMs = timeLimitMs;
+  if (llvm::sys::Process::StandardErrIsDisplayed())
+    request.solver.progress = [](const std::string &line) {
+      llvm::errs() << "\r\033[K" << line;
+    };
+  return request;
+}
+
+LogicalResult PlanPass::planStep(mlir::func::FuncOp step) {
+  FailureOr<PlanRequest> request = readRequest(step);
+  if (failed(request))
+    return failure();
+  // The script pins layers and ops, which the problem then demands.
+  if (!policyScript.empty() && failed(applyPolicyScript(step, policyScript)))
+    return failure();
+  FailureOr<ProgramProblem> program = buildProblem(step, device);
+  if (failed(program))
+    return failure();
+  FailureOr<PlanOutcome> outcome = planProgram(*program, *request);
+  if (request->solver.progress)
+    llvm::errs() << "\r\033[K";
+  if (failed(outcome))
+    return failure();
+  if (!reportFile.empty() &&
+      failed(writeReportFile(getOperation(), reportFile, *outcome)))
+    return failure();
+  if (!outcome->figures.feasible)
+    return failure();
+  if (!outcome->isForwardChain)
+    annotatePlan(*program, outcome->solution);
+  if (!quiet)
+    printReport(*program, *outcome);
+  return success();
+}
+
+void PlanPass::printReport(const ProgramProblem &program,
+                           const PlanOutcome &outcome) {
+  if (outcome.isForwardChain) {
+    llvm::errs() << "ckpt: " << outcome.text.title
+                 << ", a forward chain of layers; strategy: "
+                 << outcome.text.strategy << "\n";
+    for (const std::string &note : outcome.text.notes)
+      llvm::errs() << "  " << note << "\n";
+    return;
+  }
+  std::ostringstream text;
+  plan::printReport(program.problem, outcome.solution, outcome.figures,
+                    outcome.text, text);
+  llvm::errs() << text.str();
+}

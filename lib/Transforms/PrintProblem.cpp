@@ -1,0 +1,40 @@
+//===- PrintProblem.cpp - The planning problem as text --------------------===//
+
+#include "ckpt/Analysis/ProblemBuilder.h"
+#include "ckpt/Analysis/Step.h"
+#include "ckpt/Plan/Text.h"
+#include "ckpt/Plan/Validate.h"
+#include "ckpt/Transforms/Passes.h"
+#include "llvm/Support/raw_ostream.h"
+#include <sstream>
+
+namespace ckpt {
+#define GEN_PASS_DEF_PRINTPROBLEMPASS
+#include "ckpt/Transforms/Passes.h.inc"
+} // namespace ckpt
+
+using namespace ckpt;
+
+namespace {
+
+struct PrintProblemPass : impl::PrintProblemPassBase<PrintProblemPass> {
+  using PrintProblemPassBase::PrintProblemPassBase;
+
+  void runOnOperation() override {
+    markAllAnalysesPreserved();
+    auto step = findStep(getOperation(), function);
+    if (failed(step))
+      return signalPassFailure();
+    auto program = buildProblem(*step, device);
+    if (failed(program))
+      return signalPassFailure();
+    std::ostringstream text;
+    plan::printProblem(program->problem, text);
+    plan::AsWritten written = plan::asWritten(program->problem);
+    llvm::outs() << text.str() << "# as written: peak " << written.peakBytes
+                 << " bytes, moved " << written.bytesMoved << " bytes, flops "
+                 << written.flops << "\n";
+  }
+};
+
+} // namespace

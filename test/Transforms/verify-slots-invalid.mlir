@@ -1,0 +1,241 @@
+// Every way in which places can be wrong, each refused at its kernel.
+// RUN: ckpt-opt %s --ckpt-verify-slots --split-input-file --verify-diagnostics
+
+// Two values that live at the same time overlap.
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {ckpt.arena_bytes = 512 : i64} {
+  // expected-note @+1 {{which is result 0 at [0, 300)}}
+  %0 = ckpt.kernel(%a0 = %x : tensor<4xf32>) slots [0 : 300] {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  // expected-error @+1 {{result 0 at [256, 272) overlaps a value that is still needed}}
+  %1 = ckpt.kernel(%a0 = %x : tensor<4xf32>) slots [256 : 16] {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  %2 = ckpt.kernel(%a0 = %0 : tensor<4xf32>, %a1 = %1 : tensor<4xf32>) slots [-1 : 16] {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+
+// -----
+
+// Beyond the arena.
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {ckpt.arena_bytes = 512 : i64} {
+  // expected-error @+1 {{result 0 at [512, 528) ends beyond the arena of 512 bytes}}
+  %0 = ckpt.kernel(%a0 = %x : tensor<4xf32>) slots [512 : 16] {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  %1 = ckpt.kernel(%a0 = %0 : tensor<4xf32>) slots [-1 : 16] {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// -----
+
+// A workspace beyond the arena.
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {ckpt.arena_bytes = 512 : i64} {
+  // expected-error @+1 {{the workspace at [512, 768) ends beyond the arena of 512 bytes}}
+  %0 = ckpt.kernel(%a0 = %x : tensor<4xf32>) slots [-1 : 16] workspace [512 : 256] {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// No word about the arena.
+// expected-error @+1 {{expected 'ckpt.arena_bytes' on a function with kernels}}
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = ckpt.kernel(%a0 = %x : tensor<4xf32>) slots [0 : 16] {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  %1 = ckpt.kernel(%a0 = %0 : tensor<4xf32>) slots [-1 : 16] {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// -----
+
+// Taking over an input that lives on.
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {ckpt.arena_bytes = 512 : i64} {
+  // expected-note @+1 {{which is result 0 at [0, 16)}}
+  %0 = ckpt.kernel(%a0 = %x : tensor<4xf32>) slots [0 : 16] {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  // expected-error @+1 {{result 0 at [0, 16) overlaps a value that is still needed}}
+  %1 = ckpt.kernel(%a0 = %0 : tensor<4xf32>) slots [0 : 16] {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  %2 = ckpt.kernel(%a0 = %0 : tensor<4xf32>, %a1 = %1 : tensor<4xf32>) slots [-1 : 16] {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+
+// -----
+
+// Taking over what is no input but an `after` value.
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {ckpt.arena_bytes = 512 : i64} {
+  // expected-note @+1 {{which is result 0 at [0, 16)}}
+  %0 = ckpt.kernel(%a0 = %x : tensor<4xf32>) slots [0 : 16] {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  // expected-error @+1 {{result 0 at [0, 16) overlaps a value that is still needed}}
+  %1 = ckpt.kernel(%a0 = %x : tensor<4xf32>) after (%0 : tensor<4xf32>) slots [0 : 16] recompute {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  %2 = ckpt.kernel(%a0 = %1 : tensor<4xf32>) slots [-1 : 16] {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+
+// -----
+
+// One place taken over twice.
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {ckpt.arena_bytes = 512 : i64} {
+  // expected-note @+1 {{which is result 0 at [0, 16)}}
+  %0 = ckpt.kernel(%a0 = %x : tensor<4xf32>) slots [0 : 16] {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  // expected-error @+1 {{result 1 at [0, 16) overlaps a value that is still needed}}
+  %1:2 = ckpt.kernel(%a0 = %0 : tensor<4xf32>) slots [0 : 16, 0 : 16] {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e, %e : tensor<4xf32>, tensor<4xf32>
+  } -> tensor<4xf32>, tensor<4xf32>
+  %2 = ckpt.kernel(%a0 = %1#0 : tensor<4xf32>, %a1 = %1#1 : tensor<4xf32>) slots [-1 : 16] {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+
+// -----
+
+// The rest of a place whose beginning is taken over.
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {ckpt.arena_bytes = 512 : i64} {
+  // expected-note @+1 {{which is result 0 at [0, 512)}}
+  %0 = ckpt.kernel(%a0 = %x : tensor<4xf32>) slots [0 : 512] {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  // expected-error @+1 {{result 1 at [256, 272) overlaps a value that is still needed}}
+  %1:2 = ckpt.kernel(%a0 = %0 : tensor<4xf32>) slots [0 : 16, 256 : 16] {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e, %e : tensor<4xf32>, tensor<4xf32>
+  } -> tensor<4xf32>, tensor<4xf32>
+  %2 = ckpt.kernel(%a0 = %1#0 : tensor<4xf32>, %a1 = %1#1 : tensor<4xf32>) slots [-1 : 16] {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+
+// -----
+
+// Taking over the place of an input, but beginning behind it.
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {ckpt.arena_bytes = 512 : i64} {
+  // expected-note @+1 {{which is result 0 at [0, 512)}}
+  %0 = ckpt.kernel(%a0 = %x : tensor<4xf32>) slots [0 : 512] {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  // expected-error @+1 {{result 0 at [256, 272) overlaps a value that is still needed}}
+  %1 = ckpt.kernel(%a0 = %0 : tensor<4xf32>) slots [256 : 16] {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  %2 = ckpt.kernel(%a0 = %1 : tensor<4xf32>) slots [-1 : 16] {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+
+// -----
+
+// Taking over a smaller input.
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {ckpt.arena_bytes = 512 : i64} {
+  // expected-note @+1 {{which is result 0 at [0, 16)}}
+  %0 = ckpt.kernel(%a0 = %x : tensor<4xf32>) slots [0 : 16] {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  // expected-error @+1 {{result 0 at [0, 17) overlaps a value that is still needed}}
+  %1 = ckpt.kernel(%a0 = %0 : tensor<4xf32>) slots [0 : 17] {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  %2 = ckpt.kernel(%a0 = %1 : tensor<4xf32>) slots [-1 : 16] {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+
+// -----
+
+// A workspace over an input, which the kernel reads.
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {ckpt.arena_bytes = 512 : i64} {
+  // expected-note @+1 {{which is result 0 at [0, 16)}}
+  %0 = ckpt.kernel(%a0 = %x : tensor<4xf32>) slots [0 : 16] {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  // expected-error @+1 {{the workspace at [0, 256) overlaps a value that is still needed}}
+  %1 = ckpt.kernel(%a0 = %0 : tensor<4xf32>) slots [-1 : 16] workspace [0 : 256] {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// -----
+
+// A value lives as long as what is a view of it.
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {ckpt.arena_bytes = 512 : i64} {
+  // expected-note @+1 {{which is result 0 at [0, 16)}}
+  %0 = ckpt.kernel(%a0 = %x : tensor<4xf32>) slots [0 : 16] {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  %view = tensor.expand_shape %0 [[0, 1]] output_shape [2, 2] : tensor<4xf32> into tensor<2x2xf32>
+  // expected-error @+1 {{result 0 at [0, 16) overlaps a value that is still needed}}
+  %1 = ckpt.kernel(%a0 = %x : tensor<4xf32>) slots [0 : 16] {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  %2 = ckpt.kernel(%a0 = %view : tensor<2x2xf32>, %a1 = %1 : tensor<4xf32>) slots [-1 : 16] {
+    %e = math.exp %a1 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}

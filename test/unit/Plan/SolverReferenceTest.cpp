@@ -1,0 +1,92 @@
+//===- SolverReferenceTest.cpp - Solvers and bounds against the oracle ----===//
+//
+// On problems small enough for exhaustive search: every plan is valid, none is
+// better than the optimum, no bound is above it, and most plans are optimal.
+//
+//===----------------------------------------------------------------------===//
+
+#include "RandomProblem.h"
+
+#include "ckpt/Plan/Solvers.h"
+
+#include <gtest/gtest.h>
+
+using namespace ckpt::plan;
+
+namespace {
+
+struct Tally {
+  int feasible = 0, solved = 0, optimal = 0, exactBounds = 0;
+};
+
+SolverOptions patient() {
+  SolverOptions options;
+  options.timeLimitMs = 1000000;
+  return options;
+}
+
+void checkBudget(const Problem &problem, const Bound &bound, int64_t budget,
+                 Tally &tally) {
+  std::optional<Plan> optimum = solveReference(problem, budget);
+  BudgetResult result = solveBudget(problem, budget, patient());
+  if (!optimum) {
+    EXPECT_FALSE(result.best);
+    return;
+  }
+  int64_t least = validate(problem, *optimum, false).extraFlops;
+  ++tally.feasible;
+  tally.exactBounds += bound.extraFlops(budget) == least;
+  EXPECT_LE(bound.extraFlops(budget), least);
+  EXPECT_LE(bound.minimumBytes(), budget);
+  if (!result.best)
+    return;
+  ++tally.solved;
+  tally.optimal += result.best->verdict.extraFlops == least;
+  EXPECT_EQ(result.best->verdict.error, "");
+  EXPECT_LE(result.best->plan.arenaBytes, budget);
+  EXPECT_GE(result.best->verdict.extraFlops, least);
+}
+
+Tally checkSeeds(uint64_t first, uint64_t last, const RandomOptions &options) {
+  Tally tally;
+  for (uint64_t seed = first; seed < last; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Problem problem = randomProblem(seed, options);
+    Solution unlimited = solveUnlimited(problem, patient());
+    if (!options.keeps) {
+      EXPECT_EQ(unlimited.verdict.error, "");
+    }
+    if (!unlimited.verdict.error.empty())
+      continue;
+    EXPECT_EQ(options.keeps ? 0 : unlimited.verdict.extraFlops, 0);
+    Bound bound(problem);
+    for (int percent : {100, 75, 50})
+      checkBudget(problem, bound, unlimited.plan.arenaBytes * percent / 100,
+                  tally);
+  }
+  return tally;
+}
+
+TEST(SolverReference, FreeValues) {
+  RandomOptions options;
+  options.keeps = false;
+  options.runOnce = false;
+  Tally tally = checkSeeds(0, 700, options);
+  EXPECT_GE(tally.solved * 100, tally.feasible * 95);
+  EXPECT_GE(tally.optimal * 100, tally.solved * 95);
+  EXPECT_GE(tally.exactBounds * 100, tally.feasible * 85);
+}
+
+TEST(SolverReference, OpsThatRunOnce) {
+  RandomOptions options;
+  options.keeps = false;
+  Tally tally = checkSeeds(10000, 10700, options);
+  EXPECT_GE(tally.solved * 100, tally.feasible * 95);
+}
+
+TEST(SolverReference, DemandsOnValues) {
+  Tally tally = checkSeeds(20000, 20700, RandomOptions());
+  EXPECT_GE(tally.solved * 100, tally.feasible * 90);
+}
+
+} // namespace

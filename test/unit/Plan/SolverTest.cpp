@@ -1,0 +1,159 @@
+//===- SolverTest.cpp - Plans and bounds on a training step ---------------===//
+
+#include "TrainingStep.h"
+
+#include "ckpt/Plan/Solvers.h"
+#include "ckpt/Plan/Text.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+using namespace ckpt::plan;
+
+namespace {
+
+std::string textOf(const Plan &plan) {
+  std::ostringstream text;
+  printPlan(plan, text);
+  return text.str();
+}
+
+/// How often the plan runs each op.
+std::vector<int> runsOf(const Problem &problem, const Plan &plan) {
+  std::vector<int> runs(problem.ops.size(), 0);
+  for (const Kernel &kernel : plan.kernels)
+    for (OpId op : kernel.ops)
+      ++runs[op];
+  return runs;
+}
+
+TEST(SolveUnlimited, RunsEveryAnchorOnce) {
+  Problem problem = TrainingStep(4).problem;
+  Solution solution = solveUnlimited(problem, {});
+  ASSERT_EQ(solution.verdict.error, "");
+  std::vector<int> runs = runsOf(problem, solution.plan);
+  for (size_t op = 0; op < problem.ops.size(); ++op)
+    EXPECT_TRUE(!isAnchor(problem.ops[op]) || runs[op] == 1) << op;
+  EXPECT_EQ(solution.verdict.extraFlops, 0);
+}
+
+TEST(SolveUnlimited, ComputesUpdatesInTheKernelsOfWeightGradients) {
+  Problem problem = TrainingStep(2).problem;
+  Solution solution = solveUnlimited(problem, {});
+  int updates = 0;
+  for (const Kernel &kernel : solution.plan.kernels)
+    for (ValueId output : kernel.outputs)
+      updates += problem.values[output].home == Home::Result &&
+                 kernel.ops.size() == 2 &&
+                 problem.ops[kernel.ops[0]].kind == OpKind::Contraction &&
+                 kernel.outputs.size() == 1;
+  EXPECT_GE(updates, 4);
+}
+
+TEST(SolveUnlimited, WithoutFusionHasOneOpPerKernel) {
+  Problem problem = TrainingStep(2).problem;
+  SolverOptions options;
+  options.fusion = false;
+  Solution solution = solveUnlimited(problem, options);
+  ASSERT_EQ(solution.verdict.error, "");
+  for (const Kernel &kernel : solution.plan.kernels)
+    EXPECT_EQ(kernel.ops.size(), 1u);
+}
+
+TEST(SolveUnlimited, WithoutReorderingFollowsTheProgram) {
+  Problem problem = TrainingStep(3).problem;
+  SolverOptions options;
+  options.reorder = false;
+  Solution solution = solveUnlimited(problem, options);
+  ASSERT_EQ(solution.verdict.error, "");
+  OpId last = none;
+  for (const Kernel &kernel : solution.plan.kernels) {
+    OpId anchor = analyze(problem, kernel).anchor;
+    if (anchor == none)
+      continue;
+    EXPECT_GT(anchor, last);
+    last = anchor;
+  }
+}
+
+TEST(SolveBudget, SweepStaysWithinBudgetsAndAboveBounds) {
+  Problem problem = TrainingStep(6).problem;
+  Bound bound(problem);
+  int64_t baseline = solveUnlimited(problem, {}).plan.arenaBytes;
+  SolverOptions options;
+  options.timeLimitMs = 1000000;
+  int64_t lastBound = 0;
+  int solved = 0;
+  for (int percent = 100; percent >= 30; percent -= 10) {
+    int64_t budget = baseline * percent / 100;
+    EXPECT_GE(bound.extraFlops(budget), lastBound);
+    lastBound = bound.extraFlops(budget);
+    BudgetResult result = solveBudget(problem, budget, options);
+    ASSERT_FALSE(result.smallest.plan.kernels.empty());
+    if (!result.best)
+      continue;
+    ++solved;
+    EXPECT_EQ(result.best->verdict.error, "");
+    EXPECT_LE(result.best->plan.arenaBytes, budget);
+    EXPECT_GE(result.best->verdict.extraFlops, lastBound);
+    EXPECT_LE(bound.minimumBytes(), budget);
+    EXPECT_LE(result.smallest.plan.arenaBytes, result.best->plan.arenaBytes);
+  }
+  EXPECT_GE(solved, 6);
+  EXPECT_GT(lastBound, 0);
+}
+
+TEST(SolveBudget, RecomputesNothingWhereTheBaselineFits) {
+  Problem problem = TrainingStep(4).problem;
+  int64_t baseline = solveUnlimited(problem, {}).plan.arenaBytes;
+  BudgetResult result = solveBudget(problem, baseline, {});
+  ASSERT_TRUE(result.best);
+  EXPECT_EQ(result.best->verdict.extraFlops, 0);
+}
+
+TEST(SolveBudget, FindsNothingBelowTheMinimum) {
+  Problem problem = TrainingStep(2).problem;
+  Bound bound(problem);
+  ASSERT_GT(bound.minimumBytes(), 0);
+  EXPECT_FALSE(solveBudget(problem, bound.minimumBytes() - 1, {}).best);
+}
+
+TEST(SolveBudget, IsDeterministic) {
+  Problem problem = TrainingStep(5).problem;
+  int64_t budget = solveUnlimited(problem, {}).plan.arenaBytes * 6 / 10;
+  SolverOptions options;
+  options.timeLimitMs = 1000000;
+  BudgetResult first = solveBudget(problem, budget, options);
+  BudgetResult second = solveBudget(problem, budget, options);
+  ASSERT_TRUE(first.best);
+  EXPECT_EQ(textOf(first.best->plan), textOf(second.best->plan));
+}
+
+TEST(SolveBudget, SavesWhatHasToBeSaved) {
+  TrainingStep step(4);
+  int64_t budget = solveUnlimited(step.problem, {}).plan.arenaBytes * 7 / 10;
+  BudgetResult before = solveBudget(step.problem, budget, {});
+  ASSERT_TRUE(before.best);
+  for (const TrainingStep::Block &block : step.blocks)
+    step.problem.values[block.hidden].keep = Keep::Save;
+  BudgetResult result = solveBudget(step.problem, budget, {});
+  const Solution &any = result.best ? *result.best : result.smallest;
+  ASSERT_EQ(any.verdict.error, "");
+  std::vector<int> runs = runsOf(step.problem, any.plan);
+  for (const TrainingStep::Block &block : step.blocks)
+    EXPECT_EQ(runs[step.problem.values[block.hidden].op], 1);
+}
+
+TEST(SolveUnlimited, RecomputesWhatHasToBeRecomputed) {
+  TrainingStep step(4);
+  for (const TrainingStep::Block &block : step.blocks)
+    step.problem.values[block.hidden].keep = Keep::Recompute;
+  Solution solution = solveUnlimited(step.problem, {});
+  ASSERT_EQ(solution.verdict.error, "");
+  std::vector<int> runs = runsOf(step.problem, solution.plan);
+  for (const TrainingStep::Block &block : step.blocks)
+    EXPECT_EQ(runs[step.problem.values[block.hidden].op], 2);
+}
+
+} // namespace

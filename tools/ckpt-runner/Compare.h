@@ -1,0 +1,37 @@
+//===- Compare.h - Whether results are the same -----------------*- C++ -*-===//
+
+#ifndef CKPT_TOOLS_CKPTRUNNER_COMPARE_H
+#define CKPT_TOOLS_CKPTRUNNER_COMPARE_H
+
+#include "Inputs.h"
+
+#include <optional>
+
+namespace ckpt {
+
+/// The first element in which results differ in any bit; none if they are
+/// equal.
+std::optional<std::string> compareBits(const Signature &signature,
+                                       const Buffers &results,
+                                       ArrayRef<std::vector<char>> reference);
+
+/// How far results are from what was expected.
+struct Closeness {
+  /// Over all elements of all results.
+  double maxAbsoluteError = 0;
+  /// The worst element out of tolerance, as a sentence; none if all are within.
+  std::optional<std::string> outside;
+};
+
+/// Compares with the archive at \p path (out000, …). An element is within
+/// tolerance if it is off by at most \p absolute, or by at most \p relative
+/// times the largest magnitude of its result: sums in float32 have errors of
+/// that size, whatever their own value. NaN matches NaN only.
+llvm::Expected<Closeness> compareExpected(StringRef path,
+                                          const Signature &signature,
+                                          const Buffers &results,
+                                          double relative, double absolute);
+
+} // namespace ckpt
+
+#endif // CKPT_TOOLS_CKPTRUNNER_COMPARE_H

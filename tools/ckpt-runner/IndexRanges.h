@@ -1,0 +1,18 @@
+//===- IndexRanges.h - Integers that a step uses as indices -----*- C++ -*-===//
+
+#ifndef CKPT_TOOLS_CKPTRUNNER_INDEXRANGES_H
+#define CKPT_TOOLS_CKPTRUNNER_INDEXRANGES_H
+
+#include "ckpt/Support/LLVM.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace ckpt {
+
+/// For each argument of \p function the smallest extent of a dimension that it
+/// indexes (token ids index the rows of an embedding), or 0 if it indexes none.
+/// What is made of the argument by integer arithmetic counts as the argument.
+SmallVector<int64_t> indexedExtents(mlir::func::FuncOp function);
+
+} // namespace ckpt
+
+#endif // CKPT_TOOLS_CKPTRUNNER_INDEXRANGES_H
