@@ -25,9 +25,9 @@ struct Setting {
 
 /// In the order in which they run.
 constexpr Setting settings[] = {
-    {false, true, 0, 0.3, 8, 1},      {true, true, 0, 0.3, 8, 1},
-    {true, true, 0, 1.5, 4, 0.5},     {true, true, 0.15, 4, 8, 0.5},
-    {false, false, 0, 1.5, 4, 0.5},   {true, false, 0, 1.5, 4, 0.5},
+    {false, false, 0, 1.5, 4, 0.5},   {false, true, 0, 0.3, 8, 1},
+    {true, true, 0, 0.3, 8, 1},       {true, true, 0, 1.5, 4, 0.5},
+    {true, true, 0.15, 4, 8, 0.5},    {true, false, 0, 1.5, 4, 0.5},
     {true, false, 0.15, 4, 8, 0.5},   {false, false, 0, 6, 4, 0},
     {false, false, 0.2, 1.5, 4, 0.5}, {true, false, 0.15, 4, 8, 0},
 };
@@ -203,7 +203,13 @@ void BudgetSearch::runRound(int round) {
       continue;
     if (attempt.runs + result.best.has_value() > 0 && isOver())
       return;
-    runAttempt(attempt);
+    // Before there is any plan, the next cap is worth more than the next
+    // setting.
+    int patience = result.best ? 1 : 3;
+    do
+      runAttempt(attempt);
+    while (--patience > 0 && !result.best && !attempt.finished &&
+           options.timeLimitMs > 0 && !isOver());
     if (options.progress)
       options.progress("walk " + std::to_string(attempt.runs) + " of setting " +
                        std::to_string(&attempt - attempts.data()));
