@@ -62,7 +62,13 @@ private:
   Value constant(int64_t value) {
     return arith::ConstantIndexOp::create(builder, value);
   }
+  /// Once per function, also where tasks run in a loop.
   Value scratch(ArrayRef<int64_t> extents, Type element) {
+    OpBuilder::InsertionGuard guard(builder);
+    Block *entry = builder.getInsertionBlock();
+    while (!isa<func::FuncOp>(entry->getParentOp()))
+      entry = entry->getParentOp()->getBlock();
+    builder.setInsertionPointToStart(entry);
     auto type = MemRefType::get(extents, element);
     return memref::AllocaOp::create(builder, type,
                                     builder.getI64IntegerAttr(64));

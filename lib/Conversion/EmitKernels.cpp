@@ -34,8 +34,8 @@ static LogicalResult emitKernel(func::FuncOp function, int64_t lanes,
   if (!code->anchor)
     return emitElementwiseKernel(*code, lanes, symbols);
   auto linalgOp = dyn_cast<linalg::LinalgOp>(code->anchor);
-  if (!linalgOp)
-    return code->anchor->emitOpError("not there yet");
+  if (!linalgOp || linalgOp.getNumReductionLoops() == 0)
+    return lowerOpaqueKernel(*code);
   return matchContraction(linalgOp)
              ? emitContractionKernel(*code, lanes, symbols)
              : emitReductionKernel(*code, lanes, symbols);

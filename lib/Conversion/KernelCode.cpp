@@ -177,6 +177,9 @@ static LogicalResult emitInParallel(KernelCode &code,
       (code.function.getSymName() + "_task").str(),
       atModule.getFunctionType(types, TypeRange()));
   task.setPrivate();
+  for (StringRef name : {"passthrough", "llvm.linkage"})
+    if (Attribute attribute = code.function->getAttr(name))
+      task->setAttr(name, attribute);
   symbols.insert(task);
   Value zero = arith::ConstantIndexOp::create(builder, 0);
   Value one = arith::ConstantIndexOp::create(builder, 1);

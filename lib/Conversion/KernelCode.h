@@ -68,6 +68,9 @@ LogicalResult emitContractionKernel(KernelCode &code, int64_t lanes,
 LogicalResult emitReductionKernel(KernelCode &code, int64_t lanes,
                                   mlir::SymbolTable &symbols);
 
+/// Bufferizes kernels that are not made element by element.
+LogicalResult lowerOpaqueKernel(KernelCode &code);
+
 } // namespace ckpt
 
 #endif // CKPT_LIB_CONVERSION_KERNELCODE_H

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
@@ -65,6 +66,15 @@ static std::string describe(KernelOp kernel) {
 static SmallVector<Value> memoryInputs(KernelOp kernel) {
   return llvm::filter_to_vector(
       kernel.getInputs(), [](Value value) { return !isCheapConstant(value); });
+}
+
+/// One function per kernel for LLVM too: the step must not swallow them all.
+static void markAsKernel(func::FuncOp function) {
+  Builder builder(function.getContext());
+  function->setAttr("passthrough", builder.getStrArrayAttr({"noinline"}));
+  function->setAttr("llvm.linkage",
+                    LLVM::LinkageAttr::get(function.getContext(),
+                                           LLVM::Linkage::Internal));
 }
 
 /// Tensor code between memrefs: what stands in memory as i1 is widened.
@@ -131,6 +141,7 @@ public:
         func::FuncOp::create(builder, kernel.getLoc(), "kernel",
                              builder.getFunctionType(types, TypeRange()));
     function.setPrivate();
+    markAsKernel(function);
     buildKernelBody(kernel, function);
     auto [entry, isNew] = byText.try_emplace(textOf(function), function);
     if (!isNew) {

@@ -5,6 +5,7 @@
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/Transforms/Passes.h"
@@ -63,6 +64,7 @@ void ckpt::buildCpuPipeline(OpPassManager &manager,
   emit.lanes = options.lanes;
   manager.addPass(createEmitKernels(emit));
   manager.addPass(createCheckKernelMemory());
+  manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   manager.addPass(createCSEPass());
   manager.addPass(createCanonicalizerPass());
   expandArithmetic(manager);

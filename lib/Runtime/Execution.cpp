@@ -1,6 +1,7 @@
 //===- Execution.cpp - Compiles a step and calls it -----------------------===//
 
 #include "ckpt/Runtime/Execution.h"
+#include "ckpt/Conversion/Passes.h"
 #include "ckpt/Pipelines/CpuPipeline.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/ExecutionEngine/ExecutionEngine.h"
@@ -92,6 +93,18 @@ CompiledStep::compile(ModuleOp module, const CompileOptions &options) {
   for (Type type : step->getResultTypes())
     result->results.push_back(describe(type));
   std::string name = step->getName().str();
+
+  // The arena is the last argument, but only until it is a bare pointer.
+  mlir::PassManager toCalls(copy->getContext());
+  toCalls.addPass(createKernelsToCalls());
+  if (failed(toCalls.run(*copy)))
+    return makeError("lowering to calls failed");
+  auto arena =
+      dyn_cast<mlir::MemRefType>(step->getArgumentTypes().back());
+  if (!arena || step->getNumArguments() !=
+                    result->arguments.size() + result->results.size() + 1)
+    return makeError("expected '" + name + "' to be a function of kernels");
+  result->arenaBytes = arena.getNumElements();
 
   mlir::PassManager manager(copy->getContext());
   CpuPipelineOptions pipeline;

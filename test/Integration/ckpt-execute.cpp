@@ -232,8 +232,10 @@ static llvm::Expected<std::string> check(ModuleOp module,
       llvm::outs() << name << ": compiled in "
                    << llvm::format("%.2f s", elapsed.count()) << "\n";
     Buffers results = run(*step, name);
-    if (!first)
+    if (!first) {
       first = std::move(results);
+      continue;
+    }
     std::string error = compareBits(*first, results,
                                     Twine(lanes) + " lanes and " +
                                         Twine(threads) + " threads");
