@@ -21,7 +21,7 @@ void ckpt::registerAllDialects(mlir::DialectRegistry &registry) {
 
 void ckpt::registerAllPasses() {
   mlir::registerAllPasses();
+  registerCkptTransformsPasses();
   registerCkptConversionPasses();
   registerCpuPipeline();
-  registerCkptTransformsPasses();
 }

@@ -82,11 +82,9 @@ void Graph::findNodes(bool fusion) {
     once[op] = !o.mayRepeat || o.hasEffects;
     for (ValueId result : o.results)
       once[op] |= problem.values[result].keep == Keep::Save;
-    rooted[op] = isAnchor(o) || once[op] ||
-                 (!fusion && o.kind != OpKind::View);
+    rooted[op] = isAnchor(o) || once[op] || (!fusion && o.kind != OpKind::View);
     for (ValueId result : o.results)
-      node[result] =
-          rooted[op] || problem.values[result].home == Home::Result;
+      node[result] = rooted[op] || problem.values[result].home == Home::Result;
   }
   for (size_t op = 0; op < numOps; ++op) {
     if (!live[op])
@@ -136,8 +134,8 @@ void Graph::collectLeavesOf(OpId op) {
       continue;
     }
     OpId producer = problem.values[read.value].op;
-    chainPs[op] += static_cast<int64_t>(
-        static_cast<double>(chainPs[producer]) * ratio(evaluations, read.value));
+    chainPs[op] += static_cast<int64_t>(static_cast<double>(chainPs[producer]) *
+                                        ratio(evaluations, read.value));
     for (const Leaf &leaf : leaves[producer])
       add(leaf.value, leaf.memory);
   }

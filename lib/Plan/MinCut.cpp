@@ -55,8 +55,8 @@ int64_t MinCut::augment(int32_t source, int32_t sink) {
   int32_t node = source;
   while (node != sink) {
     int32_t &arc = cursor[node];
-    while (arc >= 0 && (arcs[arc].capacity == 0 ||
-                        level[arcs[arc].to] != level[node] + 1))
+    while (arc >= 0 &&
+           (arcs[arc].capacity == 0 || level[arcs[arc].to] != level[node] + 1))
       arc = arcs[arc].next;
     if (arc >= 0) {
       path.push_back(arc);

@@ -1,4 +1,5 @@
-//===- MinCut.h - Minimum cuts of networks with integer capacities -*- C++ -*-===//
+//===- MinCut.h - Minimum cuts of networks with integer capacities -*- C++
+//-*-===//
 //
 // The planner solves one cut per kernel that it emits, so buffers are kept
 // between calls, and capacities may be raised after a run to continue from the

@@ -49,8 +49,8 @@ static void forEachRead(const Problem &problem, const Kernel &kernel,
   for (OpId op : kernel.ops)
     for (const Read &read : problem.ops[op].reads) {
       OpId producer = problem.values[read.value].op;
-      if (producer == none || !std::binary_search(kernel.ops.begin(),
-                                                  kernel.ops.end(), producer))
+      if (producer == none ||
+          !std::binary_search(kernel.ops.begin(), kernel.ops.end(), producer))
         function(read.value);
     }
 }
@@ -214,10 +214,10 @@ Kernel Merger::unite(int32_t first, int32_t second,
   for (ValueId value : a.outputs) {
     const Value &v = problem.values[value];
     const std::vector<ValueId> &reads = infos[second].memoryReads;
-    bool onlyHere =
-        v.home == Home::Arena && v.keep != Keep::Save &&
-        std::binary_search(reads.begin(), reads.end(), value) &&
-        !hasEvent(uses[value].reads, first, second) && !isRead(value, second);
+    bool onlyHere = v.home == Home::Arena && v.keep != Keep::Save &&
+                    std::binary_search(reads.begin(), reads.end(), value) &&
+                    !hasEvent(uses[value].reads, first, second) &&
+                    !isRead(value, second);
     (onlyHere ? unwritten : both.outputs).push_back(value);
   }
   both.outputs.insert(both.outputs.end(), b.outputs.begin(), b.outputs.end());
@@ -237,9 +237,8 @@ bool Merger::fits(int32_t first, int32_t second, const KernelInfo &info,
   for (ValueId value : infos[second].memoryReads) {
     int64_t slot = slotOf(value);
     bool ends = problem.values[value].op != none && !isRead(value, second);
-    bool fromFirst =
-        std::binary_search(uses[value].writes.begin(),
-                           uses[value].writes.end(), first);
+    bool fromFirst = std::binary_search(uses[value].writes.begin(),
+                                        uses[value].writes.end(), first);
     if (!slot || !ends || fromFirst)
       continue;
     bool inPlace = false;
@@ -283,8 +282,8 @@ bool Merger::tryMerge(int32_t first, int32_t second) {
     for (ValueId value : infos[k].memoryReads)
       if (!std::binary_search(info.memoryReads.begin(), info.memoryReads.end(),
                               value))
-        uses[value].reads.erase(std::lower_bound(
-            uses[value].reads.begin(), uses[value].reads.end(), k));
+        uses[value].reads.erase(std::lower_bound(uses[value].reads.begin(),
+                                                 uses[value].reads.end(), k));
   for (ValueId value : infos[second].memoryReads)
     if (!std::binary_search(info.memoryReads.begin(), info.memoryReads.end(),
                             value)) {
@@ -360,8 +359,8 @@ Verdict ckpt::plan::improve(const Problem &problem, Plan &plan,
       break;
     removeDeadOutputs(problem, merged);
     Verdict next = validate(problem, merged, false);
-    bool worse = next.livePeakBytes >
-                 std::max(allowedBytes, verdict.livePeakBytes);
+    bool worse =
+        next.livePeakBytes > std::max(allowedBytes, verdict.livePeakBytes);
     if (!next.error.empty() || worse)
       break;
     plan = std::move(merged);

@@ -1,4 +1,5 @@
-//===- PostPasses.h - Improvements of a finished list of kernels -*- C++ -*-===//
+//===- PostPasses.h - Improvements of a finished list of kernels -*- C++
+//-*-===//
 
 #ifndef CKPT_LIB_PLAN_POSTPASSES_H
 #define CKPT_LIB_PLAN_POSTPASSES_H

@@ -69,9 +69,8 @@ void Rolling::rankRoots() {
   for (size_t op = problem.ops.size(); op-- > 0;)
     for (ValueId value : problem.ops[op].results)
       for (OpId user : graph.users[value]) {
-        firstReader[op] = std::min(firstReader[op], graph.isRoot[user]
-                                                        ? user
-                                                        : firstReader[user]);
+        firstReader[op] = std::min(
+            firstReader[op], graph.isRoot[user] ? user : firstReader[user]);
         feedsRooted[op] |= graph.rooted[user] || feedsRooted[user];
       }
   held.assign(problem.ops.size(), 0);
@@ -194,9 +193,9 @@ void Rolling::emitRoot(OpId op) {
   std::vector<ValueId> outputs;
   for (ValueId value : graph.problem.ops[op].results) {
     bool isResult = graph.problem.values[value].home == Home::Result;
-    if (isResult || (graph.rooted[op] &&
-                     (!graph.users[value].empty() ||
-                      graph.problem.values[value].keep == Keep::Save)))
+    if (isResult ||
+        (graph.rooted[op] && (!graph.users[value].empty() ||
+                              graph.problem.values[value].keep == Keep::Save)))
       outputs.push_back(value);
   }
   if (outputs.empty() && !graph.problem.ops[op].hasEffects)
@@ -213,8 +212,8 @@ void Rolling::finishRoot(OpId op) {
   ready.erase(rank[op]);
   remaining.erase(std::lower_bound(remaining.begin(), remaining.end(), op));
   result.rootOrder.push_back(op);
-  result.rootKernel.push_back(
-      static_cast<int32_t>(result.plan.kernels.size()) - 1);
+  result.rootKernel.push_back(static_cast<int32_t>(result.plan.kernels.size()) -
+                              1);
   if (OpId next = nextEffect[op]; next != none && --pendingLeaves[next] == 0)
     ready.insert(rank[next]);
   if (graph.rooted[op])
@@ -229,8 +228,8 @@ void Rolling::emitValue(ValueId value) {
   emit(op, {value});
   bool written = graph.isRoot[op] && !done[op];
   for (ValueId result : graph.problem.ops[op].results)
-    written &= resident[result] ||
-               graph.problem.values[result].home != Home::Result;
+    written &=
+        resident[result] || graph.problem.values[result].home != Home::Result;
   if (written)
     finishRoot(op);
 }

@@ -95,11 +95,17 @@ private:
   }
   /// In memory to the end at no cost, or not in the step at all.
   bool isWritten(ValueId value) const {
-    return resident[value] &&
-           graph.problem.values[value].home == Home::Result;
+    return resident[value] && graph.problem.values[value].home == Home::Result;
   }
 
-  // Snapshot.cpp: the cut after a kernel.
+  // Snapshot.cpp: what is demanded and what becomes of it.
+  enum class Availability : uint8_t {
+    /// It would have to be recomputed by a kernel of its own first.
+    dropped,
+    inMemory,
+    /// A fusible value all of whose inputs are at hand.
+    makeable,
+  };
   struct Labels {
     std::vector<char> available;
     std::vector<char> computed;
@@ -115,6 +121,7 @@ private:
   void pinReads(OpId root);
   void buildNodes();
   void findAvailability();
+  // SnapshotCut.cpp: the network, its prices and its cuts.
   void buildNetwork();
   void setPrice(double price);
   Labels solveAt(double price);
@@ -147,11 +154,11 @@ private:
   int32_t earlyRemaining = 0;
   bool borderCrossed = false;
   OpId lastEffect = none;
-  std::vector<OpId> nextEffect; // per op with effects: the following one
-  std::vector<int64_t> again;   // per op: `againPs` under `options`
+  std::vector<OpId> nextEffect;      // per op with effects: the following one
+  std::vector<int64_t> again;        // per op: `againPs` under `options`
   std::vector<ValueId> nodesInOrder; // all nodes, producers first
   std::vector<OpId> nodeOpsInOrder;
-  std::vector<int32_t> uses;    // per value: remaining roots that read it
+  std::vector<int32_t> uses; // per value: remaining roots that read it
 
   // Scratch, valid while its stamp is current.
   int32_t stamp = 0;
@@ -170,7 +177,7 @@ private:
   std::vector<OpId> opNodes;
   std::vector<int32_t> opIndex;
   std::vector<int32_t> opNodeStamp;
-  std::vector<char> availability;
+  std::vector<Availability> availability;
   std::vector<int32_t> keepArc;
   std::vector<int64_t> keepCapacity;
   bool everythingAvailable = false;

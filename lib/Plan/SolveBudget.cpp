@@ -25,10 +25,10 @@ struct Setting {
 
 /// In the order in which they run.
 constexpr Setting settings[] = {
-    {false, false, 0, 1.5, 4, 0.5},  {true, true, 0, 1.5, 4, 0.5},
-    {true, false, 0, 0.3, 1, 1},     {true, true, 0.15, 4, 8, 0.5},
-    {false, true, 0, 1.5, 4, 0.5},   {true, false, 0, 1.5, 4, 0.5},
-    {false, false, 0, 6, 4, 0},      {true, false, 0.15, 4, 8, 0.5},
+    {false, false, 0, 1.5, 4, 0.5},   {false, true, 0, 0.3, 8, 1},
+    {true, true, 0, 0.3, 8, 1},       {true, true, 0, 1.5, 4, 0.5},
+    {true, true, 0.15, 4, 8, 0.5},    {true, false, 0, 1.5, 4, 0.5},
+    {true, false, 0.15, 4, 8, 0.5},   {false, false, 0, 6, 4, 0},
     {false, false, 0.2, 1.5, 4, 0.5}, {true, false, 0.15, 4, 8, 0},
 };
 
@@ -103,8 +103,7 @@ std::optional<int64_t> BudgetSearch::tryPlan(Draft draft, double &score) {
   int64_t live = draft.verdict.livePeakBytes;
   score = scoreOf(draft.verdict);
   bool mayBeBest = live <= budget && score < bestScore;
-  bool maybeSmallest =
-      !hasSmallest || live < result.smallest.plan.arenaBytes;
+  bool maybeSmallest = !hasSmallest || live < result.smallest.plan.arenaBytes;
   if (!mayBeBest && !(maybeSmallest && !result.best))
     return live;
   Solution solution = placeSlots(problem, std::move(draft), budget);
@@ -138,9 +137,9 @@ std::optional<Guide> BudgetSearch::guideFor(const RollOptions &rollOptions) {
     if (!walk.complete)
       return std::nullopt;
     int32_t peak = validate(problem, walk.plan, false).peakKernel;
-    size_t index = std::lower_bound(walk.rootKernel.begin(),
-                                    walk.rootKernel.end(), peak) -
-                   walk.rootKernel.begin();
+    size_t index =
+        std::lower_bound(walk.rootKernel.begin(), walk.rootKernel.end(), peak) -
+        walk.rootKernel.begin();
     OpId tightest = walk.rootOrder[std::min(index, walk.rootOrder.size() - 1)];
     loose.push_back({rollOptions.floorPrice, rollOptions.contractionWeight,
                      rollOptions.readWeight, std::move(walk.rootOrder),
@@ -182,8 +181,9 @@ void BudgetSearch::runAttempt(Attempt &attempt) {
     attempt.exceeds = attempt.exceeds > 0
                           ? std::min(attempt.exceeds, attempt.cap)
                           : attempt.cap;
-    next *= bytes ? std::min(0.995, 0.998 * target / static_cast<double>(*bytes))
-                  : 0.9;
+    next *= bytes
+                ? std::min(0.995, 0.998 * target / static_cast<double>(*bytes))
+                : 0.9;
   }
   bool inside = next > attempt.fits * 1.002 &&
                 (attempt.exceeds == 0 || next < attempt.exceeds * 0.998);
@@ -203,7 +203,13 @@ void BudgetSearch::runRound(int round) {
       continue;
     if (attempt.runs + result.best.has_value() > 0 && isOver())
       return;
-    runAttempt(attempt);
+    // Before there is any plan, the next cap is worth more than the next
+    // setting.
+    int patience = result.best ? 1 : 3;
+    do
+      runAttempt(attempt);
+    while (--patience > 0 && !result.best && !attempt.finished &&
+           options.timeLimitMs > 0 && !isOver());
     if (options.progress)
       options.progress("walk " + std::to_string(attempt.runs) + " of setting " +
                        std::to_string(&attempt - attempts.data()));
@@ -239,8 +245,8 @@ BudgetResult BudgetSearch::run() {
     if (isOver() || options.timeLimitMs == 0)
       break;
   }
-  if (result.best && result.best->plan.arenaBytes <
-                         result.smallest.plan.arenaBytes)
+  if (result.best &&
+      result.best->plan.arenaBytes < result.smallest.plan.arenaBytes)
     result.smallest = *result.best;
   return std::move(result);
 }

@@ -66,8 +66,7 @@ Draft ckpt::plan::draftUnlimited(const Graph &graph,
     Draft draft = makeDraft(rolling, graph, rollOptions, options, 0);
     if (draft.usable())
       drafts.push_back(std::move(draft));
-    if (!drafts.empty() &&
-        drafts.front().verdict.livePeakBytes > hopelessBytes)
+    if (!drafts.empty() && drafts.front().verdict.livePeakBytes > hopelessBytes)
       break;
   }
   if (drafts.empty())
@@ -80,8 +79,8 @@ Draft ckpt::plan::draftUnlimited(const Graph &graph,
     if (static_cast<double>(drafts[i].verdict.timeNs) >
         static_cast<double>(fastest) * sameTime)
       continue;
-    if (best == drafts.size() || drafts[i].verdict.livePeakBytes <
-                                     drafts[best].verdict.livePeakBytes)
+    if (best == drafts.size() ||
+        drafts[i].verdict.livePeakBytes < drafts[best].verdict.livePeakBytes)
       best = i;
   }
   return std::move(drafts[best]);
@@ -90,8 +89,7 @@ Draft ckpt::plan::draftUnlimited(const Graph &graph,
 Solution ckpt::plan::solveUnlimited(const Problem &problem,
                                     const SolverOptions &options) {
   Graph graph(problem, options.fusion);
-  return placeSlots(problem, 
-                    draftUnlimited(graph, options,
-                                   std::numeric_limits<int64_t>::max()),
-                    0);
+  return placeSlots(
+      problem,
+      draftUnlimited(graph, options, std::numeric_limits<int64_t>::max()), 0);
 }

@@ -214,10 +214,7 @@ FailureOr<Measurement> Runner::runVariant(StringRef title,
     std::string text = variantOptions.str();
     if (!functionName.empty())
       text += " func=" + functionName;
-    // The plan's figures are asked for exactly where the user's options count.
-    bool formLayers = figures && !strategy.empty() && strategy != "as-written";
-    if (failed(
-            planModule(*copy, text, formLayers, figures ? *figures : ignored)))
+    if (failed(planModule(*copy, text, formLayers, figures)))
       return failure();
   }
   Progress progress("compiling and running " + title);

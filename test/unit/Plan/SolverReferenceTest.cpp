@@ -71,7 +71,7 @@ TEST(SolverReference, FreeValues) {
   RandomOptions options;
   options.keeps = false;
   options.runOnce = false;
-  Tally tally = checkSeeds(0, 700, options);
+  Tally tally = checkSeeds(0, 400, options);
   EXPECT_GE(tally.solved * 100, tally.feasible * 95);
   EXPECT_GE(tally.optimal * 100, tally.solved * 95);
   EXPECT_GE(tally.exactBounds * 100, tally.feasible * 85);
@@ -80,12 +80,12 @@ TEST(SolverReference, FreeValues) {
 TEST(SolverReference, OpsThatRunOnce) {
   RandomOptions options;
   options.keeps = false;
-  Tally tally = checkSeeds(10000, 10700, options);
+  Tally tally = checkSeeds(10000, 10300, options);
   EXPECT_GE(tally.solved * 100, tally.feasible * 95);
 }
 
 TEST(SolverReference, DemandsOnValues) {
-  Tally tally = checkSeeds(20000, 20700, RandomOptions());
+  Tally tally = checkSeeds(20000, 20300, RandomOptions());
   EXPECT_GE(tally.solved * 100, tally.feasible * 90);
 }
 

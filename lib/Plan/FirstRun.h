@@ -1,0 +1,69 @@
+//===- FirstRun.h - The moment when an anchor first runs --------*- C++ -*-===//
+
+#ifndef CKPT_LIB_PLAN_FIRSTRUN_H
+#define CKPT_LIB_PLAN_FIRSTRUN_H
+
+#include "Graph.h"
+#include "MinCut.h"
+
+namespace ckpt::plan {
+
+/// Costs enter the network as multiples of 1 / priceScale FLOPs.
+inline constexpr int64_t priceScale = 16;
+
+/// Bytes of the slot of a value; 0 for what does not lie in the arena.
+int64_t arenaBytes(const Problem &problem, ValueId value);
+
+/// The moment when the kernel of one anchor first runs, and its network; built
+/// anew for each anchor.
+class FirstRun {
+public:
+  explicit FirstRun(const Graph &graph);
+
+  /// Looks at the first execution of \p anchor, in plans where \p before has
+  /// run by then and \p after has not (`none`: where nothing more is known).
+  void enter(OpId anchor, OpId before = none, OpId after = none);
+  bool hasRun(OpId op) const { return ancestor[op]; }
+  bool isFuture(OpId op) const { return future[op]; }
+  /// The value that an operand is, or is a view of.
+  ValueId baseOf(ValueId value) const;
+  /// Bytes that its kernel needs, whatever else stands in memory.
+  int64_t kernelBytes() const { return needed; }
+  /// Bytes of all values that may have to be kept.
+  int64_t demandedBytes() const;
+  /// Value of the minimum cut, with \p costs (else only what may not repeat
+  /// costs). Prices must rise from call to call after `build`.
+  void build(bool costs);
+  int64_t solve(int64_t price);
+
+private:
+  void findNodes();
+  void findRelatives(OpId anchor, OpId before, OpId after);
+  int64_t operandBytes(OpId anchor);
+  int64_t outputBytes(OpId anchor) const;
+  bool mayReadArena(ValueId value) const;
+  void findDemand(OpId anchor);
+  void demand(ValueId value);
+
+  const Graph &graph;
+  const Problem &problem;
+  std::vector<char> node;                   // per value
+  std::vector<std::vector<ValueId>> leaves; // per op
+  std::vector<char> memoryRead;             // per value
+  /// Per op: it cannot have run yet; it has run; it cannot be in the kernel
+  /// of the anchor, as another anchor has to run between.
+  std::vector<char> future, ancestor, far;
+  std::vector<char> operand;    // per value: free to keep
+  std::vector<char> isDemanded; // per value
+  std::vector<char> expanded;   // per op
+  std::vector<ValueId> demanded, nodes;
+  std::vector<int32_t> number; // per value
+  std::vector<int32_t> keepArc;
+  int64_t price = 0; // of the last cut
+  int64_t needed = 0;
+  MinCut cut;
+};
+
+} // namespace ckpt::plan
+
+#endif // CKPT_LIB_PLAN_FIRSTRUN_H

@@ -1,0 +1,294 @@
+//===- SnapshotCut.cpp - The network of a snapshot and its labels ---------===//
+//
+// For every value that the rest of the plan demands, or that may be computed on
+// the way to one, there is a node "available" (A), and for its op a node
+// "computed from here on" (P):
+//
+//   source -> A       infinite   the value is demanded
+//   A -> P            keep       cut: it stands in memory and pays for bytes
+//   P -> sink         again      cut: it is computed again
+//   P -> A of leaves  infinite   computing needs what it is computed from
+//
+// The price of a byte is raised until what is kept fits.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Rolling.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+using namespace ckpt::plan;
+
+static constexpr int32_t sourceNode = 0;
+static constexpr int32_t sinkNode = 1;
+
+int64_t Rolling::againPs(OpId op) const {
+  const Problem &problem = graph.problem;
+  const Op &o = problem.ops[op];
+  int64_t readBytes = 0;
+  for (const Leaf &leaf : graph.leaves[op])
+    readBytes += problem.values[leaf.value].bytes;
+  int64_t ownBytes = 0;
+  bool toMemory = false;
+  int64_t readers = 0;
+  double evaluations = 0;
+  for (ValueId value : o.results) {
+    ownBytes += problem.values[value].bytes;
+    toMemory |= graph.memoryRead[value];
+    for (OpId reader : graph.readers[value])
+      evaluations += graph.ratio(graph.iterations(reader), value);
+    readers += static_cast<int64_t>(graph.readers[value].size());
+  }
+  if (graph.rooted[op]) {
+    double time = static_cast<double>(
+        std::max(graph.chainPs[op], graph.movePs(readBytes + ownBytes)) +
+        problem.launchNs * 1000);
+    if (o.kind == OpKind::Contraction)
+      time *= options.contractionWeight;
+    return static_cast<int64_t>(time);
+  }
+  readers = std::min<int64_t>(readers, 3);
+  double time = static_cast<double>(graph.chainPs[op]) * evaluations / 2;
+  if (toMemory)
+    time += static_cast<double>(graph.movePs(2 * ownBytes));
+  time += options.readWeight *
+          static_cast<double>(
+              graph.movePs(std::max<int64_t>(0, readBytes - ownBytes))) *
+          static_cast<double>(readers);
+  return static_cast<int64_t>(time);
+}
+
+/// Time that keeping \p value costs beyond its bytes: writing it, and a fine if
+/// it was written and dropped before, which stops writing it over and over.
+double Rolling::keepCost(ValueId value) const {
+  if (availability[nodeIndex[value]] != Availability::makeable)
+    return 0;
+  double write = graph.memoryRead[value] ? 1.2 : 1.5;
+  return static_cast<double>(graph.movePs(graph.problem.values[value].bytes)) *
+         (write + 3.0 * drops[value]);
+}
+
+void Rolling::buildNetwork() {
+  int32_t numNodes = static_cast<int32_t>(nodes.size());
+  cut.reset(2 + numNodes + static_cast<int32_t>(opNodes.size()));
+  for (size_t i = 0; i < opNodes.size(); ++i)
+    opIndex[opNodes[i]] = 2 + numNodes + static_cast<int32_t>(i);
+  keepArc.assign(nodes.size(), -1);
+  keepCapacity.assign(nodes.size(), 0);
+  std::vector<signed char> forced(opNodes.size(), 0);
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    ValueId value = nodes[i];
+    OpId op = graph.problem.values[value].op;
+    int32_t node = 2 + static_cast<int32_t>(i);
+    if (demandStamp[value] == stamp)
+      cut.addArc(sourceNode, node, MinCut::infinite);
+    if (availability[i] == Availability::dropped) {
+      cut.addArc(node, opIndex[op], MinCut::infinite);
+    } else {
+      keepCapacity[i] = std::llround(keepCost(value));
+      keepArc[i] = cut.addArc(node, opIndex[op], keepCapacity[i]);
+    }
+    // Of an op with several results, one may be pinned and another dropped.
+    signed char &force = forced[opIndex[op] - 2 - numNodes];
+    if (availability[i] == Availability::dropped)
+      force = -1;
+    else if (pinStamp[value] == stamp && force == 0)
+      force = 1;
+  }
+  for (size_t i = 0; i < opNodes.size(); ++i) {
+    OpId op = opNodes[i];
+    bool never =
+        forced[i] > 0 || graph.once[op] ||
+        (graph.rooted[op] && !options.repeatAnchors && !recomputed(op));
+    cut.addArc(opIndex[op], sinkNode, never ? MinCut::infinite : again[op]);
+    if (never)
+      continue;
+    for (const Leaf &leaf : graph.leaves[op])
+      if (nodeStamp[leaf.value] == stamp)
+        cut.addArc(opIndex[op], 2 + nodeIndex[leaf.value], MinCut::infinite);
+  }
+}
+
+/// Whether some result of \p op must be made again by the backward pass, so
+/// that recomputing the op is no choice of the planner.
+bool Rolling::recomputed(OpId op) const {
+  for (ValueId value : graph.problem.ops[op].results)
+    if (graph.problem.values[value].keep == Keep::Recompute)
+      return true;
+  return false;
+}
+
+void Rolling::setPrice(double price) {
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (keepArc[i] < 0)
+      continue;
+    int64_t capacity = std::llround(
+        keepCost(nodes[i]) + price * static_cast<double>(graph.slot[nodes[i]]));
+    cut.raise(keepArc[i], capacity - keepCapacity[i]);
+    keepCapacity[i] = capacity;
+  }
+}
+
+/// Labels at \p price, which must not be below that of the flow in `cut`.
+Rolling::Labels Rolling::solveAt(double price) {
+  setPrice(price);
+  Labels labels;
+  labels.price = price;
+  labels.feasible = cut.run(sourceNode, sinkNode) < MinCut::infinite;
+  labels.available.resize(nodes.size());
+  labels.computed.resize(opNodes.size());
+  for (size_t i = 0; i < nodes.size(); ++i)
+    labels.available[i] = cut.onSourceSide(2 + static_cast<int32_t>(i));
+  for (size_t i = 0; i < opNodes.size(); ++i)
+    labels.computed[i] = cut.onSourceSide(opIndex[opNodes[i]]);
+  evaluate(labels);
+  return labels;
+}
+
+void Rolling::evaluate(Labels &labels) const {
+  int32_t base = 2 + static_cast<int32_t>(nodes.size());
+  labels.bytes = 0;
+  labels.cost = 0;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    ValueId value = nodes[i];
+    OpId op = graph.problem.values[value].op;
+    if (!labels.available[i] || labels.computed[opIndex[op] - base])
+      continue;
+    labels.bytes += graph.slot[value];
+    labels.cost += keepCost(value);
+  }
+  for (size_t i = 0; i < opNodes.size(); ++i)
+    if (labels.computed[i])
+      labels.cost += static_cast<double>(again[opNodes[i]]);
+}
+
+/// The cheapest labels found whose bytes fit \p room: from the floor price up
+/// until something fits, then towards the price where both sides cost the same.
+Rolling::Labels Rolling::chooseLabels(int64_t room) {
+  double unit = 1e6 / static_cast<double>(graph.problem.bytesPerMicrosecond);
+  buildNetwork();
+  Labels cheaper = solveAt(options.floorPrice * unit);
+  if (cheaper.bytes <= room || !cheaper.feasible)
+    return cheaper;
+  int64_t pinnedBytes = 0;
+  for (ValueId value : nodes)
+    if (pinStamp[value] == stamp)
+      pinnedBytes += graph.slot[value];
+  constexpr double highest = 1e6;
+  savedCut = cut;
+  std::vector<int64_t> savedCapacity = keepCapacity;
+  Labels fitting = cheaper;
+  double price = pinnedBytes > room ? highest * unit
+                                    : std::max(options.floorPrice, 0.25) * unit;
+  while (fitting.bytes > room) {
+    fitting = solveAt(price);
+    if (fitting.bytes > room) {
+      if (price >= highest * unit)
+        return fitting;
+      cheaper = fitting;
+      savedCut = cut;
+      savedCapacity = keepCapacity;
+    }
+    price *= 4;
+  }
+  for (int step = 0; step < 8 && cheaper.bytes > fitting.bytes; ++step) {
+    double middle = (fitting.cost - cheaper.cost) /
+                    static_cast<double>(cheaper.bytes - fitting.bytes);
+    if (!(middle > cheaper.price * 1.0001) || middle >= fitting.price * 0.9999)
+      break;
+    cut = savedCut;
+    keepCapacity = savedCapacity;
+    Labels next = solveAt(middle);
+    if (next.bytes <= room) {
+      if (next.bytes == fitting.bytes)
+        break;
+      fitting = std::move(next);
+      continue;
+    }
+    if (next.bytes == cheaper.bytes)
+      break;
+    cheaper = std::move(next);
+    savedCut = cut;
+    savedCapacity = keepCapacity;
+  }
+  moveBack(fitting, cheaper, room);
+  return fitting;
+}
+
+/// Moves connected differences between two labelings towards the cheaper one,
+/// what saves most time per byte first, as long as they fit. Both labelings
+/// obey all infinite arcs, and so does every mix of whole components.
+void Rolling::moveBack(Labels &labels, const Labels &cheaper,
+                       int64_t room) const {
+  int32_t numNodes = static_cast<int32_t>(nodes.size());
+  size_t total = nodes.size() + opNodes.size();
+  std::vector<int32_t> parent(total);
+  std::iota(parent.begin(), parent.end(), 0);
+  auto find = [&](int32_t x) {
+    while (parent[x] != x)
+      x = parent[x] = parent[parent[x]];
+    return x;
+  };
+  auto changed = [&](int32_t x) {
+    return x < numNodes ? labels.available[x] != cheaper.available[x]
+                        : labels.computed[x - numNodes] !=
+                              cheaper.computed[x - numNodes];
+  };
+  auto join = [&](int32_t x, int32_t y) {
+    if (changed(x) && changed(y))
+      parent[find(x)] = find(y);
+  };
+  for (int32_t i = 0; i < numNodes; ++i)
+    join(i, opIndex[graph.problem.values[nodes[i]].op] - 2);
+  for (OpId op : opNodes)
+    for (const Leaf &leaf : graph.leaves[op])
+      if (nodeStamp[leaf.value] == stamp)
+        join(opIndex[op] - 2, nodeIndex[leaf.value]);
+
+  std::vector<int64_t> bytes(total, 0);
+  std::vector<double> saving(total, 0);
+  for (int32_t i = 0; i < numNodes; ++i) {
+    int32_t op = opIndex[graph.problem.values[nodes[i]].op] - 2;
+    if (!changed(i) && !changed(op))
+      continue;
+    int32_t component = find(changed(i) ? i : op);
+    bool before = labels.available[i] && !labels.computed[op - numNodes];
+    bool after = cheaper.available[i] && !cheaper.computed[op - numNodes];
+    bytes[component] += (after - before) * graph.slot[nodes[i]];
+    saving[component] -= (after - before) * keepCost(nodes[i]);
+  }
+  for (size_t i = 0; i < opNodes.size(); ++i) {
+    int32_t x = numNodes + static_cast<int32_t>(i);
+    if (changed(x))
+      saving[find(x)] += (labels.computed[i] ? 1.0 : -1.0) *
+                         static_cast<double>(again[opNodes[i]]);
+  }
+  std::vector<int32_t> components;
+  for (int32_t x = 0; x < static_cast<int32_t>(total); ++x)
+    if (parent[x] == x && changed(x) && saving[x] > 0)
+      components.push_back(x);
+  std::sort(components.begin(), components.end(), [&](int32_t a, int32_t b) {
+    double left =
+        saving[a] * static_cast<double>(std::max<int64_t>(bytes[b], 1));
+    double right =
+        saving[b] * static_cast<double>(std::max<int64_t>(bytes[a], 1));
+    return left != right ? left > right : a < b;
+  });
+  std::vector<char> take(total, 0);
+  int64_t used = labels.bytes;
+  for (int32_t component : components)
+    if (used + bytes[component] <= room) {
+      used += bytes[component];
+      take[component] = 1;
+    }
+  for (int32_t x = 0; x < static_cast<int32_t>(total); ++x)
+    if (changed(x) && take[find(x)]) {
+      if (x < numNodes)
+        labels.available[x] = cheaper.available[x];
+      else
+        labels.computed[x - numNodes] = cheaper.computed[x - numNodes];
+    }
+  evaluate(labels);
+}
