@@ -37,8 +37,7 @@ public:
 /// The loops of an op in parts, and addresses as sums over the parts.
 class StrideFinder {
 public:
-  StrideFinder(KernelCode &code, linalg::LinalgOp op)
-      : code(code), op(op) {
+  StrideFinder(KernelCode &code, linalg::LinalgOp op) : code(code), op(op) {
     for (int64_t extent : op.getStaticLoopRanges())
       parts.push_back({extent});
   }
@@ -122,9 +121,9 @@ private:
   }
 
   bool isInMemory(Value tensor) const {
-    return llvm::any_of(code.inputs, [&](const auto &input) {
-             return input.first == tensor;
-           }) ||
+    return llvm::any_of(
+               code.inputs,
+               [&](const auto &input) { return input.first == tensor; }) ||
            llvm::any_of(code.constants, [&](arith::ConstantOp constant) {
              return constant.getResult() == tensor;
            });
@@ -155,8 +154,7 @@ private:
     SmallVector<LinearIndex> source;
     size_t next = 0;
     for (auto [dim, offset] : llvm::enumerate(slice.getStaticOffsets())) {
-      LinearIndex inside =
-          dropped.test(dim) ? LinearIndex(0) : at[next++];
+      LinearIndex inside = dropped.test(dim) ? LinearIndex(0) : at[next++];
       source.push_back(inside * slice.getStaticStrides()[dim] + offset);
     }
     tensor = slice.getSource();
@@ -171,8 +169,8 @@ private:
         copy.getNumDpsInits() != 1)
       return false;
     AffineMap map = copy.getMatchingIndexingMap(copy.getDpsInitOperand(0));
-    auto argument =
-        dyn_cast<BlockArgument>(copy.getBlock()->getTerminator()->getOperand(0));
+    auto argument = dyn_cast<BlockArgument>(
+        copy.getBlock()->getTerminator()->getOperand(0));
     if (!map.isPermutation() || !argument ||
         argument.getOwner() != copy.getBlock())
       return false;
@@ -227,14 +225,13 @@ ckpt::matchContractionShape(KernelCode &code, linalg::LinalgOp op) {
     (inLeft == inRight ? batch : inLeft ? rows : columns).push_back(loop);
   }
   op.getReductionDims(reduced);
-  ContractionShape shape{
-      *body,
-      {finder.leftTensor, finder.left->getConstant()},
-      {finder.rightTensor, finder.right->getConstant()},
-      finder.group(batch),
-      finder.group(rows),
-      finder.group(columns),
-      finder.group(reduced)};
+  ContractionShape shape{*body,
+                         {finder.leftTensor, finder.left->getConstant()},
+                         {finder.rightTensor, finder.right->getConstant()},
+                         finder.group(batch),
+                         finder.group(rows),
+                         finder.group(columns),
+                         finder.group(reduced)};
   if (shape.columns.getExtent() == 1)
     return std::nullopt;
   return shape;

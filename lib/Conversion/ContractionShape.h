@@ -50,8 +50,8 @@ struct ContractionShape {
 /// Nothing if an operand is not made of views of memory, or its address is no
 /// sum over the loops. The side that is contiguous in the result becomes
 /// `columns`.
-std::optional<ContractionShape> matchContractionShape(KernelCode &code,
-                                                      mlir::linalg::LinalgOp op);
+std::optional<ContractionShape>
+matchContractionShape(KernelCode &code, mlir::linalg::LinalgOp op);
 
 } // namespace ckpt
 

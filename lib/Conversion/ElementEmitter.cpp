@@ -49,8 +49,7 @@ static void dropFastMath(Operation *op) {
                                               arith::FastMathFlags::none));
 }
 
-Value ElementEmitter::emitElementwise(Operation &op,
-                                      ArrayRef<Value> operands) {
+Value ElementEmitter::emitElementwise(Operation &op, ArrayRef<Value> operands) {
   bool vector = llvm::any_of(
       operands, [](Value value) { return isa<VectorType>(value.getType()); });
   IRMapping mapping;
@@ -59,8 +58,8 @@ Value ElementEmitter::emitElementwise(Operation &op,
   Operation *clone = builder.clone(op, mapping);
   dropFastMath(clone);
   Type type = getElementTypeOrSelf(op.getResult(0).getType());
-  clone->getResult(0).setType(
-      vector ? VectorType::get(index.getLanes(), type) : type);
+  clone->getResult(0).setType(vector ? VectorType::get(index.getLanes(), type)
+                                     : type);
   return clone->getResult(0);
 }
 
@@ -89,8 +88,7 @@ Value ElementEmitter::load(Value flat, LinearIndex position) {
     auto type = VectorType::get(count, element);
     Value mask = arith::ConstantOp::create(
         builder, DenseElementsAttr::get(maskType, true));
-    Value none =
-        arith::ConstantOp::create(builder, builder.getZeroAttr(type));
+    Value none = arith::ConstantOp::create(builder, builder.getZeroAttr(type));
     return vector::GatherOp::create(builder, type, flat, zero, lanes, mask,
                                     none);
   }
@@ -175,8 +173,8 @@ Value ElementEmitter::emitResult(OpResult result, ArrayRef<LinearIndex> at) {
   Operation *op = result.getOwner();
   auto reshape = [&](Value source, Ats at) {
     LinearIndex position = linearize(at, shapeOf(result));
-    return emit(source, delinearize(index.simplify(position), shapeOf(source),
-                                    index));
+    return emit(source,
+                delinearize(index.simplify(position), shapeOf(source), index));
   };
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case([&](linalg::LinalgOp op) {
@@ -301,8 +299,8 @@ SmallVector<Value> ElementEmitter::emitBody(linalg::LinalgOp op,
     else if (!isa<ShapedType>(operand.get().getType()))
       value = emitScalar(operand.get());
     else
-      value = emit(operand.get(), applyMap(op.getMatchingIndexingMap(&operand),
-                                           loops, index));
+      value = emit(operand.get(),
+                   applyMap(op.getMatchingIndexingMap(&operand), loops, index));
     if (!value)
       return {};
     mapping.map(argument, value);
@@ -467,8 +465,7 @@ Value ElementEmitter::emitExtractSlice(tensor::ExtractSliceOp op,
     int64_t size = op.getStaticSizes()[dim];
     LinearIndex offset =
         offsetOf(op.getMixedOffsets()[dim], extent - (size - 1) * stride - 1);
-    source.push_back(dropped.test(dim) ? offset
-                                       : offset + at[next++] * stride);
+    source.push_back(dropped.test(dim) ? offset : offset + at[next++] * stride);
   }
   return emit(op.getSource(), source);
 }
@@ -520,9 +517,9 @@ Value ElementEmitter::emitPad(tensor::PadOp op, ArrayRef<LinearIndex> at) {
       inside = broadcast(inside);
       clamped.inside = broadcast(clamped.inside);
     }
-    inside = inside ? Value(arith::AndIOp::create(builder, inside,
-                                                  clamped.inside))
-                    : clamped.inside;
+    inside = inside
+                 ? Value(arith::AndIOp::create(builder, inside, clamped.inside))
+                 : clamped.inside;
   }
   Value element = emit(op.getSource(), source);
   if (!element || !inside)

@@ -77,8 +77,8 @@ private:
                       bool right, IndexEmitter &index);
   void fillRowTable();
   void packPanel(Value firstStep, Value stepsHere);
-  void packColumns(ElementEmitter &emitter, const LinearIndex &base,
-                   Value step, bool full);
+  void packColumns(ElementEmitter &emitter, const LinearIndex &base, Value step,
+                   bool full);
   void emitTiles(Value firstStep, Value stepsHere);
   void emitTile(Value tile, Value stepsHere);
   Value leftElement(Value rowOffset, Value step);
@@ -136,11 +136,11 @@ Tiling::Tiling(const ContractionShape &shape, int64_t targetLanes) {
   panel = lanes * vectors;
   int64_t sumsInRegisters = wide ? 16 : 12;
   tileRows = evenPiece(rows, sumsInRegisters / vectors);
-  blockSteps = evenPiece(
-      steps, std::min(panelBytes / (panel * bytes), tableEntries));
+  blockSteps =
+      evenPiece(steps, std::min(panelBytes / (panel * bytes), tableEntries));
   int64_t mostRows = std::min(sumsBytes / (panel * bytes), tableEntries);
-  blockRows = llvm::alignTo(
-      evenPiece(rows, mostRows / tileRows * tileRows), tileRows);
+  blockRows =
+      llvm::alignTo(evenPiece(rows, mostRows / tileRows * tileRows), tileRows);
   rowBlocks = llvm::divideCeil(rows, blockRows);
   panels = llvm::divideCeil(columns, panel);
   stepBlocks = llvm::divideCeil(steps, blockSteps);
@@ -157,8 +157,8 @@ LinearIndex ContractionEmitter::address(const LoopGroup &group,
   for (const StridedLoop &part : group.parts)
     extents.push_back(part.extent);
   LinearIndex sum;
-  for (auto [part, at] : llvm::zip_equal(
-           group.parts, delinearize(counter, extents, index)))
+  for (auto [part, at] :
+       llvm::zip_equal(group.parts, delinearize(counter, extents, index)))
     sum = sum + at * (right ? part.rightStride : part.leftStride);
   return sum;
 }
@@ -168,8 +168,7 @@ void ContractionEmitter::fillRowTable() {
     // Rows past the end repeat the last one; nobody reads their sums.
     IndexEmitter inside(builder, 1);
     Value global = arith::AddIOp::create(builder, firstRow, row);
-    global = arith::MinSIOp::create(builder, global,
-                                    constant(tiling.rows - 1));
+    global = arith::MinSIOp::create(builder, global, constant(tiling.rows - 1));
     LinearIndex at = address(shape.rows, inside.atom(global, tiling.rows),
                              /*right=*/false, inside);
     Value offset = inside.materialize(inside.simplify(at));
@@ -203,9 +202,8 @@ void ContractionEmitter::packColumns(ElementEmitter &emitter,
                                      bool full) {
   IndexEmitter &inside = emitter.indices();
   for (int64_t vector = 0; vector < tiling.vectors; ++vector) {
-    LinearIndex column =
-        inside.atom(panel, tiling.panels) * tiling.panel +
-        vector * tiling.lanes + inside.lane();
+    LinearIndex column = inside.atom(panel, tiling.panels) * tiling.panel +
+                         vector * tiling.lanes + inside.lane();
     ClampedIndex clamped{column, Value()};
     if (!full)
       clamped = inside.clamp(column, {0, tiling.columns});
@@ -221,9 +219,8 @@ void ContractionEmitter::packColumns(ElementEmitter &emitter,
       elements = arith::SelectOp::create(
           builder, emitter.broadcast(clamped.inside), elements, zero);
     }
-    vector::StoreOp::create(
-        builder, elements, packed,
-        ValueRange{step, constant(vector * tiling.lanes)});
+    vector::StoreOp::create(builder, elements, packed,
+                            ValueRange{step, constant(vector * tiling.lanes)});
   }
 }
 
@@ -233,8 +230,7 @@ void ContractionEmitter::packPanel(Value firstStep, Value stepsHere) {
       ElementEmitter emitter(builder, target.memory, tiling.lanes);
       Value global = arith::AddIOp::create(builder, firstStep, step);
       LinearIndex base =
-          address(shape.reduced,
-                  emitter.indices().atom(global, tiling.steps),
+          address(shape.reduced, emitter.indices().atom(global, tiling.steps),
                   /*right=*/true, emitter.indices()) +
           emitter.indices().atom(rightBatch, int64_t(1) << 40);
       packColumns(emitter, base, step, full);
@@ -279,8 +275,8 @@ void ContractionEmitter::emitTile(Value tile, Value stepsHere) {
           builder, type, sums,
           ValueRange{rows.back(), constant(vector * tiling.lanes)}));
   }
-  auto loop = scf::ForOp::create(builder, constant(0), stepsHere, constant(1),
-                                 running);
+  auto loop =
+      scf::ForOp::create(builder, constant(0), stepsHere, constant(1), running);
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
@@ -305,7 +301,6 @@ void ContractionEmitter::emitTile(Value tile, Value stepsHere) {
       vector::StoreOp::create(
           builder, loop.getResult(row * tiling.vectors + vector), sums,
           ValueRange{rows[row], constant(vector * tiling.lanes)});
-
 }
 
 void ContractionEmitter::emitTiles(Value firstStep, Value stepsHere) {
@@ -317,8 +312,8 @@ void ContractionEmitter::emitTiles(Value firstStep, Value stepsHere) {
     Value offset = inside.materialize(inside.simplify(at));
     memref::StoreOp::create(builder, offset, stepTable, step);
   });
-  Value tiles = arith::CeilDivUIOp::create(builder, rowsHere,
-                                           constant(tiling.tileRows));
+  Value tiles =
+      arith::CeilDivUIOp::create(builder, rowsHere, constant(tiling.tileRows));
   emitLoop(tiles, [&](Value tile) { emitTile(tile, stepsHere); });
 }
 
@@ -334,20 +329,18 @@ LogicalResult ContractionEmitter::forEachSum(PointEmitter emitPoint) {
     LinearIndex rowIndex =
         inside.atom(rowBlock, tiling.rowBlocks) * tiling.blockRows +
         inside.atom(row, tiling.blockRows);
-    LinearIndex columnIndex =
-        inside.atom(panel, tiling.panels) * tiling.panel;
-    columnIndex = columnIndex +
-                  (lanes == 1
-                       ? inside.atom(column, tiling.panel)
-                       : inside.atom(column, tiling.vectors) * tiling.lanes +
-                             inside.lane());
+    LinearIndex columnIndex = inside.atom(panel, tiling.panels) * tiling.panel;
+    columnIndex =
+        columnIndex +
+        (lanes == 1 ? inside.atom(column, tiling.panel)
+                    : inside.atom(column, tiling.vectors) * tiling.lanes +
+                          inside.lane());
     Value inScratch =
         lanes == 1 ? column
                    : Value(arith::MulIOp::create(builder, column,
                                                  constant(tiling.lanes)));
-    if (failed(emitPoint(emitter,
-                         resultIndices(inside, rowIndex, columnIndex), row,
-                         inScratch)))
+    if (failed(emitPoint(emitter, resultIndices(inside, rowIndex, columnIndex),
+                         row, inScratch)))
       result = failure();
   };
   auto visitAll = [&](int64_t lanes, Value count) {
@@ -392,8 +385,7 @@ LogicalResult ContractionEmitter::emitInits() {
     if (element.getType() != type)
       element = arith::ExtFOp::create(builder, type, element);
     if (vector)
-      vector::StoreOp::create(builder, element, sums,
-                              ValueRange{row, column});
+      vector::StoreOp::create(builder, element, sums, ValueRange{row, column});
     else
       memref::StoreOp::create(builder, element, sums, ValueRange{row, column});
     return success();
@@ -423,25 +415,23 @@ LogicalResult ContractionEmitter::emitEpilogue() {
 }
 
 LogicalResult ContractionEmitter::emit() {
-  SmallVector<LinearIndex> place =
-      delinearize(index.atom(target.task,
-                             tiling.batch * tiling.rowBlocks * tiling.panels),
-                  {tiling.batch, tiling.rowBlocks, tiling.panels}, index);
+  SmallVector<LinearIndex> place = delinearize(
+      index.atom(target.task, tiling.batch * tiling.rowBlocks * tiling.panels),
+      {tiling.batch, tiling.rowBlocks, tiling.panels}, index);
   batch = index.materialize(place[0]);
   rowBlock = index.materialize(place[1]);
   panel = index.materialize(place[2]);
   firstRow = index.materialize(place[1] * tiling.blockRows);
-  Value rest =
-      arith::SubIOp::create(builder, constant(tiling.rows), firstRow);
+  Value rest = arith::SubIOp::create(builder, constant(tiling.rows), firstRow);
   rowsHere = arith::MinSIOp::create(builder, rest, constant(tiling.blockRows));
   leftFlat = target.memory.lookup(shape.left.tensor);
   rightFlat = target.memory.lookup(shape.right.tensor);
-  leftBatch = index.materialize(
-      address(shape.batch, place[0], /*right=*/false, index) +
-      shape.left.offset);
-  rightBatch = index.materialize(
-      address(shape.batch, place[0], /*right=*/true, index) +
-      shape.right.offset);
+  leftBatch =
+      index.materialize(address(shape.batch, place[0], /*right=*/false, index) +
+                        shape.left.offset);
+  rightBatch =
+      index.materialize(address(shape.batch, place[0], /*right=*/true, index) +
+                        shape.right.offset);
   packed = scratch({tiling.blockSteps, tiling.panel}, shape.body.sumType);
   sums = scratch({tiling.blockRows, tiling.panel}, shape.body.sumType);
   rowTable = scratch({tiling.blockRows}, builder.getIndexType());
@@ -454,8 +444,8 @@ LogicalResult ContractionEmitter::emit() {
         arith::MulIOp::create(builder, block, constant(tiling.blockSteps));
     Value rest =
         arith::SubIOp::create(builder, constant(tiling.steps), firstStep);
-    Value stepsHere = arith::MinSIOp::create(builder, rest,
-                                             constant(tiling.blockSteps));
+    Value stepsHere =
+        arith::MinSIOp::create(builder, rest, constant(tiling.blockSteps));
     packPanel(firstStep, stepsHere);
     emitTiles(firstStep, stepsHere);
   });

@@ -4,8 +4,7 @@
 
 using namespace ckpt;
 
-LogicalResult ckpt::emitElementwiseKernel(KernelCode &code,
-                                          int64_t lanes,
+LogicalResult ckpt::emitElementwiseKernel(KernelCode &code, int64_t lanes,
                                           mlir::SymbolTable &symbols) {
   if (code.outputs.empty())
     return mlir::emitError(code.function.getLoc(),
@@ -38,10 +37,10 @@ LogicalResult ckpt::emitElementwiseKernel(KernelCode &code,
     return success();
   };
   auto emit = [&](TaskTarget &target) {
-    return space.emitLoops(target, [&](ElementEmitter &emitter,
-                                       ArrayRef<LinearIndex> at) {
-      return emitPoint(target, emitter, at);
-    });
+    return space.emitLoops(
+        target, [&](ElementEmitter &emitter, ArrayRef<LinearIndex> at) {
+          return emitPoint(target, emitter, at);
+        });
   };
   return emitTasks(code, {space.getTasks(), type.getNumElements() * work, emit},
                    symbols);

@@ -1,8 +1,8 @@
 //===- EmitKernels.cpp - Loops for the tensor code of kernels -------------===//
 
-#include "ckpt/Conversion/Passes.h"
 #include "ContractionBody.h"
 #include "KernelCode.h"
+#include "ckpt/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -47,8 +47,7 @@ struct EmitKernels : public ckpt::impl::EmitKernelsBase<EmitKernels> {
 
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
-    for (auto function :
-         llvm::to_vector(getOperation().getOps<func::FuncOp>()))
+    for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>()))
       if (isKernelFunction(function) &&
           failed(emitKernel(function, lanes, symbols)))
         return signalPassFailure();

@@ -57,11 +57,11 @@ private:
   SmallVector<Value> emitLoops(ElementEmitter &emitter, ArrayRef<unsigned> dims,
                                SmallVector<LinearIndex> loops,
                                ValueRange running, Body body);
-  SmallVector<Value> emitLoop(ElementEmitter &emitter, int64_t count,
-                              ValueRange running,
-                              llvm::function_ref<SmallVector<Value>(
-                                  ElementEmitter &, LinearIndex, ValueRange)>
-                                  body);
+  SmallVector<Value>
+  emitLoop(ElementEmitter &emitter, int64_t count, ValueRange running,
+           llvm::function_ref<SmallVector<Value>(ElementEmitter &, LinearIndex,
+                                                 ValueRange)>
+               body);
   SmallVector<Value> emitStep(ElementEmitter &emitter,
                               ArrayRef<LinearIndex> loops, ValueRange running);
   SmallVector<Value> emitPartialRow(ElementEmitter &emitter,
@@ -89,9 +89,9 @@ static Operation *findCombiner(linalg::LinalgOp op) {
   BlockArgument out = op.getRegionOutputArgs().front();
   Operation *combiner =
       op.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
-  if (!combiner || combiner->getBlock() != op.getBlock() ||
-      !out.hasOneUse() || *out.getUsers().begin() != combiner ||
-      combiner->getNumOperands() != 2 || combiner->getNumRegions() != 0)
+  if (!combiner || combiner->getBlock() != op.getBlock() || !out.hasOneUse() ||
+      *out.getUsers().begin() != combiner || combiner->getNumOperands() != 2 ||
+      combiner->getNumRegions() != 0)
     return nullptr;
   return combiner;
 }
@@ -143,9 +143,9 @@ SmallVector<Value> ReductionEmitter::emitInits(ElementEmitter &emitter,
   SmallVector<Value> inits;
   linalg::LinalgOp op = reduction.op;
   for (OpOperand &operand : op.getDpsInitsMutable()) {
-    Value init = emitter.emit(
-        operand.get(), applyMap(op.getMatchingIndexingMap(&operand), loops,
-                                emitter.indices()));
+    Value init = emitter.emit(operand.get(),
+                              applyMap(op.getMatchingIndexingMap(&operand),
+                                       loops, emitter.indices()));
     if (!init)
       return {};
     if (reduction.contraction &&
@@ -191,13 +191,12 @@ SmallVector<Value> ReductionEmitter::emitLoops(ElementEmitter &emitter,
                                                ValueRange running, Body body) {
   if (dims.empty())
     return body(emitter, loops, running);
-  return emitLoop(emitter, reduction.extents[dims.front()], running,
-                  [&](ElementEmitter &inside, LinearIndex counter,
-                      ValueRange running) {
-                    loops[dims.front()] = counter;
-                    return emitLoops(inside, dims.drop_front(), loops, running,
-                                     body);
-                  });
+  return emitLoop(
+      emitter, reduction.extents[dims.front()], running,
+      [&](ElementEmitter &inside, LinearIndex counter, ValueRange running) {
+        loops[dims.front()] = counter;
+        return emitLoops(inside, dims.drop_front(), loops, running, body);
+      });
 }
 
 SmallVector<Value> ReductionEmitter::emitStep(ElementEmitter &emitter,
@@ -215,8 +214,8 @@ SmallVector<Value> ReductionEmitter::emitStep(ElementEmitter &emitter,
   for (OpOperand *operand :
        {reduction.contraction->left, reduction.contraction->right}) {
     Value factor = emitter.emit(
-        operand->get(), applyMap(op.getMatchingIndexingMap(operand), loops,
-                                 emitter.indices()));
+        operand->get(),
+        applyMap(op.getMatchingIndexingMap(operand), loops, emitter.indices()));
     if (!factor)
       return {};
     factor = emitter.broadcast(factor);
@@ -225,8 +224,8 @@ SmallVector<Value> ReductionEmitter::emitStep(ElementEmitter &emitter,
       factor = arith::ExtFOp::create(builder, type, factor);
     factors.push_back(factor);
   }
-  return {math::FmaOp::create(builder, factors[0], factors[1],
-                              running.front())};
+  return {
+      math::FmaOp::create(builder, factors[0], factors[1], running.front())};
 }
 
 //===----------------------------------------------------------------------===//
@@ -283,13 +282,13 @@ ReductionEmitter::emitPartialRow(ElementEmitter &emitter,
         loops[dim] = counter + begin;
         Value lane = inside.indices().materialize(
             divideIndex(loops[dim], partialResults, inside.indices()).second);
-        Value partial = vector::ExtractOp::create(
-            builder, running.front(), OpFoldResult(lane));
+        Value partial = vector::ExtractOp::create(builder, running.front(),
+                                                  OpFoldResult(lane));
         SmallVector<Value> next = emitStep(inside, loops, partial);
         if (next.empty())
           return {};
-        return {vector::InsertOp::create(builder, next.front(),
-                                         running.front(), OpFoldResult(lane))};
+        return {vector::InsertOp::create(builder, next.front(), running.front(),
+                                         OpFoldResult(lane))};
       });
 }
 
@@ -302,24 +301,21 @@ SmallVector<Value> ReductionEmitter::emit(ElementEmitter &emitter,
   SmallVector<LinearIndex> all(loops);
   SmallVector<Value> results;
   if (!reduction.combiner) {
-    results = emitLoops(emitter, dims, all, inits,
-                        [&](ElementEmitter &inside,
-                            SmallVector<LinearIndex> loops,
-                            ValueRange running) {
-                          return emitStep(inside, loops, running);
-                        });
+    results = emitLoops(
+        emitter, dims, all, inits,
+        [&](ElementEmitter &inside, SmallVector<LinearIndex> loops,
+            ValueRange running) { return emitStep(inside, loops, running); });
   } else {
     llvm::erase(dims, reduction.partialDim);
     auto type = VectorType::get(partialResults, inits.front().getType());
     Value neutral = arith::ConstantOp::create(
-        builder,
-        DenseElementsAttr::get(type, Attribute(reduction.neutral)));
-    results = emitLoops(emitter, dims, all, neutral,
-                        [&](ElementEmitter &inside,
-                            SmallVector<LinearIndex> loops,
-                            ValueRange running) {
-                          return emitPartialRow(inside, loops, running);
-                        });
+        builder, DenseElementsAttr::get(type, Attribute(reduction.neutral)));
+    results =
+        emitLoops(emitter, dims, all, neutral,
+                  [&](ElementEmitter &inside, SmallVector<LinearIndex> loops,
+                      ValueRange running) {
+                    return emitPartialRow(inside, loops, running);
+                  });
     if (!results.empty())
       results = {combine(inits.front(), combineAll(results.front()))};
   }
@@ -382,13 +378,13 @@ LogicalResult ckpt::emitReductionKernel(KernelCode &code, int64_t lanes,
           SmallVector<Value> results = reducer.emit(emitter, loops);
           if (results.empty())
             return failure();
-          for (auto [result, value] : llvm::zip_equal(op->getResults(), results))
+          for (auto [result, value] :
+               llvm::zip_equal(op->getResults(), results))
             emitter.setElement(result, value);
           return emitOutputs(code, target, emitter, at);
         });
   };
   return emitTasks(
-      code,
-      {space.getTasks(), ShapedType::getNumElements(shape) * work, emit},
+      code, {space.getTasks(), ShapedType::getNumElements(shape) * work, emit},
       symbols);
 }

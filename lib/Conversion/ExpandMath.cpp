@@ -24,8 +24,8 @@ struct ExpandMath : public ckpt::impl::ExpandMathBase<ExpandMath> {
     GreedyRewriteConfig config;
     // Neither reorders floating-point arithmetic, but only these are wanted.
     config.enableFolding(false).enableConstantCSE(false);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns),
-                                     config)))
+    if (failed(
+            applyPatternsGreedily(getOperation(), std::move(patterns), config)))
       signalPassFailure();
   }
 };

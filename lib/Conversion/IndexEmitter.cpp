@@ -53,8 +53,7 @@ LinearIndex IndexEmitter::simplify(LinearIndex index) const {
   for (const Division &division : llvm::reverse(divisions)) {
     if (division.quotient.isConstant() || division.remainder.isConstant())
       continue;
-    int64_t factor =
-        index.factorOf(division.remainder.getTerms().front().atom);
+    int64_t factor = index.factorOf(division.remainder.getTerms().front().atom);
     if (factor == 0 ||
         index.factorOf(division.quotient.getTerms().front().atom) !=
             factor * division.divisor)
@@ -147,9 +146,9 @@ ClampedIndex IndexEmitter::clampValue(const LinearIndex &index,
     clamped = arith::MinSIOp::create(builder, clamped, high);
   }
   // The atom starts at 0, the range elsewhere.
-  Value fromBegin =
-      range.begin == 0 ? clamped
-                       : Value(arith::SubIOp::create(builder, clamped, low));
+  Value fromBegin = range.begin == 0
+                        ? clamped
+                        : Value(arith::SubIOp::create(builder, clamped, low));
   return {atom(fromBegin, range.end - range.begin) + range.begin, inside};
 }
 
@@ -160,13 +159,12 @@ ClampedIndex IndexEmitter::clamp(const LinearIndex &index, IndexRange range) {
     return {0, arith::ConstantIntOp::create(builder, 0, 1)};
   // Whole granules are inside or outside, so lanes stay neighbours.
   int64_t modulus = std::gcd(range.begin, range.end);
-  GranularIndex split = splitAtGranule(
-      index, modulus, [&](AtomId atom) { return varies(atom); });
+  GranularIndex split =
+      splitAtGranule(index, modulus, [&](AtomId atom) { return varies(atom); });
   if (varies(split.coarse))
     return clampValue(index, range);
-  ClampedIndex coarse =
-      clampValue(split.coarse,
-                 {range.begin / split.granule, range.end / split.granule});
+  ClampedIndex coarse = clampValue(
+      split.coarse, {range.begin / split.granule, range.end / split.granule});
   return {coarse.index * split.granule + split.fine, coarse.inside};
 }
 

@@ -49,8 +49,7 @@ IterationSpace::coordinates(ElementEmitter &emitter, const LinearIndex &row,
   SmallVector<int64_t> rowShape(shape);
   rowShape.erase(rowShape.begin() + innerDim);
   rowShape.push_back(blocks);
-  SmallVector<LinearIndex> at =
-      delinearize(row, rowShape, emitter.indices());
+  SmallVector<LinearIndex> at = delinearize(row, rowShape, emitter.indices());
   LinearIndex block = at.pop_back_val();
   at.insert(at.begin() + innerDim, block * this->inner + inner);
   return at;
@@ -70,9 +69,8 @@ LogicalResult IterationSpace::emitRow(
       at = at + emitter.indices().atom(counter, vectors) * width;
     LinearIndex rowIndex =
         rows == 1 ? LinearIndex(0) : emitter.indices().atom(row, rows);
-    return emitPoint(emitter,
-                     coordinates(emitter, rowIndex,
-                                 at + emitter.indices().lane()));
+    return emitPoint(
+        emitter, coordinates(emitter, rowIndex, at + emitter.indices().lane()));
   };
   auto emitLoop = [&](int64_t count, int64_t width, int64_t begin) {
     if (count == 0)

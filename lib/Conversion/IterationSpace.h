@@ -22,21 +22,19 @@ public:
 
   /// Calls \p emitPoint in the innermost loops of a task, with an emitter of
   /// several lanes in the main loop and of one in the remainder.
-  LogicalResult
-  emitLoops(TaskTarget &target,
-            llvm::function_ref<LogicalResult(ElementEmitter &,
-                                             ArrayRef<LinearIndex>)>
-                emitPoint) const;
+  LogicalResult emitLoops(
+      TaskTarget &target,
+      llvm::function_ref<LogicalResult(ElementEmitter &, ArrayRef<LinearIndex>)>
+          emitPoint) const;
 
 private:
   SmallVector<LinearIndex> coordinates(ElementEmitter &emitter,
                                        const LinearIndex &row,
                                        const LinearIndex &inner) const;
-  LogicalResult
-  emitRow(TaskTarget &target, Value row,
-          llvm::function_ref<LogicalResult(ElementEmitter &,
-                                           ArrayRef<LinearIndex>)>
-              emitPoint) const;
+  LogicalResult emitRow(
+      TaskTarget &target, Value row,
+      llvm::function_ref<LogicalResult(ElementEmitter &, ArrayRef<LinearIndex>)>
+          emitPoint) const;
 
   SmallVector<int64_t> shape;
   int64_t lanes;

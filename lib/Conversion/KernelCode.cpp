@@ -134,8 +134,8 @@ static TaskTarget enter(KernelCode &code, Block &entry,
         flatten(builder, entry.getArgument(argument.getArgNumber()));
   for (auto [constant, global] : llvm::zip_equal(code.constants, globals)) {
     memref::GlobalOp op = global;
-    Value buffer = memref::GetGlobalOp::create(builder, op.getType(),
-                                               op.getSymName());
+    Value buffer =
+        memref::GetGlobalOp::create(builder, op.getType(), op.getSymName());
     arith::ConstantOp source = constant;
     target.memory[source.getResult()] = flatten(builder, buffer);
   }
@@ -163,19 +163,17 @@ static LogicalResult emitInLoop(KernelCode &code, const TaskGrid &grid,
   return grid.emit(target);
 }
 
-static LogicalResult emitInParallel(KernelCode &code,
-                                    const TaskGrid &grid,
+static LogicalResult emitInParallel(KernelCode &code, const TaskGrid &grid,
                                     ArrayRef<memref::GlobalOp> globals,
-                                    Block &entry,
-                                    ImplicitLocOpBuilder &builder,
+                                    Block &entry, ImplicitLocOpBuilder &builder,
                                     SymbolTable &symbols) {
   SmallVector<Type> types(entry.getArgumentTypes());
   types.push_back(builder.getIndexType());
   OpBuilder atModule(code.function);
-  auto task = func::FuncOp::create(
-      atModule, code.function.getLoc(),
-      (code.function.getSymName() + "_task").str(),
-      atModule.getFunctionType(types, TypeRange()));
+  auto task =
+      func::FuncOp::create(atModule, code.function.getLoc(),
+                           (code.function.getSymName() + "_task").str(),
+                           atModule.getFunctionType(types, TypeRange()));
   task.setPrivate();
   for (StringRef name : {"passthrough", "llvm.linkage"})
     if (Attribute attribute = code.function->getAttr(name))

@@ -53,9 +53,8 @@ static std::string describe(KernelOp kernel) {
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
     bool isReduction = linalgOp && linalgOp.getNumReductionLoops() > 0;
     if (isReduction || op.getDialect()->getNamespace() == "scf") {
-      name = isa<linalg::GenericOp>(op)
-                 ? "reduction"
-                 : op.getName().getStringRef().str();
+      name = isa<linalg::GenericOp>(op) ? "reduction"
+                                        : op.getName().getStringRef().str();
       std::replace(name.begin(), name.end(), '.', '_');
     }
   }
@@ -72,9 +71,9 @@ static SmallVector<Value> memoryInputs(KernelOp kernel) {
 static void markAsKernel(func::FuncOp function) {
   Builder builder(function.getContext());
   function->setAttr("passthrough", builder.getStrArrayAttr({"noinline"}));
-  function->setAttr("llvm.linkage",
-                    LLVM::LinkageAttr::get(function.getContext(),
-                                           LLVM::Linkage::Internal));
+  function->setAttr(
+      "llvm.linkage",
+      LLVM::LinkageAttr::get(function.getContext(), LLVM::Linkage::Internal));
 }
 
 /// Tensor code between memrefs: what stands in memory as i1 is widened.
@@ -128,15 +127,16 @@ public:
       : symbols(symbols), builder(module.getBodyRegion()) {}
 
   func::FuncOp get(KernelOp kernel) {
-    SmallVector<Type> types = llvm::map_to_vector(
-        memoryInputs(kernel),
-        [](Value value) { return memoryType(value.getType()); });
+    SmallVector<Type> types =
+        llvm::map_to_vector(memoryInputs(kernel), [](Value value) {
+          return memoryType(value.getType());
+        });
     for (Type type : kernel.getResultTypes())
       types.push_back(memoryType(type));
     if (kernel.getWorkspaceBytes() > 0)
-      types.push_back(MemRefType::get(
-          {static_cast<int64_t>(kernel.getWorkspaceBytes())},
-          builder.getI8Type()));
+      types.push_back(
+          MemRefType::get({static_cast<int64_t>(kernel.getWorkspaceBytes())},
+                          builder.getI8Type()));
     auto function =
         func::FuncOp::create(builder, kernel.getLoc(), "kernel",
                              builder.getFunctionType(types, TypeRange()));
@@ -210,19 +210,18 @@ private:
            llvm::zip_equal(kernel.getOffsets(), kernel.getBytes()))
         if (offset >= 0)
           arenaBytes = std::max(arenaBytes, offset + bytes);
-      arenaBytes = std::max(
-          arenaBytes, static_cast<int64_t>(kernel.getWorkspaceOffset() +
-                                           kernel.getWorkspaceBytes()));
+      arenaBytes = std::max(arenaBytes,
+                            static_cast<int64_t>(kernel.getWorkspaceOffset() +
+                                                 kernel.getWorkspaceBytes()));
     }
-    if (auto planned = step->getAttrOfType<IntegerAttr>(
-            CkptDialect::arenaBytesAttrName()))
+    if (auto planned =
+            step->getAttrOfType<IntegerAttr>(CkptDialect::arenaBytesAttrName()))
       arenaBytes = std::max(arenaBytes, planned.getInt());
     auto type = step.getFunctionType();
-    SmallVector<Type> types =
-        llvm::map_to_vector(type.getInputs(), memoryType);
+    SmallVector<Type> types = llvm::map_to_vector(type.getInputs(), memoryType);
     llvm::append_range(types, llvm::map_range(type.getResults(), memoryType));
-    types.push_back(MemRefType::get(
-        {arenaBytes}, IntegerType::get(step.getContext(), 8)));
+    types.push_back(
+        MemRefType::get({arenaBytes}, IntegerType::get(step.getContext(), 8)));
     step.setFunctionType(FunctionType::get(step.getContext(), types, {}));
     step.removeResAttrsAttr();
     SmallVector<Location> locations(types.size(), step.getLoc());
@@ -276,12 +275,11 @@ private:
       operands.push_back(buffer);
     }
     if (kernel.getWorkspaceBytes() > 0)
-      operands.push_back(
-          view(kernel.getLoc(),
-               MemRefType::get(
-                   {static_cast<int64_t>(kernel.getWorkspaceBytes())},
-                   builder->getI8Type()),
-               kernel.getWorkspaceOffset()));
+      operands.push_back(view(
+          kernel.getLoc(),
+          MemRefType::get({static_cast<int64_t>(kernel.getWorkspaceBytes())},
+                          builder->getI8Type()),
+          kernel.getWorkspaceOffset()));
     func::CallOp::create(*builder, kernel.getLoc(), kernels.get(kernel),
                          operands);
     return success();
@@ -310,8 +308,7 @@ private:
     auto elements = cast<ElementsAttr>(constant.getValue());
     if (cast<ShapedType>(value.getType()).getElementType().isInteger(1))
       elements = cast<DenseIntElementsAttr>(elements).mapValues(
-          type.getElementType(),
-          [](const APInt &bit) { return bit.zext(8); });
+          type.getElementType(), [](const APInt &bit) { return bit.zext(8); });
     OpBuilder atModule(step);
     auto global = memref::GlobalOp::create(
         atModule, constant.getLoc(), "constant",
@@ -342,8 +339,7 @@ private:
   llvm::DenseMap<Value, Value> memory;
 };
 
-struct KernelsToCalls
-    : public ckpt::impl::KernelsToCallsBase<KernelsToCalls> {
+struct KernelsToCalls : public ckpt::impl::KernelsToCallsBase<KernelsToCalls> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SmallVector<func::FuncOp> steps;

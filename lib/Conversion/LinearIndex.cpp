@@ -139,9 +139,9 @@ GranularIndex ckpt::splitAtGranule(const LinearIndex &index, int64_t modulus,
   return first ? *first : GranularIndex{1, index, 0};
 }
 
-std::pair<LinearIndex, LinearIndex>
-ckpt::divideIndex(const LinearIndex &index, int64_t divisor,
-                  IndexDivider &divider) {
+std::pair<LinearIndex, LinearIndex> ckpt::divideIndex(const LinearIndex &index,
+                                                      int64_t divisor,
+                                                      IndexDivider &divider) {
   if (divisor == 1)
     return {index, 0};
   int64_t low = floorModulo(index.getConstant(), divisor);

@@ -11,10 +11,13 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace ckpt;
 using namespace mlir;
@@ -31,8 +34,7 @@ static OpOperand *destinationOf(OpResult result) {
 
 /// Lets the anchor start from a copy of its init in the output's buffer. Where
 /// the output lies over the init, the copy is one onto itself.
-static void writeIntoOutput(KernelCode &code, Value tensor,
-                            BlockArgument out) {
+static void writeIntoOutput(KernelCode &code, Value tensor, BlockArgument out) {
   auto result = dyn_cast<OpResult>(tensor);
   if (!result || result.getOwner() != code.anchor)
     return;
@@ -49,8 +51,8 @@ static void writeIntoOutput(KernelCode &code, Value tensor,
   if (matchPattern(init->get(), m_Constant(&splat)) && splat.isSplat()) {
     Value scalar = arith::ConstantOp::create(
         builder, loc, cast<TypedAttr>(splat.getSplatValue<Attribute>()));
-    started = linalg::FillOp::create(builder, loc, scalar, destination)
-                  .getResult(0);
+    started =
+        linalg::FillOp::create(builder, loc, scalar, destination).getResult(0);
   } else {
     started = linalg::CopyOp::create(builder, loc, init->get(), destination)
                   .getResult(0);
@@ -75,8 +77,18 @@ static void moveToStack(func::FuncOp function) {
 LogicalResult ckpt::lowerOpaqueKernel(KernelCode &code) {
   for (auto [tensor, out] : code.outputs)
     writeIntoOutput(code, tensor, out);
+  RewritePatternSet patterns(code.function.getContext());
+  linalg::populateElementwiseToLinalgConversionPatterns(patterns);
+  if (failed(applyPatternsGreedily(code.function, std::move(patterns))))
+    return failure();
   bufferization::OneShotBufferizationOptions options;
   options.bufferAlignment = 64;
+  // A loop that is lowered like any other, not a call into a runtime library.
+  options.memCpyFn = [](OpBuilder &builder, Location loc, Value from,
+                        Value to) {
+    linalg::makeMemRefCopyOp(builder, loc, from, to);
+    return success();
+  };
   bufferization::BufferizationState state;
   if (failed(bufferization::runOneShotBufferize(code.function, options, state)))
     return failure();

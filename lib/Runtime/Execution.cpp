@@ -8,6 +8,7 @@
 #include "mlir/ExecutionEngine/OptUtils.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -95,12 +96,15 @@ CompiledStep::compile(ModuleOp module, const CompileOptions &options) {
   std::string name = step->getName().str();
 
   // The arena is the last argument, but only until it is a bare pointer.
+  for (auto function : copy->getOps<mlir::func::FuncOp>())
+    if (function != *step)
+      function.setPrivate();
   mlir::PassManager toCalls(copy->getContext());
+  toCalls.addPass(mlir::createSymbolDCEPass());
   toCalls.addPass(createKernelsToCalls());
   if (failed(toCalls.run(*copy)))
     return makeError("lowering to calls failed");
-  auto arena =
-      dyn_cast<mlir::MemRefType>(step->getArgumentTypes().back());
+  auto arena = dyn_cast<mlir::MemRefType>(step->getArgumentTypes().back());
   if (!arena || step->getNumArguments() !=
                     result->arguments.size() + result->results.size() + 1)
     return makeError("expected '" + name + "' to be a function of kernels");
@@ -143,9 +147,8 @@ void CompiledStep::run(ArrayRef<void *> arguments, ArrayRef<void *> results,
   // The packed form takes the address of each value.
   SmallVector<void *> packed;
   for (auto [number, pointer] : llvm::enumerate(pointers)) {
-    bool byValue =
-        number < this->arguments.size() &&
-        !isa<mlir::RankedTensorType>(this->arguments[number].type);
+    bool byValue = number < this->arguments.size() &&
+                   !isa<mlir::RankedTensorType>(this->arguments[number].type);
     packed.push_back(byValue ? pointer : static_cast<void *>(&pointer));
   }
   entry(packed.data());

@@ -42,8 +42,7 @@ static void buildPipeline(OpPassManager &manager) {
   manager.addPass(bufferization::createOneShotBufferizePass(bufferize));
   bufferization::BufferResultsToOutParamsPassOptions outParams;
   outParams.modifyPublicFunctions = true;
-  manager.addPass(
-      bufferization::createBufferResultsToOutParamsPass(outParams));
+  manager.addPass(bufferization::createBufferResultsToOutParamsPass(outParams));
   manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   math::MathExpandOpsPassOptions expand;
   expand.opMnemonics = {"rsqrt"};
@@ -71,13 +70,12 @@ static void buildPipeline(OpPassManager &manager) {
 llvm::Expected<std::unique_ptr<ExecutionEngine>>
 compileReference(ModuleOp module, StringRef name) {
   OwningOpRef<ModuleOp> copy(module.clone());
-  for (auto function :
-       llvm::to_vector(copy->getOps<func::FuncOp>())) {
+  for (auto function : llvm::to_vector(copy->getOps<func::FuncOp>())) {
     if (function.getName() != name)
       function.erase();
     else
-      for (auto kernel : llvm::to_vector(
-               function.front().getOps<ckpt::KernelOp>()))
+      for (auto kernel :
+           llvm::to_vector(function.front().getOps<ckpt::KernelOp>()))
         dissolve(kernel);
   }
   RewritePatternSet patterns(copy->getContext());

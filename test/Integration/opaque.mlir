@@ -1,0 +1,88 @@
+// Loops and conditionals, bufferized one by one.
+// RUN: ckpt-execute %s | FileCheck %s
+
+// CHECK: scatter: ok
+func.func @scatter(%x0: tensor<9x20xf32>, %x1: tensor<9xi32>) -> (tensor<5x20xf32>) {
+  %r1 = ckpt.kernel(%a0 = %x0 : tensor<9x20xf32>, %a1 = %x1 : tensor<9xi32>) slots [-1 : 4] {
+    %c = arith.constant dense<0.0> : tensor<5x20xf32>
+    %z = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %n = arith.constant 9 : index
+    %0 = scf.for %i = %z to %n step %one iter_args(%s = %c) -> (tensor<5x20xf32>) {
+      %r = tensor.extract %a1[%i] : tensor<9xi32>
+      %k = arith.index_cast %r : i32 to index
+      %u = tensor.extract_slice %a0[%i, 0] [1, 20] [1, 1] : tensor<9x20xf32> to tensor<20xf32>
+      %v = tensor.extract_slice %s[%k, 0] [1, 20] [1, 1] : tensor<5x20xf32> to tensor<20xf32>
+      %w = linalg.add ins(%u, %v : tensor<20xf32>, tensor<20xf32>) outs(%v : tensor<20xf32>) -> tensor<20xf32>
+      %q = tensor.insert_slice %w into %s[%k, 0] [1, 20] [1, 1] : tensor<20xf32> into tensor<5x20xf32>
+      scf.yield %q : tensor<5x20xf32>
+    }
+    ckpt.yield %0 : tensor<5x20xf32>
+  } -> tensor<5x20xf32>
+  return %r1 : tensor<5x20xf32>
+}
+// CHECK: scatter_into: ok
+func.func @scatter_into(%x0: tensor<9x20xf32>, %x1: tensor<9xi32>, %x2: tensor<5x20xf32>) -> (tensor<5x20xf32>) {
+  %r1 = ckpt.kernel(%a0 = %x0 : tensor<9x20xf32>, %a1 = %x1 : tensor<9xi32>, %a2 = %x2 : tensor<5x20xf32>) slots [-1 : 4] {
+    %z = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %n = arith.constant 9 : index
+    %0 = scf.for %i = %z to %n step %one iter_args(%s = %a2) -> (tensor<5x20xf32>) {
+      %r = tensor.extract %a1[%i] : tensor<9xi32>
+      %k = arith.index_cast %r : i32 to index
+      %u = tensor.extract_slice %a0[%i, 0] [1, 20] [1, 1] : tensor<9x20xf32> to tensor<20xf32>
+      %v = tensor.extract_slice %s[%k, 0] [1, 20] [1, 1] : tensor<5x20xf32> to tensor<20xf32>
+      %w = linalg.add ins(%u, %v : tensor<20xf32>, tensor<20xf32>) outs(%v : tensor<20xf32>) -> tensor<20xf32>
+      %q = tensor.insert_slice %w into %s[%k, 0] [1, 20] [1, 1] : tensor<20xf32> into tensor<5x20xf32>
+      scf.yield %q : tensor<5x20xf32>
+    }
+    ckpt.yield %0 : tensor<5x20xf32>
+  } -> tensor<5x20xf32>
+  return %r1 : tensor<5x20xf32>
+}
+// CHECK: scatter_in_place: ok
+func.func @scatter_in_place(%x0: tensor<9x20xf32>, %x1: tensor<9xi32>, %x2: tensor<5x20xf32>) -> (tensor<5x20xf32>) attributes {test.same_as = @scatter_into} {
+  %r1 = ckpt.kernel(%a = %x2 : tensor<5x20xf32>) slots [0 : 65536] {
+    %m = arith.negf %a : tensor<5x20xf32>
+    %0 = arith.negf %m : tensor<5x20xf32>
+    ckpt.yield %0 : tensor<5x20xf32>
+  } -> tensor<5x20xf32>
+  %r2 = ckpt.kernel(%a0 = %x0 : tensor<9x20xf32>, %a1 = %x1 : tensor<9xi32>, %a2 = %r1 : tensor<5x20xf32>) slots [0 : 65536] {
+    %z = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %n = arith.constant 9 : index
+    %0 = scf.for %i = %z to %n step %one iter_args(%s = %a2) -> (tensor<5x20xf32>) {
+      %r = tensor.extract %a1[%i] : tensor<9xi32>
+      %k = arith.index_cast %r : i32 to index
+      %u = tensor.extract_slice %a0[%i, 0] [1, 20] [1, 1] : tensor<9x20xf32> to tensor<20xf32>
+      %v = tensor.extract_slice %s[%k, 0] [1, 20] [1, 1] : tensor<5x20xf32> to tensor<20xf32>
+      %w = linalg.add ins(%u, %v : tensor<20xf32>, tensor<20xf32>) outs(%v : tensor<20xf32>) -> tensor<20xf32>
+      %q = tensor.insert_slice %w into %s[%k, 0] [1, 20] [1, 1] : tensor<20xf32> into tensor<5x20xf32>
+      scf.yield %q : tensor<5x20xf32>
+    }
+    ckpt.yield %0 : tensor<5x20xf32>
+  } -> tensor<5x20xf32>
+  %r3 = ckpt.kernel(%a = %r2 : tensor<5x20xf32>) slots [-1 : 4] {
+    %m = arith.negf %a : tensor<5x20xf32>
+    %0 = arith.negf %m : tensor<5x20xf32>
+    ckpt.yield %0 : tensor<5x20xf32>
+  } -> tensor<5x20xf32>
+  return %r3 : tensor<5x20xf32>
+}
+// CHECK: conditional: ok
+func.func @conditional(%x0: tensor<6xf32>, %x1: tensor<i32>) -> (tensor<6xf32>) {
+  %r1 = ckpt.kernel(%a0 = %x0 : tensor<6xf32>, %a1 = %x1 : tensor<i32>) slots [-1 : 4] {
+    %r = tensor.extract %a1[] : tensor<i32>
+    %z = arith.constant 1 : i32
+    %c = arith.cmpi sgt, %r, %z : i32
+    %0 = scf.if %c -> (tensor<6xf32>) {
+      %u = math.absf %a0 : tensor<6xf32>
+      scf.yield %u : tensor<6xf32>
+    } else {
+      %u = arith.negf %a0 : tensor<6xf32>
+      scf.yield %u : tensor<6xf32>
+    }
+    ckpt.yield %0 : tensor<6xf32>
+  } -> tensor<6xf32>
+  return %r1 : tensor<6xf32>
+}
