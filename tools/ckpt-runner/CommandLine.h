@@ -15,58 +15,64 @@ namespace cl = llvm::cl;
 /// The options of the runner. Not global variables: LLVM's shared library has
 /// options of its own, `--threads` among them, which are taken out first.
 struct CommandLine {
-  cl::opt<std::string> inputPath{cl::Positional, cl::desc("<step.mlir>"),
-                                 cl::init("-")};
+  /// Made with the options: forgetting LLVM's forgets categories too.
+  cl::OptionCategory category{"Options"};
+
+  cl::opt<std::string> inputPath{cl::Positional, cl::cat(category),
+                                 cl::desc("<step.mlir>"), cl::init("-")};
   cl::opt<std::string> budget{
-      "budget", cl::value_desc("amount"),
+      "budget", cl::value_desc("amount"), cl::cat(category),
       cl::desc("Largest arena: 4096 (MiB), 512KiB, 1.5GB, 50% (of what it "
                "takes with nothing recomputed)")};
   cl::opt<std::string> strategy{"strategy", cl::value_desc("name"),
+                                cl::cat(category),
                                 cl::desc("Strategy instead of a budget: none "
                                          "(default), full, every-nth, ...")};
   cl::opt<std::string> planOptions{
-      "plan-options", cl::value_desc("options"),
+      "plan-options", cl::value_desc("options"), cl::cat(category),
       cl::desc("More options of --ckpt-plan, as there")};
   cl::opt<std::string> functionName{
-      "func", cl::value_desc("name"),
+      "func", cl::value_desc("name"), cl::cat(category),
       cl::desc("The step; by default the only public function")};
   cl::opt<std::string> inputsPath{
-      "inputs", cl::value_desc("file.npz"),
+      "inputs", cl::value_desc("file.npz"), cl::cat(category),
       cl::desc("Arguments arg000, arg001, ...; without it they are random")};
   cl::opt<uint64_t> seed{
-      "seed", cl::init(0),
+      "seed", cl::init(0), cl::cat(category),
       cl::desc("Seed of random arguments: floating-point values in [-0.1, "
                "0.1), integers in the range that they index, else 0 or 1")};
   cl::list<std::string> ranges{
-      "range", cl::value_desc("argNNN:low:high"),
+      "range", cl::value_desc("argNNN:low:high"), cl::cat(category),
       cl::desc(
           "Range low <= x < high of one random argument; may be repeated")};
   cl::opt<std::string> expectedPath{
-      "expected", cl::value_desc("file.npz"),
+      "expected", cl::value_desc("file.npz"), cl::cat(category),
       cl::desc("Compare with the results out000, out001, ... of this file")};
   cl::opt<double> relativeTolerance{
-      "rtol", cl::init(1e-4),
+      "rtol", cl::init(1e-4), cl::cat(category),
       cl::desc("Tolerance, relative to the largest magnitude of a result "
                "(default 1e-4)")};
   cl::opt<double> absoluteTolerance{
-      "atol", cl::init(1e-5), cl::desc("Tolerance, absolute (default 1e-5)")};
+      "atol", cl::init(1e-5), cl::cat(category),
+      cl::desc("Tolerance, absolute (default 1e-5)")};
   cl::opt<std::string> outputsPath{"outputs", cl::value_desc("file.npz"),
+                                   cl::cat(category),
                                    cl::desc("Write the results")};
   cl::opt<bool> verify{
-      "verify",
+      "verify", cl::cat(category),
       cl::desc(
           "Also run the program as written and, with a budget or strategy, "
           "without; compare results bit by bit, and peak and time")};
   cl::opt<unsigned> repeat{
-      "repeat", cl::init(3),
+      "repeat", cl::init(3), cl::cat(category),
       cl::desc("Timed runs; the fastest counts (default 3)")};
   cl::opt<unsigned> threads{
-      "threads", cl::init(1),
+      "threads", cl::init(1), cl::cat(category),
       cl::desc("Threads; results do not depend on it (default 1)")};
   cl::opt<std::string> reportPath{
-      "report", cl::value_desc("file.json"),
+      "report", cl::value_desc("file.json"), cl::cat(category),
       cl::desc("Write all figures, in bytes and nanoseconds")};
-  cl::opt<std::string> device{"device", cl::init("cpu"),
+  cl::opt<std::string> device{"device", cl::init("cpu"), cl::cat(category),
                               cl::desc("Where it runs: cpu")};
 };
 

@@ -35,6 +35,8 @@ llvm::Error ckpt::writeRunReport(StringRef path, const RunReport &report) {
     double error = report.closeness->maxAbsoluteError;
     object["max_abs_error"] =
         std::isfinite(error) ? llvm::json::Value(error) : nullptr;
+  } else if (report.bitEqual.value_or(false)) {
+    object["max_abs_error"] = 0.0;
   }
   llvm::json::Value value(std::move(object));
   return writeOutputFile(path, [&](llvm::raw_ostream &os) {

@@ -119,6 +119,13 @@ static std::vector<std::vector<char>> copyOf(const Buffers &buffers) {
   return copies;
 }
 
+static int64_t touchedBytes(const Buffers &buffers) {
+  int64_t sum = 0;
+  for (const auto &buffer : buffers)
+    sum += buffer->touchedBytes();
+  return sum;
+}
+
 /// Runs as often as asked and fills \p measurement.
 static llvm::Error measure(const CompiledStep &step, const RunOptions &options,
                            const Signature &signature, const Buffers &arguments,
@@ -133,10 +140,16 @@ static llvm::Error measure(const CompiledStep &step, const RunOptions &options,
   measurement.results = std::move(*results);
 
   Run run(step, arguments, measurement.results, **arena);
+  ResidentGrowth firstGrowth;
   auto first = run.once();
   if (!first)
     return first.takeError();
   measurement.touchedBytes = (*arena)->touchedBytes();
+  // A later run could reuse what this one allocated and gave back, so both
+  // count.
+  if (int64_t peak = firstGrowth.peakBytes(); peak >= 0)
+    measurement.otherBytes = std::max<int64_t>(
+        0, peak - measurement.touchedBytes - touchedBytes(measurement.results));
   std::vector<std::vector<char>> firstResults = copyOf(measurement.results);
 
   measurement.stepNs = *first;

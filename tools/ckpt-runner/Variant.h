@@ -22,8 +22,9 @@ struct Measurement {
   int64_t arenaBytes = 0;
   /// Of the arena, what the operating system saw touched in the first run.
   int64_t touchedBytes = 0;
-  /// Growth of the process outside arena, arguments and results while a later
-  /// run runs; -1 where the system does not tell.
+  /// Largest growth of the process outside arena, arguments and results while
+  /// the step runs, the code that it loads included; -1 where the system does
+  /// not tell.
   int64_t otherBytes = -1;
   /// The fastest timed run.
   int64_t stepNs = 0;
