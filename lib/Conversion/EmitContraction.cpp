@@ -214,9 +214,8 @@ void ContractionEmitter::packColumns(ElementEmitter &emitter,
     auto type = VectorType::get(tiling.lanes, shape.body.sumType);
     if (elements.getType() != type)
       elements = arith::ExtFOp::create(builder, type, elements);
-    vector::StoreOp::create(
-        builder, elements, packed,
-        ValueRange{step, constant(vector * tiling.lanes)});
+    vector::StoreOp::create(builder, elements, packed,
+                            ValueRange{step, constant(vector * tiling.lanes)});
   }
 }
 
@@ -247,8 +246,8 @@ void ContractionEmitter::packSquare(Value firstStep, Value square, bool full) {
         loaded = arith::ExtFOp::create(builder, row, loaded);
       elements = vector::InsertOp::create(builder, loaded, elements, lane);
     }
-    Value transposed = vector::TransposeOp::create(builder, elements,
-                                                   ArrayRef<int64_t>{1, 0});
+    Value transposed =
+        vector::TransposeOp::create(builder, elements, ArrayRef<int64_t>{1, 0});
     for (int64_t lane = 0; lane < tiling.lanes; ++lane) {
       Value into = arith::AddIOp::create(builder, step, constant(lane));
       vector::StoreOp::create(
