@@ -77,6 +77,9 @@ private:
                       bool right, IndexEmitter &index);
   void fillRowTable();
   void packPanel(Value firstStep, Value stepsHere);
+  void packSteps(Value firstStep, Value stepsHere, bool full);
+  void packSquare(Value firstStep, Value square, bool full);
+  bool isTransposed() const;
   void packColumns(ElementEmitter &emitter, const LinearIndex &base, Value step,
                    bool full);
   void emitTiles(Value firstStep, Value stepsHere);
@@ -204,48 +207,98 @@ void ContractionEmitter::packColumns(ElementEmitter &emitter,
   for (int64_t vector = 0; vector < tiling.vectors; ++vector) {
     LinearIndex column = inside.atom(panel, tiling.panels) * tiling.panel +
                          vector * tiling.lanes + inside.lane();
-    ClampedIndex clamped{column, Value()};
-    if (!full)
-      clamped = inside.clamp(column, {0, tiling.columns});
-    LinearIndex at =
-        address(shape.columns, clamped.index, /*right=*/true, inside);
+    if (!full) // Nobody reads the sums of columns past the end.
+      column = inside.clamp(column, {0, tiling.columns}).index;
+    LinearIndex at = address(shape.columns, column, /*right=*/true, inside);
     Value elements = emitter.broadcast(emitter.load(rightFlat, base + at));
     auto type = VectorType::get(tiling.lanes, shape.body.sumType);
     if (elements.getType() != type)
       elements = arith::ExtFOp::create(builder, type, elements);
-    if (clamped.inside) {
-      Value zero =
-          arith::ConstantOp::create(builder, builder.getZeroAttr(type));
-      elements = arith::SelectOp::create(
-          builder, emitter.broadcast(clamped.inside), elements, zero);
-    }
     vector::StoreOp::create(builder, elements, packed,
                             ValueRange{step, constant(vector * tiling.lanes)});
   }
 }
 
+/// The reduced dimension is contiguous, the columns are not: squares of as many
+/// steps as lanes are loaded along the steps and transposed in registers.
+void ContractionEmitter::packSquare(Value firstStep, Value square, bool full) {
+  Value step = arith::MulIOp::create(builder, square, constant(tiling.lanes));
+  Value global = arith::AddIOp::create(builder, firstStep, step);
+  auto narrow = VectorType::get(
+      tiling.lanes, cast<MemRefType>(rightFlat.getType()).getElementType());
+  auto row = VectorType::get(tiling.lanes, shape.body.sumType);
+  auto type = VectorType::get({tiling.lanes, tiling.lanes}, shape.body.sumType);
+  for (int64_t vector = 0; vector < tiling.vectors; ++vector) {
+    IndexEmitter inside(builder, 1);
+    Value elements =
+        arith::ConstantOp::create(builder, builder.getZeroAttr(type));
+    for (int64_t lane = 0; lane < tiling.lanes; ++lane) {
+      LinearIndex column = inside.atom(panel, tiling.panels) * tiling.panel +
+                           (vector * tiling.lanes + lane);
+      if (!full)
+        column = inside.clamp(column, {0, tiling.columns}).index;
+      LinearIndex at = address(shape.columns, column, /*right=*/true, inside) +
+                       inside.atom(global, tiling.steps) +
+                       inside.atom(rightBatch, int64_t(1) << 40);
+      Value loaded = vector::LoadOp::create(builder, narrow, rightFlat,
+                                            inside.materialize(at));
+      if (narrow != row)
+        loaded = arith::ExtFOp::create(builder, row, loaded);
+      elements = vector::InsertOp::create(builder, loaded, elements, lane);
+    }
+    Value transposed =
+        vector::TransposeOp::create(builder, elements, ArrayRef<int64_t>{1, 0});
+    for (int64_t lane = 0; lane < tiling.lanes; ++lane) {
+      Value into = arith::AddIOp::create(builder, step, constant(lane));
+      vector::StoreOp::create(
+          builder, vector::ExtractOp::create(builder, transposed, lane), packed,
+          ValueRange{into, constant(vector * tiling.lanes)});
+    }
+  }
+}
+
+bool ContractionEmitter::isTransposed() const {
+  return tiling.lanes == 16 && Type(shape.body.sumType).isF32() &&
+         shape.reduced.parts.size() == 1 &&
+         shape.reduced.parts.front().rightStride == 1 &&
+         shape.columns.parts.back().rightStride != 1;
+}
+
+void ContractionEmitter::packSteps(Value firstStep, Value stepsHere,
+                                   bool full) {
+  Value packedSteps = constant(0);
+  if (isTransposed()) {
+    Value squares =
+        arith::DivUIOp::create(builder, stepsHere, constant(tiling.lanes));
+    emitLoop(squares,
+             [&](Value square) { packSquare(firstStep, square, full); });
+    packedSteps =
+        arith::MulIOp::create(builder, squares, constant(tiling.lanes));
+  }
+  Value rest = arith::SubIOp::create(builder, stepsHere, packedSteps);
+  emitLoop(rest, [&](Value counter) {
+    Value step = arith::AddIOp::create(builder, counter, packedSteps);
+    Value global = arith::AddIOp::create(builder, firstStep, step);
+    ElementEmitter emitter(builder, target.memory, tiling.lanes);
+    LinearIndex base =
+        address(shape.reduced, emitter.indices().atom(global, tiling.steps),
+                /*right=*/true, emitter.indices()) +
+        emitter.indices().atom(rightBatch, int64_t(1) << 40);
+    packColumns(emitter, base, step, full);
+  });
+}
+
 void ContractionEmitter::packPanel(Value firstStep, Value stepsHere) {
-  auto pack = [&](bool full) {
-    emitLoop(stepsHere, [&](Value step) {
-      ElementEmitter emitter(builder, target.memory, tiling.lanes);
-      Value global = arith::AddIOp::create(builder, firstStep, step);
-      LinearIndex base =
-          address(shape.reduced, emitter.indices().atom(global, tiling.steps),
-                  /*right=*/true, emitter.indices()) +
-          emitter.indices().atom(rightBatch, int64_t(1) << 40);
-      packColumns(emitter, base, step, full);
-    });
-  };
   if (tiling.columns % tiling.panel == 0)
-    return pack(true);
+    return packSteps(firstStep, stepsHere, /*full=*/true);
   Value isFull = arith::CmpIOp::create(builder, arith::CmpIPredicate::ult,
                                        panel, constant(tiling.panels - 1));
   auto choice = scf::IfOp::create(builder, isFull, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(choice.thenBlock());
-  pack(true);
+  packSteps(firstStep, stepsHere, /*full=*/true);
   builder.setInsertionPointToStart(choice.elseBlock());
-  pack(false);
+  packSteps(firstStep, stepsHere, /*full=*/false);
 }
 
 //===----------------------------------------------------------------------===//

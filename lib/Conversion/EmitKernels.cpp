@@ -9,6 +9,8 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace ckpt {
 #define GEN_PASS_DEF_EMITKERNELS
@@ -51,6 +53,12 @@ struct EmitKernels : public ckpt::impl::EmitKernelsBase<EmitKernels> {
       if (isKernelFunction(function) &&
           failed(emitKernel(function, lanes, symbols)))
         return signalPassFailure();
+    // Squares of packed panels become shuffles of registers.
+    RewritePatternSet patterns(&getContext());
+    vector::populateVectorTransposeLoweringPatterns(
+        patterns, vector::VectorTransposeLowering::Shuffle16x16);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
   }
 };
 } // namespace
