@@ -32,8 +32,7 @@ int main() {
     return 1;
   }
   ckpt::plan::Solution solution = ckpt::plan::solveUnlimited(problem, {});
-  std::printf("kernels: %zu, arena: %lld bytes\n",
-              solution.plan.kernels.size(),
+  std::printf("kernels: %zu, arena: %lld bytes\n", solution.plan.kernels.size(),
               static_cast<long long>(solution.plan.arenaBytes));
 
   mlir::MLIRContext context;
