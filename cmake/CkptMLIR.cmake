@@ -21,6 +21,5 @@ separate_arguments(LLVM_DEFINITIONS_LIST NATIVE_COMMAND ${LLVM_DEFINITIONS})
 add_definitions(${LLVM_DEFINITIONS_LIST})
 
 find_program(LLVM_LIT NAMES lit-22 lit HINTS ${LLVM_PREFIX}/bin REQUIRED)
-find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(ZLIB REQUIRED)
 find_package(GTest REQUIRED)
