@@ -22,6 +22,7 @@ function(add_ckpt_library name)
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS} MLIR LLVM)
+  target_precompile_headers(${name} REUSE_FROM CkptPrecompiled)
   add_dependencies(${name} ckpt-headers ${ARG_DEPENDS})
   ckpt_export_target(${name} ${exported})
   # CkptConfig.cmake gives these the include folders of MLIR.

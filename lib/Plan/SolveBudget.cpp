@@ -254,5 +254,9 @@ BudgetResult BudgetSearch::run() {
 BudgetResult ckpt::plan::solveBudget(const Problem &problem,
                                      int64_t budgetBytes,
                                      const SolverOptions &options) {
+  // Nothing to run: the empty plan fits every budget.
+  if (problem.ops.empty())
+    return {Solution(), Solution(), /*stoppedByClock=*/false,
+            /*firstPlanMs=*/0};
   return BudgetSearch(problem, budgetBytes, options).run();
 }
