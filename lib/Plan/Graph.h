@@ -76,8 +76,6 @@ struct Graph {
   int64_t iterations(OpId op) const;
   /// The same, per element of \p value.
   double ratio(int64_t evaluations, ValueId value) const;
-  /// Whether an op computed inside a reader recomputes nothing that counts.
-  bool isInline(OpId op) const { return !rooted[op]; }
 
 private:
   void findLive();

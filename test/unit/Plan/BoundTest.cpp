@@ -71,4 +71,23 @@ TEST(Bound, SeesResultsThatAreHeldToTheEnd) {
   EXPECT_GT(highest, 0);
 }
 
+/// Here making the held result late is better than making it early.
+TEST(Bound, KnowsThatHeldResultsMayBeMadeLate) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix);
+  ValueId first = b.contraction({memory(x)}, matrix);
+  ValueId second = b.contraction({memory(first)}, matrix);
+  ValueId loss = b.contraction({memory(second)}, part);
+  ValueId held = b.contraction({memory(loss), memory(x)}, matrix);
+  ValueId back = b.contraction({memory(loss), memory(x)}, part);
+  ValueId last = b.contraction({memory(back), memory(first)}, part);
+  ValueId end = b.contraction({memory(last)}, matrix);
+  b.result(b.fusible({point(held), point(end)}, matrix));
+  setFlops(b.problem, 1000);
+  std::optional<Plan> plan = solveReference(b.problem, 10240);
+  ASSERT_TRUE(plan);
+  ASSERT_EQ(validate(b.problem, *plan, false).extraFlops, 0);
+  EXPECT_EQ(Bound(b.problem).extraFlops(10240), 0);
+}
+
 } // namespace
