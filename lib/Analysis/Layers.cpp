@@ -109,8 +109,7 @@ void Collector::assignOps() {
     int32_t number = numbers.lookup(region.getName());
     chain.layerOfOp[id] = number;
     plan::LayerInfo &layer = chain.layers[number];
-    layer.recomputeFlops =
-        saturatingSum(layer.recomputeFlops, planned.flops);
+    layer.recomputeFlops = saturatingSum(layer.recomputeFlops, planned.flops);
     layer.ops.push_back({planned.name, planned.flops,
                          planned.kind == plan::OpKind::Contraction});
   }
@@ -171,8 +170,7 @@ void Collector::deriveParameters() {
         (chain.hasBackward && !resultTypes.contains(type)))
       continue;
     int64_t &parameters = chain.layers[reader[id->second]].parameters;
-    parameters =
-        saturatingSum(parameters, problem.values[id->second].elements);
+    parameters = saturatingSum(parameters, problem.values[id->second].elements);
   }
 }
 
@@ -237,7 +235,7 @@ public:
 private:
   void findHandedOn();
   bool crossesSavedBoundary(int32_t maker, int32_t reader) const;
-  bool mustRecompute(plan::ValueId id) const;
+  bool isConstrained(plan::ValueId id) const;
 
   ProgramProblem &program;
   plan::Problem &problem;
@@ -293,10 +291,11 @@ void Constrainer::findHandedOn() {
   }
 }
 
-bool Constrainer::mustRecompute(plan::ValueId id) const {
+/// Made in the forward part of a layer that is made again, and still free.
+bool Constrainer::isConstrained(plan::ValueId id) const {
   const plan::Value &value = problem.values[id];
   if (value.op == plan::none || value.home != plan::Home::Arena ||
-      value.keep != plan::Keep::Free || handedOn[id])
+      value.keep != plan::Keep::Free)
     return false;
   const plan::Op &op = problem.ops[value.op];
   int32_t layer = chain.layerOfOp[value.op];
@@ -308,10 +307,14 @@ void Constrainer::run() {
   findHandedOn();
   for (plan::ValueId id = 0;
        id < static_cast<plan::ValueId>(problem.values.size()); ++id) {
-    if (!mustRecompute(id))
+    if (!isConstrained(id))
       continue;
     plan::Value &value = problem.values[id];
-    if (problem.ops[value.op].mayRepeat)
+    // A value that is handed on has to stand in memory: computed inside its
+    // readers it would take everything before it to make it again.
+    if (handedOn[id])
+      value.keep = plan::Keep::Save;
+    else if (problem.ops[value.op].mayRepeat)
       value.keep = plan::Keep::Recompute;
     else
       program.ops[value.op]->emitRemark()
@@ -332,6 +335,5 @@ void ckpt::annotateLayers(const LayerChain &chain,
     decisions[layer] = Decision::Recompute;
   for (auto [decision, regions] : llvm::zip_equal(decisions, chain.regions))
     for (LayerOp region : regions)
-      region.setDecisionAttr(
-          DecisionAttr::get(region.getContext(), decision));
+      region.setDecisionAttr(DecisionAttr::get(region.getContext(), decision));
 }

@@ -3,6 +3,7 @@
 #include "ckpt/Analysis/ProblemBuilder.h"
 #include "ckpt/Analysis/NameStack.h"
 #include "ckpt/Analysis/Program.h"
+#include "ckpt/Analysis/ValueShape.h"
 #include "ckpt/Interfaces/RematOpInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -35,7 +36,7 @@ private:
   FailureOr<plan::ValueId> addValue(Value value, plan::OpId op,
                                     std::string name);
   void addReads(const OpSummary &summary, plan::Op &op);
-  void addResults();
+  LogicalResult addResults();
   void markBackward(plan::OpId id);
   LogicalResult addPins(const PlacedOp &placed);
   int32_t layerNumber(LayerOp layer);
@@ -77,47 +78,18 @@ static bool isSplat(Operation *op) {
   return mlir::matchPattern(op, mlir::m_Constant(&elements));
 }
 
-static std::optional<int64_t> bytesOfElement(Type type) {
-  if (type.isIndex())
-    return 8;
-  if (type.isIntOrFloat())
-    return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
-  if (auto pair = dyn_cast<mlir::ComplexType>(type))
-    if (auto part = bytesOfElement(pair.getElementType()))
-      return 2 * *part;
-  return std::nullopt;
-}
-
-static mlir::InFlightDiagnostic errorAt(Value value) {
-  if (Operation *op = value.getDefiningOp())
-    return op->emitOpError();
-  return mlir::emitError(value.getLoc())
-         << "argument " << cast<BlockArgument>(value).getArgNumber() << " ";
-}
-
 FailureOr<plan::ValueId> Builder::addValue(Value value, plan::OpId op,
                                            std::string name) {
-  Type type = value.getType();
-  auto tensor = dyn_cast<mlir::RankedTensorType>(type);
-  auto elementBytes = bytesOfElement(tensor ? tensor.getElementType() : type);
-  if (!elementBytes)
-    return errorAt(value) << "expected ranked tensors and scalars of numbers, "
-                             "but got "
-                          << type;
-  ArrayRef<int64_t> sizes = tensor ? tensor.getShape() : ArrayRef<int64_t>();
-  if (mlir::ShapedType::isDynamicShape(sizes))
-    return errorAt(value) << "has the type " << type
-                          << ", and a dynamic shape is not supported yet";
+  auto shape = shapeOfValue(value);
+  if (failed(shape))
+    return failure();
   plan::Value planned;
   planned.name = std::move(name);
   planned.op = op;
-  planned.elements = 1;
-  for (int64_t size : sizes)
-    planned.elements = saturatingProduct(planned.elements, size);
-  planned.bytes = saturatingProduct(planned.elements, *elementBytes);
+  planned.elements = shape->elements;
+  planned.bytes = shape->bytes;
   planned.shape =
-      shapes.try_emplace({sizes.begin(), sizes.end()}, shapes.size())
-          .first->second;
+      shapes.try_emplace(shape->sizes.vec(), shapes.size()).first->second;
   planned.home = op == plan::none ? plan::Home::Argument : plan::Home::Arena;
   plan::ValueId id = program.values.size();
   program.problem.values.push_back(std::move(planned));
@@ -160,7 +132,7 @@ Value Builder::withoutReshapes(Value value) const {
   value = lookThroughLayers(value);
   while (Operation *op = value.getDefiningOp()) {
     const OpSummary &summary = summaries.find(op)->second;
-    if (summary.kind != OpKind::View ||
+    if (summary.kind != OpKind::View || summary.reads.size() != 1 ||
         summary.reads.front().access != plan::Access::Reshape)
       break;
     value = summary.reads.front().value;
@@ -328,9 +300,11 @@ void Builder::markBackward(plan::OpId id) {
 // Results and pins
 //===----------------------------------------------------------------------===//
 
-void Builder::addResults() {
+LogicalResult Builder::addResults() {
   for (Value result :
        function.getBody().front().getTerminator()->getOperands()) {
+    if (failed(shapeOfValue(lookThroughLayers(result))))
+      return failure();
     auto known = program.valueIds.find(withoutReshapes(result));
     ProgramResult &entry = program.results.emplace_back();
     if (known == program.valueIds.end())
@@ -349,50 +323,25 @@ void Builder::addResults() {
         maker.reads[0].access = plan::Access::Any;
     }
   }
-}
-
-static bool leavesLayer(LayerOp layer, Value value) {
-  return llvm::is_contained(
-      layer.getBody().front().getTerminator()->getOperands(), value);
-}
-
-/// The pin of the op, else that of the nearest layer that has one. A layer is
-/// saved by what its anchors make and what it hands on; it is recomputed from
-/// its inputs, so what it hands on is free.
-static std::optional<Pin> pinOf(const PlacedOp &placed, OpKind kind,
-                                Value value) {
-  if (auto pin = placed.op->getAttrOfType<PinAttr>(CkptDialect::pinAttrName()))
-    return pin.getValue();
-  for (LayerOp layer = placed.layer; layer;
-       layer = layer->getParentOfType<LayerOp>()) {
-    if (!layer.getPin())
-      continue;
-    bool isAnchor = kind != OpKind::Fusible && kind != OpKind::View;
-    bool handedOn = leavesLayer(layer, value);
-    if (*layer.getPin() == Pin::Save ? isAnchor || handedOn : !handedOn)
-      return layer.getPin();
-    return std::nullopt;
-  }
-  return std::nullopt;
+  return success();
 }
 
 LogicalResult Builder::addPins(const PlacedOp &placed) {
   const plan::Op &op = program.problem.ops[program.opIds.lookup(placed.op)];
   for (plan::ValueId id : op.results) {
-    auto pin = pinOf(placed, op.kind, program.values[id]);
+    auto pin = pinOf(placed, program.values[id], plan::isAnchor(op));
     if (!pin)
       continue;
     if (*pin == Pin::Recompute && !op.mayRepeat)
       return placed.op->emitOpError(
           "is pinned to be recomputed, but may run only once");
     // A view stands in memory as what it shows.
-    plan::ValueId pinned = id;
-    for (plan::OpId maker = program.problem.values[pinned].op;
-         maker != plan::none && program.problem.ops[maker].kind == OpKind::View;
-         maker = program.problem.values[pinned].op)
-      pinned = program.problem.ops[maker].reads[0].value;
-    if (program.problem.values[pinned].op != plan::none)
-      program.problem.values[pinned].keep =
+    auto shown = program.valueIds.find(lookThroughViews(program.values[id]));
+    if (shown == program.valueIds.end())
+      continue;
+    plan::Value &pinned = program.problem.values[shown->second];
+    if (pinned.home != plan::Home::Argument)
+      pinned.keep =
           *pin == Pin::Save ? plan::Keep::Save : plan::Keep::Recompute;
   }
   return success();
@@ -406,11 +355,8 @@ FailureOr<ProgramProblem> Builder::run() {
   placedOps = opsInOrder(function.getBody().front());
   summarizeOps();
   markNeeded();
-  if (failed(addArguments()))
+  if (failed(addArguments()) || failed(addOps()) || failed(addResults()))
     return failure();
-  if (failed(addOps()))
-    return failure();
-  addResults();
   for (const PlacedOp &placed : placedOps)
     if (program.opIds.contains(placed.op) && failed(addPins(placed)))
       return failure();

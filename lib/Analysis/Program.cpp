@@ -1,6 +1,7 @@
 //===- Program.cpp - The ops of a step in order, through layers -----------===//
 
 #include "ckpt/Analysis/Program.h"
+#include "ckpt/Interfaces/RematOpInterface.h"
 
 using namespace ckpt;
 
@@ -26,4 +27,43 @@ Value ckpt::lookThroughLayers(Value value) {
     value = layer.getBody().front().getTerminator()->getOperand(number);
   }
   return value;
+}
+
+static RematOpInterface makerIfView(Value value) {
+  auto maker = value.getDefiningOp<RematOpInterface>();
+  return maker && maker.getRematKind() == plan::OpKind::View ? maker : nullptr;
+}
+
+Value ckpt::lookThroughViews(Value value) {
+  value = lookThroughLayers(value);
+  while (RematOpInterface view = makerIfView(value)) {
+    SmallVector<RematRead> reads;
+    view.getReads(reads);
+    if (reads.size() != 1)
+      break; // The problem's own check says that this is no view.
+    value = lookThroughLayers(reads.front().value);
+  }
+  return value;
+}
+
+static bool leavesLayer(LayerOp layer, Value value) {
+  Operation *yield = layer.getBody().front().getTerminator();
+  return llvm::any_of(yield->getOperands(), [&](Value handedOn) {
+    return lookThroughViews(handedOn) == value;
+  });
+}
+
+std::optional<Pin> ckpt::pinOf(const PlacedOp &placed, Value value,
+                               bool isAnchor) {
+  if (auto pin = placed.op->getAttrOfType<PinAttr>(CkptDialect::pinAttrName()))
+    return pin.getValue();
+  LayerOp layer = placed.layer;
+  while (layer && !layer.getPin())
+    layer = layer->getParentOfType<LayerOp>();
+  if (!layer || makerIfView(value))
+    return std::nullopt;
+  bool handedOn = leavesLayer(layer, value);
+  bool applies =
+      *layer.getPin() == Pin::Save ? isAnchor || handedOn : !handedOn;
+  return applies ? layer.getPin() : std::nullopt;
 }

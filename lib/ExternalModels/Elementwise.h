@@ -35,9 +35,7 @@ template <typename ConcreteOp>
 struct ElementwiseModel
     : RematOpInterface::ExternalModel<ElementwiseModel<ConcreteOp>,
                                       ConcreteOp> {
-  plan::OpKind getRematKind(Operation *) const {
-    return plan::OpKind::Fusible;
-  }
+  plan::OpKind getRematKind(Operation *) const { return plan::OpKind::Fusible; }
   void getReads(Operation *op, SmallVectorImpl<RematRead> &reads) const {
     Type result = op->getResult(0).getType();
     for (Value operand : op->getOperands())

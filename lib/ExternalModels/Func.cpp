@@ -9,9 +9,8 @@ using namespace ckpt;
 /// The called function if its body is here.
 static mlir::func::FuncOp calledFunction(Operation *op) {
   auto call = cast<mlir::func::CallOp>(op);
-  auto callee =
-      mlir::SymbolTable::lookupNearestSymbolFrom<mlir::func::FuncOp>(
-          op, call.getCalleeAttr());
+  auto callee = mlir::SymbolTable::lookupNearestSymbolFrom<mlir::func::FuncOp>(
+      op, call.getCalleeAttr());
   return callee && !callee.isDeclaration() ? callee : nullptr;
 }
 

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "ckpt/ExternalModels/ExternalModels.h"
 #include "ckpt/Interfaces/RematOpInterface.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -28,11 +28,10 @@ using plan::OpKind;
 
 /// Every op of the body can be computed for one element alone.
 static bool hasPureBody(LinalgOp op) {
-  return llvm::all_of(op.getBlock()->without_terminator(),
-                      [](Operation &inner) {
-                        return inner.getNumRegions() == 0 &&
-                               mlir::isMemoryEffectFree(&inner);
-                      });
+  return llvm::all_of(
+      op.getBlock()->without_terminator(), [](Operation &inner) {
+        return inner.getNumRegions() == 0 && mlir::isMemoryEffectFree(&inner);
+      });
 }
 
 static bool isMultiplyAdd(Operation *multiply, Operation *add) {
@@ -163,7 +162,7 @@ static void appendReads(LinalgOp op, OpKind kind,
   for (OpOperand *input : op.getDpsInputOperands()) {
     if (!op.payloadUsesValueFromOperand(input))
       continue;
-    Access access = isAnchor                ? Access::Any
+    Access access = isAnchor               ? Access::Any
                     : kind == OpKind::View ? viewAccess(op)
                                            : parallelAccess(op, *input);
     Need need = kind == OpKind::Contraction ? Need::Memory : Need::Inline;

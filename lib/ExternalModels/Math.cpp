@@ -1,8 +1,8 @@
 //===- Math.cpp - Elementwise functions -----------------------------------===//
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "Elementwise.h"
 #include "ckpt/ExternalModels/ExternalModels.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace ckpt;
 

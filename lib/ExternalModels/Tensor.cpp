@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "Elementwise.h"
 #include "ckpt/ExternalModels/ExternalModels.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace ckpt;
@@ -23,7 +23,8 @@ static bool isStatic(mlir::OffsetSizeAndStrideOpInterface op) {
 
 /// A slice that starts at the origin and leaves nothing out in between.
 static bool isFromOrigin(mlir::OffsetSizeAndStrideOpInterface op) {
-  return llvm::all_of(op.getStaticOffsets(), [](int64_t o) { return o == 0; }) &&
+  return llvm::all_of(op.getStaticOffsets(),
+                      [](int64_t o) { return o == 0; }) &&
          llvm::all_of(op.getStaticStrides(), [](int64_t s) { return s == 1; });
 }
 
@@ -62,7 +63,8 @@ struct ExtractSliceModel
     if (!isStatic(slice))
       return appendOpaqueReads(op, reads);
     bool fromOrigin = isFromOrigin(slice);
-    bool isAll = elementsOf(slice.getSourceType()) == elementsOf(slice.getType());
+    bool isAll =
+        elementsOf(slice.getSourceType()) == elementsOf(slice.getType());
     bool sameRank =
         slice.getSourceType().getRank() == slice.getType().getRank();
     Access access = fromOrigin && isAll      ? Access::Reshape
@@ -142,21 +144,19 @@ struct FromScalarsModel
 } // namespace
 
 void ckpt::registerTensorExternalModels(mlir::DialectRegistry &registry) {
-  registry.addExtension(
-      +[](MLIRContext *context, mlir::tensor::TensorDialect *) {
-        using namespace mlir::tensor;
-        ExpandShapeOp::attachInterface<ReshapeModel<ExpandShapeOp>>(*context);
-        CollapseShapeOp::attachInterface<ReshapeModel<CollapseShapeOp>>(
-            *context);
-        ReshapeOp::attachInterface<ReshapeModel<ReshapeOp>>(*context);
-        CastOp::attachInterface<ReshapeModel<CastOp>>(*context);
-        ExtractSliceOp::attachInterface<ExtractSliceModel>(*context);
-        InsertSliceOp::attachInterface<InsertSliceModel>(*context);
-        PadOp::attachInterface<PadModel>(*context);
-        ConcatOp::attachInterface<ConcatModel>(*context);
-        BitcastOp::attachInterface<BitcastModel>(*context);
-        SplatOp::attachInterface<FromScalarsModel<SplatOp>>(*context);
-        FromElementsOp::attachInterface<FromScalarsModel<FromElementsOp>>(
-            *context);
-      });
+  registry.addExtension(+[](MLIRContext *context,
+                            mlir::tensor::TensorDialect *) {
+    using namespace mlir::tensor;
+    ExpandShapeOp::attachInterface<ReshapeModel<ExpandShapeOp>>(*context);
+    CollapseShapeOp::attachInterface<ReshapeModel<CollapseShapeOp>>(*context);
+    ReshapeOp::attachInterface<ReshapeModel<ReshapeOp>>(*context);
+    CastOp::attachInterface<ReshapeModel<CastOp>>(*context);
+    ExtractSliceOp::attachInterface<ExtractSliceModel>(*context);
+    InsertSliceOp::attachInterface<InsertSliceModel>(*context);
+    PadOp::attachInterface<PadModel>(*context);
+    ConcatOp::attachInterface<ConcatModel>(*context);
+    BitcastOp::attachInterface<BitcastModel>(*context);
+    SplatOp::attachInterface<FromScalarsModel<SplatOp>>(*context);
+    FromElementsOp::attachInterface<FromScalarsModel<FromElementsOp>>(*context);
+  });
 }

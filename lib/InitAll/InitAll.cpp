@@ -1,8 +1,10 @@
 //===- InitAll.cpp - Registers everything of ckpt and upstream ------------===//
 
 #include "ckpt/InitAll.h"
+#include "ckpt/Conversion/Passes.h"
 #include "ckpt/ExternalModels/ExternalModels.h"
 #include "ckpt/IR/CkptDialect.h"
+#include "ckpt/Pipelines/CpuPipeline.h"
 #include "ckpt/Transforms/Passes.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -20,4 +22,6 @@ void ckpt::registerAllDialects(mlir::DialectRegistry &registry) {
 void ckpt::registerAllPasses() {
   mlir::registerAllPasses();
   registerCkptTransformsPasses();
+  registerCkptConversionPasses();
+  registerCpuPipeline();
 }

@@ -20,8 +20,7 @@ int64_t ckpt::saturatingSum(int64_t a, int64_t b) {
   return llvm::AddOverflow(a, b, sum) ? INT64_MAX : sum;
 }
 
-void ckpt::appendOpaqueReads(Operation *op,
-                             SmallVectorImpl<RematRead> &reads) {
+void ckpt::appendOpaqueReads(Operation *op, SmallVectorImpl<RematRead> &reads) {
   auto destinationStyle = dyn_cast<mlir::DestinationStyleOpInterface>(op);
   for (OpOperand &operand : op->getOpOperands())
     reads.push_back({operand.get(), plan::Access::Any, plan::Need::Contiguous,
@@ -29,8 +28,7 @@ void ckpt::appendOpaqueReads(Operation *op,
   llvm::SetVector<Value> captured;
   mlir::getUsedValuesDefinedAbove(op->getRegions(), captured);
   for (Value value : captured)
-    reads.push_back(
-        {value, plan::Access::Any, plan::Need::Contiguous, false});
+    reads.push_back({value, plan::Access::Any, plan::Need::Contiguous, false});
 }
 
 int64_t ckpt::flopsOf(Operation *op) {

@@ -18,6 +18,8 @@ struct Chain {
   const StrategyOptions &options;
   /// Family A: layers to recompute. Family B: boundaries to save.
   std::vector<bool> marked;
+  /// Family B: the distance of the boundaries; 0 if it varies.
+  int64_t interval = 0;
   /// The summary where it is not just a count of layers.
   std::string summary;
 

@@ -78,3 +78,11 @@ BoundaryFigures ckpt::plan::boundaryFigures(int64_t boundaries,
   return figures(static_cast<double>(layers) / static_cast<double>(boundaries),
                  static_cast<double>(boundaries), static_cast<double>(layers));
 }
+
+BoundaryFigures ckpt::plan::boundaryFigures(const Selection &selection,
+                                            int64_t layers) {
+  return selection.interval
+             ? uniformFigures(selection.interval, layers)
+             : boundaryFigures(
+                   static_cast<int64_t>(selection.boundaries.size()), layers);
+}

@@ -15,6 +15,8 @@ static std::string storeUniform(Chain &chain) {
   if (!error.empty())
     return error;
   markEvery(chain, interval);
+  if (chain.options.minInterval <= interval)
+    chain.interval = interval;
   chain.summary = everyLayers(interval);
   return "";
 }
@@ -37,7 +39,8 @@ static std::string storeDynamic(Chain &chain) {
   // The slack keeps 0.29 * 100 from falling to 28.
   auto interval = static_cast<int64_t>(
       std::floor(fraction * static_cast<double>(chain.size()) + 1e-9));
-  markEvery(chain, std::max({int64_t(1), interval, chain.options.minInterval}));
+  chain.interval = std::max({int64_t(1), interval, chain.options.minInterval});
+  markEvery(chain, chain.interval);
   char percent[32];
   std::snprintf(percent, sizeof(percent), "%.1f %% target", 100 * fraction);
   chain.summary = std::to_string(chain.size()) + " layers, " + percent;

@@ -147,11 +147,14 @@ static std::string markAuto(Chain &chain) {
 }
 
 static std::string markCustom(Chain &chain) {
-  if (chain.options.policy.empty())
-    return needs(chain, "policy");
-  LayerPolicy policy = findPolicy(chain.options.policy);
+  const StrategyOptions &options = chain.options;
+  if (options.policy.empty() && options.policyScript.empty())
+    return needs(chain, "policy' or 'policy-script");
+  if (options.policy.empty())
+    return "";
+  LayerPolicy policy = findPolicy(options.policy);
   if (!policy)
-    return "no policy is registered as '" + chain.options.policy + "'";
+    return "no policy is registered as '" + options.policy + "'";
   for (int64_t index = 0; index < chain.size(); ++index)
     chain.marked[index] = policy(chain.layers[index]);
   return "";

@@ -45,6 +45,9 @@ public:
   bool find(int64_t capacityBytes, Packing &packing) const;
 
 private:
+  bool tryOrder(int32_t variant, int64_t capacityBytes, int64_t stepLimit,
+                Packing &packing) const;
+
   const std::vector<Buffer> &buffers;
   /// For each buffer, those that live at the same time at some point.
   std::vector<std::vector<int32_t>> neighbours;

@@ -13,8 +13,10 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <iterator>
 #include <numeric>
+#include <queue>
 #include <tuple>
 
 using namespace ckpt::plan;
@@ -62,6 +64,7 @@ private:
   bool searchParts(const Ids &open, Key last);
   bool searchPart(const Ids &open, Key last);
   bool fits(int32_t id) const;
+  bool wastesTooMuch(const Ids &open);
   void place(int32_t id);
   std::vector<Key> candidates(const Ids &open, Key last) const;
 
@@ -75,6 +78,9 @@ private:
   const std::vector<Ids> &neighbours;
   /// Work that may still be done, in figures looked at or changed.
   int64_t stepsLeft;
+  /// Looking ahead pays near dead ends; the first descent often meets none.
+  static constexpr int32_t lookAheadsAfterDeadEnd = 64;
+  int32_t lookAheads = 0;
   /// Offset of each placed buffer; -1 for open ones.
   std::vector<int64_t> offsets;
   /// Lowest offset of each open buffer on the skyline.
@@ -126,6 +132,28 @@ bool Search::fits(int32_t id) const {
   return true;
 }
 
+/// Whether all open buffers that live at some moment lie so high above its
+/// skyline that more is wasted there than may be.
+bool Search::wastesTooMuch(const Ids &open) {
+  --lookAheads;
+  stepsLeft -= 16 * open.size();
+  // By floor; what has ended goes when it comes to the top.
+  using Started = std::pair<int64_t, int32_t>;
+  std::priority_queue<Started, std::vector<Started>, std::greater<Started>>
+      started;
+  size_t next = 0;
+  for (int32_t time = buffers[open[0]].first;; ++time) {
+    for (; next < open.size() && buffers[open[next]].first == time; ++next)
+      started.push({floors[open[next]], buffers[open[next]].last});
+    while (!started.empty() && started.top().second < time)
+      started.pop();
+    if (started.empty())
+      return false;
+    if (started.top().first - skyline[time] > spare[time])
+      return true;
+  }
+}
+
 void Search::place(int32_t id) {
   const Buffer &buffer = buffers[id];
   int64_t floor = floors[id], top = floor + buffer.bytes;
@@ -147,6 +175,8 @@ void Search::undoTo(size_t mark) {
 
 bool Search::searchPart(const Ids &open, Key last) {
   stepsLeft -= open.size();
+  if (lookAheads > 0 && wastesTooMuch(open))
+    return false;
   for (Key key : candidates(open, last)) {
     if (stepsLeft < 0)
       return false;
@@ -161,6 +191,7 @@ bool Search::searchPart(const Ids &open, Key last) {
       return true;
     undoTo(mark);
   }
+  lookAheads = lookAheadsAfterDeadEnd;
   return false;
 }
 
@@ -198,24 +229,31 @@ PackSearch::PackSearch(const std::vector<Buffer> &buffers)
 }
 
 bool PackSearch::find(int64_t capacityBytes, Packing &packing) const {
-  // Enough for one descent to the last buffer and some thousand ways back.
+  // One descent to the last buffer and some way back in each order, then more:
+  // what one order does not find soon, another often does.
   int64_t count = buffers.size();
-  int64_t stepLimit = 3000000 + 2 * count * count;
-  Ids order(count);
-  for (int32_t variant : {0, 1, 2}) {
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
-      return before(buffers[a], buffers[b], variant);
-    });
-    Search search(buffers, neighbours, capacityBytes, stepLimit);
-    if (!search.run(order))
-      continue;
-    packing.offsets = search.result();
-    packing.arenaBytes = 0;
-    for (int64_t i = 0; i < count; ++i)
-      packing.arenaBytes =
-          std::max(packing.arenaBytes, packing.offsets[i] + buffers[i].bytes);
-    return true;
-  }
+  int64_t descent = 2 * count * count;
+  for (int64_t stepLimit : {descent + 200000, descent + 4000000})
+    for (int32_t variant : {0, 1, 2})
+      if (tryOrder(variant, capacityBytes, stepLimit, packing))
+        return true;
   return false;
+}
+
+bool PackSearch::tryOrder(int32_t variant, int64_t capacityBytes,
+                          int64_t stepLimit, Packing &packing) const {
+  Ids order(buffers.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
+    return before(buffers[a], buffers[b], variant);
+  });
+  Search search(buffers, neighbours, capacityBytes, stepLimit);
+  if (!search.run(order))
+    return false;
+  packing.offsets = search.result();
+  packing.arenaBytes = 0;
+  for (size_t i = 0; i < buffers.size(); ++i)
+    packing.arenaBytes =
+        std::max(packing.arenaBytes, packing.offsets[i] + buffers[i].bytes);
+  return true;
 }

@@ -107,7 +107,10 @@ static void decide(Chain &chain, Selection &selection) {
 static std::string summarize(const Chain &chain, const Selection &selection) {
   std::string name = chain.options.strategy;
   if (name == "custom")
-    name += " '" + chain.options.policy + "'";
+    name += " '" +
+            (chain.options.policy.empty() ? chain.options.policyScript
+                                          : chain.options.policy) +
+            "'";
   if (!chain.summary.empty())
     return name + ", " + chain.summary;
   return name + ", " + std::to_string(selection.recomputed.size()) + " of " +
@@ -127,11 +130,12 @@ Selection ckpt::plan::selectLayers(const std::vector<LayerInfo> &layers,
                       std::to_string(options.minInterval);
     return selection;
   }
-  Chain chain{layers, options, std::vector<bool>(layers.size()), ""};
+  Chain chain{layers, options, std::vector<bool>(layers.size()), 0, ""};
   selection.error = strategy->mark(chain);
   if (!selection.error.empty())
     return selection;
   selection.storesBoundaries = strategy->storesBoundaries;
+  selection.interval = chain.interval;
   decide(chain, selection);
   selection.summary = summarize(chain, selection);
   return selection;

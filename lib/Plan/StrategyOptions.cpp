@@ -84,6 +84,10 @@ std::string ckpt::plan::setStrategyOption(StrategyOptions &options,
     options.policy = value;
     return "";
   }
+  if (key == "policy-script") {
+    options.policyScript = value;
+    return "";
+  }
   if (key == "ratio")
     return readReal(key, value, options.ratio);
   if (key == "n")

@@ -44,16 +44,22 @@ static Error writeInPlace(StringRef path,
   return error ? inFile(path, error) : Error::success();
 }
 
+/// Whether \p path is written as it is, not replaced by a new file.
+static bool isWrittenInPlace(StringRef path) {
+  sys::fs::file_status status;
+  return path == "-" || (!sys::fs::status(path, status) &&
+                         status.type() != sys::fs::file_type::regular_file);
+}
+
+static Expected<sys::fs::TempFile> createBeside(StringRef path) {
+  return sys::fs::TempFile::create(path + ".%%%%%%.tmp");
+}
+
 Error ckpt::writeOutputFile(StringRef path,
                             function_ref<void(raw_ostream &)> write) {
-  sys::fs::file_status status;
-  bool exists = !sys::fs::status(path, status);
-  if (path == "-" ||
-      (exists && status.type() != sys::fs::file_type::regular_file))
+  if (isWrittenInPlace(path))
     return writeInPlace(path, write);
-
-  Expected<sys::fs::TempFile> file =
-      sys::fs::TempFile::create(path + ".%%%%%%.tmp");
+  Expected<sys::fs::TempFile> file = createBeside(path);
   if (!file)
     return inFile(path, errorToErrorCode(file.takeError()));
   if (std::error_code error = writeTo(file->FD, write)) {
@@ -62,5 +68,17 @@ Error ckpt::writeOutputFile(StringRef path,
   }
   if (Error error = file->keep(path))
     return inFile(path, errorToErrorCode(std::move(error)));
+  return Error::success();
+}
+
+Error ckpt::checkOutputFile(StringRef path) {
+  if (isWrittenInPlace(path))
+    return sys::fs::is_directory(path)
+               ? inFile(path, std::make_error_code(std::errc::is_a_directory))
+               : Error::success();
+  Expected<sys::fs::TempFile> file = createBeside(path);
+  if (!file)
+    return inFile(path, errorToErrorCode(file.takeError()));
+  consumeError(file->discard());
   return Error::success();
 }

@@ -262,6 +262,12 @@ void FormLayersPass::runOnOperation() {
         << function.getBody().getBlocks().size();
     return signalPassFailure();
   }
+  if (!function.getBody().front().getOps<KernelOp>().empty()) {
+    mlir::emitError(function.getLoc(),
+                    "expected a function that was not planned yet, but it "
+                    "holds kernels");
+    return signalPassFailure();
+  }
   llvm::Regex regex(pattern);
   std::string error;
   if (!pattern.empty() && !regex.isValid(error)) {

@@ -51,7 +51,7 @@ ckpt::describeLayers(const std::vector<plan::LayerInfo> &layers,
           format("%.1f", sum.meanActivationBytes) + " bytes"};
   if (selection.storesBoundaries) {
     plan::BoundaryFigures figures =
-        plan::boundaryFigures(selection.boundaries.size(), layers.size());
+        plan::boundaryFigures(selection, layers.size());
     lines.push_back("boundaries saved:" + list(selection.boundaries) +
                     "; in closed form " +
                     format("%.1f %%", 100 * figures.savedFraction) +

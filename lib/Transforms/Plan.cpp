@@ -5,6 +5,8 @@
 #include "ckpt/Support/OutputFile.h"
 #include "ckpt/Transforms/Passes.h"
 #include "ckpt/Transforms/Planning.h"
+#include "ckpt/Transforms/PolicyScript.h"
+#include "mlir/Dialect/Transform/IR/TransformDialect.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Process.h"
 
@@ -78,6 +80,7 @@ FailureOr<PlanRequest> PlanPass::readRequest(mlir::func::FuncOp step) {
       {"heavy-flops", heavyFlops},
       {"min-params", minParameters},
       {"policy", policy},
+      {"policy-script", policyScript},
       {"layers", layers},
       {"interval", interval},
       {"boundaries", boundaries},
@@ -105,7 +108,6 @@ FailureOr<PlanRequest> PlanPass::readRequest(mlir::func::FuncOp step) {
               "but got '"
            << budgetModel << "'";
   request.layerSum = budgetModel == "layer-sum";
-  request.policyScript = policyScript;
   request.countArguments = countArguments;
   request.solver.fusion = fusion;
   request.solver.reorder = reorder;
@@ -124,6 +126,9 @@ FailureOr<PlanRequest> PlanPass::readRequest(mlir::func::FuncOp step) {
 LogicalResult PlanPass::planStep(mlir::func::FuncOp step) {
   FailureOr<PlanRequest> request = readRequest(step);
   if (failed(request))
+    return failure();
+  // The script pins layers and ops, which the problem then demands.
+  if (!policyScript.empty() && failed(applyPolicyScript(step, policyScript)))
     return failure();
   FailureOr<ProgramProblem> program = buildProblem(step, device);
   if (failed(program))

@@ -12,11 +12,19 @@ using namespace ckpt;
 //===----------------------------------------------------------------------===//
 
 /// What the plan does with each op: it is made again, it stands in memory, or
-/// it is only computed inside kernels.
+/// it is only computed inside kernels. An anchor that runs in several kernels
+/// is made again though its result may never stand in memory.
 static SmallVector<Decision> decide(const ProgramProblem &program,
-                                    const plan::Verdict &verdict) {
+                                    const plan::Solution &solution) {
   SmallVector<Decision> decisions(program.ops.size(), Decision::Inline);
-  for (const plan::Instance &instance : verdict.instances) {
+  std::vector<bool> ran(program.ops.size(), false);
+  for (const plan::Kernel &kernel : solution.plan.kernels)
+    for (plan::OpId op : kernel.ops) {
+      if (plan::isAnchor(program.problem.ops[op]) && ran[op])
+        decisions[op] = Decision::Recompute;
+      ran[op] = true;
+    }
+  for (const plan::Instance &instance : solution.verdict.instances) {
     Decision &decision = decisions[program.problem.values[instance.value].op];
     if (instance.recomputed)
       decision = Decision::Recompute;
@@ -63,7 +71,7 @@ void ckpt::annotatePlan(ProgramProblem &program,
   mlir::func::FuncOp function = program.function;
   MLIRContext *context = function.getContext();
   for (auto [op, decision] :
-       llvm::zip_equal(program.ops, decide(program, solution.verdict)))
+       llvm::zip_equal(program.ops, decide(program, solution)))
     op->setAttr(CkptDialect::decisionAttrName(),
                 DecisionAttr::get(context, decision));
   decideLayers(function);

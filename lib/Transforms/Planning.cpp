@@ -107,6 +107,8 @@ LogicalResult Planner::selectFromChain() {
     return mlir::emitError(program.function.getLoc()) << selection.error;
   outcome.text.strategy = selection.summary;
   outcome.text.notes = describeLayers(chain.layers, selection);
+  if (chain.layers.empty())
+    outcome.text.notes = {"there are no layers: --ckpt-form-layers finds them"};
   outcome.layerFigures = layerFigures(chain.layers, selection);
   return success();
 }

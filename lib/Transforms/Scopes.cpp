@@ -1,24 +1,11 @@
 //===- Scopes.cpp - What a location says about an op's layer --------------===//
 
 #include "Scopes.h"
-#include "mlir/IR/Location.h"
+#include "ckpt/Analysis/NameStack.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace ckpt;
 using plan::LayerKind;
-
-/// The first name with scopes in a location, outermost first.
-static StringRef findPath(Location location) {
-  StringRef path;
-  location->walk([&](Location inner) {
-    auto name = dyn_cast<mlir::NameLoc>(inner);
-    if (!name || !name.getName().getValue().contains('/'))
-      return mlir::WalkResult::advance();
-    path = name.getName();
-    return mlir::WalkResult::interrupt();
-  });
-  return path;
-}
 
 /// Splits at the slashes that are not inside parentheses.
 static SmallVector<StringRef> splitPath(StringRef path) {
@@ -67,7 +54,7 @@ static Component unwrap(StringRef text) {
 
 Scopes ckpt::readScopes(Location location) {
   Scopes scopes;
-  StringRef path = findPath(location);
+  std::string path = locationName(location);
   if (path.empty())
     return scopes;
   SmallVector<StringRef> parts = splitPath(path);

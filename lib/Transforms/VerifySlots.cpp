@@ -24,6 +24,8 @@ struct Slot {
   int64_t result;
   int64_t begin, end;
   int64_t first, last;
+  /// A result of the kernel in which it dies is written over it.
+  bool taken = false;
 
   bool overlaps(const Slot &other) const {
     return begin < other.end && other.begin < end && first <= other.last &&
@@ -81,13 +83,12 @@ LogicalResult verifyOverlaps(SmallVector<Slot> &slots) {
   SmallVector<Slot *> live;
   for (Slot &slot : slots) {
     llvm::erase_if(live, [&](Slot *other) { return other->last < slot.first; });
-    // One value is taken over at most once: afterwards its place is another's.
-    for (Slot *&other : live) {
+    for (Slot *other : live) {
       if (!slot.overlaps(*other))
         continue;
       bool sameKernel = other->kernel == slot.kernel;
-      if (!sameKernel && takesOver(slot, *other)) {
-        other->last = slot.first - 1;
+      if (!sameKernel && !other->taken && takesOver(slot, *other)) {
+        other->taken = true;
         continue;
       }
       mlir::InFlightDiagnostic diagnostic =

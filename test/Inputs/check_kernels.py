@@ -277,12 +277,14 @@ def check_meaning(meaning, original):
 
 
 def check_marks(program, meaning, original):
-    """What is made again is marked, waits for the backward pass, and cannot be
-    merged with what made it first."""
-    makers, unmarked, signatures = {}, collections.Counter(), set()
+    """What is made again (a value in memory, or an anchor's work) is marked,
+    waits for the backward pass, and cannot be merged with what made it first."""
+    first, unmarked, signatures = {}, collections.Counter(), set()
     position = {}
-    for kernel, (_, yielded) in zip(program.kernels, meaning.kernels):
-        earlier = [makers[n] for n in yielded if n in makers]
+    for kernel, (made, yielded) in zip(program.kernels, meaning.kernels):
+        anchors = [number for number, op in made if dataflow.is_anchor(op)]
+        work = {*yielded, *anchors}
+        earlier = [first[number] for number in work if number in first]
         waits = [position.get(name, -1) for name in kernel.after]
         if kernel.recompute and not earlier:
             raise Refused(f"{kernel.where}: is marked, but makes nothing again")
@@ -291,16 +293,16 @@ def check_marks(program, meaning, original):
         if kernel.after and not kernel.recompute:
             raise Refused(f"{kernel.where}: waits, but is not marked")
         if not kernel.recompute and original:
-            unmarked.update(yielded)
-            if any(unmarked[n] > original.values[n] for n in yielded):
-                raise Refused(f"{kernel.where}: makes a value again, but is not marked")
+            unmarked.update(work)
+            if any(unmarked[n] > max(original.values[n], original.ops[n]) for n in work):
+                raise Refused(f"{kernel.where}: makes something again, but is not marked")
         signature = tuple(kernel.inputs), tuple(kernel.after), yielded
         if kernel.recompute and signature in signatures:
             raise Refused(f"{kernel.where}: could be merged with an earlier kernel")
         signatures.add(signature)
-        for name, number in zip(kernel.op.results, yielded):
-            position[name] = kernel.position
-            makers.setdefault(number, kernel.position)
+        position.update((name, kernel.position) for name in kernel.op.results)
+        for number in work:
+            first.setdefault(number, kernel.position)
 
 
 def functions(text):

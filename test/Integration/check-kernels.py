@@ -240,6 +240,14 @@ class CheckKernels(unittest.TestCase):
         self.refuses("waits for nothing younger", again=marked)
         self.refuses("is not marked", again=dropped)
 
+    def test_repeated_anchor(self):
+        again = matmul("%raw", "%0", "%1") + unary("math.tanh", "%y", "%raw")
+        fused = kernel("%h", 0, ["%a", "%w"], again)
+        a = moved(A, 0, 768)
+        self.refuses("is not marked", arena=1024, a=a, h=fused)
+        marked = kernel("%h", 0, ["%a", "%w"], again, ["%m"])
+        self.refuses("waits for nothing younger", arena=1024, a=a, h=marked)
+
     def test_waits_for_something_old(self):
         self.refuses("waits for nothing younger", again=replaced(AGAIN, "%g", "%w"))
 

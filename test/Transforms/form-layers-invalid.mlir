@@ -12,3 +12,12 @@ func.func @blocks(%x: tensor<4xf32>) -> tensor<4xf32> {
 ^bb1:
   return %x : tensor<4xf32>
 }
+
+// expected-error @+1 {{expected a function that was not planned yet, but it holds kernels}}
+func.func @planned(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = ckpt.kernel(%a = %x : tensor<4xf32>) slots [-1 : 16] {
+    %1 = math.exp %a : tensor<4xf32>
+    ckpt.yield %1 : tensor<4xf32>
+  } -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

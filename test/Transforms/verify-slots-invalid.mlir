@@ -116,11 +116,11 @@ func.func @f(%x: tensor<4xf32>) -> tensor<4xf32>
 // One place taken over twice.
 func.func @f(%x: tensor<4xf32>) -> tensor<4xf32>
     attributes {ckpt.arena_bytes = 512 : i64} {
+  // expected-note @+1 {{which is result 0 at [0, 16)}}
   %0 = ckpt.kernel(%a0 = %x : tensor<4xf32>) slots [0 : 16] {
     %e = math.exp %a0 : tensor<4xf32>
     ckpt.yield %e : tensor<4xf32>
   } -> tensor<4xf32>
-  // expected-note @+1 {{which is result 0 at [0, 16)}}
   // expected-error @+1 {{result 1 at [0, 16) overlaps a value that is still needed}}
   %1:2 = ckpt.kernel(%a0 = %0 : tensor<4xf32>) slots [0 : 16, 0 : 16] {
     %e = math.exp %a0 : tensor<4xf32>

@@ -4,6 +4,7 @@
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/APInt.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <cmath>
@@ -15,6 +16,8 @@ static double decode(const char *data, Type type, int64_t index) {
   int bytes = npyTypeOf(type).bytes;
   uint64_t bits = 0;
   memcpy(&bits, data + index * bytes, bytes);
+  if (type.isF32())
+    return llvm::bit_cast<float>(static_cast<uint32_t>(bits));
   if (auto floatType = dyn_cast<mlir::FloatType>(type)) {
     llvm::APFloat number(floatType.getFloatSemantics(),
                          llvm::APInt(floatType.getWidth(), bits));

@@ -1,4 +1,5 @@
-//===- Layers.h - The layers of a program and what is asked of them -*- C++ -*-===//
+//===- Layers.h - The layers of a program and what is asked of them -*- C++
+//-*-===//
 //
 // From `ckpt.layer` regions to the chain of layers that the strategies of
 // Plan/Strategies.h decide on, and from their decisions to constraints on the
@@ -44,12 +45,12 @@ plan::Selection selectLayers(const LayerChain &chain,
                              plan::StrategyOptions options,
                              MLIRContext *context);
 
-/// Demands of the values of \p program what \p selection says. A layer that is
-/// recomputed may keep nothing for the backward pass but what other parts of
-/// the forward pass read: in family A all of that, in family B only what
-/// crosses a saved boundary or is read outside of all layers. Everything else,
-/// and what is pinned already, is left as it is. Says in a remark what may run
-/// only once and is therefore not recomputed.
+/// Demands of the values of \p program what \p selection says. Of a layer that
+/// is recomputed, what is handed on is saved: what other parts of the forward
+/// pass read (family A), or what crosses a saved boundary or is read outside of
+/// all layers (family B). Everything else in it is made again. Other layers, and
+/// what is pinned, are left as they are. Says in a remark what may run only once
+/// and is therefore not recomputed.
 void constrain(ProgramProblem &program, const LayerChain &chain,
                const plan::Selection &selection);
 

@@ -26,6 +26,15 @@ SmallVector<PlacedOp> opsInOrder(Block &block);
 /// What a layer hands out, instead of its result.
 Value lookThroughLayers(Value value);
 
+/// What a view shows, through layers and other views.
+Value lookThroughViews(Value value);
+
+/// What the user demands of \p value, a result of the op: the pin of the op,
+/// else what that of the nearest pinned layer means for it. A layer is saved by
+/// what its anchors make and by what it hands on. It is recomputed from its
+/// inputs, so that all but what it hands on is pinned. Its views are not.
+std::optional<Pin> pinOf(const PlacedOp &placed, Value value, bool isAnchor);
+
 } // namespace ckpt
 
 #endif // CKPT_ANALYSIS_PROGRAM_H

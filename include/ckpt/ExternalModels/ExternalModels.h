@@ -1,4 +1,5 @@
-//===- ExternalModels.h - RematOpInterface for upstream dialects -*- C++ -*-===//
+//===- ExternalModels.h - RematOpInterface for upstream dialects -*- C++
+//-*-===//
 //
 // One function per upstream dialect. Each only registers an extension: nothing
 // is loaded before a program uses the dialect.

@@ -71,8 +71,11 @@ struct StrategyOptions {
   std::optional<int64_t> interval;
   std::vector<int64_t> boundaries;
   std::optional<double> memoryFraction;
-  /// Registered policy of `custom`.
+  /// `custom`: a registered policy.
   std::string policy;
+  /// `custom`: the script that pinned layers before
+  /// (Transforms/PolicyScript.h); nothing else is recomputed then.
+  std::string policyScript;
   /// Of `budget` in the layer-sum model, in bytes.
   std::optional<int64_t> budgetBytes;
 
@@ -113,6 +116,8 @@ struct Selection {
   /// inputs of all layers are saved, and those of `recomputed` made again.
   bool storesBoundaries = false;
   std::vector<int32_t> boundaries;
+  /// Family B: the distance of the boundaries; 0 if it varies.
+  int64_t interval = 0;
   /// Family B: layers that a modifier or a pin takes out of the recomputation.
   std::vector<int32_t> keptWhole;
   /// Layers whose decision is `recompute`; that of all others is `save`.
@@ -173,6 +178,9 @@ BoundaryFigures uniformFigures(int64_t interval, int64_t layers);
 /// For \p boundaries saved boundaries anywhere: their mean distance stands for
 /// the interval.
 BoundaryFigures boundaryFigures(int64_t boundaries, int64_t layers);
+
+/// For what a strategy decided.
+BoundaryFigures boundaryFigures(const Selection &selection, int64_t layers);
 
 } // namespace ckpt::plan
 

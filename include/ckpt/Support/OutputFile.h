@@ -21,6 +21,10 @@ llvm::Error
 writeOutputFile(llvm::StringRef path,
                 llvm::function_ref<void(llvm::raw_ostream &)> write);
 
+/// Fails as `writeOutputFile` would where nothing can be written at \p path;
+/// changes nothing. For asking before long work.
+llvm::Error checkOutputFile(llvm::StringRef path);
+
 } // namespace ckpt
 
 #endif // CKPT_SUPPORT_OUTPUTFILE_H

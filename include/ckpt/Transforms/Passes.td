@@ -128,7 +128,8 @@ def PlanPass : Pass<"ckpt-plan", "::mlir::ModuleOp"> {
     Option<"budgetModel", "budget-model", "std::string", "\"\"",
            "layer-sum: the greedy budget over sums of layers">,
   ];
-  let dependentDialects = ["::ckpt::CkptDialect"];
+  let dependentDialects = ["::ckpt::CkptDialect",
+                           "::mlir::transform::TransformDialect"];
 }
 
 def PrintProblemPass : Pass<"ckpt-print-problem", "::mlir::ModuleOp"> {

@@ -23,8 +23,6 @@ struct PlanRequest {
   std::optional<plan::Budget> budget;
   /// The budget is over sums of layers (docs/Strategies.md), not the peak.
   bool layerSum = false;
-  /// `custom`: a transform-dialect file whose `@ckpt_policy` pins layers.
-  std::string policyScript;
   /// The budget also holds the caller's arguments and results.
   bool countArguments = false;
   plan::SolverOptions solver;

@@ -172,6 +172,14 @@ TEST(StrategiesTest, CustomPolicy) {
             "no policy is registered as 'absent'");
 }
 
+TEST(StrategiesTest, ScriptsDecideByPins) {
+  std::vector<LayerInfo> layers = sixLayers();
+  layers[3].pin = LayerPin::Recompute;
+  Selection selection = select(layers, "custom policy-script=mine.mlir");
+  EXPECT_EQ(selection.recomputed, Indices({3}));
+  EXPECT_EQ(selection.summary, "custom 'mine.mlir', 1 of 6 layers");
+}
+
 TEST(StrategiesTest, LayerSumBudget) {
   std::vector<LayerInfo> layers = equalLayers(6);
   StrategyOptions options;
@@ -225,6 +233,13 @@ TEST(StrategiesTest, BoundaryFigures) {
   EXPECT_DOUBLE_EQ(uniformFigures(5, 12).savedFraction, 1 - 3.0 / 12);
   EXPECT_EQ(uniformFigures(3, 0).savedFraction, 0);
   EXPECT_EQ(boundaryFigures(0, 0).computeFactor, 1);
+  auto factor = [](const char *strategy) {
+    return boundaryFigures(select(equalLayers(12), strategy), 12).computeFactor;
+  };
+  EXPECT_DOUBLE_EQ(factor("uniform interval=5"), 1 + 2.5 / 12);
+  EXPECT_DOUBLE_EQ(factor("dynamic memory-fraction=0.5"), 1 + 3.0 / 12);
+  // Three boundaries at 0, 5 and 10: the mean distance is 4.
+  EXPECT_DOUBLE_EQ(factor("boundaries boundaries=0,5,10"), 1 + 2.0 / 12);
 }
 
 TEST(StrategiesTest, ModifiersLeaveAKindSaved) {
@@ -294,7 +309,7 @@ TEST(StrategiesTest, Errors) {
       {"heavy-ops ops=linalg.nonsense",
        "expected 'ops' to hold layer kinds, 'matmul', 'convolution' or names "
        "of ops, but got 'linalg.nonsense'"},
-      {"custom", "strategy 'custom' needs 'policy'"},
+      {"custom", "strategy 'custom' needs 'policy' or 'policy-script'"},
       {"nonsense", "unknown strategy 'nonsense'"},
       {"none min-interval=0",
        "expected 'min-interval' to be at least 1, but got 0"},

@@ -1,0 +1,24 @@
+//===- ValueShape.h - How much memory a value takes -------------*- C++ -*-===//
+
+#ifndef CKPT_ANALYSIS_VALUESHAPE_H
+#define CKPT_ANALYSIS_VALUESHAPE_H
+
+#include "ckpt/Support/LLVM.h"
+
+namespace ckpt {
+
+/// A tensor of static shape in row-major order without gaps, or a scalar.
+struct ValueShape {
+  /// Empty for a scalar.
+  ArrayRef<int64_t> sizes;
+  int64_t elements = 1;
+  /// An element takes whole bytes: 1 for `i1`, 8 for `index`.
+  int64_t bytes = 0;
+};
+
+/// Says at the maker of \p value what cannot be planned about its type.
+FailureOr<ValueShape> shapeOfValue(Value value);
+
+} // namespace ckpt
+
+#endif // CKPT_ANALYSIS_VALUESHAPE_H

@@ -1,0 +1,18 @@
+//===- Passes.h - From kernels on tensors to code ---------------*- C++ -*-===//
+
+#ifndef CKPT_CONVERSION_PASSES_H
+#define CKPT_CONVERSION_PASSES_H
+
+#include "mlir/Pass/Pass.h"
+
+namespace ckpt {
+
+#define GEN_PASS_DECL
+#include "ckpt/Conversion/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "ckpt/Conversion/Passes.h.inc"
+
+} // namespace ckpt
+
+#endif // CKPT_CONVERSION_PASSES_H

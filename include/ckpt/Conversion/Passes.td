@@ -1,0 +1,74 @@
+//===- Passes.td - From kernels on tensors to code ---------*- tablegen -*-===//
+
+#ifndef CKPT_CONVERSION_PASSES_TD
+#define CKPT_CONVERSION_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def KernelsToCalls : Pass<"ckpt-kernels-to-calls", "::mlir::ModuleOp"> {
+  let summary = "make a function of each distinct kernel and calls of the step";
+  let description = [{
+    A function that holds `ckpt.kernel` ops becomes a function on memrefs: its
+    arguments, then one memref per result, then the arena as one
+    `memref<Nxi8>`. Its body is a list of calls in the order of the kernels;
+    operands are arguments or views of the arena at the planned offsets. So
+    nothing stands between the plan and what is allocated.
+
+    Equal kernels become one private function, whatever layer they are from. It
+    still computes on tensors: inputs come through `bufferization.to_tensor`,
+    outputs leave through `bufferization.materialize_in_destination`. An i1
+    takes a byte in memory.
+
+    Results that no kernel writes to the caller's buffer (returned arguments,
+    constants, duplicates) are copied there at the end.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
+    "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::memref::MemRefDialect"];
+}
+
+def EmitKernels : Pass<"ckpt-emit-kernels", "::mlir::ModuleOp"> {
+  let summary = "replace the tensor code of kernel functions by loops";
+  let description = [{
+    Works on the functions that `--ckpt-kernels-to-calls` makes. Values inside a
+    kernel are emitted element by element where they are read, a contraction
+    through a register tile, a reduction in an order that hangs on its op alone.
+    Large kernels get an outer `scf.parallel` that calls a function per task.
+    Kernels of loops and of ops that nobody described are bufferized one by one.
+
+    `lanes` is the number of 32-bit elements of a vector of the target. It has
+    no influence on the numbers.
+  }];
+  let options = [
+    Option<"lanes", "lanes", "int64_t", /*default=*/"16",
+           "number of elements of a vector">];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
+    "::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
+def CheckKernelMemory : Pass<"ckpt-check-kernel-memory", "::mlir::ModuleOp"> {
+  let summary = "check that no kernel allocates, and that its stack is small";
+  let description = [{
+    An error for every `memref.alloc`, and for functions whose `memref.alloca`s
+    take more than 64 KiB together: what a plan promises holds only if all
+    memory is in the arena.
+  }];
+}
+
+def ExpandMath : Pass<"ckpt-expand-math"> {
+  let summary = "expand functions such as exp and tanh into arithmetic";
+  let description = [{
+    The same polynomials for scalars and vectors, so that a value has the same
+    bits in the remainder of a loop. bf16 is computed in f32 and rounded after
+    each op.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::vector::VectorDialect"];
+}
+
+#endif // CKPT_CONVERSION_PASSES_TD

@@ -1,0 +1,70 @@
+//===- Execution.h - Compiles a step and calls it ---------------*- C++ -*-===//
+//
+// From a function of ckpt.kernel ops to machine code of this process. The
+// caller owns all memory: arguments, results and the arena.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_RUNTIME_EXECUTION_H
+#define CKPT_RUNTIME_EXECUTION_H
+
+#include "ckpt/Support/LLVM.h"
+#include "llvm/Support/Error.h"
+#include <memory>
+
+namespace mlir {
+class ExecutionEngine;
+} // namespace mlir
+
+namespace ckpt {
+
+struct CompileOptions {
+  /// The function to compile; may be empty if there is one public function.
+  std::string function;
+  /// Threads of large kernels. Has no influence on results.
+  unsigned threads = 1;
+  /// Level of LLVM's optimisations, 0 to 3.
+  unsigned optLevel = 2;
+  /// 32-bit elements of a vector; 0 takes what this machine has.
+  int64_t lanes = 0;
+};
+
+/// Type of an argument or result of a step. An i1 takes a byte.
+struct BufferType {
+  /// The tensor, or the scalar that is passed by value.
+  Type type;
+  int64_t bytes = 0;
+};
+
+class CompiledStep {
+public:
+  /// Compiles a copy of \p module, which stays as it is. A tensor function of
+  /// kernels; see `--ckpt-kernels-to-calls` for its form.
+  static llvm::Expected<std::unique_ptr<CompiledStep>>
+  compile(ModuleOp module, const CompileOptions &options = {});
+
+  ~CompiledStep();
+
+  ArrayRef<BufferType> getArguments() const { return arguments; }
+  ArrayRef<BufferType> getResults() const { return results; }
+  /// Of the arena; its address must be a multiple of `arenaAlignment`.
+  int64_t getArenaBytes() const { return arenaBytes; }
+  static constexpr int64_t arenaAlignment = 64;
+
+  /// Runs the step once: one pointer per argument and per result, in order.
+  void run(ArrayRef<void *> arguments, ArrayRef<void *> results,
+           void *arena) const;
+
+private:
+  CompiledStep() = default;
+
+  std::unique_ptr<mlir::ExecutionEngine> engine;
+  void (*entry)(void **) = nullptr;
+  SmallVector<BufferType> arguments, results;
+  int64_t arenaBytes = 0;
+  unsigned threads = 1;
+};
+
+} // namespace ckpt
+
+#endif // CKPT_RUNTIME_EXECUTION_H

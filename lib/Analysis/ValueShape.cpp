@@ -1,0 +1,45 @@
+//===- ValueShape.cpp - How much memory a value takes ---------------------===//
+
+#include "ckpt/Analysis/ValueShape.h"
+#include "ckpt/Interfaces/RematOpInterface.h"
+#include "mlir/IR/Diagnostics.h"
+
+using namespace ckpt;
+
+static std::optional<int64_t> bytesOfElement(Type type) {
+  if (type.isIndex())
+    return 8;
+  if (type.isIntOrFloat())
+    return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
+  if (auto pair = dyn_cast<mlir::ComplexType>(type))
+    if (auto part = bytesOfElement(pair.getElementType()))
+      return 2 * *part;
+  return std::nullopt;
+}
+
+static mlir::InFlightDiagnostic errorAt(Value value) {
+  if (Operation *op = value.getDefiningOp())
+    return op->emitOpError();
+  return mlir::emitError(value.getLoc())
+         << "argument " << cast<BlockArgument>(value).getArgNumber() << ": ";
+}
+
+FailureOr<ValueShape> ckpt::shapeOfValue(Value value) {
+  Type type = value.getType();
+  auto tensor = dyn_cast<mlir::RankedTensorType>(type);
+  auto elementBytes = bytesOfElement(tensor ? tensor.getElementType() : type);
+  if (!elementBytes)
+    return errorAt(value) << "expected ranked tensors and scalars of numbers, "
+                             "but got "
+                          << type;
+  ValueShape shape;
+  if (tensor && !tensor.hasStaticShape())
+    return errorAt(value) << "expected a static shape, but got " << type
+                          << ", which is not supported yet";
+  if (tensor)
+    shape.sizes = tensor.getShape();
+  for (int64_t size : shape.sizes)
+    shape.elements = saturatingProduct(shape.elements, size);
+  shape.bytes = saturatingProduct(shape.elements, *elementBytes);
+  return shape;
+}

@@ -1,0 +1,49 @@
+//===- CheckKernelMemory.cpp - No heap, little stack ----------------------===//
+
+#include "ckpt/Conversion/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+namespace ckpt {
+#define GEN_PASS_DEF_CHECKKERNELMEMORY
+#include "ckpt/Conversion/Passes.h.inc"
+} // namespace ckpt
+
+using namespace mlir;
+
+/// What the scratch memory of one function may take.
+static constexpr int64_t stackLimitBytes = 64 * 1024;
+
+static int64_t bytesOf(MemRefType type) {
+  Type element = type.getElementType();
+  int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+  return type.getNumElements() * ((bits + 7) / 8);
+}
+
+namespace {
+struct CheckKernelMemory
+    : public ckpt::impl::CheckKernelMemoryBase<CheckKernelMemory> {
+  void runOnOperation() override {
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      int64_t stackBytes = 0;
+      WalkResult result = function.walk([&](Operation *op) {
+        if (auto scratch = dyn_cast<memref::AllocaOp>(op))
+          stackBytes += bytesOf(scratch.getType());
+        if (!isa<memref::AllocOp>(op))
+          return WalkResult::advance();
+        op->emitError("expected a kernel not to allocate, but got a buffer of "
+                      "type ")
+            << op->getResult(0).getType();
+        return WalkResult::interrupt();
+      });
+      if (result.wasInterrupted())
+        return signalPassFailure();
+      if (stackBytes > stackLimitBytes) {
+        function.emitError("expected at most ")
+            << stackLimitBytes << " bytes of stack, but got " << stackBytes;
+        return signalPassFailure();
+      }
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,58 @@
+//===- ContractionShape.h - A contraction as strides in memory --*- C++ -*-===//
+//
+// Looks through the views between a contraction and memory: transposes,
+// reshapes and slices compose to strides, also of parts of a loop (heads and
+// tokens that a reshape made one dimension), and windows of convolutions are
+// sums of strides.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_LIB_CONVERSION_CONTRACTIONSHAPE_H
+#define CKPT_LIB_CONVERSION_CONTRACTIONSHAPE_H
+
+#include "ContractionBody.h"
+#include "KernelCode.h"
+
+namespace ckpt {
+
+/// One side of a contraction in memory.
+struct StridedOperand {
+  /// The tensor that stands in memory.
+  Value tensor;
+  int64_t offset = 0;
+};
+
+/// A loop, or a part of one: its strides in both operands are constant.
+struct StridedLoop {
+  int64_t extent;
+  int64_t leftStride;
+  int64_t rightStride;
+};
+
+/// Loops of one role as a single counter.
+struct LoopGroup {
+  /// The op's own loops, outer to inner, and their extents.
+  SmallVector<unsigned> loops;
+  SmallVector<int64_t> extents;
+  /// The same counter in parts with constant strides.
+  SmallVector<StridedLoop> parts;
+
+  int64_t getExtent() const;
+};
+
+/// out[batch, row, column] += left[batch, row, k] * right[batch, k, column].
+struct ContractionShape {
+  ContractionBody body;
+  StridedOperand left, right;
+  LoopGroup batch, rows, columns, reduced;
+};
+
+/// Nothing if an operand is not made of views of memory, or its address is no
+/// sum over the loops. The side that is contiguous in the result becomes
+/// `columns`.
+std::optional<ContractionShape> matchContractionShape(KernelCode &code,
+                                                      mlir::linalg::LinalgOp op);
+
+} // namespace ckpt
+
+#endif // CKPT_LIB_CONVERSION_CONTRACTIONSHAPE_H

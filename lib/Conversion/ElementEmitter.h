@@ -1,0 +1,110 @@
+//===- ElementEmitter.h - The value of any tensor at an index ---*- C++ -*-===//
+//
+// Emits one element (or one vector of neighbours) of a tensor value by walking
+// up its producers until memory is reached. Nothing is ever stored in between,
+// so what is inside a kernel needs no buffers (docs/Rationale/CpuLowering.md).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_LIB_CONVERSION_ELEMENTEMITTER_H
+#define CKPT_LIB_CONVERSION_ELEMENTEMITTER_H
+
+#include "IndexEmitter.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace ckpt {
+
+/// Tensor values that stand in memory, each with its flat 1-D memref, and the
+/// function arguments that scalars of the kernel stand for.
+using MemoryMap = llvm::DenseMap<Value, Value>;
+
+/// Whether every op of the kernel's \p body can be emitted for several lanes at
+/// a time.
+bool supportsLanes(Block &body);
+
+/// Emits for one region; everything that it made dominates what comes later.
+class ElementEmitter {
+public:
+  ElementEmitter(mlir::ImplicitLocOpBuilder &builder, const MemoryMap &memory,
+                 int64_t lanes)
+      : builder(builder), memory(memory), index(builder, lanes) {}
+
+  IndexEmitter &indices() { return index; }
+
+  /// An emitter for a region inside this one's that uses what this one made.
+  /// Another number of \p lanes is possible only inside one that emits scalars.
+  ElementEmitter nested(int64_t lanes) const {
+    ElementEmitter copy = *this;
+    copy.index.setLanes(lanes);
+    return copy;
+  }
+
+  /// From now on every element of \p tensor that is asked for is \p element.
+  void setElement(Value tensor, Value element) { current[tensor] = element; }
+
+  /// The element of \p tensor, a scalar where lanes agree. Null, with a
+  /// diagnostic, if an op on the way cannot be emitted.
+  Value emit(Value tensor, ArrayRef<LinearIndex> at);
+  /// A scalar of the kernel.
+  Value emitScalar(Value scalar);
+  /// The values that the body of \p op yields at the point \p loops of its
+  /// iteration space; \p inits stand for its output block arguments, or the
+  /// init operands do where empty.
+  SmallVector<Value> emitBody(mlir::linalg::LinalgOp op,
+                              ArrayRef<LinearIndex> loops,
+                              ArrayRef<Value> inits);
+  /// \p element as a vector of all lanes.
+  Value broadcast(Value element);
+  /// Elements of memory: scalar, neighbours, or gathered.
+  Value load(Value flat, LinearIndex position);
+  /// Writes all lanes of \p element; the position advances one by one.
+  void store(Value element, Value flat, LinearIndex position);
+
+private:
+  using Key = std::pair<const void *, SmallVector<LinearIndex>>;
+
+  Value emitResult(OpResult result, ArrayRef<LinearIndex> at);
+  Value emitLinalg(mlir::linalg::LinalgOp op, unsigned result,
+                   ArrayRef<LinearIndex> at);
+  Value emitInsertSlice(mlir::tensor::InsertSliceOp op,
+                        ArrayRef<LinearIndex> at);
+  Value emitPad(mlir::tensor::PadOp op, ArrayRef<LinearIndex> at);
+  Value emitConcat(mlir::tensor::ConcatOp op, ArrayRef<LinearIndex> at);
+  Value emitFromElements(mlir::tensor::FromElementsOp op,
+                         ArrayRef<LinearIndex> at);
+  Value emitConstant(mlir::arith::ConstantOp op, ArrayRef<LinearIndex> at);
+  Value emitExtractSlice(mlir::tensor::ExtractSliceOp op,
+                         ArrayRef<LinearIndex> at);
+  Value emitExtract(mlir::tensor::ExtractOp op, mlir::IRMapping &mapping,
+                    ArrayRef<LinearIndex> loops);
+  Value emitElementwise(Operation &op, ArrayRef<Value> operands);
+  /// The ops of \p block in order; \p mapping holds its arguments. The values
+  /// of its terminator.
+  SmallVector<Value> emitBlock(Block &block, mlir::IRMapping &mapping,
+                               ArrayRef<LinearIndex> loops);
+  Value emitBlockOp(Operation &op, mlir::IRMapping &mapping,
+                    ArrayRef<LinearIndex> loops);
+  Value mapped(Value value, mlir::IRMapping &mapping);
+  /// The linear form of an index computed in a body, if it has one.
+  std::optional<LinearIndex> linearForm(Value value,
+                                        ArrayRef<LinearIndex> loops);
+  LinearIndex clampedIndex(Value value, int64_t extent);
+  LinearIndex offsetOf(mlir::OpFoldResult offset, int64_t limit);
+  Value select(Value condition, Value ifTrue, Value ifFalse);
+
+  mlir::ImplicitLocOpBuilder &builder;
+  const MemoryMap &memory;
+  IndexEmitter index;
+  llvm::DenseMap<Value, Value> current;
+  std::map<Key, SmallVector<Value>> known;
+};
+
+/// The indices of an operand from the loops of its op.
+SmallVector<LinearIndex> applyMap(mlir::AffineMap map,
+                                  ArrayRef<LinearIndex> loops,
+                                  IndexDivider &divider);
+
+} // namespace ckpt
+
+#endif // CKPT_LIB_CONVERSION_ELEMENTEMITTER_H

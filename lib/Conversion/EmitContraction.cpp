@@ -1,0 +1,485 @@
+//===- EmitContraction.cpp - Matmuls and convolutions in register tiles ---===//
+//
+// A task makes a block of rows by one panel of columns of the result. The panel
+// of the right operand is packed, a tile of sums stays in registers over a
+// block of the reduced dimension and in scratch memory between blocks; the
+// epilogue reads that scratch. Every sum is one chain of fused multiply-adds
+// in the order of the reduced loops, starting at the init, so neither tiles nor
+// threads nor fusion have an influence on the bits.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ContractionShape.h"
+#include "Epilogue.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace ckpt;
+using namespace mlir;
+
+/// Scratch memory of a task, within the 64 KiB of a kernel's stack.
+static constexpr int64_t panelBytes = 32 * 1024;
+static constexpr int64_t sumsBytes = 24 * 1024;
+/// Rows and steps for which offsets are kept in tables.
+static constexpr int64_t tableEntries = 384;
+
+namespace {
+
+/// Sizes of the tiles; figures in docs/Rationale/CpuLowering.md.
+struct Tiling {
+  Tiling(const ContractionShape &shape, int64_t lanes);
+
+  /// Elements of one vector of sums, vectors of a panel's row.
+  int64_t lanes, vectors;
+  /// Rows of the register tile.
+  int64_t tileRows;
+  /// Columns of a panel, rows of a block, steps of a block of the reduction.
+  int64_t panel, blockRows, blockSteps;
+  int64_t rows, columns, steps, batch;
+  int64_t rowBlocks, panels, stepBlocks;
+};
+
+/// Emits one task.
+class ContractionEmitter {
+public:
+  ContractionEmitter(KernelCode &code, const ContractionShape &shape,
+                     const Tiling &tiling, bool epilogueInLanes,
+                     TaskTarget &target)
+      : code(code), op(cast<linalg::LinalgOp>(code.anchor)), shape(shape),
+        tiling(tiling), epilogueInLanes(epilogueInLanes), target(target),
+        builder(target.builder), index(target.builder, tiling.lanes) {}
+
+  LogicalResult emit();
+
+private:
+  using PointEmitter = llvm::function_ref<LogicalResult(
+      ElementEmitter &, ArrayRef<LinearIndex>, Value row, Value column)>;
+
+  Value constant(int64_t value) {
+    return arith::ConstantIndexOp::create(builder, value);
+  }
+  /// Once per function, also where tasks run in a loop.
+  Value scratch(ArrayRef<int64_t> extents, Type element) {
+    OpBuilder::InsertionGuard guard(builder);
+    Block *entry = builder.getInsertionBlock();
+    while (!isa<func::FuncOp>(entry->getParentOp()))
+      entry = entry->getParentOp()->getBlock();
+    builder.setInsertionPointToStart(entry);
+    auto type = MemRefType::get(extents, element);
+    return memref::AllocaOp::create(builder, type,
+                                    builder.getI64IntegerAttr(64));
+  }
+  LinearIndex address(const LoopGroup &group, const LinearIndex &counter,
+                      bool right, IndexEmitter &index);
+  void fillRowTable();
+  void packPanel(Value firstStep, Value stepsHere);
+  void packColumns(ElementEmitter &emitter, const LinearIndex &base,
+                   Value step, bool full);
+  void emitTiles(Value firstStep, Value stepsHere);
+  void emitTile(Value tile, Value stepsHere);
+  Value leftElement(Value rowOffset, Value step);
+  /// Visits the elements of the block of sums, in vectors where all are inside.
+  LogicalResult forEachSum(PointEmitter emitPoint);
+  LogicalResult emitInits();
+  LogicalResult emitEpilogue();
+  SmallVector<LinearIndex> resultIndices(IndexEmitter &index,
+                                         const LinearIndex &row,
+                                         const LinearIndex &column);
+  /// Emits \p body for counters from 0 to \p end.
+  template <typename Body>
+  void emitLoop(Value end, Body body) {
+    auto loop = scf::ForOp::create(builder, constant(0), end, constant(1));
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    body(loop.getInductionVar());
+  }
+
+  KernelCode &code;
+  linalg::LinalgOp op;
+  const ContractionShape &shape;
+  const Tiling &tiling;
+  bool epilogueInLanes;
+  TaskTarget &target;
+  ImplicitLocOpBuilder &builder;
+  IndexEmitter index;
+
+  Value batch, rowBlock, panel, firstRow, rowsHere;
+  Value leftFlat, rightFlat, leftBatch, rightBatch;
+  Value packed, sums, rowTable, stepTable;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+/// The smallest even split of \p extent into pieces of at most \p limit.
+static int64_t evenPiece(int64_t extent, int64_t limit) {
+  return llvm::divideCeil(extent, llvm::divideCeil(extent, limit));
+}
+
+Tiling::Tiling(const ContractionShape &shape, int64_t targetLanes) {
+  int64_t bytes = shape.body.sumType.getIntOrFloatBitWidth() / 8;
+  // Sixteen registers of half the width leave room for fewer sums.
+  bool wide = targetLanes >= 16;
+  lanes = std::max<int64_t>(4, targetLanes) * 4 / bytes;
+  batch = shape.batch.getExtent();
+  rows = shape.rows.getExtent();
+  columns = shape.columns.getExtent();
+  steps = shape.reduced.getExtent();
+  vectors = columns > lanes ? 2 : 1;
+  panel = lanes * vectors;
+  int64_t sumsInRegisters = wide ? 16 : 12;
+  tileRows = evenPiece(rows, sumsInRegisters / vectors);
+  blockSteps = evenPiece(
+      steps, std::min(panelBytes / (panel * bytes), tableEntries));
+  int64_t mostRows = std::min(sumsBytes / (panel * bytes), tableEntries);
+  blockRows = llvm::alignTo(
+      evenPiece(rows, mostRows / tileRows * tileRows), tileRows);
+  rowBlocks = llvm::divideCeil(rows, blockRows);
+  panels = llvm::divideCeil(columns, panel);
+  stepBlocks = llvm::divideCeil(steps, blockSteps);
+}
+
+//===----------------------------------------------------------------------===//
+// Addresses
+//===----------------------------------------------------------------------===//
+
+LinearIndex ContractionEmitter::address(const LoopGroup &group,
+                                        const LinearIndex &counter, bool right,
+                                        IndexEmitter &index) {
+  SmallVector<int64_t> extents;
+  for (const StridedLoop &part : group.parts)
+    extents.push_back(part.extent);
+  LinearIndex sum;
+  for (auto [part, at] : llvm::zip_equal(
+           group.parts, delinearize(counter, extents, index)))
+    sum = sum + at * (right ? part.rightStride : part.leftStride);
+  return sum;
+}
+
+void ContractionEmitter::fillRowTable() {
+  emitLoop(constant(tiling.blockRows), [&](Value row) {
+    // Rows past the end repeat the last one; nobody reads their sums.
+    IndexEmitter inside(builder, 1);
+    Value global = arith::AddIOp::create(builder, firstRow, row);
+    global = arith::MinSIOp::create(builder, global,
+                                    constant(tiling.rows - 1));
+    LinearIndex at = address(shape.rows, inside.atom(global, tiling.rows),
+                             /*right=*/false, inside);
+    Value offset = inside.materialize(inside.simplify(at));
+    offset = arith::AddIOp::create(builder, offset, leftBatch);
+    memref::StoreOp::create(builder, offset, rowTable, row);
+  });
+}
+
+SmallVector<LinearIndex>
+ContractionEmitter::resultIndices(IndexEmitter &index, const LinearIndex &row,
+                                  const LinearIndex &column) {
+  SmallVector<LinearIndex> loops(op.getNumLoops());
+  auto set = [&](const LoopGroup &group, const LinearIndex &counter) {
+    for (auto [loop, at] : llvm::zip_equal(
+             group.loops, delinearize(counter, group.extents, index)))
+      loops[loop] = at;
+  };
+  set(shape.batch, index.atom(batch, tiling.batch));
+  set(shape.rows, row);
+  set(shape.columns, column);
+  return applyMap(op.getMatchingIndexingMap(op.getDpsInitOperand(0)), loops,
+                  index);
+}
+
+//===----------------------------------------------------------------------===//
+// The right operand
+//===----------------------------------------------------------------------===//
+
+void ContractionEmitter::packColumns(ElementEmitter &emitter,
+                                     const LinearIndex &base, Value step,
+                                     bool full) {
+  IndexEmitter &inside = emitter.indices();
+  for (int64_t vector = 0; vector < tiling.vectors; ++vector) {
+    LinearIndex column =
+        inside.atom(panel, tiling.panels) * tiling.panel +
+        vector * tiling.lanes + inside.lane();
+    ClampedIndex clamped{column, Value()};
+    if (!full)
+      clamped = inside.clamp(column, {0, tiling.columns});
+    LinearIndex at =
+        address(shape.columns, clamped.index, /*right=*/true, inside);
+    Value elements = emitter.broadcast(emitter.load(rightFlat, base + at));
+    auto type = VectorType::get(tiling.lanes, shape.body.sumType);
+    if (elements.getType() != type)
+      elements = arith::ExtFOp::create(builder, type, elements);
+    if (clamped.inside) {
+      Value zero =
+          arith::ConstantOp::create(builder, builder.getZeroAttr(type));
+      elements = arith::SelectOp::create(
+          builder, emitter.broadcast(clamped.inside), elements, zero);
+    }
+    vector::StoreOp::create(
+        builder, elements, packed,
+        ValueRange{step, constant(vector * tiling.lanes)});
+  }
+}
+
+void ContractionEmitter::packPanel(Value firstStep, Value stepsHere) {
+  auto pack = [&](bool full) {
+    emitLoop(stepsHere, [&](Value step) {
+      ElementEmitter emitter(builder, target.memory, tiling.lanes);
+      Value global = arith::AddIOp::create(builder, firstStep, step);
+      LinearIndex base =
+          address(shape.reduced,
+                  emitter.indices().atom(global, tiling.steps),
+                  /*right=*/true, emitter.indices()) +
+          emitter.indices().atom(rightBatch, int64_t(1) << 40);
+      packColumns(emitter, base, step, full);
+    });
+  };
+  if (tiling.columns % tiling.panel == 0)
+    return pack(true);
+  Value isFull = arith::CmpIOp::create(builder, arith::CmpIPredicate::ult,
+                                       panel, constant(tiling.panels - 1));
+  auto choice = scf::IfOp::create(builder, isFull, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  pack(true);
+  builder.setInsertionPointToStart(choice.elseBlock());
+  pack(false);
+}
+
+//===----------------------------------------------------------------------===//
+// The register tile
+//===----------------------------------------------------------------------===//
+
+Value ContractionEmitter::leftElement(Value rowOffset, Value step) {
+  Value at = arith::AddIOp::create(builder, rowOffset, step);
+  Value element = memref::LoadOp::create(builder, leftFlat, at);
+  if (element.getType() != shape.body.sumType)
+    element = arith::ExtFOp::create(builder, shape.body.sumType, element);
+  return vector::BroadcastOp::create(
+      builder, VectorType::get(tiling.lanes, shape.body.sumType), element);
+}
+
+void ContractionEmitter::emitTile(Value tile, Value stepsHere) {
+  auto type = VectorType::get(tiling.lanes, shape.body.sumType);
+  Value firstRow =
+      arith::MulIOp::create(builder, tile, constant(tiling.tileRows));
+  SmallVector<Value> rowOffsets, running, rows;
+  for (int64_t row = 0; row < tiling.tileRows; ++row) {
+    rows.push_back(arith::AddIOp::create(builder, firstRow, constant(row)));
+    rowOffsets.push_back(
+        memref::LoadOp::create(builder, rowTable, rows.back()));
+    for (int64_t vector = 0; vector < tiling.vectors; ++vector)
+      running.push_back(vector::LoadOp::create(
+          builder, type, sums,
+          ValueRange{rows.back(), constant(vector * tiling.lanes)}));
+  }
+  auto loop = scf::ForOp::create(builder, constant(0), stepsHere, constant(1),
+                                 running);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Value step = loop.getInductionVar();
+    Value offset = memref::LoadOp::create(builder, stepTable, step);
+    SmallVector<Value> right, next;
+    for (int64_t vector = 0; vector < tiling.vectors; ++vector)
+      right.push_back(vector::LoadOp::create(
+          builder, type, packed,
+          ValueRange{step, constant(vector * tiling.lanes)}));
+    for (int64_t row = 0; row < tiling.tileRows; ++row) {
+      Value left = leftElement(rowOffsets[row], offset);
+      for (int64_t vector = 0; vector < tiling.vectors; ++vector)
+        next.push_back(math::FmaOp::create(
+            builder, left, right[vector],
+            loop.getRegionIterArgs()[row * tiling.vectors + vector]));
+    }
+    scf::YieldOp::create(builder, next);
+  }
+  for (int64_t row = 0; row < tiling.tileRows; ++row)
+    for (int64_t vector = 0; vector < tiling.vectors; ++vector)
+      vector::StoreOp::create(
+          builder, loop.getResult(row * tiling.vectors + vector), sums,
+          ValueRange{rows[row], constant(vector * tiling.lanes)});
+
+}
+
+void ContractionEmitter::emitTiles(Value firstStep, Value stepsHere) {
+  emitLoop(stepsHere, [&](Value step) {
+    IndexEmitter inside(builder, 1);
+    Value global = arith::AddIOp::create(builder, firstStep, step);
+    LinearIndex at = address(shape.reduced, inside.atom(global, tiling.steps),
+                             /*right=*/false, inside);
+    Value offset = inside.materialize(inside.simplify(at));
+    memref::StoreOp::create(builder, offset, stepTable, step);
+  });
+  Value tiles = arith::CeilDivUIOp::create(builder, rowsHere,
+                                           constant(tiling.tileRows));
+  emitLoop(tiles, [&](Value tile) { emitTile(tile, stepsHere); });
+}
+
+//===----------------------------------------------------------------------===//
+// Inits and epilogue
+//===----------------------------------------------------------------------===//
+
+LogicalResult ContractionEmitter::forEachSum(PointEmitter emitPoint) {
+  LogicalResult result = success();
+  auto visit = [&](Value row, int64_t lanes, Value column) {
+    ElementEmitter emitter(builder, target.memory, lanes);
+    IndexEmitter &inside = emitter.indices();
+    LinearIndex rowIndex =
+        inside.atom(rowBlock, tiling.rowBlocks) * tiling.blockRows +
+        inside.atom(row, tiling.blockRows);
+    LinearIndex columnIndex =
+        inside.atom(panel, tiling.panels) * tiling.panel;
+    columnIndex = columnIndex +
+                  (lanes == 1
+                       ? inside.atom(column, tiling.panel)
+                       : inside.atom(column, tiling.vectors) * tiling.lanes +
+                             inside.lane());
+    Value inScratch =
+        lanes == 1 ? column
+                   : Value(arith::MulIOp::create(builder, column,
+                                                 constant(tiling.lanes)));
+    if (failed(emitPoint(emitter,
+                         resultIndices(inside, rowIndex, columnIndex), row,
+                         inScratch)))
+      result = failure();
+  };
+  auto visitAll = [&](int64_t lanes, Value count) {
+    emitLoop(rowsHere, [&](Value row) {
+      emitLoop(count, [&](Value column) { visit(row, lanes, column); });
+    });
+  };
+  int64_t rest = tiling.columns % tiling.panel;
+  auto visitFull = [&] {
+    if (epilogueInLanes)
+      visitAll(tiling.lanes, constant(tiling.vectors));
+    else
+      visitAll(1, constant(tiling.panel));
+  };
+  if (rest == 0) {
+    visitFull();
+    return result;
+  }
+  Value isFull = arith::CmpIOp::create(builder, arith::CmpIPredicate::ult,
+                                       panel, constant(tiling.panels - 1));
+  auto choice = scf::IfOp::create(builder, isFull, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  visitFull();
+  builder.setInsertionPointToStart(choice.elseBlock());
+  visitAll(1, constant(rest));
+  return result;
+}
+
+LogicalResult ContractionEmitter::emitInits() {
+  Value init = op.getDpsInits().front();
+  return forEachSum([&](ElementEmitter &emitter, ArrayRef<LinearIndex> at,
+                        Value row, Value column) -> LogicalResult {
+    Value element = emitter.emit(init, at);
+    if (!element)
+      return failure();
+    element = emitter.broadcast(element);
+    Type type = shape.body.sumType;
+    auto vector = dyn_cast<VectorType>(element.getType());
+    if (vector)
+      type = vector.clone(type);
+    if (element.getType() != type)
+      element = arith::ExtFOp::create(builder, type, element);
+    if (vector)
+      vector::StoreOp::create(builder, element, sums,
+                              ValueRange{row, column});
+    else
+      memref::StoreOp::create(builder, element, sums, ValueRange{row, column});
+    return success();
+  });
+}
+
+LogicalResult ContractionEmitter::emitEpilogue() {
+  Value result = op->getResult(0);
+  return forEachSum([&](ElementEmitter &emitter, ArrayRef<LinearIndex> at,
+                        Value row, Value column) {
+    Type type = shape.body.sumType;
+    Type resultType = getElementTypeOrSelf(result.getType());
+    Value sum;
+    int64_t lanes = emitter.indices().getLanes();
+    if (lanes == 1) {
+      sum = memref::LoadOp::create(builder, sums, ValueRange{row, column});
+    } else {
+      resultType = VectorType::get(lanes, resultType);
+      sum = vector::LoadOp::create(builder, VectorType::get(lanes, type), sums,
+                                   ValueRange{row, column});
+    }
+    if (sum.getType() != resultType)
+      sum = arith::TruncFOp::create(builder, resultType, sum);
+    emitter.setElement(result, sum);
+    return emitOutputs(code, target, emitter, at);
+  });
+}
+
+LogicalResult ContractionEmitter::emit() {
+  SmallVector<LinearIndex> place =
+      delinearize(index.atom(target.task,
+                             tiling.batch * tiling.rowBlocks * tiling.panels),
+                  {tiling.batch, tiling.rowBlocks, tiling.panels}, index);
+  batch = index.materialize(place[0]);
+  rowBlock = index.materialize(place[1]);
+  panel = index.materialize(place[2]);
+  firstRow = index.materialize(place[1] * tiling.blockRows);
+  Value rest =
+      arith::SubIOp::create(builder, constant(tiling.rows), firstRow);
+  rowsHere = arith::MinSIOp::create(builder, rest, constant(tiling.blockRows));
+  leftFlat = target.memory.lookup(shape.left.tensor);
+  rightFlat = target.memory.lookup(shape.right.tensor);
+  leftBatch = index.materialize(
+      address(shape.batch, place[0], /*right=*/false, index) +
+      shape.left.offset);
+  rightBatch = index.materialize(
+      address(shape.batch, place[0], /*right=*/true, index) +
+      shape.right.offset);
+  packed = scratch({tiling.blockSteps, tiling.panel}, shape.body.sumType);
+  sums = scratch({tiling.blockRows, tiling.panel}, shape.body.sumType);
+  rowTable = scratch({tiling.blockRows}, builder.getIndexType());
+  stepTable = scratch({tiling.blockSteps}, builder.getIndexType());
+  fillRowTable();
+  if (failed(emitInits()))
+    return failure();
+  emitLoop(constant(tiling.stepBlocks), [&](Value block) {
+    Value firstStep =
+        arith::MulIOp::create(builder, block, constant(tiling.blockSteps));
+    Value rest =
+        arith::SubIOp::create(builder, constant(tiling.steps), firstStep);
+    Value stepsHere = arith::MinSIOp::create(builder, rest,
+                                             constant(tiling.blockSteps));
+    packPanel(firstStep, stepsHere);
+    emitTiles(firstStep, stepsHere);
+  });
+  return emitEpilogue();
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+LogicalResult ckpt::emitContractionKernel(KernelCode &code, int64_t lanes,
+                                          SymbolTable &symbols) {
+  auto op = cast<linalg::LinalgOp>(code.anchor);
+  std::optional<ContractionShape> shape = matchContractionShape(code, op);
+  if (!shape || shape->reduced.getExtent() == 0)
+    return emitReductionKernel(code, lanes, symbols);
+  Tiling tiling(*shape, lanes);
+  bool inLanes = lanes > 1 && supportsLanes(code.function.front());
+  auto emit = [&](TaskTarget &target) {
+    return ContractionEmitter(code, *shape, tiling, inLanes, target).emit();
+  };
+  int64_t work = tiling.batch * tiling.rows * tiling.columns *
+                 (tiling.steps / 8 + workPerElement(code));
+  return emitTasks(
+      code, {tiling.batch * tiling.rowBlocks * tiling.panels, work, emit},
+      symbols);
+}

@@ -1,0 +1,227 @@
+//===- KernelCode.cpp - A kernel's function, before and after -------------===//
+
+#include "KernelCode.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace ckpt;
+using namespace mlir;
+
+/// Kernels with less work run on one thread.
+static constexpr int64_t parallelWork = 1 << 18;
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+/// Whether the elements of the results are made one by one.
+static bool isElemental(Operation &op) {
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+    return linalgOp.getNumParallelLoops() == linalgOp.getNumLoops() &&
+           llvm::all_of(op.getRegions(), [](Region &region) {
+             return llvm::all_of(region.getOps(), [](Operation &inner) {
+               return inner.getNumRegions() == 0;
+             });
+           });
+  return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp,
+             tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::PadOp,
+             tensor::ConcatOp, tensor::SplatOp, tensor::FromElementsOp,
+             tensor::GenerateOp, tensor::EmptyOp, tensor::ExtractOp,
+             arith::ConstantOp, bufferization::ToTensorOp>(op) ||
+         OpTrait::hasElementwiseMappableTraits(&op);
+}
+
+FailureOr<KernelCode> KernelCode::read(func::FuncOp function) {
+  KernelCode code;
+  code.function = function;
+  for (Operation &op : function.front().without_terminator()) {
+    if (auto input = dyn_cast<bufferization::ToTensorOp>(op)) {
+      code.inputs.push_back(
+          {input.getResult(), cast<BlockArgument>(input.getBuffer())});
+      continue;
+    }
+    if (auto output = dyn_cast<bufferization::MaterializeInDestinationOp>(op)) {
+      code.outputs.push_back(
+          {output.getSource(), cast<BlockArgument>(output.getDest())});
+      continue;
+    }
+    if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+      if (isa<ElementsAttr>(constant.getValue()) &&
+          !isa<SplatElementsAttr>(constant.getValue()))
+        code.constants.push_back(constant);
+      continue;
+    }
+    if (isElemental(op))
+      continue;
+    if (code.anchor)
+      return op.emitError("expected at most one op in a kernel that is not "
+                          "made element by element, but got '")
+             << op.getName() << "' after '" << code.anchor->getName() << "'";
+    code.anchor = &op;
+  }
+  return code;
+}
+
+int64_t ckpt::workPerElement(KernelCode &code) {
+  int64_t work = code.inputs.size() + code.outputs.size();
+  for (Operation &op : code.function.front())
+    for (Region &region : op.getRegions())
+      for (Operation &inner : region.getOps()) {
+        StringRef dialect = inner.getDialect()->getNamespace();
+        work += dialect == "math" ? 8 : 1;
+      }
+  return work;
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+/// \p buffer with one dimension, so that positions are plain sums.
+static Value flatten(ImplicitLocOpBuilder &builder, Value buffer) {
+  auto type = cast<MemRefType>(buffer.getType());
+  if (type.getRank() == 1)
+    return buffer;
+  auto flat = MemRefType::get({type.getNumElements()}, type.getElementType());
+  if (type.getRank() == 0)
+    return memref::ExpandShapeOp::create(builder, flat, buffer,
+                                         ArrayRef<ReassociationIndices>());
+  ReassociationIndices all =
+      llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
+  return memref::CollapseShapeOp::create(builder, flat, buffer,
+                                         ArrayRef<ReassociationIndices>(all));
+}
+
+/// Constants as read-only memory, made once per kernel.
+static SmallVector<memref::GlobalOp> makeGlobals(KernelCode &code,
+                                                 SymbolTable &symbols) {
+  SmallVector<memref::GlobalOp> globals;
+  OpBuilder builder(code.function);
+  for (arith::ConstantOp constant : code.constants) {
+    auto elements = cast<ElementsAttr>(constant.getValue());
+    auto type = cast<RankedTensorType>(constant.getType());
+    Type element = type.getElementType();
+    if (element.isInteger(1)) {
+      element = builder.getI8Type();
+      elements = cast<DenseIntElementsAttr>(elements).mapValues(
+          element, [](const APInt &bit) { return bit.zext(8); });
+    }
+    auto global = memref::GlobalOp::create(
+        builder, constant.getLoc(),
+        (code.function.getSymName() + "_constant").str(),
+        builder.getStringAttr("private"),
+        MemRefType::get(type.getShape(), element), elements,
+        /*constant=*/true, builder.getI64IntegerAttr(64));
+    symbols.insert(global);
+    globals.push_back(global);
+  }
+  return globals;
+}
+
+/// A target in the entry block of \p function, whose first arguments are those
+/// of the kernel.
+static TaskTarget enter(KernelCode &code, Block &entry,
+                        ArrayRef<memref::GlobalOp> globals,
+                        ImplicitLocOpBuilder &builder) {
+  TaskTarget target{builder, MemoryMap(), {}, Value()};
+  for (BlockArgument argument : code.function.getArguments())
+    if (!isa<MemRefType>(argument.getType()))
+      target.memory[argument] = entry.getArgument(argument.getArgNumber());
+  for (auto [tensor, argument] : code.inputs)
+    target.memory[tensor] =
+        flatten(builder, entry.getArgument(argument.getArgNumber()));
+  for (auto [constant, global] : llvm::zip_equal(code.constants, globals)) {
+    memref::GlobalOp op = global;
+    Value buffer = memref::GetGlobalOp::create(builder, op.getType(),
+                                               op.getSymName());
+    arith::ConstantOp source = constant;
+    target.memory[source.getResult()] = flatten(builder, buffer);
+  }
+  for (auto [tensor, argument] : code.outputs)
+    target.outputs.push_back(
+        flatten(builder, entry.getArgument(argument.getArgNumber())));
+  return target;
+}
+
+static LogicalResult emitInLoop(KernelCode &code, const TaskGrid &grid,
+                                ArrayRef<memref::GlobalOp> globals,
+                                Block &entry, ImplicitLocOpBuilder &builder) {
+  TaskTarget target = enter(code, entry, globals, builder);
+  Value zero = arith::ConstantIndexOp::create(builder, 0);
+  if (grid.tasks == 1) {
+    target.task = zero;
+    return grid.emit(target);
+  }
+  Value one = arith::ConstantIndexOp::create(builder, 1);
+  Value end = arith::ConstantIndexOp::create(builder, grid.tasks);
+  auto loop = scf::ForOp::create(builder, zero, end, one);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  target.task = loop.getInductionVar();
+  return grid.emit(target);
+}
+
+static LogicalResult emitInParallel(KernelCode &code,
+                                    const TaskGrid &grid,
+                                    ArrayRef<memref::GlobalOp> globals,
+                                    Block &entry,
+                                    ImplicitLocOpBuilder &builder,
+                                    SymbolTable &symbols) {
+  SmallVector<Type> types(entry.getArgumentTypes());
+  types.push_back(builder.getIndexType());
+  OpBuilder atModule(code.function);
+  auto task = func::FuncOp::create(
+      atModule, code.function.getLoc(),
+      (code.function.getSymName() + "_task").str(),
+      atModule.getFunctionType(types, TypeRange()));
+  task.setPrivate();
+  for (StringRef name : {"passthrough", "llvm.linkage"})
+    if (Attribute attribute = code.function->getAttr(name))
+      task->setAttr(name, attribute);
+  symbols.insert(task);
+  Value zero = arith::ConstantIndexOp::create(builder, 0);
+  Value one = arith::ConstantIndexOp::create(builder, 1);
+  Value end = arith::ConstantIndexOp::create(builder, grid.tasks);
+  auto loop = scf::ParallelOp::create(builder, zero, end, one);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    SmallVector<Value> operands(entry.getArguments());
+    operands.push_back(loop.getInductionVars().front());
+    func::CallOp::create(builder, task, operands);
+  }
+  Block *body = task.addEntryBlock();
+  ImplicitLocOpBuilder inTask(builder.getLoc(), builder.getContext());
+  inTask.setInsertionPointToStart(body);
+  TaskTarget target = enter(code, *body, globals, inTask);
+  target.task = body->getArguments().back();
+  LogicalResult result = grid.emit(target);
+  inTask.setInsertionPointToEnd(body);
+  func::ReturnOp::create(inTask);
+  return result;
+}
+
+LogicalResult ckpt::emitTasks(KernelCode &code, const TaskGrid &grid,
+                              SymbolTable &symbols) {
+  func::FuncOp function = code.function;
+  SmallVector<memref::GlobalOp> globals = makeGlobals(code, symbols);
+  Block *old = &function.front();
+  Block *entry = new Block();
+  for (BlockArgument argument : old->getArguments())
+    entry->addArgument(argument.getType(), argument.getLoc());
+  function.getBody().push_back(entry);
+  ImplicitLocOpBuilder builder(function.getLoc(), function.getContext());
+  builder.setInsertionPointToStart(entry);
+  bool parallel = grid.tasks > 1 && grid.work >= parallelWork;
+  LogicalResult result =
+      parallel ? emitInParallel(code, grid, globals, *entry, builder, symbols)
+               : emitInLoop(code, grid, globals, *entry, builder);
+  builder.setInsertionPointToEnd(entry);
+  func::ReturnOp::create(builder);
+  old->dropAllReferences();
+  old->dropAllUses();
+  old->erase();
+  return result;
+}

@@ -1,0 +1,362 @@
+//===- KernelsToCalls.cpp - Functions of kernels, calls of the step -------===//
+//
+// Reads the plan off the ckpt.kernel ops and nothing else. See Passes.td.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ckpt/Conversion/Passes.h"
+#include "ckpt/IR/CkptDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace ckpt {
+#define GEN_PASS_DEF_KERNELSTOCALLS
+#include "ckpt/Conversion/Passes.h.inc"
+} // namespace ckpt
+
+using namespace ckpt;
+using namespace mlir;
+
+/// What a tensor is in memory; other types are passed as they are.
+static Type memoryType(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    return type;
+  Type element = tensor.getElementType();
+  if (element.isInteger(1))
+    element = IntegerType::get(type.getContext(), 8);
+  return MemRefType::get(tensor.getShape(), element);
+}
+
+/// A constant that each kernel may as well hold itself: a scalar or a splat.
+static bool isCheapConstant(Value value) {
+  auto constant = value.getDefiningOp<arith::ConstantOp>();
+  return constant && !(isa<ElementsAttr>(constant.getValue()) &&
+                       !isa<SplatElementsAttr>(constant.getValue()));
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+/// A word for people: what the kernel is mostly about.
+static std::string describe(KernelOp kernel) {
+  std::string name = "elementwise";
+  for (Operation &op : kernel.getBody().front().without_terminator()) {
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    bool isReduction = linalgOp && linalgOp.getNumReductionLoops() > 0;
+    if (isReduction || op.getDialect()->getNamespace() == "scf") {
+      name = isa<linalg::GenericOp>(op)
+                 ? "reduction"
+                 : op.getName().getStringRef().str();
+      std::replace(name.begin(), name.end(), '.', '_');
+    }
+  }
+  return name;
+}
+
+/// The values that \p kernel reads from memory, without cheap constants.
+static SmallVector<Value> memoryInputs(KernelOp kernel) {
+  return llvm::filter_to_vector(
+      kernel.getInputs(), [](Value value) { return !isCheapConstant(value); });
+}
+
+/// One function per kernel for LLVM too: the step must not swallow them all.
+static void markAsKernel(func::FuncOp function) {
+  Builder builder(function.getContext());
+  function->setAttr("passthrough", builder.getStrArrayAttr({"noinline"}));
+  function->setAttr("llvm.linkage",
+                    LLVM::LinkageAttr::get(function.getContext(),
+                                           LLVM::Linkage::Internal));
+}
+
+/// Tensor code between memrefs: what stands in memory as i1 is widened.
+static void buildKernelBody(KernelOp kernel, func::FuncOp function) {
+  Location loc = kernel.getLoc();
+  Block *entry = function.addEntryBlock();
+  OpBuilder builder = OpBuilder::atBlockBegin(entry);
+  IRMapping mapping;
+  unsigned next = 0;
+  for (auto [argument, input] :
+       llvm::zip_equal(kernel.getBody().getArguments(), kernel.getInputs())) {
+    if (isCheapConstant(input)) {
+      mapping.map(argument,
+                  builder.clone(*input.getDefiningOp())->getResult(0));
+      continue;
+    }
+    Value value = entry->getArgument(next++);
+    if (auto type = dyn_cast<RankedTensorType>(argument.getType())) {
+      auto stored =
+          type.clone(cast<MemRefType>(value.getType()).getElementType());
+      value = bufferization::ToTensorOp::create(builder, loc, stored, value,
+                                                /*restrict=*/true);
+      if (stored != type)
+        value = arith::TruncIOp::create(builder, loc, type, value);
+    }
+    mapping.map(argument, value);
+  }
+  Block &body = kernel.getBody().front();
+  for (Operation &op : body.without_terminator())
+    builder.clone(op, mapping);
+  for (Value yielded : body.getTerminator()->getOperands()) {
+    Value value = mapping.lookup(yielded);
+    Value out = entry->getArgument(next++);
+    auto type = cast<RankedTensorType>(value.getType());
+    auto stored = type.clone(cast<MemRefType>(out.getType()).getElementType());
+    if (stored != type)
+      value = arith::ExtUIOp::create(builder, loc, stored, value);
+    bufferization::MaterializeInDestinationOp::create(
+        builder, loc, /*result=*/Type(), value, out, /*restrict=*/true,
+        /*writable=*/true);
+  }
+  func::ReturnOp::create(builder, loc);
+}
+
+namespace {
+
+/// Makes the functions of kernels, one per distinct text.
+class KernelFunctions {
+public:
+  KernelFunctions(ModuleOp module, SymbolTable &symbols)
+      : symbols(symbols), builder(module.getBodyRegion()) {}
+
+  func::FuncOp get(KernelOp kernel) {
+    SmallVector<Type> types = llvm::map_to_vector(
+        memoryInputs(kernel),
+        [](Value value) { return memoryType(value.getType()); });
+    for (Type type : kernel.getResultTypes())
+      types.push_back(memoryType(type));
+    if (kernel.getWorkspaceBytes() > 0)
+      types.push_back(MemRefType::get(
+          {static_cast<int64_t>(kernel.getWorkspaceBytes())},
+          builder.getI8Type()));
+    auto function =
+        func::FuncOp::create(builder, kernel.getLoc(), "kernel",
+                             builder.getFunctionType(types, TypeRange()));
+    function.setPrivate();
+    markAsKernel(function);
+    buildKernelBody(kernel, function);
+    auto [entry, isNew] = byText.try_emplace(textOf(function), function);
+    if (!isNew) {
+      function.erase();
+      return entry->second;
+    }
+    function.setName("kernel_" + std::to_string(byText.size() - 1) + "_" +
+                     describe(kernel));
+    symbols.insert(function, builder.getInsertionPoint());
+    return function;
+  }
+
+private:
+  /// Types included, locations not.
+  static std::string textOf(func::FuncOp function) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    function.print(stream,
+                   OpPrintingFlags().useLocalScope().enableDebugInfo(false));
+    return text;
+  }
+
+  SymbolTable &symbols;
+  OpBuilder builder;
+  llvm::StringMap<func::FuncOp> byText;
+};
+
+//===----------------------------------------------------------------------===//
+// The step
+//===----------------------------------------------------------------------===//
+
+/// Turns one function of kernels into calls.
+class StepLowering {
+public:
+  StepLowering(func::FuncOp step, KernelFunctions &kernels,
+               SymbolTable &symbols)
+      : step(step), kernels(kernels), symbols(symbols) {}
+
+  LogicalResult run() {
+    Block &old = step.front();
+    ret = dyn_cast<func::ReturnOp>(old.getTerminator());
+    if (!step.getBody().hasOneBlock() || !ret)
+      return step.emitError("expected one block that ends in 'func.return'");
+    if (failed(makeSignature(old)))
+      return failure();
+    for (Operation &op : old.without_terminator())
+      if (failed(lower(op)))
+        return failure();
+    copyResults();
+    func::ReturnOp::create(*builder, ret.getLoc());
+    while (!old.empty())
+      old.back().erase();
+    old.erase();
+    return success();
+  }
+
+private:
+  LogicalResult makeSignature(Block &old) {
+    for (Type type : step.getFunctionType().getResults())
+      if (!isa<RankedTensorType>(type))
+        return step.emitError("expected results to be tensors, but got ")
+               << type;
+    int64_t arenaBytes = 0;
+    for (KernelOp kernel : old.getOps<KernelOp>()) {
+      for (auto [offset, bytes] :
+           llvm::zip_equal(kernel.getOffsets(), kernel.getBytes()))
+        if (offset >= 0)
+          arenaBytes = std::max(arenaBytes, offset + bytes);
+      arenaBytes = std::max(
+          arenaBytes, static_cast<int64_t>(kernel.getWorkspaceOffset() +
+                                           kernel.getWorkspaceBytes()));
+    }
+    if (auto planned = step->getAttrOfType<IntegerAttr>(
+            CkptDialect::arenaBytesAttrName()))
+      arenaBytes = std::max(arenaBytes, planned.getInt());
+    auto type = step.getFunctionType();
+    SmallVector<Type> types =
+        llvm::map_to_vector(type.getInputs(), memoryType);
+    llvm::append_range(types, llvm::map_range(type.getResults(), memoryType));
+    types.push_back(MemRefType::get(
+        {arenaBytes}, IntegerType::get(step.getContext(), 8)));
+    step.setFunctionType(FunctionType::get(step.getContext(), types, {}));
+    step.removeResAttrsAttr();
+    SmallVector<Location> locations(types.size(), step.getLoc());
+    for (auto [argument, loc] : llvm::zip(old.getArguments(), locations))
+      loc = argument.getLoc();
+    if (ArrayAttr attributes = step.getArgAttrsAttr()) {
+      SmallVector<Attribute> padded(attributes.getValue());
+      padded.resize(types.size(), DictionaryAttr::get(step.getContext()));
+      step.setArgAttrsAttr(ArrayAttr::get(step.getContext(), padded));
+    }
+    entry = new Block();
+    step.getBody().push_front(entry);
+    entry->addArguments(types, locations);
+    builder = OpBuilder::atBlockBegin(entry);
+    for (auto [before, after] :
+         llvm::zip(old.getArguments(), entry->getArguments()))
+      memory[before] = after;
+    resultBuffers = entry->getArguments().slice(old.getNumArguments(),
+                                                ret.getNumOperands());
+    return success();
+  }
+
+  Value view(Location loc, Type type, int64_t offset) {
+    Value shift = arith::ConstantIndexOp::create(*builder, loc, offset);
+    return memref::ViewOp::create(*builder, loc, cast<MemRefType>(type),
+                                  entry->getArguments().back(), shift,
+                                  ValueRange());
+  }
+
+  LogicalResult lower(Operation &op) {
+    if (auto kernel = dyn_cast<KernelOp>(op))
+      return lowerKernel(kernel);
+    if (isa<arith::ConstantOp>(op))
+      return success(); // Made where it is read.
+    return op.emitError("expected only 'ckpt.kernel' and constants in a "
+                        "function of kernels, but got '")
+           << op.getName() << "'";
+  }
+
+  LogicalResult lowerKernel(KernelOp kernel) {
+    SmallVector<Value> operands = llvm::map_to_vector(
+        memoryInputs(kernel), [&](Value value) { return inMemory(value); });
+    for (auto [result, offset] :
+         llvm::zip_equal(kernel.getResults(), kernel.getOffsets())) {
+      Value buffer;
+      if (offset >= 0)
+        buffer = view(kernel.getLoc(), memoryType(result.getType()), offset);
+      else if (failed(resultBuffer(result, buffer)))
+        return failure();
+      memory[result] = buffer;
+      operands.push_back(buffer);
+    }
+    if (kernel.getWorkspaceBytes() > 0)
+      operands.push_back(
+          view(kernel.getLoc(),
+               MemRefType::get(
+                   {static_cast<int64_t>(kernel.getWorkspaceBytes())},
+                   builder->getI8Type()),
+               kernel.getWorkspaceOffset()));
+    func::CallOp::create(*builder, kernel.getLoc(), kernels.get(kernel),
+                         operands);
+    return success();
+  }
+
+  LogicalResult resultBuffer(OpResult result, Value &buffer) {
+    for (auto [operand, out] :
+         llvm::zip_equal(ret.getOperands(), resultBuffers))
+      if (operand == result) {
+        buffer = out;
+        return success();
+      }
+    return result.getOwner()->emitOpError()
+           << "expected result " << result.getResultNumber()
+           << ", which has no place in the arena, to be returned";
+  }
+
+  /// The buffer that holds \p value, whose producer has run.
+  Value inMemory(Value value) {
+    if (Value known = memory.lookup(value))
+      return known;
+    auto constant = value.getDefiningOp<arith::ConstantOp>();
+    if (!isa<RankedTensorType>(value.getType()))
+      return memory[value] = builder->clone(*constant)->getResult(0);
+    auto type = cast<MemRefType>(memoryType(value.getType()));
+    auto elements = cast<ElementsAttr>(constant.getValue());
+    if (cast<ShapedType>(value.getType()).getElementType().isInteger(1))
+      elements = cast<DenseIntElementsAttr>(elements).mapValues(
+          type.getElementType(),
+          [](const APInt &bit) { return bit.zext(8); });
+    OpBuilder atModule(step);
+    auto global = memref::GlobalOp::create(
+        atModule, constant.getLoc(), "constant",
+        atModule.getStringAttr("private"), type, elements, /*constant=*/true,
+        /*alignment=*/atModule.getI64IntegerAttr(64));
+    symbols.insert(global);
+    // In the entry so that it dominates every later reader.
+    return memory[value] = memref::GetGlobalOp::create(
+               *builder, constant.getLoc(), type, global.getSymName());
+  }
+
+  void copyResults() {
+    for (auto [operand, out] :
+         llvm::zip_equal(ret.getOperands(), resultBuffers)) {
+      Value source = inMemory(operand);
+      if (source != out)
+        memref::CopyOp::create(*builder, ret.getLoc(), source, out);
+    }
+  }
+
+  func::FuncOp step;
+  KernelFunctions &kernels;
+  SymbolTable &symbols;
+  func::ReturnOp ret;
+  Block *entry = nullptr;
+  std::optional<OpBuilder> builder;
+  ValueRange resultBuffers;
+  llvm::DenseMap<Value, Value> memory;
+};
+
+struct KernelsToCalls
+    : public ckpt::impl::KernelsToCallsBase<KernelsToCalls> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SmallVector<func::FuncOp> steps;
+    for (auto function : module.getOps<func::FuncOp>())
+      if (!function.isExternal() &&
+          !function.front().getOps<KernelOp>().empty())
+        steps.push_back(function);
+    SymbolTable symbols(module);
+    KernelFunctions kernels(module, symbols);
+    for (func::FuncOp step : steps)
+      if (failed(StepLowering(step, kernels, symbols).run()))
+        return signalPassFailure();
+  }
+};
+
+} // namespace

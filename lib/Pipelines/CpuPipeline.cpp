@@ -1,0 +1,82 @@
+//===- CpuPipeline.cpp - From planned kernels to the LLVM dialect ---------===//
+
+#include "ckpt/Pipelines/CpuPipeline.h"
+#include "ckpt/Conversion/Passes.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+/// What LLVM does in hardware or by instructions that give the same bits for
+/// scalars and vectors on every target.
+static void expandArithmetic(OpPassManager &manager) {
+  arith::ArithEmulateUnsupportedFloatsOptions narrowArith;
+  narrowArith.sourceTypeStrs = {"bf16", "f16"};
+  narrowArith.targetTypeStr = "f32";
+  math::MathExtendToSupportedTypesOptions narrowMath;
+  narrowMath.extraTypeStrs = {"f64"};
+  narrowMath.targetTypeStr = "f32";
+  manager.addPass(math::createMathExtendToSupportedTypes(narrowMath));
+  manager.addPass(arith::createArithEmulateUnsupportedFloats(narrowArith));
+  manager.addNestedPass<func::FuncOp>(ckpt::createExpandMath());
+  arith::ArithExpandOpsPassOptions expand;
+  expand.includeBf16 = true;
+  manager.addPass(arith::createArithExpandOpsPass(expand));
+}
+
+static void lowerToLLVM(OpPassManager &manager,
+                        const ckpt::CpuPipelineOptions &options) {
+  if (options.threads)
+    manager.addPass(createConvertSCFToOpenMPPass());
+  else
+    manager.addNestedPass<func::FuncOp>(createParallelForToNestedForsPass());
+  manager.addPass(memref::createExpandStridedMetadataPass());
+  manager.addPass(createLowerAffinePass());
+  manager.addPass(createSCFToControlFlowPass());
+  manager.addPass(createConvertVectorToLLVMPass());
+  manager.addPass(createConvertMathToLLVMPass());
+  manager.addPass(createConvertMathToLibmPass());
+  manager.addPass(createFinalizeMemRefToLLVMConversionPass());
+  ConvertFuncToLLVMPassOptions functions;
+  functions.useBarePtrCallConv = true;
+  manager.addPass(createConvertFuncToLLVMPass(functions));
+  if (options.threads)
+    manager.addPass(createConvertOpenMPToLLVMPass());
+  manager.addPass(createConvertControlFlowToLLVMPass());
+  manager.addPass(createArithToLLVMConversionPass());
+  manager.addPass(createConvertIndexToLLVMPass());
+  manager.addPass(createUBToLLVMConversionPass());
+  manager.addPass(createReconcileUnrealizedCastsPass());
+}
+
+void ckpt::buildCpuPipeline(OpPassManager &manager,
+                            const CpuPipelineOptions &options) {
+  manager.addPass(createKernelsToCalls());
+  EmitKernelsOptions emit;
+  emit.lanes = options.lanes;
+  manager.addPass(createEmitKernels(emit));
+  manager.addPass(createCheckKernelMemory());
+  manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+  manager.addPass(createCSEPass());
+  manager.addPass(createCanonicalizerPass());
+  expandArithmetic(manager);
+  manager.addPass(createCSEPass());
+  lowerToLLVM(manager, options);
+}
+
+void ckpt::registerCpuPipeline() {
+  PassPipelineRegistration<CpuPipelineOptions>(
+      "ckpt-lower-to-cpu-pipeline",
+      "lower functions of kernels to the LLVM dialect for the CPU",
+      [](OpPassManager &manager, const CpuPipelineOptions &options) {
+        buildCpuPipeline(manager, options);
+      });
+}

@@ -1,0 +1,152 @@
+//===- Execution.cpp - Compiles a step and calls it -----------------------===//
+
+#include "ckpt/Runtime/Execution.h"
+#include "ckpt/Conversion/Passes.h"
+#include "ckpt/Pipelines/CpuPipeline.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/ExecutionEngine/ExecutionEngine.h"
+#include "mlir/ExecutionEngine/OptUtils.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace ckpt;
+
+/// Of libomp, which this library links so that compiled steps find it.
+extern "C" void omp_set_num_threads(int threads);
+
+static llvm::Error makeError(const llvm::Twine &message) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
+}
+
+static void initializeTarget() {
+  static const bool once = [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    return true;
+  }();
+  (void)once;
+}
+
+static llvm::Expected<mlir::func::FuncOp> findStep(ModuleOp module,
+                                                   StringRef name) {
+  if (!name.empty()) {
+    if (auto function = module.lookupSymbol<mlir::func::FuncOp>(name))
+      return function;
+    return makeError("expected a function '" + name + "', but got none");
+  }
+  mlir::func::FuncOp found;
+  for (auto function : module.getOps<mlir::func::FuncOp>()) {
+    if (!function.isPublic() || function.isExternal())
+      continue;
+    if (found)
+      return makeError("expected one public function or a name, but got '" +
+                       found.getName() + "' and '" + function.getName() + "'");
+    found = function;
+  }
+  if (!found)
+    return makeError("expected a public function, but got none");
+  return found;
+}
+
+static BufferType describe(Type type) {
+  auto bytesOf = [](Type element) -> int64_t {
+    return element.isIndex() ? 8 : (element.getIntOrFloatBitWidth() + 7) / 8;
+  };
+  if (auto tensor = dyn_cast<mlir::RankedTensorType>(type))
+    return {type, tensor.getNumElements() * bytesOf(tensor.getElementType())};
+  return {type, bytesOf(type)};
+}
+
+/// As many 32-bit elements as the widest vector registers hold.
+static int64_t lanesOf(llvm::orc::JITTargetMachineBuilder &machine) {
+  llvm::StringRef features = machine.getFeatures().getString();
+  if (machine.getTargetTriple().isX86()) {
+    if (features.contains("+avx512f"))
+      return 16;
+    return features.contains("+avx2") ? 8 : 4;
+  }
+  return 4;
+}
+
+CompiledStep::~CompiledStep() = default;
+
+llvm::Expected<std::unique_ptr<CompiledStep>>
+CompiledStep::compile(ModuleOp module, const CompileOptions &options) {
+  initializeTarget();
+  auto builder = llvm::orc::JITTargetMachineBuilder::detectHost();
+  if (!builder)
+    return builder.takeError();
+  builder->setCodeGenOptLevel(llvm::CodeGenOptLevel::Aggressive);
+  int64_t lanes = options.lanes ? options.lanes : lanesOf(*builder);
+
+  mlir::OwningOpRef<ModuleOp> copy(module.clone());
+  auto step = findStep(*copy, options.function);
+  if (!step)
+    return step.takeError();
+  std::unique_ptr<CompiledStep> result(new CompiledStep());
+  result->threads = options.threads;
+  for (Type type : step->getArgumentTypes())
+    result->arguments.push_back(describe(type));
+  for (Type type : step->getResultTypes())
+    result->results.push_back(describe(type));
+  std::string name = step->getName().str();
+
+  // The arena is the last argument, but only until it is a bare pointer.
+  mlir::PassManager toCalls(copy->getContext());
+  toCalls.addPass(createKernelsToCalls());
+  if (failed(toCalls.run(*copy)))
+    return makeError("lowering to calls failed");
+  auto arena =
+      dyn_cast<mlir::MemRefType>(step->getArgumentTypes().back());
+  if (!arena || step->getNumArguments() !=
+                    result->arguments.size() + result->results.size() + 1)
+    return makeError("expected '" + name + "' to be a function of kernels");
+  result->arenaBytes = arena.getNumElements();
+
+  mlir::PassManager manager(copy->getContext());
+  CpuPipelineOptions pipeline;
+  pipeline.lanes = lanes;
+  pipeline.threads = options.threads > 1;
+  buildCpuPipeline(manager, pipeline);
+  if (failed(manager.run(*copy)))
+    return makeError("lowering to the CPU failed");
+
+  auto machine = builder->createTargetMachine();
+  if (!machine)
+    return machine.takeError();
+  mlir::ExecutionEngineOptions engineOptions;
+  auto transformer = mlir::makeOptimizingTransformer(
+      options.optLevel, /*sizeLevel=*/0, machine->get());
+  engineOptions.transformer = transformer;
+  engineOptions.jitCodeGenOptLevel = llvm::CodeGenOptLevel::Default;
+  auto engine =
+      mlir::ExecutionEngine::create(*copy, engineOptions, std::move(*machine));
+  if (!engine)
+    return engine.takeError();
+  auto entry = (*engine)->lookupPacked(name);
+  if (!entry)
+    return entry.takeError();
+  result->engine = std::move(*engine);
+  result->entry = *entry;
+  return std::move(result);
+}
+
+void CompiledStep::run(ArrayRef<void *> arguments, ArrayRef<void *> results,
+                       void *arena) const {
+  omp_set_num_threads(threads);
+  SmallVector<void *> pointers(arguments);
+  pointers.append(results.begin(), results.end());
+  pointers.push_back(arena);
+  // The packed form takes the address of each value.
+  SmallVector<void *> packed;
+  for (auto [number, pointer] : llvm::enumerate(pointers)) {
+    bool byValue =
+        number < this->arguments.size() &&
+        !isa<mlir::RankedTensorType>(this->arguments[number].type);
+    packed.push_back(byValue ? pointer : static_cast<void *>(&pointer));
+  }
+  entry(packed.data());
+}

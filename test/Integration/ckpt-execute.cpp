@@ -1,0 +1,285 @@
+//===- ckpt-execute.cpp - Runs functions of kernels, checks their numbers -===//
+//
+// For every public function of a file: runs it with several widths of vectors
+// and numbers of threads, which must agree bit by bit, and compares with
+// upstream's loops. A function with `test.same_as = @f` must also give the bits
+// of @f, whose arguments have the same types.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Reference.h"
+#include "ckpt/InitAll.h"
+#include "ckpt/Runtime/Execution.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/ExecutionEngine/ExecutionEngine.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/InitLLVM.h"
+#include <chrono>
+#include <cmath>
+
+using namespace ckpt;
+using namespace mlir;
+
+static llvm::cl::opt<std::string> inputFile(llvm::cl::Positional,
+                                            llvm::cl::Required);
+static llvm::cl::opt<unsigned>
+    repeats("time", llvm::cl::desc("print the best time of so many runs"));
+static llvm::cl::opt<bool>
+    noReference("no-reference", llvm::cl::desc("do not run upstream's loops"));
+
+namespace {
+/// Memory of one value, at a multiple of 64, with its type.
+class Buffer {
+public:
+  explicit Buffer(const BufferType &type)
+      : type(type.type), bytes(type.bytes),
+        storage(type.bytes + 128, char(0xA5)) {}
+  char *data() {
+    auto address = reinterpret_cast<uintptr_t>(storage.data());
+    return reinterpret_cast<char *>((address + 63) / 64 * 64);
+  }
+  Type getElementType() const { return getElementTypeOrSelf(type); }
+  int64_t getCount() const {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor ? tensor.getNumElements() : 1;
+  }
+  StringRef contents() { return StringRef(data(), bytes); }
+  double at(int64_t index);
+  void set(int64_t index, double value);
+
+private:
+  Type type;
+  int64_t bytes;
+  std::vector<char> storage;
+};
+} // namespace
+
+double Buffer::at(int64_t index) {
+  Type type = getElementType();
+  if (type.isF32())
+    return reinterpret_cast<float *>(data())[index];
+  if (type.isF64())
+    return reinterpret_cast<double *>(data())[index];
+  if (auto narrow = dyn_cast<FloatType>(type)) {
+    uint16_t bits = reinterpret_cast<uint16_t *>(data())[index];
+    return APFloat(narrow.getFloatSemantics(), APInt(16, bits))
+        .convertToDouble();
+  }
+  if (type.isInteger(64) || type.isIndex())
+    return reinterpret_cast<int64_t *>(data())[index];
+  if (type.isInteger(32))
+    return reinterpret_cast<int32_t *>(data())[index];
+  return reinterpret_cast<int8_t *>(data())[index];
+}
+
+void Buffer::set(int64_t index, double value) {
+  Type type = getElementType();
+  if (type.isF32()) {
+    reinterpret_cast<float *>(data())[index] = value;
+  } else if (type.isF64()) {
+    reinterpret_cast<double *>(data())[index] = value;
+  } else if (auto narrow = dyn_cast<FloatType>(type)) {
+    APFloat number(value);
+    bool inexact;
+    number.convert(narrow.getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                   &inexact);
+    reinterpret_cast<uint16_t *>(data())[index] =
+        number.bitcastToAPInt().getZExtValue();
+  } else if (type.isInteger(64) || type.isIndex()) {
+    reinterpret_cast<int64_t *>(data())[index] = value;
+  } else if (type.isInteger(32)) {
+    reinterpret_cast<int32_t *>(data())[index] = value;
+  } else {
+    reinterpret_cast<int8_t *>(data())[index] = value;
+  }
+}
+
+static void fill(Buffer &buffer, uint64_t seed) {
+  uint64_t state = seed * 0x9E3779B97F4A7C15ull + 1;
+  for (int64_t index = 0; index < buffer.getCount(); ++index) {
+    state = state * 6364136223846793005ull + 1442695040888963407ull;
+    uint32_t random = state >> 33;
+    Type type = buffer.getElementType();
+    if (isa<FloatType>(type))
+      buffer.set(index, random / double(1u << 30) - 1.0);
+    else
+      buffer.set(index, random % (type.isInteger(1) ? 2 : 5));
+  }
+}
+
+using Buffers = std::vector<Buffer>;
+
+static SmallVector<void *> pointersTo(Buffers &buffers) {
+  SmallVector<void *> pointers;
+  for (Buffer &buffer : buffers)
+    pointers.push_back(buffer.data());
+  return pointers;
+}
+
+static Buffers makeBuffers(ArrayRef<BufferType> types) {
+  return Buffers(types.begin(), types.end());
+}
+
+static Buffers makeArguments(const CompiledStep &step) {
+  Buffers arguments = makeBuffers(step.getArguments());
+  for (auto [number, buffer] : llvm::enumerate(arguments))
+    fill(buffer, number);
+  return arguments;
+}
+
+static Buffers run(const CompiledStep &step, StringRef name) {
+  Buffers arguments = makeArguments(step);
+  Buffers results = makeBuffers(step.getResults());
+  Buffer arena(BufferType{Type(), step.getArenaBytes()});
+  SmallVector<void *> in = pointersTo(arguments), out = pointersTo(results);
+  step.run(in, out, arena.data());
+  double best = INFINITY;
+  for (unsigned repeat = 0; repeat < repeats; ++repeat) {
+    auto start = std::chrono::steady_clock::now();
+    step.run(in, out, arena.data());
+    std::chrono::duration<double> elapsed =
+        std::chrono::steady_clock::now() - start;
+    best = std::min(best, elapsed.count());
+  }
+  if (repeats)
+    llvm::outs() << name << ": " << llvm::format("%.3f ms", best * 1e3)
+                 << "\n";
+  return results;
+}
+
+/// Null-terminated message, or success.
+static std::string compareBits(Buffers &left, Buffers &right,
+                               const Twine &what) {
+  for (size_t number = 0; number < left.size(); ++number)
+    if (left[number].contents() != right[number].contents())
+      for (int64_t index = 0; index < left[number].getCount(); ++index)
+        if (left[number].at(index) != right[number].at(index))
+          return llvm::formatv("result {0} differs at {1}: {2} and {3} with {4}",
+                               number, index, left[number].at(index),
+                               right[number].at(index), what.str())
+              .str();
+  return "";
+}
+
+static std::string compareValues(Buffers &ours, Buffers &theirs) {
+  for (size_t number = 0; number < ours.size(); ++number) {
+    auto type = dyn_cast<FloatType>(ours[number].getElementType());
+    double tolerance = !type                    ? 0
+                       : type.getWidth() >= 32 ? 2e-5
+                                                : 2e-2;
+    for (int64_t index = 0; index < ours[number].getCount(); ++index) {
+      double left = ours[number].at(index), right = theirs[number].at(index);
+      double difference = std::abs(left - right);
+      if (!(difference <= tolerance * (1 + std::abs(right))) &&
+          !(left == right) && !(std::isnan(left) && std::isnan(right)))
+        return llvm::formatv("result {0} at {1}: expected {2}, but got {3}",
+                             number, index, right, left)
+            .str();
+    }
+  }
+  return "";
+}
+
+static llvm::Expected<Buffers> runReference(ModuleOp module,
+                                            const CompiledStep &step,
+                                            StringRef name) {
+  auto engine = compileReference(module, name);
+  if (!engine)
+    return engine.takeError();
+  auto entry = (*engine)->lookupPacked(name);
+  if (!entry)
+    return entry.takeError();
+  Buffers arguments = makeArguments(step);
+  Buffers results = makeBuffers(step.getResults());
+  SmallVector<void *> pointers = pointersTo(arguments);
+  pointers.append(pointersTo(results));
+  SmallVector<void *> packed;
+  for (auto [number, pointer] : llvm::enumerate(pointers))
+    packed.push_back(number < arguments.size() &&
+                             !isa<ShapedType>(step.getArguments()[number].type)
+                         ? pointer
+                         : static_cast<void *>(&pointer));
+  (*entry)(packed.data());
+  return results;
+}
+
+/// Message of the first difference, or nothing.
+static llvm::Expected<std::string> check(ModuleOp module,
+                                         func::FuncOp function) {
+  std::string name = function.getName().str();
+  std::optional<Buffers> first;
+  struct Variant {
+    int64_t lanes;
+    unsigned threads;
+  };
+  SmallVector<Variant> variants = {{16, 1}, {16, 2}, {8, 1}, {1, 1}};
+  if (repeats)
+    variants = {{16, 1}, {16, 2}};
+  std::unique_ptr<CompiledStep> step;
+  for (auto [lanes, threads] : variants) {
+    auto start = std::chrono::steady_clock::now();
+    auto compiled =
+        CompiledStep::compile(module, {name, threads, 2, lanes});
+    if (!compiled)
+      return compiled.takeError();
+    step = std::move(*compiled);
+    std::chrono::duration<double> elapsed =
+        std::chrono::steady_clock::now() - start;
+    if (repeats)
+      llvm::outs() << name << ": compiled in "
+                   << llvm::format("%.2f s", elapsed.count()) << "\n";
+    Buffers results = run(*step, name);
+    if (!first) {
+      first = std::move(results);
+      continue;
+    }
+    std::string error = compareBits(*first, results,
+                                    Twine(lanes) + " lanes and " +
+                                        Twine(threads) + " threads");
+    if (!error.empty())
+      return error;
+  }
+  if (auto other = function->getAttrOfType<FlatSymbolRefAttr>("test.same_as")) {
+    auto compiled =
+        CompiledStep::compile(module, {other.getValue().str(), 1, 2, 0});
+    if (!compiled)
+      return compiled.takeError();
+    Buffers results = run(**compiled, other.getValue());
+    std::string error =
+        compareBits(*first, results, "@" + Twine(other.getValue()));
+    if (!error.empty())
+      return error;
+  }
+  if (noReference)
+    return std::string();
+  auto expected = runReference(module, *step, name);
+  if (!expected)
+    return expected.takeError();
+  return compareValues(*first, *expected);
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  llvm::cl::ParseCommandLineOptions(argc, argv);
+  DialectRegistry registry;
+  ckpt::registerAllDialects(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  auto module = parseSourceFile<ModuleOp>(inputFile, &context);
+  if (!module)
+    return 1;
+  int status = 0;
+  for (auto function : module->getOps<func::FuncOp>()) {
+    if (!function.isPublic())
+      continue;
+    auto error = check(*module, function);
+    std::string message =
+        error ? *error : llvm::toString(error.takeError());
+    llvm::outs() << function.getName() << ": "
+                 << (message.empty() ? "ok" : message) << "\n";
+    status |= !message.empty();
+  }
+  return status;
+}

@@ -1,0 +1,55 @@
+// Bad options and what they say. Nothing is written to stdout then.
+// RUN: not ckpt-opt --ckpt-plan=budget=0 %s 2>&1 | FileCheck --check-prefix=ZERO %s
+// RUN: not ckpt-opt --ckpt-plan=budget=-5 %s 2>&1 | FileCheck --check-prefix=NEGATIVE %s
+// RUN: not ckpt-opt --ckpt-plan=budget=abc %s 2>&1 | FileCheck --check-prefix=WORD %s
+// RUN: not ckpt-opt --ckpt-plan=budget=nan %s 2>&1 | FileCheck --check-prefix=WORD %s
+// RUN: not ckpt-opt --ckpt-plan=budget=5XB %s 2>&1 | FileCheck --check-prefix=UNIT %s
+// RUN: not ckpt-opt --ckpt-plan=budget=9223372036854775808B %s 2>&1 | FileCheck --check-prefix=BEYOND %s
+// RUN: not ckpt-opt --ckpt-plan=strategy=budget %s 2>&1 | FileCheck --check-prefix=NEEDS %s
+// RUN: not ckpt-opt --ckpt-plan=strategy=magic %s 2>&1 | FileCheck --check-prefix=MAGIC %s
+// RUN: not ckpt-opt --ckpt-plan=strategy=rotor %s 2>&1 | FileCheck --check-prefix=ROTOR %s
+// RUN: not ckpt-opt --ckpt-plan="strategy=selective ratio=1.5" %s 2>&1 | FileCheck --check-prefix=RATIO %s
+// RUN: not ckpt-opt --ckpt-plan="strategy=every-nth n=0" %s 2>&1 | FileCheck --check-prefix=NTH %s
+// RUN: not ckpt-opt --ckpt-plan="strategy=layers layers=9" %s 2>&1 | FileCheck --check-prefix=RANGE %s
+// RUN: not ckpt-opt --ckpt-plan="strategy=custom policy=none-such" %s 2>&1 | FileCheck --check-prefix=POLICY %s
+// RUN: not ckpt-opt --ckpt-plan=magic=3 %s 2>&1 | FileCheck --check-prefix=OPTION %s
+// RUN: not ckpt-opt --ckpt-plan=func=g %s 2>&1 | FileCheck --check-prefix=FUNC %s
+// RUN: not ckpt-opt --ckpt-plan=device=abacus %s 2>&1 | FileCheck --check-prefix=DEVICE %s
+// RUN: not ckpt-opt --ckpt-plan=time-limit-ms=-3 %s 2>&1 | FileCheck --check-prefix=TIME %s
+// RUN: not ckpt-opt --ckpt-plan="report=%t.none/r.json" %s 2>&1 | FileCheck --check-prefix=REPORT %s
+// RUN: not ckpt-opt --ckpt-plan="budget=300B report=%t.json" %s 2>%t.err | count 0
+// RUN: FileCheck --check-prefix=INFEASIBLE %s < %t.err
+// RUN: FileCheck --check-prefix=JSON %s < %t.json
+
+// ZERO: error: expected a budget such as 4096 (MiB), 512KiB, 1.5GB or 50%, but got '0': a budget is at least one byte
+// NEGATIVE: but got '-5', which is negative
+// WORD: expected a budget such as
+// UNIT: unknown unit 'XB'
+// BEYOND: a budget is below 2^63 bytes
+// NEEDS: strategy 'budget' needs a budget, such as budget=4096
+// MAGIC: expected a strategy of docs/Strategies.md, but got 'magic'
+// ROTOR: strategy 'rotor' is not supported yet
+// RATIO: expected 'ratio' to be in [0, 1], but got 1.5
+// NTH: expected 'n' to be at least 1, but got 0
+// RANGE: 9
+// POLICY: none-such
+// OPTION: no such option magic
+// FUNC: expected a function 'g', but there is none
+// DEVICE: expected a known device, but got 'abacus'; known are cpu
+// TIME: expected 'time-limit-ms' not to be negative, but got -3
+// REPORT: cannot write '{{.*}}.none/r.json'
+// INFEASIBLE: no plan was found for a budget of 300 B (300 bytes); the smallest budget for which one was found is [[BYTES:[0-9]+]] bytes, and no plan does with less than {{[0-9]+}} bytes
+// INFEASIBLE: note: 'a · math.exp' takes 400 B there and is made by the kernel at the peak
+// JSON: "feasible": false
+func.func @f(%x: tensor<100xf32>, %w: tensor<100x100xf32>) -> tensor<100xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<100xf32>
+  %0 = ckpt.layer "a" -> tensor<100xf32> {
+    %1 = math.exp %x : tensor<100xf32>
+    ckpt.yield %1 : tensor<100xf32>
+  }
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<100xf32>) -> tensor<100xf32>
+  %2 = linalg.vecmat ins(%0, %w : tensor<100xf32>, tensor<100x100xf32>)
+      outs(%init : tensor<100xf32>) -> tensor<100xf32> loc("transpose(jvp(a))/dot")
+  return %2 : tensor<100xf32>
+}

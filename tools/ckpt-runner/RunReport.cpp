@@ -1,0 +1,146 @@
+//===- RunReport.cpp - What a run says of itself --------------------------===//
+
+#include "RunReport.h"
+#include "ckpt/Plan/Budget.h"
+#include "ckpt/Support/OutputFile.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <cmath>
+
+using namespace ckpt;
+
+llvm::Error ckpt::writeRunReport(StringRef path, const RunReport &report) {
+  llvm::json::Object object = report.planFigures;
+  if (report.planned) {
+    object["peak_bytes"] = report.planned->arenaBytes;
+    object["measured_peak_bytes"] = report.planned->touchedBytes;
+    if (report.planned->otherBytes >= 0)
+      object["measured_other_bytes"] = report.planned->otherBytes;
+    object["step_ns"] = report.planned->stepNs;
+    object["compile_ms"] = report.planned->compileMs;
+  }
+  // A plan without budget or strategy is the baseline.
+  if (report.baseline)
+    object["baseline_step_ns"] = report.baseline->stepNs;
+  else if (report.planned && report.written)
+    object["baseline_step_ns"] = report.planned->stepNs;
+  if (report.written) {
+    object["written_step_ns"] = report.written->stepNs;
+    object["written_measured_peak_bytes"] = report.written->touchedBytes;
+  }
+  if (report.bitEqual)
+    object["bit_equal"] = *report.bitEqual;
+  if (report.closeness) {
+    // JSON has no number for an infinite error.
+    double error = report.closeness->maxAbsoluteError;
+    object["max_abs_error"] =
+        std::isfinite(error) ? llvm::json::Value(error) : nullptr;
+  }
+  llvm::json::Value value(std::move(object));
+  return writeOutputFile(path, [&](llvm::raw_ostream &os) {
+    os << llvm::formatv("{0:2}", value) << "\n";
+  });
+}
+
+namespace {
+/// Rows of figures, a column for each way to run the step.
+class Table {
+public:
+  explicit Table(llvm::raw_ostream &os) : os(os) {}
+
+  /// \p peakKey is the plan's figure for the peak of this way.
+  void addColumn(StringRef title, StringRef peakKey,
+                 const std::optional<Measurement> &measurement) {
+    if (measurement)
+      columns.push_back({title, peakKey, &*measurement});
+  }
+  void print(const llvm::json::Object &planFigures);
+
+private:
+  struct Column {
+    StringRef title, peakKey;
+    const Measurement *measurement;
+  };
+  void printRow(StringRef what,
+                llvm::function_ref<std::string(const Column &)> cell) {
+    os << llvm::formatv("  {0,-18}", what);
+    for (const Column &column : columns)
+      os << llvm::formatv("{0,16}", cell(column));
+    os << "\n";
+  }
+
+  llvm::raw_ostream &os;
+  SmallVector<Column> columns;
+};
+} // namespace
+
+static std::string bytesOrUnknown(std::optional<int64_t> bytes) {
+  return bytes && *bytes >= 0 ? plan::formatBytes(*bytes) : "unknown";
+}
+
+void Table::print(const llvm::json::Object &planFigures) {
+  printRow("", [](const Column &column) { return column.title.str(); });
+  printRow("peak, planned", [&](const Column &column) {
+    return bytesOrUnknown(planFigures.getInteger(column.peakKey));
+  });
+  printRow("arena, allocated", [](const Column &column) {
+    return plan::formatBytes(column.measurement->arenaBytes);
+  });
+  printRow("arena, touched", [](const Column &column) {
+    return plan::formatBytes(column.measurement->touchedBytes);
+  });
+  printRow("other memory", [](const Column &column) {
+    return bytesOrUnknown(column.measurement->otherBytes);
+  });
+  printRow("time of a step", [](const Column &column) {
+    return llvm::formatv("{0:f3} ms", column.measurement->stepNs / 1e6).str();
+  });
+  printRow("compilation", [](const Column &column) {
+    return llvm::formatv("{0:f1} s", column.measurement->compileMs / 1e3).str();
+  });
+}
+
+/// What the plan costs, and how much of that any plan would cost.
+static void printPlan(const RunReport &report, llvm::raw_ostream &os) {
+  const llvm::json::Object &figures = report.planFigures;
+  if (int64_t budget = figures.getInteger("budget_bytes").value_or(-1);
+      budget >= 0)
+    os << "  budget: " << plan::formatBytes(budget) << "\n";
+  double flops = figures.getNumber("flops").value_or(0);
+  if (flops > 0)
+    os << llvm::formatv(
+        "  extra work, planned: {0:P} of the step's FLOPs; proven lower bound "
+        "{1:P}, gap {2:P}\n",
+        figures.getNumber("extra_flops").value_or(0) / flops,
+        figures.getNumber("extra_flops_bound").value_or(0) / flops,
+        figures.getNumber("gap").value_or(0));
+  if (report.baseline)
+    os << llvm::formatv(
+        "  extra time, measured: {0:P} of the baseline's\n",
+        double(report.planned->stepNs) / report.baseline->stepNs - 1);
+}
+
+void ckpt::printRunReport(const RunReport &report, llvm::raw_ostream &os) {
+  os << report.title << "\n\n";
+  Table table(os);
+  table.addColumn("as written", "written_peak_bytes", report.written);
+  table.addColumn("baseline", "baseline_peak_bytes", report.baseline);
+  table.addColumn("planned", "peak_bytes", report.planned);
+  table.print(report.planFigures);
+  os << "\n";
+  printPlan(report, os);
+  if (report.bitEqual)
+    os << "  results: "
+       << (*report.bitEqual ? std::string("bit-equal to the program as written")
+                            : "NOT those of the program as written; first in " +
+                                  report.difference)
+       << "\n";
+  if (report.closeness)
+    os << "  expected: "
+       << (report.closeness->outside
+               ? "NOT met; worst in " + *report.closeness->outside
+               : llvm::formatv("met, largest absolute error {0:e2}",
+                               report.closeness->maxAbsoluteError)
+                     .str())
+       << "\n";
+}

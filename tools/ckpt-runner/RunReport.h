@@ -1,0 +1,42 @@
+//===- RunReport.h - What a run says of itself ------------------*- C++ -*-===//
+
+#ifndef CKPT_TOOLS_CKPTRUNNER_RUNREPORT_H
+#define CKPT_TOOLS_CKPTRUNNER_RUNREPORT_H
+
+#include "Compare.h"
+#include "Variant.h"
+
+namespace ckpt {
+
+/// Everything that was planned, measured and compared; what was not asked for
+/// is absent.
+struct RunReport {
+  /// "@main of gpt2.mlir".
+  std::string title;
+  /// The report of the plan pass.
+  llvm::json::Object planFigures;
+  std::optional<Measurement> planned;
+  /// One kernel per op, nothing inlined or recomputed.
+  std::optional<Measurement> written;
+  /// Fused and ordered, nothing recomputed.
+  std::optional<Measurement> baseline;
+  std::optional<bool> bitEqual;
+  /// Where results differ from the program as written.
+  std::string difference;
+  std::optional<Closeness> closeness;
+
+  /// Whether every comparison came out well.
+  bool holds() const {
+    return bitEqual.value_or(true) && !(closeness && closeness->outside);
+  }
+};
+
+/// Writes one flat JSON object.
+llvm::Error writeRunReport(StringRef path, const RunReport &report);
+
+/// A table for people.
+void printRunReport(const RunReport &report, llvm::raw_ostream &os);
+
+} // namespace ckpt
+
+#endif // CKPT_TOOLS_CKPTRUNNER_RUNREPORT_H

@@ -1,0 +1,178 @@
+//===- Variant.cpp - One way to run a step, planned and measured ----------===//
+
+#include "Variant.h"
+#include "Compare.h"
+#include "ckpt/Runtime/Execution.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Process.h"
+
+#include <chrono>
+
+using namespace ckpt;
+using Clock = std::chrono::steady_clock;
+
+Progress::Progress(const Twine &what) {
+  if (llvm::sys::Process::StandardErrIsDisplayed())
+    llvm::errs() << "\r\033[K" << what << " ...";
+}
+
+Progress::~Progress() {
+  if (llvm::sys::Process::StandardErrIsDisplayed())
+    llvm::errs() << "\r\033[K";
+}
+
+//===----------------------------------------------------------------------===//
+// Planning
+//===----------------------------------------------------------------------===//
+
+/// Reads the report file of the plan pass; without one, there are no figures.
+static void readFigures(StringRef path, llvm::json::Object &figures) {
+  auto file = llvm::MemoryBuffer::getFile(path);
+  if (!file)
+    return;
+  llvm::Expected<llvm::json::Value> value =
+      llvm::json::parse((*file)->getBuffer());
+  if (!value)
+    return llvm::consumeError(value.takeError());
+  if (llvm::json::Object *object = value->getAsObject())
+    figures = std::move(*object);
+}
+
+LogicalResult ckpt::planModule(ModuleOp module, StringRef planOptions,
+                               bool formLayers, llvm::json::Object &figures) {
+  llvm::SmallString<128> report;
+  if (llvm::sys::fs::createTemporaryFile("ckpt-plan", "json", report))
+    return module.emitError() << "cannot create a temporary file";
+  llvm::FileRemover remover(report);
+
+  mlir::PassManager manager(module.getContext());
+  std::string pipeline = formLayers ? "func.func(ckpt-form-layers)," : "";
+  pipeline += ("ckpt-plan{quiet=true report=" + report + " " + planOptions +
+               "},ckpt-apply-plan")
+                  .str();
+  if (failed(mlir::parsePassPipeline(pipeline, manager, llvm::errs())))
+    return failure();
+  LogicalResult result = manager.run(module);
+  readFigures(report, figures);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+static int64_t nanosecondsSince(Clock::time_point start) {
+  return std::chrono::nanoseconds(Clock::now() - start).count();
+}
+
+namespace {
+/// A compiled step with its memory.
+class Run {
+public:
+  Run(const CompiledStep &step, const Buffers &arguments,
+      const Buffers &results, GuardedBuffer &arena)
+      : step(step), results(results), arena(arena) {
+    for (const auto &buffer : arguments)
+      argumentPointers.push_back(buffer->data());
+    for (const auto &buffer : results)
+      resultPointers.push_back(buffer->data());
+  }
+
+  /// Runs once and returns the nanoseconds.
+  llvm::Expected<int64_t> once() {
+    Clock::time_point start = Clock::now();
+    step.run(argumentPointers, resultPointers, arena.data());
+    int64_t elapsed = nanosecondsSince(start);
+    if (llvm::Error error = arena.checkEdges())
+      return std::move(error);
+    for (const auto &buffer : results)
+      if (llvm::Error error = buffer->checkEdges())
+        return std::move(error);
+    return elapsed;
+  }
+
+  /// Makes all that the step writes unusable.
+  void poison() {
+    arena.poison();
+    for (const auto &buffer : results)
+      buffer->poison();
+  }
+
+private:
+  const CompiledStep &step;
+  const Buffers &results;
+  GuardedBuffer &arena;
+  SmallVector<void *> argumentPointers, resultPointers;
+};
+} // namespace
+
+static std::vector<std::vector<char>> copyOf(const Buffers &buffers) {
+  std::vector<std::vector<char>> copies;
+  for (const auto &buffer : buffers)
+    copies.emplace_back(buffer->data(), buffer->data() + buffer->size());
+  return copies;
+}
+
+/// Runs as often as asked and fills \p measurement.
+static llvm::Error measure(const CompiledStep &step, const RunOptions &options,
+                           const Signature &signature, const Buffers &arguments,
+                           Measurement &measurement) {
+  auto arena = GuardedBuffer::create(step.getArenaBytes(), "the arena");
+  if (!arena)
+    return arena.takeError();
+  auto results = allocate(signature.results);
+  if (!results)
+    return results.takeError();
+  measurement.arenaBytes = step.getArenaBytes();
+  measurement.results = std::move(*results);
+
+  Run run(step, arguments, measurement.results, **arena);
+  auto first = run.once();
+  if (!first)
+    return first.takeError();
+  measurement.touchedBytes = (*arena)->touchedBytes();
+  std::vector<std::vector<char>> firstResults = copyOf(measurement.results);
+
+  measurement.stepNs = *first;
+  for (unsigned i = 0; i < options.repeat; ++i) {
+    run.poison();
+    ResidentGrowth growth;
+    auto elapsed = run.once();
+    if (!elapsed)
+      return elapsed.takeError();
+    measurement.otherBytes =
+        std::max(measurement.otherBytes, growth.peakBytes());
+    measurement.stepNs =
+        i == 0 ? *elapsed : std::min(measurement.stepNs, *elapsed);
+    if (auto difference =
+            compareBits(signature, measurement.results, firstResults))
+      return llvm::createStringError(
+          "two runs of the step differ in " + *difference +
+          ": it reads memory that it did not write, or depends on timing");
+  }
+  return llvm::Error::success();
+}
+
+FailureOr<Measurement> ckpt::measureModule(ModuleOp module,
+                                           const RunOptions &options,
+                                           const Signature &signature,
+                                           const Buffers &arguments) {
+  Measurement measurement;
+  Clock::time_point start = Clock::now();
+  CompileOptions compileOptions;
+  compileOptions.function = options.function;
+  compileOptions.threads = options.threads;
+  auto step = CompiledStep::compile(module, compileOptions);
+  if (!step)
+    return module.emitError() << llvm::toString(step.takeError());
+  measurement.compileMs = nanosecondsSince(start) / 1000000;
+  if (llvm::Error error =
+          measure(**step, options, signature, arguments, measurement))
+    return module.emitError() << llvm::toString(std::move(error));
+  return measurement;
+}

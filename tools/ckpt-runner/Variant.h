@@ -1,0 +1,57 @@
+//===- Variant.h - One way to run a step, planned and measured --*- C++ -*-===//
+
+#ifndef CKPT_TOOLS_CKPTRUNNER_VARIANT_H
+#define CKPT_TOOLS_CKPTRUNNER_VARIANT_H
+
+#include "Inputs.h"
+#include "llvm/Support/JSON.h"
+
+namespace ckpt {
+
+/// How the runner was told to run.
+struct RunOptions {
+  /// The step; empty for the only public function.
+  std::string function;
+  unsigned threads = 1;
+  /// Timed runs, after a first one that is not.
+  unsigned repeat = 3;
+};
+
+/// What was measured of one way to run the step.
+struct Measurement {
+  int64_t arenaBytes = 0;
+  /// Of the arena, what the operating system saw touched in the first run.
+  int64_t touchedBytes = 0;
+  /// Growth of the process outside arena, arguments and results while a later
+  /// run runs; -1 where the system does not tell.
+  int64_t otherBytes = -1;
+  /// The fastest timed run.
+  int64_t stepNs = 0;
+  int64_t compileMs = 0;
+  Buffers results;
+};
+
+/// Plans and rewrites \p module: `--ckpt-plan` with \p planOptions, then
+/// `--ckpt-apply-plan`; before both `--ckpt-form-layers` if \p formLayers,
+/// since named strategies work on layers. \p figures is what the plan says of
+/// itself, also where no plan fits, which is an error that was reported.
+LogicalResult planModule(ModuleOp module, StringRef planOptions,
+                         bool formLayers, llvm::json::Object &figures);
+
+/// Compiles the rewritten \p module and runs it on \p arguments: once in a
+/// fresh arena, then in one full of NaNs, whose results have to be the same
+/// bits. Reports what goes wrong.
+FailureOr<Measurement> measureModule(ModuleOp module, const RunOptions &options,
+                                     const Signature &signature,
+                                     const Buffers &arguments);
+
+/// Says on a terminal what takes long, and wipes it away at the end.
+class Progress {
+public:
+  explicit Progress(const Twine &what);
+  ~Progress();
+};
+
+} // namespace ckpt
+
+#endif // CKPT_TOOLS_CKPTRUNNER_VARIANT_H
