@@ -2,6 +2,7 @@
 
 #include "Variant.h"
 #include "Compare.h"
+#include "Messages.h"
 #include "ckpt/Runtime/Execution.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -47,7 +48,7 @@ LogicalResult ckpt::planModule(ModuleOp module, StringRef planOptions,
                                bool formLayers, llvm::json::Object &figures) {
   llvm::SmallString<128> report;
   if (llvm::sys::fs::createTemporaryFile("ckpt-plan", "json", report))
-    return module.emitError() << "cannot create a temporary file";
+    return reportText("cannot create a temporary file");
   llvm::FileRemover remover(report);
 
   mlir::PassManager manager(module.getContext());
@@ -169,10 +170,10 @@ FailureOr<Measurement> ckpt::measureModule(ModuleOp module,
   compileOptions.threads = options.threads;
   auto step = CompiledStep::compile(module, compileOptions);
   if (!step)
-    return module.emitError() << llvm::toString(step.takeError());
+    return report(step.takeError());
   measurement.compileMs = nanosecondsSince(start) / 1000000;
   if (llvm::Error error =
           measure(**step, options, signature, arguments, measurement))
-    return module.emitError() << llvm::toString(std::move(error));
+    return report(std::move(error));
   return measurement;
 }

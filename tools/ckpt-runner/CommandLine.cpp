@@ -1,0 +1,62 @@
+//===- CommandLine.cpp - Options of ckpt-runner ---------------------------===//
+
+#include "CommandLine.h"
+#include "Messages.h"
+#include "ckpt/Support/OutputFile.h"
+
+using namespace ckpt;
+
+static const char overview[] =
+    R"(Plans a training step under a memory budget, compiles it for the CPU, runs it
+and measures memory and time. Reads what ckpt-opt reads: a function on tensors,
+as it comes from a framework, or one that --ckpt-apply-plan has rewritten.)";
+
+static const char examples[] = R"(
+EXAMPLES:
+  ckpt-runner step.mlir
+      Runs on random arguments, fused and ordered, nothing recomputed.
+  ckpt-runner step.mlir --budget=50% --verify
+      Half of that memory. Also runs the program as written, one kernel per op,
+      and compares every result bit by bit.
+  ckpt-runner step.mlir --inputs=in.npz --expected=want.npz --outputs=out.npz
+      Arguments arg000, arg001, ... from a file of numpy.savez; results out000,
+      ... are compared with a tolerance, and written.
+  ckpt-runner step.mlir --strategy=every-nth --plan-options="n=2"
+      A named strategy with its parameters (docs/Passes.md, --ckpt-plan).
+
+Exit code 0: done, and all comparisons hold. 1: an error, or a difference.
+)";
+
+/// What can be said without reading the program.
+static LogicalResult check(const CommandLine &options) {
+  if (options.device == "emulator" || options.device == "cuda")
+    return reportText("device '" + options.device + "' is not supported yet");
+  if (options.device != "cpu")
+    return reportText("expected device 'cpu', but got '" + options.device +
+                      "'");
+  if (options.threads < 1 || options.threads > 1024)
+    return reportText("expected 1 to 1024 threads, but got " +
+                      Twine(options.threads));
+  if (options.repeat < 1)
+    return reportText("expected 'repeat' to be at least 1, but got 0");
+  if (!(options.relativeTolerance >= 0) || !(options.absoluteTolerance >= 0))
+    return reportText("expected tolerances not to be negative");
+  if (!options.inputsPath.empty() &&
+      (options.seed.getNumOccurrences() || !options.ranges.empty()))
+    return reportText("'--seed' and '--range' are for random arguments, but "
+                      "'--inputs' gives them");
+  for (const std::string &path :
+       {options.outputsPath.getValue(), options.reportPath.getValue()})
+    if (!path.empty() && failed(report(checkOutputFile(path))))
+      return failure();
+  return success();
+}
+
+void ckpt::forgetOptionsOfLLVM() { cl::ResetCommandLineParser(); }
+
+LogicalResult ckpt::parseCommandLine(int argc, char **argv,
+                                     const CommandLine &options) {
+  static cl::extrahelp moreHelp(examples);
+  cl::ParseCommandLineOptions(argc, argv, overview);
+  return check(options);
+}

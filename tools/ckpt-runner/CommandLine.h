@@ -1,0 +1,83 @@
+//===- CommandLine.h - Options of ckpt-runner -------------------*- C++ -*-===//
+
+#ifndef CKPT_TOOLS_CKPTRUNNER_COMMANDLINE_H
+#define CKPT_TOOLS_CKPTRUNNER_COMMANDLINE_H
+
+#include "ckpt/Support/LLVM.h"
+#include "llvm/Support/CommandLine.h"
+
+#include <string>
+
+namespace ckpt {
+
+namespace cl = llvm::cl;
+
+/// The options of the runner. Not global variables: LLVM's shared library has
+/// options of its own, `--threads` among them, which are taken out first.
+struct CommandLine {
+  cl::opt<std::string> inputPath{cl::Positional, cl::desc("<step.mlir>"),
+                                 cl::init("-")};
+  cl::opt<std::string> budget{
+      "budget", cl::value_desc("amount"),
+      cl::desc("Largest arena: 4096 (MiB), 512KiB, 1.5GB, 50% (of what it "
+               "takes with nothing recomputed)")};
+  cl::opt<std::string> strategy{"strategy", cl::value_desc("name"),
+                                cl::desc("Strategy instead of a budget: none "
+                                         "(default), full, every-nth, ...")};
+  cl::opt<std::string> planOptions{
+      "plan-options", cl::value_desc("options"),
+      cl::desc("More options of --ckpt-plan, as there")};
+  cl::opt<std::string> functionName{
+      "func", cl::value_desc("name"),
+      cl::desc("The step; by default the only public function")};
+  cl::opt<std::string> inputsPath{
+      "inputs", cl::value_desc("file.npz"),
+      cl::desc("Arguments arg000, arg001, ...; without it they are random")};
+  cl::opt<uint64_t> seed{
+      "seed", cl::init(0),
+      cl::desc("Seed of random arguments: floating-point values in [-0.1, "
+               "0.1), integers in the range that they index, else 0 or 1")};
+  cl::list<std::string> ranges{
+      "range", cl::value_desc("argNNN:low:high"),
+      cl::desc(
+          "Range low <= x < high of one random argument; may be repeated")};
+  cl::opt<std::string> expectedPath{
+      "expected", cl::value_desc("file.npz"),
+      cl::desc("Compare with the results out000, out001, ... of this file")};
+  cl::opt<double> relativeTolerance{
+      "rtol", cl::init(1e-4),
+      cl::desc("Tolerance, relative to the largest magnitude of a result "
+               "(default 1e-4)")};
+  cl::opt<double> absoluteTolerance{
+      "atol", cl::init(1e-5), cl::desc("Tolerance, absolute (default 1e-5)")};
+  cl::opt<std::string> outputsPath{"outputs", cl::value_desc("file.npz"),
+                                   cl::desc("Write the results")};
+  cl::opt<bool> verify{
+      "verify",
+      cl::desc(
+          "Also run the program as written and, with a budget or strategy, "
+          "without; compare results bit by bit, and peak and time")};
+  cl::opt<unsigned> repeat{
+      "repeat", cl::init(3),
+      cl::desc("Timed runs; the fastest counts (default 3)")};
+  cl::opt<unsigned> threads{
+      "threads", cl::init(1),
+      cl::desc("Threads; results do not depend on it (default 1)")};
+  cl::opt<std::string> reportPath{
+      "report", cl::value_desc("file.json"),
+      cl::desc("Write all figures, in bytes and nanoseconds")};
+  cl::opt<std::string> device{"device", cl::init("cpu"),
+                              cl::desc("Where it runs: cpu")};
+};
+
+/// Takes LLVM's own options out of the parser; before a `CommandLine` is made.
+void forgetOptionsOfLLVM();
+
+/// Reads the arguments into \p options. Ends the process on unknown options and
+/// after `--help`; reports values that make no sense.
+LogicalResult parseCommandLine(int argc, char **argv,
+                               const CommandLine &options);
+
+} // namespace ckpt
+
+#endif // CKPT_TOOLS_CKPTRUNNER_COMMANDLINE_H
