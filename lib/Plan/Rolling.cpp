@@ -125,6 +125,7 @@ void Rolling::start(const RollOptions &newOptions) {
   borderCrossed = !hasRecompute;
   earlyRemaining = 0;
   everythingAvailable = false;
+  overfull = 0;
   for (OpId op : graph.roots)
     earlyRemaining += !graph.late[op];
   for (size_t op = 0; op < numOps; ++op)
@@ -367,9 +368,17 @@ Rolling::Burst Rolling::missing(OpId root) {
   return burst;
 }
 
+/// Whether the walk runs in circles: it recomputes far more than any plan worth
+/// having, or has no room again and again.
+bool Rolling::isHopeless() const {
+  size_t roots = graph.roots.size();
+  return result.plan.kernels.size() > 4 * roots + 100 ||
+         overfull > roots + 100 ||
+         std::chrono::steady_clock::now() > options.deadline;
+}
+
 RollResult Rolling::run(const RollOptions &newOptions) {
   start(newOptions);
-  size_t kernelLimit = 5 * graph.roots.size() + 100;
   for (OpId root = pickRoot(); root != none; root = pickRoot()) {
     if (!borderCrossed && graph.late[root])
       dropRecomputed();
@@ -377,12 +386,14 @@ RollResult Rolling::run(const RollOptions &newOptions) {
     settle(burst, root);
     for (burst = missing(root); !burst.empty(); burst = missing(root)) {
       emitValue(burst.front());
-      if (result.plan.kernels.size() > kernelLimit)
+      if (isHopeless())
         return std::move(result);
       settle(missing(root), root);
     }
     if (!done[root])
       emitRoot(root);
+    if (isHopeless() && !remaining.empty())
+      return std::move(result);
   }
   result.complete = remaining.empty();
   return std::move(result);

@@ -16,6 +16,7 @@
 #include "MinCut.h"
 #include "ckpt/Plan/Plan.h"
 
+#include <chrono>
 #include <limits>
 #include <set>
 
@@ -47,6 +48,9 @@ struct RollOptions {
   /// of a tied embedding) wait until there is room for them.
   bool delayHeld = false;
   const Guide *guide = nullptr;
+  /// The walk gives up then.
+  std::chrono::steady_clock::time_point deadline =
+      std::chrono::steady_clock::time_point::max();
 };
 
 struct RollResult {
@@ -81,6 +85,7 @@ private:
   void emitValue(ValueId value);
   void becomePast(ValueId value);
   void dropRecomputed();
+  bool isHopeless() const;
   OpId pickRoot();
   bool isDelayed(OpId root) const;
   int64_t growth(OpId root);
@@ -151,6 +156,7 @@ private:
   std::vector<int32_t> drops; // per value
   std::set<int32_t> ready;    // ranks
   std::vector<OpId> remaining;
+  size_t overfull = 0; // snapshots whose pinned values alone exceeded the room
   int32_t earlyRemaining = 0;
   bool borderCrossed = false;
   OpId lastEffect = none;
