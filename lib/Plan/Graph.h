@@ -24,6 +24,8 @@ struct Graph {
   Graph(const Problem &problem, bool fusion);
 
   const Problem &problem;
+  /// Why no plan can obey the demands on values, or empty.
+  std::string error;
 
   /// Per op: some function result or effect depends on it.
   std::vector<char> live;
@@ -84,6 +86,7 @@ private:
   void findFoldable();
   void collectLeaves();
   void collectLeavesOf(OpId op);
+  void findConflicts();
   bool isWorthKeeping(ValueId value) const;
   OpId resultsWaitFor(ValueId value, const std::vector<OpId> &lastRoot,
                       const std::vector<OpId> &waitsFor) const;

@@ -123,11 +123,8 @@ void Rolling::start(const RollOptions &newOptions) {
   ready.clear();
   remaining = graph.roots;
   borderCrossed = !hasRecompute;
-  earlyRemaining = 0;
   everythingAvailable = false;
   overfull = 0;
-  for (OpId op : graph.roots)
-    earlyRemaining += !graph.late[op];
   for (size_t op = 0; op < numOps; ++op)
     if (graph.live[op])
       pendingLeaves[op] = static_cast<int32_t>(graph.leaves[op].size());
@@ -183,8 +180,12 @@ void Rolling::emit(OpId op, const std::vector<ValueId> &outputs) {
     }
   }
   std::sort(kernel.ops.begin(), kernel.ops.end());
-  for (OpId inside : kernel.ops)
-    borderCrossed |= graph.problem.ops[inside].backward;
+  if (!borderCrossed) {
+    for (OpId inside : kernel.ops)
+      borderCrossed |= graph.problem.ops[inside].backward;
+    if (borderCrossed)
+      dropRecomputed();
+  }
   result.plan.kernels.push_back(std::move(kernel));
   for (ValueId value : outputs)
     resident[value] = 1;
@@ -209,7 +210,6 @@ void Rolling::emitRoot(OpId op) {
 /// \p op has run for the first time, as it must.
 void Rolling::finishRoot(OpId op) {
   done[op] = 1;
-  earlyRemaining -= !graph.late[op];
   ready.erase(rank[op]);
   remaining.erase(std::lower_bound(remaining.begin(), remaining.end(), op));
   result.rootOrder.push_back(op);
@@ -235,9 +235,9 @@ void Rolling::emitValue(ValueId value) {
     finishRoot(op);
 }
 
-/// The backward pass is next, and nothing that it has to make again counts as
-/// being in memory. That can be made from the first kernel on that holds a
-/// backward op: only then is the border crossed.
+/// The first kernel that holds a backward op may read what the forward pass
+/// left; for those after it, nothing that they have to make again counts as
+/// being in memory.
 void Rolling::dropRecomputed() {
   for (size_t value = 0; value < resident.size(); ++value) {
     const Value &v = graph.problem.values[value];
@@ -372,7 +372,7 @@ Rolling::Burst Rolling::missing(OpId root) {
 /// having, or has no room again and again.
 bool Rolling::isHopeless() const {
   size_t roots = graph.roots.size();
-  return result.plan.kernels.size() > 4 * roots + 100 ||
+  return result.plan.kernels.size() > options.kernelsPerRoot * roots + 100 ||
          overfull > roots + 100 ||
          std::chrono::steady_clock::now() > options.deadline;
 }
@@ -380,8 +380,6 @@ bool Rolling::isHopeless() const {
 RollResult Rolling::run(const RollOptions &newOptions) {
   start(newOptions);
   for (OpId root = pickRoot(); root != none; root = pickRoot()) {
-    if (!borderCrossed && graph.late[root])
-      dropRecomputed();
     Burst burst = missing(root);
     settle(burst, root);
     for (burst = missing(root); !burst.empty(); burst = missing(root)) {

@@ -47,6 +47,8 @@ struct RollOptions {
   /// Whether large results that only function results wait for (the gradient
   /// of a tied embedding) wait until there is room for them.
   bool delayHeld = false;
+  /// The walk gives up when it has this many kernels per root.
+  size_t kernelsPerRoot = 2;
   const Guide *guide = nullptr;
   /// The walk gives up then.
   std::chrono::steady_clock::time_point deadline =
@@ -157,7 +159,6 @@ private:
   std::set<int32_t> ready;    // ranks
   std::vector<OpId> remaining;
   size_t overfull = 0; // snapshots whose pinned values alone exceeded the room
-  int32_t earlyRemaining = 0;
   bool borderCrossed = false;
   OpId lastEffect = none;
   std::vector<OpId> nextEffect;      // per op with effects: the following one

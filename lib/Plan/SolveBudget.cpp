@@ -27,19 +27,20 @@ struct Setting {
 
 /// In the order in which they run.
 constexpr Setting settings[] = {
-    {false, false, 0, 1.5, 4, 0.5},   {false, true, 0, 0.3, 8, 1},
-    {true, true, 0, 0.3, 8, 1},       {true, true, 0, 1.5, 4, 0.5},
+    {false, false, 0, 1.5, 8, 0.5},   {false, true, 0, 0.3, 8, 1},
+    {false, false, 0, 1.5, 4, 0.5},   {true, true, 0, 0.3, 8, 1},
+    {true, true, 0, 1.5, 4, 0.5},     {false, false, 0, 4, 8, 0.5},
     {true, true, 0.15, 4, 8, 0.5},    {true, false, 0, 1.5, 4, 0.5},
     {true, false, 0.15, 4, 8, 0.5},   {false, false, 0, 6, 4, 0},
     {false, false, 0.2, 1.5, 4, 0.5}, {true, false, 0.15, 4, 8, 0},
 };
 
 /// Caps for the smallest plan, as shares of the plan that recomputes nothing.
-constexpr double ladderShares[] = {0.25, 0.2, 0.32, 0.16, 0.4, 0.12};
+constexpr double ladderShares[] = {0.25, 0.32, 0.2, 0.4, 0.16, 0.5};
 constexpr Setting ladderSettings[] = {
-    {false, false, 0, 1.5, 4, 0.5},
-    {true, false, 0.2, 6, 4, 0},
-    {false, true, 0, 6, 1, 0.5},
+    {false, false, 0.2, 6, 1, 0.5},
+    {true, true, 0, 6, 1, 0.5},
+    {false, false, 0, 1.5, 8, 0.5},
 };
 
 /// Where the search for the right cap of one setting stands.
@@ -69,7 +70,8 @@ private:
   void runAttempt(Attempt &attempt);
   void chooseNextCap(Attempt &attempt, std::optional<int64_t> bytes);
   void runLadder();
-  Draft walk(const Setting &setting, double capBytes, int64_t allowedBytes);
+  Draft walk(const Setting &setting, double capBytes, int64_t allowedBytes,
+             size_t kernelsPerRoot);
   std::optional<int64_t> tryPlan(Draft draft, double &score);
   void keepIfSmallest(const Solution &solution);
   std::optional<Guide> guideFor(const RollOptions &rollOptions);
@@ -82,9 +84,9 @@ private:
     result.stoppedByClock |= over && share == 1;
     return over;
   }
-  /// When walks give up: never before there is any plan.
+  /// When walks give up: not before the smallest plan is known.
   std::chrono::steady_clock::time_point deadline() const {
-    if (options.timeLimitMs == 0 || !hasPlan)
+    if (options.timeLimitMs == 0 || result.smallest.plan.kernels.empty())
       return RollOptions().deadline;
     return watch.start() + std::chrono::milliseconds(options.timeLimitMs);
   }
@@ -107,7 +109,6 @@ private:
   std::vector<Loose> loose;
   /// Of the plan that recomputes nothing.
   int64_t unlimitedBytes = 0;
-  bool hasPlan = false;
   double nsPerFlop = 0;
   double bestScore = std::numeric_limits<double>::max();
 };
@@ -129,7 +130,6 @@ std::optional<int64_t> BudgetSearch::tryPlan(Draft draft, double &score) {
   constexpr double worthSearching = 1.03;
   if (!draft.usable())
     return std::nullopt;
-  hasPlan = true;
   int64_t live = draft.verdict.livePeakBytes;
   score = scoreOf(draft.verdict);
   if (live > budget || score >= bestScore)
@@ -190,7 +190,7 @@ std::optional<Guide> BudgetSearch::guideFor(const RollOptions &rollOptions) {
 }
 
 Draft BudgetSearch::walk(const Setting &setting, double capBytes,
-                         int64_t allowedBytes) {
+                         int64_t allowedBytes, size_t kernelsPerRoot) {
   RollOptions rollOptions;
   rollOptions.capBytes = static_cast<int64_t>(capBytes);
   rollOptions.floorPrice = setting.floorPrice;
@@ -199,6 +199,7 @@ Draft BudgetSearch::walk(const Setting &setting, double capBytes,
   rollOptions.reserve = setting.reserve;
   rollOptions.reorder = options.reorder;
   rollOptions.delayHeld = options.reorder && setting.delayHeld;
+  rollOptions.kernelsPerRoot = kernelsPerRoot;
   rollOptions.deadline = deadline();
   std::optional<Guide> guide;
   if (setting.guided) {
@@ -221,8 +222,16 @@ Draft BudgetSearch::walk(const Setting &setting, double capBytes,
 
 void BudgetSearch::runAttempt(Attempt &attempt) {
   ++attempt.runs;
-  Draft draft = walk(attempt.setting, attempt.cap, budget);
+  Draft draft = walk(attempt.setting, attempt.cap, budget, 2);
   chooseNextCap(attempt, tryPlan(std::move(draft), attempt.score));
+}
+
+/// By what to scale a cap whose plan fits only \p ratio of itself. Near the
+/// least memory a small step often helps and a large one makes walks run away.
+static double shrink(double ratio) {
+  if (ratio < 0.85)
+    return 0.998 * ratio;
+  return std::clamp(0.998 * ratio, 0.965, 0.995);
 }
 
 /// Between the closest cap that fitted and the closest that did not, guessed
@@ -240,9 +249,7 @@ void BudgetSearch::chooseNextCap(Attempt &attempt,
     attempt.exceeds = attempt.exceeds > 0
                           ? std::min(attempt.exceeds, attempt.cap)
                           : attempt.cap;
-    next *= bytes
-                ? std::min(0.995, 0.998 * target / static_cast<double>(*bytes))
-                : 0.9;
+    next *= bytes ? shrink(target / static_cast<double>(*bytes)) : 0.96;
   }
   bool inside = next > attempt.fits * 1.002 &&
                 (attempt.exceeds == 0 || next < attempt.exceeds * 0.998);
@@ -259,14 +266,14 @@ void BudgetSearch::runRound(int round) {
   // Some time is for the ladder.
   constexpr double shareWithoutPlan = 0.6;
   for (Attempt &attempt : attempts) {
-    if (attempt.finished ||
+    if (attempt.finished || (round == 0 && attempt.runs > 0 && result.best) ||
         (round > 0 && attempt.fits > 0 && attempt.score > 1.03 * bestScore))
       continue;
     // Before there is any plan, the next cap is worth more than the next
     // setting.
     int patience = result.best ? 1 : 2;
     do {
-      if (hasPlan && (isOver() || (!result.best && isOver(shareWithoutPlan))))
+      if (isOver() || (!result.best && isOver(shareWithoutPlan)))
         return;
       runAttempt(attempt);
     } while (--patience > 0 && !result.best && !attempt.finished);
@@ -292,7 +299,9 @@ void BudgetSearch::runRounds() {
     attempt.cap = static_cast<double>(budget);
     attempts.push_back(attempt);
   }
-  runAttempt(attempts.front());
+  runAttempt(attempts[0]);
+  if (!result.best)
+    runAttempt(attempts[1]);
   if (tryUnlimited())
     return;
   int rounds = options.timeLimitMs > 0 ? mostRounds : 1;
@@ -305,10 +314,10 @@ void BudgetSearch::runRounds() {
 void BudgetSearch::runLadder() {
   for (double share : ladderShares)
     for (const Setting &setting : ladderSettings) {
-      if (hasPlan && !result.smallest.plan.kernels.empty() && isOver())
+      if (!result.smallest.plan.kernels.empty() && isOver())
         return;
       Draft draft =
-          walk(setting, share * static_cast<double>(unlimitedBytes), 0);
+          walk(setting, share * static_cast<double>(unlimitedBytes), 0, 4);
       if (!draft.usable())
         continue;
       Solution solution = placeSlots(problem, draft, 0, PackEffort::Orders);
@@ -321,6 +330,9 @@ void BudgetSearch::runLadder() {
 }
 
 BudgetResult BudgetSearch::run() {
+  result.smallest.verdict.error = graph.error;
+  if (!graph.error.empty())
+    return std::move(result);
   runRounds();
   if (!result.best)
     runLadder();

@@ -82,6 +82,11 @@ Draft ckpt::plan::draftUnlimited(Rolling &rolling, const Graph &graph,
 Solution ckpt::plan::solveUnlimited(const Problem &problem,
                                     const SolverOptions &options) {
   Graph graph(problem, options.fusion);
+  if (!graph.error.empty()) {
+    Solution none;
+    none.verdict.error = graph.error;
+    return none;
+  }
   Rolling rolling(graph);
   Draft draft = draftUnlimited(rolling, graph, options,
                                std::numeric_limits<int64_t>::max());
