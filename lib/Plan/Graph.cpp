@@ -23,6 +23,7 @@ Graph::Graph(const Problem &problem, bool fusion) : problem(problem) {
   findLive();
   findLate();
   findNodes(fusion);
+  findConflicts();
   collectLeaves();
   findFoldable();
 }
@@ -82,7 +83,11 @@ void Graph::findNodes(bool fusion) {
     once[op] = !o.mayRepeat || o.hasEffects;
     for (ValueId result : o.results)
       once[op] |= problem.values[result].keep == Keep::Save;
-    rooted[op] = isAnchor(o) || once[op] || (!fusion && o.kind != OpKind::View);
+    bool inlined = false;
+    for (ValueId result : o.results)
+      inlined |= isInlined(problem, result);
+    rooted[op] = isAnchor(o) || once[op] ||
+                 (!fusion && o.kind != OpKind::View && !inlined);
     for (ValueId result : o.results)
       node[result] = rooted[op] || problem.values[result].home == Home::Result;
   }
@@ -107,6 +112,17 @@ void Graph::findNodes(bool fusion) {
       memoryRead[value] = 1;
     }
   }
+}
+
+/// Values that have to stand in memory and must not.
+void Graph::findConflicts() {
+  for (size_t op = 0; op < problem.ops.size() && error.empty(); ++op)
+    for (ValueId result : problem.ops[op].results)
+      if (live[op] && node[result] && isInlined(problem, result))
+        error = "value " + std::to_string(result) + " (" +
+                problem.values[result].name +
+                ") is to be computed inside its readers, but it is " +
+                (memoryRead[result] ? "needed in memory" : "a result");
 }
 
 void Graph::collectLeavesOf(OpId op) {
@@ -193,7 +209,8 @@ void Graph::collectLeaves() {
     isRoot[op] = rooted[op];
     for (ValueId result : o.results) {
       const Value &value = problem.values[result];
-      if (o.kind == OpKind::Fusible && isWorthKeeping(result))
+      if (o.kind == OpKind::Fusible && !isInlined(problem, result) &&
+          isWorthKeeping(result))
         node[result] = 1;
       hasNode |= node[result];
       isRoot[op] |= value.home == Home::Result;

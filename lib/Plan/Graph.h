@@ -24,6 +24,8 @@ struct Graph {
   Graph(const Problem &problem, bool fusion);
 
   const Problem &problem;
+  /// Why no plan can obey the demands on values, or empty.
+  std::string error;
 
   /// Per op: some function result or effect depends on it.
   std::vector<char> live;
@@ -76,8 +78,6 @@ struct Graph {
   int64_t iterations(OpId op) const;
   /// The same, per element of \p value.
   double ratio(int64_t evaluations, ValueId value) const;
-  /// Whether an op computed inside a reader recomputes nothing that counts.
-  bool isInline(OpId op) const { return !rooted[op]; }
 
 private:
   void findLive();
@@ -86,6 +86,7 @@ private:
   void findFoldable();
   void collectLeaves();
   void collectLeavesOf(OpId op);
+  void findConflicts();
   bool isWorthKeeping(ValueId value) const;
   OpId resultsWaitFor(ValueId value, const std::vector<OpId> &lastRoot,
                       const std::vector<OpId> &waitsFor) const;

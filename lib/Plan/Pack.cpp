@@ -19,7 +19,8 @@ namespace {
 
 class Packer {
 public:
-  Packer(const Problem &problem, Plan &plan) : problem(problem), plan(plan) {}
+  Packer(const Problem &problem, Plan &plan, PackEffort effort)
+      : problem(problem), plan(plan), effort(effort) {}
 
   void run(int64_t budgetBytes) {
     findLives();
@@ -51,6 +52,7 @@ private:
 
   const Problem &problem;
   Plan &plan;
+  const PackEffort effort;
   std::vector<KernelInfo> infos;
   std::vector<Life> lives;
   /// Per kernel, its outputs in the arena as `lives`, and those it reads.
@@ -143,10 +145,11 @@ void Packer::makeBuffers() {
 
 /// The orders are often enough. What they leave is searched, first for the
 /// goal, then for less: the effort is no monotone function of the capacity.
-Packing placeBuffers(const std::vector<Buffer> &buffers, int64_t budgetBytes) {
+Packing placeBuffers(const std::vector<Buffer> &buffers, int64_t budgetBytes,
+                     PackEffort effort) {
   int64_t goal = std::max(loadBytes(buffers), budgetBytes);
   Packing best = packByOrders(buffers, goal);
-  if (best.arenaBytes <= goal)
+  if (best.arenaBytes <= goal || effort == PackEffort::Orders)
     return best;
   PackSearch search(buffers);
   int64_t step = (best.arenaBytes - goal) / 16;
@@ -157,7 +160,7 @@ Packing placeBuffers(const std::vector<Buffer> &buffers, int64_t budgetBytes) {
 }
 
 void Packer::pack(int64_t budgetBytes) {
-  Packing packing = placeBuffers(buffers, budgetBytes);
+  Packing packing = placeBuffers(buffers, budgetBytes, effort);
   plan.arenaBytes = packing.arenaBytes;
   for (size_t k = 0; k < plan.kernels.size(); ++k) {
     Kernel &kernel = plan.kernels[k];
@@ -173,6 +176,6 @@ void Packer::pack(int64_t budgetBytes) {
 } // namespace
 
 void ckpt::plan::packSlots(const Problem &problem, Plan &plan,
-                           int64_t budgetBytes) {
-  Packer(problem, plan).run(budgetBytes);
+                           int64_t budgetBytes, PackEffort effort) {
+  Packer(problem, plan, effort).run(budgetBytes);
 }

@@ -144,6 +144,17 @@ std::string checkOps(const Problem &problem) {
 
 } // namespace
 
+bool ckpt::plan::isInlined(const Problem &problem, ValueId value) {
+  const Value &v = problem.values[value];
+  if (v.keep != Keep::Inline || v.op == none)
+    return false;
+  const Op &op = problem.ops[v.op];
+  for (ValueId result : op.results)
+    if (problem.values[result].keep == Keep::Save)
+      return false;
+  return !isAnchor(op) && op.mayRepeat;
+}
+
 std::string ckpt::plan::check(const Problem &problem) {
   if (problem.bytesPerMicrosecond <= 0)
     return "the bandwidth is not positive";

@@ -161,8 +161,11 @@ void Reference::addChoice(Set ops, Set outputs) {
           return;
     }
   for (size_t i = 0; i < problem.values.size(); ++i)
-    if (contains(outputs, i))
+    if (contains(outputs, i)) {
+      if (isInlined(problem, i))
+        return;
       choice.kernel.outputs.push_back(i);
+    }
   choice.info = analyze(problem, choice.kernel);
   if (!choice.info.error.empty())
     return;
@@ -175,7 +178,7 @@ void Reference::addChoice(Set ops, Set outputs) {
 bool Reference::mayRun(const State &state, const Choice &choice) const {
   if (choice.reads & ~state.standing)
     return false;
-  if (choice.backward && (choice.reads & state.old))
+  if (choice.backward && state.backward && (choice.reads & state.old))
     return false;
   // Values in the arena are dropped before they are made again; results may be
   // written over old ones.

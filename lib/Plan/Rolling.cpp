@@ -123,10 +123,8 @@ void Rolling::start(const RollOptions &newOptions) {
   ready.clear();
   remaining = graph.roots;
   borderCrossed = !hasRecompute;
-  earlyRemaining = 0;
   everythingAvailable = false;
-  for (OpId op : graph.roots)
-    earlyRemaining += !graph.late[op];
+  overfull = 0;
   for (size_t op = 0; op < numOps; ++op)
     if (graph.live[op])
       pendingLeaves[op] = static_cast<int32_t>(graph.leaves[op].size());
@@ -182,8 +180,12 @@ void Rolling::emit(OpId op, const std::vector<ValueId> &outputs) {
     }
   }
   std::sort(kernel.ops.begin(), kernel.ops.end());
-  for (OpId inside : kernel.ops)
-    borderCrossed |= graph.problem.ops[inside].backward;
+  if (!borderCrossed) {
+    for (OpId inside : kernel.ops)
+      borderCrossed |= graph.problem.ops[inside].backward;
+    if (borderCrossed)
+      dropRecomputed();
+  }
   result.plan.kernels.push_back(std::move(kernel));
   for (ValueId value : outputs)
     resident[value] = 1;
@@ -208,7 +210,6 @@ void Rolling::emitRoot(OpId op) {
 /// \p op has run for the first time, as it must.
 void Rolling::finishRoot(OpId op) {
   done[op] = 1;
-  earlyRemaining -= !graph.late[op];
   ready.erase(rank[op]);
   remaining.erase(std::lower_bound(remaining.begin(), remaining.end(), op));
   result.rootOrder.push_back(op);
@@ -234,9 +235,9 @@ void Rolling::emitValue(ValueId value) {
     finishRoot(op);
 }
 
-/// The backward pass is next, and nothing that it has to make again counts as
-/// being in memory. That can be made from the first kernel on that holds a
-/// backward op: only then is the border crossed.
+/// The first kernel that holds a backward op may read what the forward pass
+/// left; for those after it, nothing that they have to make again counts as
+/// being in memory.
 void Rolling::dropRecomputed() {
   for (size_t value = 0; value < resident.size(); ++value) {
     const Value &v = graph.problem.values[value];
@@ -367,22 +368,30 @@ Rolling::Burst Rolling::missing(OpId root) {
   return burst;
 }
 
+/// Whether the walk runs in circles: it recomputes far more than any plan worth
+/// having, or has no room again and again.
+bool Rolling::isHopeless() const {
+  size_t roots = graph.roots.size();
+  return result.plan.kernels.size() > options.kernelsPerRoot * roots + 100 ||
+         overfull > roots + 100 ||
+         std::chrono::steady_clock::now() > options.deadline;
+}
+
 RollResult Rolling::run(const RollOptions &newOptions) {
   start(newOptions);
-  size_t kernelLimit = 5 * graph.roots.size() + 100;
   for (OpId root = pickRoot(); root != none; root = pickRoot()) {
-    if (!borderCrossed && graph.late[root])
-      dropRecomputed();
     Burst burst = missing(root);
     settle(burst, root);
     for (burst = missing(root); !burst.empty(); burst = missing(root)) {
       emitValue(burst.front());
-      if (result.plan.kernels.size() > kernelLimit)
+      if (isHopeless())
         return std::move(result);
       settle(missing(root), root);
     }
     if (!done[root])
       emitRoot(root);
+    if (isHopeless() && !remaining.empty())
+      return std::move(result);
   }
   result.complete = remaining.empty();
   return std::move(result);

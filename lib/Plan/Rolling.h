@@ -16,6 +16,7 @@
 #include "MinCut.h"
 #include "ckpt/Plan/Plan.h"
 
+#include <chrono>
 #include <limits>
 #include <set>
 
@@ -46,7 +47,12 @@ struct RollOptions {
   /// Whether large results that only function results wait for (the gradient
   /// of a tied embedding) wait until there is room for them.
   bool delayHeld = false;
+  /// The walk gives up when it has this many kernels per root.
+  size_t kernelsPerRoot = 2;
   const Guide *guide = nullptr;
+  /// The walk gives up then.
+  std::chrono::steady_clock::time_point deadline =
+      std::chrono::steady_clock::time_point::max();
 };
 
 struct RollResult {
@@ -81,6 +87,7 @@ private:
   void emitValue(ValueId value);
   void becomePast(ValueId value);
   void dropRecomputed();
+  bool isHopeless() const;
   OpId pickRoot();
   bool isDelayed(OpId root) const;
   int64_t growth(OpId root);
@@ -151,7 +158,7 @@ private:
   std::vector<int32_t> drops; // per value
   std::set<int32_t> ready;    // ranks
   std::vector<OpId> remaining;
-  int32_t earlyRemaining = 0;
+  size_t overfull = 0; // snapshots whose pinned values alone exceeded the room
   bool borderCrossed = false;
   OpId lastEffect = none;
   std::vector<OpId> nextEffect;      // per op with effects: the following one

@@ -4,6 +4,7 @@
 #define CKPT_LIB_PLAN_SEARCH_H
 
 #include "Rolling.h"
+#include "ckpt/Plan/Pack.h"
 #include "ckpt/Plan/Solvers.h"
 
 #include <chrono>
@@ -18,6 +19,7 @@ public:
                std::chrono::steady_clock::now() - begin)
         .count();
   }
+  std::chrono::steady_clock::time_point start() const { return begin; }
 
 private:
   std::chrono::steady_clock::time_point begin =
@@ -38,12 +40,14 @@ Draft makeDraft(Rolling &rolling, const Graph &graph,
                 int64_t allowedBytes);
 
 /// Places the slots of \p draft and judges the result.
-Solution placeSlots(const Problem &problem, Draft draft, int64_t budgetBytes);
+Solution placeSlots(const Problem &problem, Draft draft, int64_t budgetBytes,
+                    PackEffort effort = PackEffort::Search);
 
-/// `solveUnlimited` on a graph that is there already; no slots. Does not try
-/// hard once the first plan has a peak above \p hopelessBytes.
-Draft draftUnlimited(const Graph &graph, const SolverOptions &options,
-                     int64_t hopelessBytes);
+/// `solveUnlimited` on a graph that is there already; no slots. Gives up after
+/// the first plan if its peak is above \p hopelessBytes. Looks at no clock:
+/// shares of the baseline must be the same bytes on every machine.
+Draft draftUnlimited(Rolling &rolling, const Graph &graph,
+                     const SolverOptions &options, int64_t hopelessBytes);
 
 } // namespace ckpt::plan
 

@@ -176,6 +176,7 @@ Rolling::Labels Rolling::chooseLabels(int64_t room) {
   for (ValueId value : nodes)
     if (pinStamp[value] == stamp)
       pinnedBytes += graph.slot[value];
+  overfull += pinnedBytes > room;
   constexpr double highest = 1e6;
   savedCut = cut;
   std::vector<int64_t> savedCapacity = keepCapacity;

@@ -4,12 +4,14 @@
 // weighted contractions win FLOPs, walks without a guide win at the deepest
 // budgets. Each setting first gets the budget as its cap; since merging kernels
 // and slots change what is really needed, the cap is then scaled by what came
-// out.
+// out. Where nothing fits, walks with caps that do not depend on the budget
+// look for the smallest plan.
 //
 //===----------------------------------------------------------------------===//
 
 #include "PostPasses.h"
 #include "Search.h"
+#include "ckpt/Plan/Budget.h"
 
 #include <algorithm>
 #include <string>
@@ -25,11 +27,20 @@ struct Setting {
 
 /// In the order in which they run.
 constexpr Setting settings[] = {
-    {false, false, 0, 1.5, 4, 0.5},   {false, true, 0, 0.3, 8, 1},
-    {true, true, 0, 0.3, 8, 1},       {true, true, 0, 1.5, 4, 0.5},
+    {false, false, 0, 1.5, 8, 0.5},   {false, true, 0, 0.3, 8, 1},
+    {false, false, 0, 1.5, 4, 0.5},   {true, true, 0, 0.3, 8, 1},
+    {true, true, 0, 1.5, 4, 0.5},     {false, false, 0, 4, 8, 0.5},
     {true, true, 0.15, 4, 8, 0.5},    {true, false, 0, 1.5, 4, 0.5},
     {true, false, 0.15, 4, 8, 0.5},   {false, false, 0, 6, 4, 0},
     {false, false, 0.2, 1.5, 4, 0.5}, {true, false, 0.15, 4, 8, 0},
+};
+
+/// Caps for the smallest plan, as shares of the plan that recomputes nothing.
+constexpr double ladderShares[] = {0.25, 0.32, 0.2, 0.4, 0.16, 0.5};
+constexpr Setting ladderSettings[] = {
+    {false, false, 0.2, 6, 1, 0.5},
+    {true, true, 0, 6, 1, 0.5},
+    {false, false, 0, 1.5, 8, 0.5},
 };
 
 /// Where the search for the right cap of one setting stands.
@@ -53,15 +64,31 @@ public:
   BudgetResult run();
 
 private:
-  void prepare();
+  bool tryUnlimited();
+  void runRounds();
   void runRound(int round);
   void runAttempt(Attempt &attempt);
+  void chooseNextCap(Attempt &attempt, std::optional<int64_t> bytes);
+  void runLadder();
+  Draft walk(const Setting &setting, double capBytes, int64_t allowedBytes,
+             size_t kernelsPerRoot);
   std::optional<int64_t> tryPlan(Draft draft, double &score);
+  void keepIfSmallest(const Solution &solution);
   std::optional<Guide> guideFor(const RollOptions &rollOptions);
   double scoreOf(const Verdict &verdict) const;
-  bool isOver() {
-    result.stoppedByClock = watch.ms() > options.timeLimitMs;
-    return result.stoppedByClock;
+  /// Whether \p share of the time is over. Without a limit it never is.
+  bool isOver(double share = 1) {
+    bool over = options.timeLimitMs > 0 &&
+                static_cast<double>(watch.ms()) >
+                    share * static_cast<double>(options.timeLimitMs);
+    result.stoppedByClock |= over && share == 1;
+    return over;
+  }
+  /// When walks give up: not before the smallest plan is known.
+  std::chrono::steady_clock::time_point deadline() const {
+    if (options.timeLimitMs == 0 || result.smallest.plan.kernels.empty())
+      return RollOptions().deadline;
+    return watch.start() + std::chrono::milliseconds(options.timeLimitMs);
   }
 
   /// The order of a walk without a limit and its tightest root.
@@ -80,6 +107,8 @@ private:
   BudgetResult result;
   std::vector<Attempt> attempts;
   std::vector<Loose> loose;
+  /// Of the plan that recomputes nothing.
+  int64_t unlimitedBytes = 0;
   double nsPerFlop = 0;
   double bestScore = std::numeric_limits<double>::max();
 };
@@ -94,31 +123,42 @@ double BudgetSearch::scoreOf(const Verdict &verdict) const {
          flopWeight * nsPerFlop * static_cast<double>(verdict.extraFlops);
 }
 
-/// Places the slots of a plan and enters it. Returns its arena, or its live
-/// bytes if those alone exceed the budget and it is not the smallest so far.
+/// Places the slots of a plan and enters it if it is the best. Returns what it
+/// needs: its arena, or its live bytes if nothing was placed.
 std::optional<int64_t> BudgetSearch::tryPlan(Draft draft, double &score) {
+  // Where simple orders miss the budget by more, a search rarely helps.
+  constexpr double worthSearching = 1.03;
   if (!draft.usable())
     return std::nullopt;
-  bool hasSmallest = !result.smallest.plan.kernels.empty();
   int64_t live = draft.verdict.livePeakBytes;
   score = scoreOf(draft.verdict);
-  bool mayBeBest = live <= budget && score < bestScore;
-  bool maybeSmallest = !hasSmallest || live < result.smallest.plan.arenaBytes;
-  if (!mayBeBest && !(maybeSmallest && !result.best))
+  if (live > budget || score >= bestScore)
     return live;
-  Solution solution = placeSlots(problem, std::move(draft), budget);
+  Solution solution = placeSlots(problem, draft, budget, PackEffort::Orders);
+  auto arena = [&] { return solution.plan.arenaBytes; };
+  if (arena() > budget && static_cast<double>(arena()) <
+                              worthSearching * static_cast<double>(budget))
+    solution = placeSlots(problem, std::move(draft), budget);
   if (!solution.verdict.error.empty())
     return std::nullopt;
-  int64_t arena = solution.plan.arenaBytes;
-  if (!hasSmallest || arena < result.smallest.plan.arenaBytes)
+  if (arena() > budget)
+    return arena();
+  if (!result.best)
+    result.firstPlanMs = watch.ms();
+  bestScore = score;
+  keepIfSmallest(solution);
+  if (options.progress)
+    options.progress("found a plan of " + formatBytes(arena()) + " with " +
+                     formatCount(solution.verdict.extraFlops) + " extra FLOPs");
+  int64_t bytes = arena();
+  result.best = std::move(solution);
+  return bytes;
+}
+
+void BudgetSearch::keepIfSmallest(const Solution &solution) {
+  if (result.smallest.plan.kernels.empty() ||
+      solution.plan.arenaBytes < result.smallest.plan.arenaBytes)
     result.smallest = solution;
-  if (arena <= budget && score < bestScore) {
-    if (!result.best)
-      result.firstPlanMs = watch.ms();
-    bestScore = score;
-    result.best = std::move(solution);
-  }
-  return arena;
 }
 
 std::optional<Guide> BudgetSearch::guideFor(const RollOptions &rollOptions) {
@@ -149,27 +189,55 @@ std::optional<Guide> BudgetSearch::guideFor(const RollOptions &rollOptions) {
   return rolling.makeGuide(rollOptions, found->order, found->tightest);
 }
 
-/// One walk, then the next cap: between the closest that fitted and the closest
-/// that did not, guessed from what the plan really needs.
-void BudgetSearch::runAttempt(Attempt &attempt) {
+Draft BudgetSearch::walk(const Setting &setting, double capBytes,
+                         int64_t allowedBytes, size_t kernelsPerRoot) {
   RollOptions rollOptions;
-  rollOptions.capBytes = static_cast<int64_t>(attempt.cap);
-  rollOptions.floorPrice = attempt.setting.floorPrice;
-  rollOptions.contractionWeight = attempt.setting.contractionWeight;
-  rollOptions.readWeight = attempt.setting.readWeight;
-  rollOptions.reserve = attempt.setting.reserve;
+  rollOptions.capBytes = static_cast<int64_t>(capBytes);
+  rollOptions.floorPrice = setting.floorPrice;
+  rollOptions.contractionWeight = setting.contractionWeight;
+  rollOptions.readWeight = setting.readWeight;
+  rollOptions.reserve = setting.reserve;
   rollOptions.reorder = options.reorder;
-  rollOptions.delayHeld = options.reorder && attempt.setting.delayHeld;
+  rollOptions.delayHeld = options.reorder && setting.delayHeld;
+  rollOptions.kernelsPerRoot = kernelsPerRoot;
+  rollOptions.deadline = deadline();
   std::optional<Guide> guide;
-  if (attempt.setting.guided) {
+  if (setting.guided) {
     guide = guideFor(rollOptions);
     if (guide)
       rollOptions.guide = &*guide;
     rollOptions.reserve = 0;
   }
+  Draft draft = makeDraft(rolling, graph, rollOptions, options, allowedBytes);
+  if (nsPerFlop == 0 && draft.usable()) {
+    int64_t flops = 1;
+    for (size_t op = 0; op < problem.ops.size(); ++op)
+      if (graph.live[op] && isAnchor(problem.ops[op]))
+        flops += problem.ops[op].flops;
+    nsPerFlop = static_cast<double>(draft.verdict.timeNs) /
+                static_cast<double>(flops + draft.verdict.extraFlops);
+  }
+  return draft;
+}
+
+void BudgetSearch::runAttempt(Attempt &attempt) {
   ++attempt.runs;
-  Draft draft = makeDraft(rolling, graph, rollOptions, options, budget);
-  std::optional<int64_t> bytes = tryPlan(std::move(draft), attempt.score);
+  Draft draft = walk(attempt.setting, attempt.cap, budget, 2);
+  chooseNextCap(attempt, tryPlan(std::move(draft), attempt.score));
+}
+
+/// By what to scale a cap whose plan fits only \p ratio of itself. Near the
+/// least memory a small step often helps and a large one makes walks run away.
+static double shrink(double ratio) {
+  if (ratio < 0.85)
+    return 0.998 * ratio;
+  return std::clamp(0.998 * ratio, 0.965, 0.995);
+}
+
+/// Between the closest cap that fitted and the closest that did not, guessed
+/// from what the plan really needs.
+void BudgetSearch::chooseNextCap(Attempt &attempt,
+                                 std::optional<int64_t> bytes) {
   double target = static_cast<double>(budget);
   double next = attempt.cap;
   if (bytes && *bytes <= budget) {
@@ -181,9 +249,7 @@ void BudgetSearch::runAttempt(Attempt &attempt) {
     attempt.exceeds = attempt.exceeds > 0
                           ? std::min(attempt.exceeds, attempt.cap)
                           : attempt.cap;
-    next *= bytes
-                ? std::min(0.995, 0.998 * target / static_cast<double>(*bytes))
-                : 0.9;
+    next *= bytes ? shrink(target / static_cast<double>(*bytes)) : 0.96;
   }
   bool inside = next > attempt.fits * 1.002 &&
                 (attempt.exceeds == 0 || next < attempt.exceeds * 0.998);
@@ -197,57 +263,79 @@ void BudgetSearch::runAttempt(Attempt &attempt) {
 
 /// All settings once; later rounds leave out those far behind.
 void BudgetSearch::runRound(int round) {
+  // Some time is for the ladder.
+  constexpr double shareWithoutPlan = 0.6;
   for (Attempt &attempt : attempts) {
-    if (attempt.finished ||
+    if (attempt.finished || (round == 0 && attempt.runs > 0 && result.best) ||
         (round > 0 && attempt.fits > 0 && attempt.score > 1.03 * bestScore))
       continue;
-    if (attempt.runs + result.best.has_value() > 0 && isOver())
-      return;
     // Before there is any plan, the next cap is worth more than the next
     // setting.
-    int patience = result.best ? 1 : 3;
-    do
+    int patience = result.best ? 1 : 2;
+    do {
+      if (isOver() || (!result.best && isOver(shareWithoutPlan)))
+        return;
       runAttempt(attempt);
-    while (--patience > 0 && !result.best && !attempt.finished &&
-           options.timeLimitMs > 0 && !isOver());
-    if (options.progress)
-      options.progress("walk " + std::to_string(attempt.runs) + " of setting " +
-                       std::to_string(&attempt - attempts.data()));
+    } while (--patience > 0 && !result.best && !attempt.finished);
   }
 }
 
-void BudgetSearch::prepare() {
-  // A plan that recomputes nothing is hard to beat where it fits.
-  Draft fast = draftUnlimited(graph, options, budget + budget / 4);
-  int64_t flops = 0;
-  for (size_t op = 0; op < problem.ops.size(); ++op)
-    if (graph.live[op] && isAnchor(problem.ops[op]))
-      flops += problem.ops[op].flops;
-  nsPerFlop = static_cast<double>(fast.verdict.timeNs) /
-              static_cast<double>(std::max<int64_t>(flops, 1));
+/// A plan that recomputes nothing is hard to beat where it fits.
+bool BudgetSearch::tryUnlimited() {
+  Draft draft = draftUnlimited(rolling, graph, options, budget + budget / 4);
+  if (!draft.usable())
+    return false;
+  unlimitedBytes = draft.verdict.livePeakBytes;
   double score = 0;
-  tryPlan(std::move(fast), score);
+  std::optional<int64_t> bytes = tryPlan(std::move(draft), score);
+  return bytes && *bytes <= budget;
+}
+
+void BudgetSearch::runRounds() {
+  constexpr int mostRounds = 5;
   for (const Setting &setting : settings) {
     Attempt attempt;
     attempt.setting = setting;
     attempt.cap = static_cast<double>(budget);
     attempts.push_back(attempt);
   }
+  runAttempt(attempts[0]);
+  if (!result.best)
+    runAttempt(attempts[1]);
+  if (tryUnlimited())
+    return;
+  int rounds = options.timeLimitMs > 0 ? mostRounds : 1;
+  for (int round = 0; round < rounds && !isOver(); ++round)
+    runRound(round);
+}
+
+/// Caps and merges depend on the problem alone, so that a budget reported as
+/// the smallest is one for which planning succeeds.
+void BudgetSearch::runLadder() {
+  for (double share : ladderShares)
+    for (const Setting &setting : ladderSettings) {
+      if (!result.smallest.plan.kernels.empty() && isOver())
+        return;
+      Draft draft =
+          walk(setting, share * static_cast<double>(unlimitedBytes), 0, 4);
+      if (!draft.usable())
+        continue;
+      Solution solution = placeSlots(problem, draft, 0, PackEffort::Orders);
+      if (!solution.verdict.error.empty())
+        continue;
+      keepIfSmallest(solution);
+      double score = 0;
+      tryPlan(std::move(draft), score);
+    }
 }
 
 BudgetResult BudgetSearch::run() {
-  constexpr int rounds = 5;
-  prepare();
-  if (result.best)
+  result.smallest.verdict.error = graph.error;
+  if (!graph.error.empty())
     return std::move(result);
-  for (int round = 0; round < rounds; ++round) {
-    runRound(round);
-    if (isOver() || options.timeLimitMs == 0)
-      break;
-  }
-  if (result.best &&
-      result.best->plan.arenaBytes < result.smallest.plan.arenaBytes)
-    result.smallest = *result.best;
+  runRounds();
+  if (!result.best)
+    runLadder();
   return std::move(result);
 }
 

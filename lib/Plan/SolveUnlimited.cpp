@@ -8,9 +8,6 @@
 
 #include "PostPasses.h"
 #include "Search.h"
-#include "ckpt/Plan/Pack.h"
-
-#include <optional>
 
 using namespace ckpt::plan;
 
@@ -35,15 +32,15 @@ Draft ckpt::plan::makeDraft(Rolling &rolling, const Graph &graph,
 }
 
 Solution ckpt::plan::placeSlots(const Problem &problem, Draft draft,
-                                int64_t budgetBytes) {
+                                int64_t budgetBytes, PackEffort effort) {
   Solution solution;
   solution.plan = std::move(draft.plan);
-  packSlots(problem, solution.plan, budgetBytes);
+  packSlots(problem, solution.plan, budgetBytes, effort);
   solution.verdict = validate(problem, solution.plan, true);
   return solution;
 }
 
-Draft ckpt::plan::draftUnlimited(const Graph &graph,
+Draft ckpt::plan::draftUnlimited(Rolling &rolling, const Graph &graph,
                                  const SolverOptions &options,
                                  int64_t hopelessBytes) {
   struct Variant {
@@ -52,12 +49,8 @@ Draft ckpt::plan::draftUnlimited(const Graph &graph,
   constexpr Variant variants[] = {{1.5, 1}, {3, 1}, {0, 1}, {0, 0.5}};
   // Times this close are equal: the smaller plan is the better one.
   constexpr double sameTime = 1.003;
-  Rolling rolling(graph);
-  Stopwatch watch;
   std::vector<Draft> drafts;
   for (const Variant &variant : variants) {
-    if (!drafts.empty() && watch.ms() > options.timeLimitMs)
-      break;
     RollOptions rollOptions;
     rollOptions.floorPrice = variant.floorPrice;
     rollOptions.readWeight = variant.readWeight;
@@ -89,7 +82,13 @@ Draft ckpt::plan::draftUnlimited(const Graph &graph,
 Solution ckpt::plan::solveUnlimited(const Problem &problem,
                                     const SolverOptions &options) {
   Graph graph(problem, options.fusion);
-  return placeSlots(
-      problem,
-      draftUnlimited(graph, options, std::numeric_limits<int64_t>::max()), 0);
+  if (!graph.error.empty()) {
+    Solution none;
+    none.verdict.error = graph.error;
+    return none;
+  }
+  Rolling rolling(graph);
+  Draft draft = draftUnlimited(rolling, graph, options,
+                               std::numeric_limits<int64_t>::max());
+  return placeSlots(problem, std::move(draft), 0);
 }

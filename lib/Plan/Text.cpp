@@ -24,8 +24,8 @@ constexpr std::array<std::string_view, 5> accessNames = {
     "pointwise", "reshape", "permute", "aligned", "any"};
 constexpr std::array<std::string_view, 3> needNames = {"inline", "memory",
                                                        "contiguous"};
-constexpr std::array<std::string_view, 3> keepNames = {"free", "save",
-                                                       "recompute"};
+constexpr std::array<std::string_view, 4> keepNames = {"free", "save",
+                                                       "recompute", "inline"};
 constexpr std::array<std::string_view, 3> homeNames = {"arena", "argument",
                                                        "result"};
 

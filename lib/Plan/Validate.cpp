@@ -31,7 +31,8 @@ public:
     bool valid = true;
     for (int32_t k = 0; valid && k < kernelCount; ++k)
       valid = play(k);
-    valid = valid && checkEnd() && checkSave() && checkRecompute();
+    valid =
+        valid && checkEnd() && checkSave() && checkRecompute() && checkInline();
     if (!valid)
       return std::move(verdict);
     if (slots)
@@ -79,6 +80,7 @@ private:
   bool checkEnd();
   bool checkSave();
   bool checkRecompute();
+  bool checkInline();
 
   bool mayTakeOver(int32_t instance, int32_t input) const;
   void chooseTakeovers();
@@ -212,8 +214,10 @@ bool Simulator::checkRecompute() {
       backward |= problem.ops[op].backward;
     if (!backward)
       continue;
-    if (firstBackward == none)
+    if (firstBackward == none) {
       firstBackward = k;
+      continue;
+    }
     for (int32_t instance : readBy[k])
       if (valueOf(instance).keep == Keep::Recompute &&
           verdict.instances[instance].kernel < firstBackward)
@@ -221,6 +225,16 @@ bool Simulator::checkRecompute() {
                            " is to be recomputed, but read from before the "
                            "backward pass");
   }
+  return true;
+}
+
+bool Simulator::checkInline() {
+  for (int32_t k = 0; k < kernelCount; ++k)
+    for (ValueId value : plan.kernels[k].outputs)
+      if (isInlined(problem, value))
+        return fail(k,
+                    name(value) +
+                        " is to be computed inside its readers, but written");
   return true;
 }
 

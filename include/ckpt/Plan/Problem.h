@@ -83,10 +83,12 @@ enum class Keep : uint8_t {
   Free,
   /// Made once, by one kernel, and in memory from then to its last reader.
   Save,
-  /// No instance made before the first backward kernel is read by a kernel
-  /// that holds a backward op: what the backward pass reads is made again.
+  /// No instance made before the first kernel that holds a backward op is read
+  /// by a later one that does: what the backward pass reads is made again. That
+  /// first kernel itself may read what the forward pass leaves.
   Recompute,
-  /// Never written to memory: computed inside every kernel that reads it.
+  /// Never written to memory: computed inside every kernel that reads it. Means
+  /// nothing for values that cannot be (`isInlined`).
   Inline,
 };
 
@@ -152,6 +154,10 @@ struct Problem {
 inline bool isAnchor(const Op &op) {
   return op.kind != OpKind::Fusible && op.kind != OpKind::View;
 }
+
+/// Whether `Keep::Inline` holds for \p value: its op may be part of any kernel
+/// and no other result of it is to be saved.
+bool isInlined(const Problem &problem, ValueId value);
 
 /// Size of the slot of a value.
 inline int64_t slotBytes(int64_t bytes) {

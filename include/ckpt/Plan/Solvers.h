@@ -37,7 +37,9 @@ struct SolverOptions {
 
 /// The fastest plan without a limit: fused and ordered, recomputing nothing
 /// that stands in memory but what `Keep::Recompute` demands. Named strategies
-/// and the baseline of percent budgets are this on a constrained problem.
+/// and the baseline of percent budgets are this on a constrained problem. Its
+/// work is counted; it looks at no clock. If the demands on values contradict
+/// each other, the plan is empty and the verdict says why.
 Solution solveUnlimited(const Problem &problem, const SolverOptions &options);
 
 /// One kernel per op in program order: what every other plan is compared with.
@@ -48,7 +50,9 @@ Solution solveAsWritten(const Problem &problem);
 struct BudgetResult {
   /// Best plan that fits; empty if none was found.
   std::optional<Solution> best;
-  /// Smallest arena of any plan found, the best's included.
+  /// Best, or where nothing fits the smallest plan of walks that do not depend
+  /// on the budget: planning with its arena as budget succeeds, given the time.
+  /// If no plan is legal, the plan is empty and the verdict says why.
   Solution smallest;
   /// True if the clock ended the search before its counted work did.
   bool stoppedByClock = false;

@@ -84,6 +84,33 @@ TEST(SolverReference, OpsThatRunOnce) {
   EXPECT_GE(tally.solved * 100, tally.feasible * 95);
 }
 
+/// Values computed inside their readers: solvers find a plan or say why not
+/// exactly where the oracle does.
+TEST(SolverReference, InlinedValues) {
+  RandomOptions options;
+  options.keeps = false;
+  int planned = 0, refused = 0;
+  for (uint64_t seed = 40000; seed < 40300; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Problem problem = randomProblem(seed, options);
+    for (size_t value = seed % 3; value < problem.values.size(); value += 3)
+      if (problem.values[value].op != none)
+        problem.values[value].keep = Keep::Inline;
+    bool possible = solveReference(problem, INT64_MAX / 4).has_value();
+    Solution unlimited = solveUnlimited(problem, patient());
+    EXPECT_EQ(possible, unlimited.verdict.error.empty())
+        << unlimited.verdict.error;
+    EXPECT_EQ(possible, !unlimited.plan.kernels.empty());
+    (possible ? planned : refused)++;
+    BudgetResult result =
+        solveBudget(problem, unlimited.plan.arenaBytes, patient());
+    EXPECT_EQ(possible, result.best.has_value());
+    EXPECT_EQ(possible, result.smallest.verdict.error.empty());
+  }
+  EXPECT_GE(planned, 50);
+  EXPECT_GE(refused, 50);
+}
+
 TEST(SolverReference, DemandsOnValues) {
   Tally tally = checkSeeds(20000, 20300, RandomOptions());
   EXPECT_GE(tally.solved * 100, tally.feasible * 90);

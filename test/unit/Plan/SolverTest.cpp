@@ -145,6 +145,83 @@ TEST(SolveBudget, SavesWhatHasToBeSaved) {
     EXPECT_EQ(runs[step.problem.values[block.hidden].op], 1);
 }
 
+TEST(SolveUnlimited, LooksAtNoClock) {
+  Problem problem = TrainingStep(5).problem;
+  SolverOptions hurried;
+  hurried.timeLimitMs = 0;
+  EXPECT_EQ(textOf(solveUnlimited(problem, hurried).plan),
+            textOf(solveUnlimited(problem, {}).plan));
+}
+
+TEST(SolveUnlimited, NeverWritesWhatIsInlined) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix);
+  ValueId sum = b.fusible({point(b.reduction({any(x)}, matrix)),
+                           point(b.reduction({any(x)}, matrix))},
+                          matrix);
+  b.result(b.reduction({any(sum)}, row));
+  b.result(b.reduction({any(sum)}, row));
+  auto isWritten = [&](const Solution &solution) {
+    for (const Kernel &kernel : solution.plan.kernels)
+      if (std::count(kernel.outputs.begin(), kernel.outputs.end(), sum))
+        return true;
+    return false;
+  };
+  EXPECT_TRUE(isWritten(solveUnlimited(b.problem, {})));
+  b.problem.values[sum].keep = Keep::Inline;
+  Solution solution = solveUnlimited(b.problem, {});
+  EXPECT_EQ(solution.verdict.error, "");
+  EXPECT_FALSE(isWritten(solution));
+}
+
+TEST(SolveUnlimited, SaysWhyNothingCanBeInlined) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix);
+  ValueId left = b.fusible({point(x)}, matrix);
+  b.result(b.contraction({memory(left), memory(x)}, matrix));
+  b.problem.values[left].keep = Keep::Inline;
+  Solution solution = solveUnlimited(b.problem, {});
+  EXPECT_TRUE(solution.plan.kernels.empty());
+  EXPECT_EQ(solution.verdict.error,
+            "value 1 (v1) is to be computed inside its readers, but it is "
+            "needed in memory");
+  BudgetResult result = solveBudget(b.problem, 1 << 20, {});
+  EXPECT_FALSE(result.best);
+  EXPECT_EQ(result.smallest.verdict.error, solution.verdict.error);
+}
+
+TEST(SolveBudget, SucceedsAtTheSmallestBudgetItReports) {
+  for (int blocks : {2, 4, 6}) {
+    Problem problem = TrainingStep(blocks).problem;
+    SolverOptions options;
+    options.timeLimitMs = 1000000;
+    int64_t baseline = solveUnlimited(problem, options).plan.arenaBytes;
+    for (int percent : {20, 10, 2}) {
+      BudgetResult result =
+          solveBudget(problem, baseline * percent / 100, options);
+      int64_t smallest = result.smallest.plan.arenaBytes;
+      ASSERT_GT(smallest, 0);
+      EXPECT_TRUE(solveBudget(problem, smallest, options).best);
+    }
+  }
+}
+
+TEST(SolveUnlimited, FirstBackwardKernelReadsWhatIsRecomputed) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix);
+  ValueId hidden = b.contraction({memory(x), memory(x)}, matrix);
+  ValueId loss = b.contraction({memory(hidden), memory(x)}, matrix);
+  ValueId first = b.contraction({memory(hidden), memory(loss)}, matrix);
+  b.opOf(first).backward = true;
+  ValueId second = b.contraction({memory(hidden), memory(first)}, matrix);
+  b.opOf(second).backward = true;
+  b.result(second);
+  b.problem.values[hidden].keep = Keep::Recompute;
+  Solution solution = solveUnlimited(b.problem, {});
+  ASSERT_EQ(solution.verdict.error, "");
+  EXPECT_EQ(runsOf(b.problem, solution.plan)[b.problem.values[hidden].op], 2);
+}
+
 TEST(SolveUnlimited, RecomputesWhatHasToBeRecomputed) {
   TrainingStep step(4);
   for (const TrainingStep::Block &block : step.blocks)

@@ -1,0 +1,93 @@
+//===- BoundTest.cpp - Bounds on problems made for one rule each ----------===//
+
+#include "ProblemBuilder.h"
+
+#include "ckpt/Plan/Solvers.h"
+
+#include <gtest/gtest.h>
+
+using namespace ckpt::plan;
+
+namespace {
+
+/// The fewest extra FLOPs in \p slots matrices, or -1 if there is no plan.
+int64_t optimum(const Problem &problem, int64_t slots) {
+  std::optional<Plan> plan = solveReference(problem, slots * 4096);
+  return plan ? validate(problem, *plan, false).extraFlops : -1;
+}
+
+void setFlops(Problem &problem, int64_t flops) {
+  for (Op &op : problem.ops)
+    op.flops = flops;
+}
+
+TEST(Bound, KnowsThatAnEpilogueMayOverwriteWhatItReads) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix);
+  ValueId first = b.contraction({memory(x)}, matrix);
+  ValueId second = b.contraction({memory(first)}, matrix);
+  ValueId third = b.contraction({memory(second)}, matrix);
+  ValueId sum = b.fusible({point(third), point(first)}, matrix);
+  b.result(b.contraction({memory(sum)}, matrix));
+  setFlops(b.problem, 1000);
+  ASSERT_EQ(optimum(b.problem, 2), 0);
+  EXPECT_EQ(Bound(b.problem).extraFlops(2 * 4096), 0);
+}
+
+TEST(Bound, ChargesOperandsAndWorkspace) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix);
+  ValueId first = b.contraction({memory(x)}, matrix);
+  ValueId second = b.contraction({memory(first)}, matrix);
+  b.opOf(second).workspaceBytes = 1000;
+  b.result(b.contraction({memory(second)}, matrix));
+  EXPECT_EQ(Bound(b.problem).minimumBytes(), 2 * 4096 + 1024);
+}
+
+/// The gradient of a tied embedding stands in memory from the loss to the end,
+/// unless it is made late, which keeps its operand.
+TEST(Bound, SeesResultsThatAreHeldToTheEnd) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix);
+  ValueId first = b.contraction({memory(x)}, matrix);
+  ValueId second = b.contraction({memory(first)}, matrix);
+  ValueId loss = b.contraction({memory(second)}, matrix);
+  ValueId held = b.contraction({memory(loss), memory(second)}, matrix);
+  ValueId back = b.contraction({memory(loss), memory(x)}, matrix);
+  ValueId last = b.contraction({memory(back), memory(first)}, matrix);
+  ValueId end = b.contraction({memory(last)}, matrix);
+  b.result(b.fusible({point(held), point(end)}, matrix));
+  setFlops(b.problem, 1000);
+  Bound bound(b.problem);
+  int64_t highest = 0;
+  for (int64_t slots = 6; slots >= 2; --slots) {
+    int64_t least = optimum(b.problem, slots);
+    if (least < 0)
+      continue;
+    EXPECT_LE(bound.extraFlops(slots * 4096), least) << slots;
+    EXPECT_LE(bound.minimumBytes(), slots * 4096);
+    highest = std::max(highest, bound.extraFlops(slots * 4096));
+  }
+  EXPECT_GT(highest, 0);
+}
+
+/// Here making the held result late is better than making it early.
+TEST(Bound, KnowsThatHeldResultsMayBeMadeLate) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix);
+  ValueId first = b.contraction({memory(x)}, matrix);
+  ValueId second = b.contraction({memory(first)}, matrix);
+  ValueId loss = b.contraction({memory(second)}, part);
+  ValueId held = b.contraction({memory(loss), memory(x)}, matrix);
+  ValueId back = b.contraction({memory(loss), memory(x)}, part);
+  ValueId last = b.contraction({memory(back), memory(first)}, part);
+  ValueId end = b.contraction({memory(last)}, matrix);
+  b.result(b.fusible({point(held), point(end)}, matrix));
+  setFlops(b.problem, 1000);
+  std::optional<Plan> plan = solveReference(b.problem, 10240);
+  ASSERT_TRUE(plan);
+  ASSERT_EQ(validate(b.problem, *plan, false).extraFlops, 0);
+  EXPECT_EQ(Bound(b.problem).extraFlops(10240), 0);
+}
+
+} // namespace
