@@ -84,6 +84,9 @@ private:
     result.stoppedByClock |= over && share == 1;
     return over;
   }
+  /// Rounds go on a little beyond the limit while there is no plan: those of
+  /// the ladder, which come then, fit but cost much.
+  bool roundsAreOver() { return isOver(result.best ? 1 : 1.25); }
   /// When walks give up: not before the smallest plan is known.
   std::chrono::steady_clock::time_point deadline() const {
     if (options.timeLimitMs == 0 || result.smallest.plan.kernels.empty())
@@ -263,8 +266,6 @@ void BudgetSearch::chooseNextCap(Attempt &attempt,
 
 /// All settings once; later rounds leave out those far behind.
 void BudgetSearch::runRound(int round) {
-  // Some time is for the ladder.
-  constexpr double shareWithoutPlan = 0.6;
   for (Attempt &attempt : attempts) {
     if (attempt.finished || (round == 0 && attempt.runs > 0 && result.best) ||
         (round > 0 && attempt.fits > 0 && attempt.score > 1.03 * bestScore))
@@ -273,7 +274,7 @@ void BudgetSearch::runRound(int round) {
     // setting.
     int patience = result.best ? 1 : 2;
     do {
-      if (isOver() || (!result.best && isOver(shareWithoutPlan)))
+      if (roundsAreOver())
         return;
       runAttempt(attempt);
     } while (--patience > 0 && !result.best && !attempt.finished);
@@ -305,7 +306,7 @@ void BudgetSearch::runRounds() {
   if (tryUnlimited())
     return;
   int rounds = options.timeLimitMs > 0 ? mostRounds : 1;
-  for (int round = 0; round < rounds && !isOver(); ++round)
+  for (int round = 0; round < rounds && !roundsAreOver(); ++round)
     runRound(round);
 }
 

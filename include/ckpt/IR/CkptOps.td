@@ -59,8 +59,8 @@ def Ckpt_KernelOp : Ckpt_Op<"kernel", [
     `offsets[i]` of the arena and takes `bytes[i]`; -1 means the caller's
     buffer. The workspace is used while the kernel runs.
 
-    A kernel with `recompute` makes a value that an earlier kernel made too. Its
-    `after` operands are values of the backward pass that it waits for: they count as
+    A kernel with `recompute` makes a value that an earlier kernel made too, or
+    runs an anchor that an earlier kernel ran. Its `after` operands are values of the backward pass that it waits for: they count as
     reads, and they keep CSE from merging it with the original and code motion
     from moving it up. No rewrite needs to know about this.
 
