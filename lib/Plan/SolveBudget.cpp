@@ -337,6 +337,15 @@ BudgetResult BudgetSearch::run() {
   runRounds();
   if (!result.best)
     runLadder();
+  // Walks here stop early; what the unlimited solver packs may still fit.
+  if (!result.best && unlimitedBytes <= budget) {
+    Solution unlimited = solveUnlimited(problem, options);
+    if (unlimited.verdict.error.empty() &&
+        unlimited.plan.arenaBytes <= budget) {
+      keepIfSmallest(unlimited);
+      result.best = std::move(unlimited);
+    }
+  }
   return std::move(result);
 }
 
