@@ -31,7 +31,7 @@ struct PrintProblemPass : impl::PrintProblemPassBase<PrintProblemPass> {
     std::ostringstream text;
     plan::printProblem(program->problem, text);
     plan::AsWritten written = plan::asWritten(program->problem);
-    llvm::outs() << text.str() << "# as written: peak " << written.peakBytes
+    llvm::outs() << text.str() << "// as written: peak " << written.peakBytes
                  << " bytes, moved " << written.bytesMoved << " bytes, flops "
                  << written.flops << "\n";
   }

@@ -7,7 +7,7 @@
 // RUN: ckpt-opt %models/gpt2-mid.mlir --ckpt-print-problem -o /dev/null | FileCheck %s --check-prefix=MID
 
 // MLP-NOT: opaque
-// MLP: # as written: peak 2384936 bytes, {{.*}} flops 113696810
+// MLP: // as written: peak 2384936 bytes, {{.*}} flops 113696810
 
 // TINY: value {{[0-9]+}} bytes=49152 {{.*}} name="transformer/h/0/attn/c_attn · dot_general"
 // TINY-NOT: opaque
@@ -15,10 +15,10 @@
 // TINY-NOT: opaque
 // TINY: opaque {{.*}} name="scf.for"
 // TINY-NOT: opaque
-// TINY: # as written: peak 2325550 bytes, {{.*}} flops 49123275
+// TINY: // as written: peak 2325550 bytes, {{.*}} flops 49123275
 
 // RESNET-NOT: opaque
-// RESNET: # as written: peak 629216 bytes, {{.*}} flops 13225926
+// RESNET: // as written: peak 629216 bytes, {{.*}} flops 13225926
 
 // The independent reader gives 46.224 GFLOP.
 // MID-NOT: opaque
@@ -26,4 +26,4 @@
 // MID-NOT: opaque
 // MID: opaque {{.*}} name="scf.for"
 // MID-NOT: opaque
-// MID: # as written: peak 386609646 bytes, {{.*}} flops 46224417771
+// MID: // as written: peak 386609646 bytes, {{.*}} flops 46224417771

@@ -78,7 +78,7 @@ func.func @undefined() -> (tensor<2x2xf32>, tensor<4xf32>) {
 
 // No ops at all.
 // CHECK: value 0 {{.*}} home=argument
-// CHECK-NEXT: # as written: peak 0 bytes, moved 0 bytes, flops 0
+// CHECK-NEXT: // as written: peak 0 bytes, moved 0 bytes, flops 0
 func.func @empty(%x: tensor<4xf32>) {
   return
 }

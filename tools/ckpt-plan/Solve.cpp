@@ -1,0 +1,159 @@
+//===- Solve.cpp - The modes of ckpt-plan that make or check a plan -------===//
+
+#include "Tool.h"
+#include "ckpt/Plan/Pack.h"
+
+#include <iostream>
+
+using namespace ckpt::plan;
+using namespace ckpt::plan::tool;
+
+namespace {
+
+/// More ops than this keep the exhaustive search busy for hours.
+constexpr size_t referenceLimit = 10;
+
+class Solve {
+public:
+  explicit Solve(const Arguments &arguments) : arguments(arguments) {}
+  bool run();
+  bool check();
+
+private:
+  bool start();
+  bool readPlan();
+  bool solve();
+  bool solveWithin(int64_t bytes);
+  bool searchAll(int64_t bytes);
+  bool finish(const std::string &planned);
+  void report() const;
+  void line(const char *what, const std::string &figure) const {
+    std::cout << (arguments.has("print-plan") ? "// " : "") << what << figure
+              << "\n";
+  }
+
+  const Arguments &arguments;
+  std::optional<Budget> budget;
+  Problem problem;
+  AsWritten written;
+  std::optional<int64_t> budgetBytes;
+  Solution solution;
+};
+
+} // namespace
+
+bool Solve::start() {
+  if (!readBudget(arguments, budget) ||
+      !tool::readProblem(arguments.file, problem))
+    return false;
+  written = asWritten(problem);
+  return true;
+}
+
+bool Solve::run() { return start() && solve() && finish(arguments.file); }
+
+bool Solve::check() {
+  return start() && readPlan() && finish(arguments.value("check-plan"));
+}
+
+bool Solve::finish(const std::string &planned) {
+  if (!solution.verdict.error.empty())
+    return fail(planned, solution.verdict.error);
+  report();
+  if (arguments.has("print-plan"))
+    printPlan(solution.plan, std::cout);
+  return true;
+}
+
+bool Solve::readPlan() {
+  std::string path = arguments.value("check-plan"), text, error;
+  if (!readFile(path, text))
+    return false;
+  if (!parsePlan(text, problem, solution.plan, error))
+    return fail(path, error);
+  bool placed = solution.plan.arenaBytes != 0;
+  for (const Kernel &kernel : solution.plan.kernels)
+    placed |= !kernel.offsets.empty() || kernel.workspaceOffset != -1;
+  solution.verdict = validate(problem, solution.plan, placed);
+  return true;
+}
+
+bool Solve::solve() {
+  std::string strategy = arguments.value("strategy");
+  if (strategy.empty())
+    strategy = budget ? "budget" : "none";
+  if (strategy != "budget" && strategy != "none" && strategy != "reference")
+    return fail("ckpt-plan",
+                "expected a strategy of --help, but got '" + strategy + "'");
+  if (strategy == "budget" && !budget)
+    return fail("ckpt-plan", "strategy 'budget' needs --budget");
+  if (strategy == "none" && budget)
+    return fail("ckpt-plan", "strategy 'none' takes no --budget");
+  Solution baseline = solveUnlimited(problem, SolverOptions());
+  if (budget)
+    budgetBytes = budget->resolve(baseline.plan.arenaBytes);
+  if (strategy == "reference")
+    return searchAll(budgetBytes.value_or(INT64_MAX));
+  if (budgetBytes)
+    return solveWithin(*budgetBytes);
+  solution = std::move(baseline);
+  return true;
+}
+
+bool Solve::solveWithin(int64_t bytes) {
+  BudgetResult result = solveBudget(problem, bytes, SolverOptions());
+  if (result.best) {
+    solution = std::move(*result.best);
+    return true;
+  }
+  return fail(arguments.file,
+              "no plan was found for a budget of " + std::to_string(bytes) +
+                  " bytes; the smallest budget for which one was found is " +
+                  std::to_string(result.smallest.plan.arenaBytes) +
+                  " bytes, and no plan does with less than " +
+                  std::to_string(Bound(problem).minimumBytes()) + " bytes");
+}
+
+bool Solve::searchAll(int64_t bytes) {
+  if (problem.ops.size() > referenceLimit)
+    return fail(arguments.file, "expected at most " +
+                                    std::to_string(referenceLimit) +
+                                    " ops for an exhaustive search, but got " +
+                                    std::to_string(problem.ops.size()));
+  std::optional<Plan> plan = solveReference(problem, bytes);
+  if (!plan)
+    return fail(arguments.file, "no plan exists within a live peak of " +
+                                    std::to_string(bytes) + " bytes");
+  solution.plan = std::move(*plan);
+  packSlots(problem, solution.plan, bytes);
+  solution.verdict = validate(problem, solution.plan, true);
+  return true;
+}
+
+void Solve::report() const {
+  const Verdict &verdict = solution.verdict;
+  line("ops          ", formatCount(problem.ops.size()));
+  line("kernels      ", formatCount(solution.plan.kernels.size()));
+  line("as written   ", formatCount(written.peakBytes) + " bytes");
+  if (budgetBytes)
+    line("budget       ", formatCount(*budgetBytes) + " bytes");
+  line("arena        ", formatCount(solution.plan.arenaBytes) + " bytes");
+  line("live peak    ", formatCount(verdict.livePeakBytes) + " bytes");
+  line("time         ", formatCount(verdict.timeNs) + " ns");
+  line("bytes moved  ", formatCount(verdict.bytesMoved));
+  Bound bound(problem);
+  int64_t within = budgetBytes.value_or(solution.plan.arenaBytes);
+  int64_t boundFlops = bound.extraFlops(within);
+  int64_t gap = std::max<int64_t>(0, verdict.extraFlops - boundFlops);
+  line("extra flops  ",
+       formatCount(verdict.extraFlops) + " of " + formatCount(written.flops) +
+           ", bound " + formatCount(boundFlops) + ", gap " + formatCount(gap));
+}
+
+bool tool::solveMode(const Arguments &arguments) {
+  return Solve(arguments).run();
+}
+
+bool tool::checkPlanMode(const Arguments &arguments) {
+  return Solve(arguments).check();
+}

@@ -1,0 +1,61 @@
+//===- Tool.cpp - Files and errors of ckpt-plan ---------------------------===//
+
+#include "Tool.h"
+
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <sstream>
+
+using namespace ckpt::plan;
+using namespace ckpt::plan::tool;
+
+bool tool::fail(const std::string &where, const std::string &what) {
+  std::cerr << where << ": error: " << what << "\n";
+  return false;
+}
+
+bool tool::readFile(const std::string &path, std::string &text) {
+  if (path == "-") {
+    text.assign(std::istreambuf_iterator<char>(std::cin), {});
+    return true;
+  }
+  std::ifstream stream(path, std::ios::binary);
+  std::ostringstream content;
+  content << stream.rdbuf();
+  if (!stream)
+    return fail(path, "cannot be read");
+  text = content.str();
+  return true;
+}
+
+bool tool::readProblem(const std::string &path, Problem &problem) {
+  std::string text, error;
+  if (!readFile(path, text))
+    return false;
+  return parseProblem(text, problem, error) || fail(path, error);
+}
+
+bool tool::writeFile(const std::string &path, const std::string &text) {
+  if (path == "-")
+    return static_cast<bool>(std::cout << text << std::flush);
+  std::string temporary = path + ".tmp";
+  std::ofstream stream(temporary, std::ios::binary);
+  stream << text;
+  stream.close();
+  if (!stream || std::rename(temporary.c_str(), path.c_str()) != 0) {
+    std::remove(temporary.c_str());
+    return fail(path, "cannot be written");
+  }
+  return true;
+}
+
+bool tool::readBudget(const Arguments &arguments,
+                      std::optional<Budget> &budget) {
+  std::string error;
+  if (!arguments.has("budget"))
+    return true;
+  return parseBudget(arguments.value("budget"), budget.emplace(), error) ||
+         fail("ckpt-plan", error);
+}
