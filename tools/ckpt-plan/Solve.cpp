@@ -34,6 +34,7 @@ private:
 
   const Arguments &arguments;
   std::optional<Budget> budget;
+  SolverOptions options;
   Problem problem;
   AsWritten written;
   std::optional<int64_t> budgetBytes;
@@ -44,6 +45,7 @@ private:
 
 bool Solve::start() {
   if (!readBudget(arguments, budget) ||
+      !readSolverOptions(arguments, options) ||
       !tool::readProblem(arguments.file, problem))
     return false;
   written = asWritten(problem);
@@ -89,7 +91,7 @@ bool Solve::solve() {
     return fail("ckpt-plan", "strategy 'budget' needs --budget");
   if (strategy == "none" && budget)
     return fail("ckpt-plan", "strategy 'none' takes no --budget");
-  Solution baseline = solveUnlimited(problem, SolverOptions());
+  Solution baseline = solveUnlimited(problem, options);
   if (budget)
     budgetBytes = budget->resolve(baseline.plan.arenaBytes);
   if (strategy == "reference")
@@ -101,7 +103,7 @@ bool Solve::solve() {
 }
 
 bool Solve::solveWithin(int64_t bytes) {
-  BudgetResult result = solveBudget(problem, bytes, SolverOptions());
+  BudgetResult result = solveBudget(problem, bytes, options);
   if (result.best) {
     solution = std::move(*result.best);
     return true;

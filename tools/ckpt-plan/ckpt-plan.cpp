@@ -47,6 +47,9 @@ constexpr Option options[] = {
      "budget: least time within the budget (the default with --budget); none: "
      "no limit (the default without); reference: least extra FLOPs by "
      "exhaustive search"},
+    {"time-limit", "MS",
+     "milliseconds after which the best plan so far is taken (default: 5000; "
+     "0: one round)"},
     {"print-plan", "", "print the plan too; the report becomes comments"},
 };
 

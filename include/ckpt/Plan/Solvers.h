@@ -30,7 +30,7 @@ struct SolverOptions {
   /// Off: kernels in program order of their anchors or outputs.
   bool reorder = true;
   /// Between rounds, stop after this. 0: one round.
-  int64_t timeLimitMs = 2000;
+  int64_t timeLimitMs = 5000;
   /// Called between rounds with a line for people; may be empty.
   std::function<void(const std::string &)> progress;
 };
