@@ -270,9 +270,9 @@ LogicalResult ckpt::verifyRewrite(ModuleOp rewritten, ModuleOp original) {
     if (!from)
       return mlir::emitError(op.getLoc())
              << "the original has no such '" << op.getName() << "'";
-    if (numbering.op(&op, empty) == numbering.op(from, empty))
-      continue;
     if (!hasOneBlock(&op) || !hasOneBlock(from)) {
+      if (numbering.op(&op, empty) == numbering.op(from, empty))
+        continue;
       mlir::InFlightDiagnostic diagnostic = mlir::emitError(op.getLoc())
                                             << "'" << symbol.getName()
                                             << "' is not that of the original";
