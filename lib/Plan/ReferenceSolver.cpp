@@ -86,6 +86,8 @@ private:
     return (results & ~state.standing) == 0 && (once & ~state.ran) == 0;
   }
   bool mayRun(const State &state, const Choice &choice) const;
+  bool respectsHosts(const State &state, const Choice &choice,
+                     Set dropped) const;
   bool fitsMemory(const State &state, const Choice &choice, Set dropped) const;
   int64_t bytesTakenOver(const Choice &choice, Set dropped,
                          size_t output) const;
@@ -96,8 +98,9 @@ private:
   const Problem &problem;
   const int64_t liveBytes;
   std::vector<Choice> choices;
-  /// Values in the arena, results, and with each kind of keep.
-  Set arena = 0, results = 0, save = 0, recompute = 0;
+  /// Values in the arena, in results' buffers, results, and with each kind of
+  /// keep.
+  Set arena = 0, hosted = 0, results = 0, save = 0, recompute = 0;
   /// Ops that run once, that have effects, and those whose runs are counted.
   Set once = 0, effects = 0, counted = 0;
 
@@ -114,6 +117,7 @@ void Reference::describe() {
     const Value &value = problem.values[i];
     Set bit = Set(1) << i;
     arena |= value.home == Home::Arena ? bit : 0;
+    hosted |= value.home == Home::Hosted ? bit : 0;
     results |= value.home == Home::Result ? bit : 0;
     if (value.home == Home::Argument)
       continue;
@@ -219,6 +223,34 @@ int64_t Reference::bytesTakenOver(const Choice &choice, Set dropped,
   return best;
 }
 
+/// What lies in the buffer of a result is gone once that is written, or is
+/// overwritten by it.
+bool Reference::respectsHosts(const State &state, const Choice &choice,
+                              Set dropped) const {
+  Set after = (state.standing | choice.outputs) & ~dropped;
+  for (size_t i = 0; i < problem.values.size(); ++i) {
+    ValueId host = problem.values[i].host;
+    if (host == none)
+      continue;
+    Set written = (state.standing | choice.outputs) & (Set(1) << host);
+    bool stands = contains(state.standing | choice.outputs, i);
+    if (!written || !stands)
+      continue;
+    if (contains(state.standing, host) || contains(after, i) ||
+        !contains(state.standing, i))
+      return false;
+    if (!contains(choice.reads, i))
+      continue;
+    bool overwritten = false;
+    for (const InPlacePair &pair : choice.info.inPlace)
+      overwritten |= pair.input == static_cast<ValueId>(i) &&
+                     choice.kernel.outputs[pair.output] == host;
+    if (!overwritten)
+      return false;
+  }
+  return true;
+}
+
 bool Reference::fitsMemory(const State &state, const Choice &choice,
                            Set dropped) const {
   int64_t live = slotBytes(choice.info.workspaceBytes);
@@ -231,7 +263,8 @@ bool Reference::fitsMemory(const State &state, const Choice &choice,
 void Reference::step(const State &state, Cost cost, int32_t index,
                      Set dropped) {
   const Choice &choice = choices[index];
-  if (!fitsMemory(state, choice, dropped))
+  if (!fitsMemory(state, choice, dropped) ||
+      !respectsHosts(state, choice, dropped))
     return;
   State next = state;
   next.backward |= choice.backward && recompute;
@@ -257,7 +290,7 @@ void Reference::expand(const State &state, Cost cost) {
     if (!mayRun(state, choice))
       continue;
     // A saved value that nobody reads dies where it is made.
-    Set droppable = (choice.reads | (choice.outputs & save)) & arena;
+    Set droppable = (choice.reads | (choice.outputs & save)) & (arena | hosted);
     for (Set dropped = droppable;; dropped = (dropped - 1) & droppable) {
       step(state, cost, i, dropped);
       if (dropped == 0)
