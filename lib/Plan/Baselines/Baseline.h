@@ -32,6 +32,10 @@ public:
   void add(const std::string &setting, Solution solution);
 };
 
+// SavedBytes.cpp
+void addMinCut(BaselineRun &run);
+void addKnapsack(BaselineRun &run);
+
 // Segments.cpp
 void addSaveAll(BaselineRun &run);
 void addRecomputeAll(BaselineRun &run);

@@ -22,6 +22,9 @@ constexpr Entry entries[] = {
      "Chen, Xu, Zhang and Guestrin 2016 (arXiv 1604.06174), section 4.1"},
     {"chen-greedy", addChenGreedy,
      "Chen, Xu, Zhang and Guestrin 2016 (arXiv 1604.06174), algorithm 3"},
+    {"min-cut", addMinCut, "PyTorch, torch/_functorch/partitioners.py"},
+    {"knapsack", addKnapsack,
+     "PyTorch, torch/_functorch/_activation_checkpointing/knapsack.py"},
 };
 } // namespace
 
