@@ -32,6 +32,9 @@ public:
   void add(const std::string &setting, Solution solution);
 };
 
+// Dtr.cpp
+void addDtr(BaselineRun &run);
+
 // SavedBytes.cpp
 void addMinCut(BaselineRun &run);
 void addKnapsack(BaselineRun &run);
@@ -41,6 +44,9 @@ void addSaveAll(BaselineRun &run);
 void addRecomputeAll(BaselineRun &run);
 void addSqrt(BaselineRun &run);
 void addChenGreedy(BaselineRun &run);
+
+// XlaGreedy.cpp
+void addXlaGreedy(BaselineRun &run);
 
 } // namespace ckpt::plan
 
