@@ -35,6 +35,12 @@ public:
 // Dtr.cpp
 void addDtr(BaselineRun &run);
 
+// Revolve.cpp
+void addRevolve(BaselineRun &run);
+
+// Rotor.cpp
+void addRotor(BaselineRun &run);
+
 // SavedBytes.cpp
 void addMinCut(BaselineRun &run);
 void addKnapsack(BaselineRun &run);

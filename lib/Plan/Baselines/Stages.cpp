@@ -35,6 +35,8 @@ static std::vector<int32_t> stagesByAnchors(const Problem &problem) {
 Stages::Stages(const Problem &problem)
     : ofOp(problem.layers.size() > 1 ? stagesByLayers(problem)
                                      : stagesByAnchors(problem)) {
+  // What has no forward pass is one stage with a backward part.
+  count = 1;
   for (int32_t stage : ofOp)
     count = std::max(count, stage + 1);
   keptBytes.assign(count, 0);

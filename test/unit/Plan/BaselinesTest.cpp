@@ -4,6 +4,8 @@
 #include "TrainingStep.h"
 
 #include "Baselines/Knapsack.h"
+#include "Baselines/Revolve.h"
+#include "Baselines/Rotor.h"
 #include "ckpt/Plan/Baselines.h"
 
 #include <gtest/gtest.h>
@@ -133,6 +135,153 @@ TEST(Knapsack, NeverExceedsLargeCapacities) {
       total += item.bytes;
     }
     EXPECT_LE(sumOf(items, exactKnapsack(items, total / 3)).bytes, total / 3);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Chains
+//===----------------------------------------------------------------------===//
+
+/// Forward steps that a schedule runs before the last one of each stage, which
+/// belongs to its backward part; checks that it keeps at most \p slots inputs
+/// and reverses all stages in order.
+int64_t advancesOf(const std::vector<ChainStep> &steps, int32_t stages,
+                   int32_t slots) {
+  std::vector<int32_t> kept = {0};
+  int64_t advances = 0;
+  int32_t next = stages;
+  for (const ChainStep &step : steps) {
+    switch (step.kind) {
+    case ChainStep::Kind::SaveInput:
+      EXPECT_GT(step.stage, kept.back());
+      advances += step.stage - kept.back();
+      kept.push_back(step.stage);
+      break;
+    case ChainStep::Kind::DropInput:
+      EXPECT_EQ(kept.back(), step.stage);
+      kept.pop_back();
+      break;
+    case ChainStep::Kind::SaveTape:
+      ADD_FAILURE() << "no tapes here";
+      break;
+    case ChainStep::Kind::Backward:
+      EXPECT_EQ(step.stage, --next);
+      advances += step.stage - kept.back();
+      break;
+    }
+    EXPECT_LE(kept.size(), static_cast<size_t>(slots) + 1);
+  }
+  EXPECT_EQ(next, 0);
+  return advances;
+}
+
+/// Griewank and Walther: with c = slots + 1 states and r repeats such that
+/// C(c + r - 1, c) < n <= C(c + r, c), n r - C(c + r, c + 1) steps.
+int64_t binomialOptimum(int64_t stages, int64_t slots) {
+  auto choose = [](int64_t n, int64_t k) {
+    double result = 1;
+    for (int64_t i = 1; i <= k; ++i)
+      result = result * static_cast<double>(n - k + i) / static_cast<double>(i);
+    return static_cast<int64_t>(result + 0.5);
+  };
+  int64_t states = slots + 1, repeats = 0;
+  while (choose(states + repeats, states) < stages)
+    ++repeats;
+  return stages * repeats - choose(states + repeats, states + 1);
+}
+
+TEST(Revolve, EqualsTheBinomialOptimumForAllNumbersOfSlots) {
+  for (int32_t stages = 1; stages <= 64; ++stages)
+    for (int32_t slots = 0; slots < stages; ++slots)
+      EXPECT_EQ(advancesOf(revolveSteps(stages, slots), stages, slots),
+                binomialOptimum(stages, slots))
+          << stages << " stages, " << slots << " slots";
+}
+
+/// Equal stages; an input takes two units.
+std::vector<RotorStage> uniformChain(int32_t stages, int64_t tapeUnits) {
+  RotorStage stage;
+  stage.forwardNs = 1;
+  stage.inputUnits.assign(stages, 2);
+  stage.ownUnits = stage.tapeUnits = tapeUnits;
+  return std::vector<RotorStage>(stages, stage);
+}
+
+TEST(Rotor, EqualsRevolveOnUniformChains) {
+  for (int32_t stages : {1, 2, 5, 12, 24}) {
+    // No second tape fits beside the one of the stage at work.
+    int32_t tape = 2 * stages + 2;
+    RotorTable table(uniformChain(stages, tape), 2 * tape);
+    for (int32_t slots = 0; slots < stages; ++slots) {
+      // What revolve has at hand besides its slots takes memory here too.
+      std::optional<int64_t> timeNs = table.timeNs(tape + 2 * slots + 2);
+      ASSERT_TRUE(timeNs);
+      EXPECT_EQ(*timeNs - stages, binomialOptimum(stages, slots))
+          << stages << " stages, " << slots << " slots";
+    }
+    EXPECT_FALSE(table.timeNs(tape - 1));
+  }
+}
+
+TEST(Rotor, IsNeverWorseThanRevolveWhereTapesAreSmall) {
+  for (int32_t stages : {2, 7, 16}) {
+    constexpr int32_t tape = 3;
+    RotorTable table(uniformChain(stages, tape), 4 * stages);
+    for (int32_t slots = 1; slots < stages; ++slots) {
+      std::optional<int64_t> timeNs = table.timeNs(tape + 2 * slots + 2);
+      ASSERT_TRUE(timeNs);
+      EXPECT_LE(*timeNs - stages, binomialOptimum(stages, slots));
+    }
+    EXPECT_EQ(table.timeNs(4 * stages), stages);
+  }
+}
+
+/// Products there and back, of which each backward one reads the input of its
+/// forward one: the chain that revolve was made for.
+Problem productChain(int32_t stages) {
+  ProblemBuilder builder;
+  std::vector<ValueId> inputs = {builder.argument(matrix)};
+  for (int32_t i = 0; i < stages; ++i)
+    inputs.push_back(builder.contraction({memory(inputs[i])}, matrix));
+  ValueId gradient = inputs[stages];
+  size_t firstBackward = builder.problem.ops.size();
+  for (int32_t i = stages; i-- > 0;)
+    gradient =
+        builder.contraction({memory(gradient), memory(inputs[i])}, matrix);
+  builder.result(gradient);
+  for (size_t op = 0; op < builder.problem.ops.size(); ++op) {
+    builder.problem.ops[op].flops = 1;
+    builder.problem.ops[op].backward = op >= firstBackward;
+  }
+  return builder.problem;
+}
+
+TEST(Revolve, RepeatsAsManyKernelsAsTheFormulaSays) {
+  constexpr int32_t stages = 10;
+  BaselineCurve curve =
+      baselineCurve(productChain(stages), "revolve", std::nullopt, {});
+  // One slot per input and one less are the same schedule.
+  ASSERT_EQ(curve.points.size(), static_cast<size_t>(stages - 2));
+  for (int32_t slots = 1; slots < stages - 1; ++slots) {
+    const Solution &solution = curve.points[slots - 1].solution;
+    // The last stage runs once forward before its backward part; the others
+    // run once anyway.
+    EXPECT_EQ(solution.verdict.extraFlops,
+              binomialOptimum(stages, slots) - (stages - 1));
+    // The inputs, the gradient there and the next one.
+    EXPECT_LE(solution.plan.arenaBytes, 4096 * (slots + 3));
+  }
+}
+
+TEST(Rotor, IsNeverWorseThanRevolveOnProductChains) {
+  Problem problem = productChain(10);
+  BaselineCurve curve = baselineCurve(problem, "revolve", std::nullopt, {});
+  for (const BaselinePoint &point : curve.points) {
+    Solution rotor =
+        solveBaseline(problem, "rotor", point.solution.plan.arenaBytes, {});
+    ASSERT_EQ(rotor.verdict.error, "") << point.setting;
+    EXPECT_LE(rotor.verdict.timeNs, point.solution.verdict.timeNs)
+        << point.setting;
   }
 }
 
