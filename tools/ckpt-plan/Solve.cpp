@@ -1,6 +1,7 @@
 //===- Solve.cpp - The modes of ckpt-plan that make or check a plan -------===//
 
 #include "Tool.h"
+#include "ckpt/Plan/Baselines.h"
 #include "ckpt/Plan/Pack.h"
 
 #include <iostream>
@@ -84,7 +85,8 @@ bool Solve::solve() {
   std::string strategy = arguments.value("strategy");
   if (strategy.empty())
     strategy = budget ? "budget" : "none";
-  if (strategy != "budget" && strategy != "none" && strategy != "reference")
+  if (strategy != "budget" && strategy != "none" && strategy != "reference" &&
+      !isBaseline(strategy))
     return fail("ckpt-plan",
                 "expected a strategy of --help, but got '" + strategy + "'");
   if (strategy == "budget" && !budget)
@@ -94,6 +96,10 @@ bool Solve::solve() {
   Solution baseline = solveUnlimited(problem, options);
   if (budget)
     budgetBytes = budget->resolve(baseline.plan.arenaBytes);
+  if (isBaseline(strategy)) {
+    solution = solveBaseline(problem, strategy, budgetBytes, SolverOptions());
+    return true;
+  }
   if (strategy == "reference")
     return searchAll(budgetBytes.value_or(INT64_MAX));
   if (budgetBytes)

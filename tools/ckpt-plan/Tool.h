@@ -55,6 +55,7 @@ bool readSolverOptions(const Arguments &arguments, SolverOptions &options);
 /// The modes. Each prints to stdout, or an error to stderr and returns false.
 bool solveMode(const Arguments &arguments);
 bool checkPlanMode(const Arguments &arguments);
+bool compareMode(const Arguments &arguments);
 
 } // namespace ckpt::plan::tool
 
