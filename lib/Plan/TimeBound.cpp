@@ -178,6 +178,15 @@ bool TimeBound::neverTogether(const Written &left, const Written &right) const {
   return true;
 }
 
+/// What a value adds to the bound if it is apart from the others: nothing if a
+/// first kernel may write it.
+int64_t TimeBound::apartGain(const Written &item) {
+  if (!item.writers.empty())
+    return 0;
+  return problem.launchNs +
+         floor.moveNs(floor.readBytes(none, {item.value}));
+}
+
 /// Chooses values of which no two are first written by one kernel: one depends
 /// on an op that needs the other in memory, or no kernel can write both.
 void TimeBound::chooseApart() {
@@ -213,10 +222,18 @@ void TimeBound::chooseApart() {
     OpId op = problem.values[written[later].value].op;
     return (before[op][earlier / 64] >> earlier % 64 & 1) != 0;
   };
-  std::vector<size_t> chosen;
-  for (size_t i = 0; i < written.size() && i < most; ++i) {
-    if (isAnchor(problem.ops[problem.values[written[i].value].op]))
-      continue;
+  std::vector<size_t> order, chosen;
+  std::vector<int64_t> gain;
+  for (const Written &item : written)
+    gain.push_back(apartGain(item));
+  for (size_t i = 0; i < written.size(); ++i)
+    if (!isAnchor(problem.ops[problem.values[written[i].value].op]))
+      order.push_back(i);
+  std::stable_sort(order.begin(), order.end(), [&](size_t left, size_t right) {
+    return gain[left] > gain[right];
+  });
+  order.resize(std::min(order.size(), most));
+  for (size_t i : order) {
     written[i].apart =
         std::all_of(chosen.begin(), chosen.end(), [&](size_t other) {
           return waits(i, other) || waits(other, i) ||

@@ -44,6 +44,7 @@ private:
   void findWritten();
   void findWriters();
   void findRepeaters(Written &item) const;
+  int64_t apartGain(const Written &item);
   void chooseApart();
   bool neverTogether(const Written &left, const Written &right) const;
   void addElsewhere();
