@@ -11,18 +11,20 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 using namespace ckpt::plan;
 
 TimeBound::TimeBound(const Graph &graph)
     : graph(graph), problem(graph.problem), floor(graph) {
+  isReached.assign(problem.values.size(), 0);
   findWritten();
   findWriters();
   for (Written &item : written)
     findRepeaters(item);
   chooseApart();
   addElsewhere();
-  addAnchorKernels();
+  addKernels();
 }
 
 /// Whether \p op reads \p value only element by element.
@@ -137,9 +139,10 @@ void TimeBound::findWriters() {
 }
 
 /// Walks back from a value to the anchors behind which it can be computed.
-void TimeBound::findRepeaters(Written &item) const {
-  constexpr size_t most = 64;
+void TimeBound::findRepeaters(Written &item) {
+  constexpr size_t most = 1024;
   std::vector<ValueId> reached = {item.value};
+  isReached[item.value] = 1;
   for (size_t i = 0; i < reached.size() && reached.size() < most; ++i) {
     OpId op = problem.values[reached[i]].op;
     if (op == none)
@@ -151,11 +154,13 @@ void TimeBound::findRepeaters(Written &item) const {
       continue;
     }
     for (const Read &read : o.reads)
-      if (isOneToOne(op, read.value) &&
-          std::find(reached.begin(), reached.end(), read.value) ==
-              reached.end())
+      if (!isReached[read.value] && isOneToOne(op, read.value)) {
+        isReached[read.value] = 1;
         reached.push_back(read.value);
+      }
   }
+  for (ValueId value : reached)
+    isReached[value] = 0;
   item.knowsRepeaters = reached.size() < most;
   std::sort(item.repeaters.begin(), item.repeaters.end());
   item.repeaters.erase(
@@ -171,24 +176,17 @@ bool TimeBound::neverTogether(const Written &left, const Written &right) const {
       seenThroughViews[left.value] || seenThroughViews[right.value] ||
       !left.knowsRepeaters || !right.knowsRepeaters)
     return false;
-  for (OpId anchor : left.repeaters)
-    if (std::binary_search(right.repeaters.begin(), right.repeaters.end(),
-                           anchor))
-      return false;
-  return true;
-}
-
-/// What a value adds to the bound if it is apart from the others: nothing if a
-/// first kernel may write it.
-int64_t TimeBound::apartGain(const Written &item) {
-  if (!item.writers.empty())
-    return 0;
-  return problem.launchNs +
-         floor.moveNs(floor.readBytes(none, {item.value}));
+  return std::none_of(left.repeaters.begin(), left.repeaters.end(),
+                      [&](OpId anchor) {
+                        return std::binary_search(right.repeaters.begin(),
+                                                  right.repeaters.end(),
+                                                  anchor);
+                      });
 }
 
 /// Chooses values of which no two are first written by one kernel: one depends
-/// on an op that needs the other in memory, or no kernel can write both.
+/// on an op that needs the other in memory, or no kernel can write both. Those
+/// come first that add most; what a first kernel may write adds nothing.
 void TimeBound::chooseApart() {
   constexpr size_t most = 4096;
   size_t numOps = problem.ops.size(), words = (written.size() + 63) / 64;
@@ -225,7 +223,9 @@ void TimeBound::chooseApart() {
   std::vector<size_t> order, chosen;
   std::vector<int64_t> gain;
   for (const Written &item : written)
-    gain.push_back(apartGain(item));
+    gain.push_back(item.writers.empty()
+                       ? floor.readBytes(none, {item.value})
+                       : 0);
   for (size_t i = 0; i < written.size(); ++i)
     if (!isAnchor(problem.ops[problem.values[written[i].value].op]))
       order.push_back(i);
@@ -283,30 +283,25 @@ int64_t TimeBound::cheapest(OpId anchor,
   int64_t best = std::numeric_limits<int64_t>::max();
   for (size_t subset = 0; subset < size_t{1} << mine.size(); ++subset) {
     int64_t bytes = 0, ns = 0;
-    bool isPossible = true;
     std::vector<ValueId> outputs;
-    for (size_t i = 0; i < mine.size(); ++i) {
-      const Written &item = *mine[i];
+    for (size_t i = 0; i < mine.size(); ++i)
       if (subset >> i & 1) {
-        bytes += item.epilogueBytes;
-        outputs.push_back(item.value);
+        bytes += mine[i]->epilogueBytes;
+        outputs.push_back(mine[i]->value);
       } else {
-        ns += item.elsewhereNs;
-        isPossible &=
-            problem.values[item.value].op != anchor || !graph.once[anchor];
+        ns += mine[i]->elsewhereNs;
       }
-    }
-    if (!isPossible || ns >= best)
+    if (ns >= best)
       continue;
     bytes = std::max(bytes, smallestOutput[anchor]) +
             floor.readBytes(anchor, outputs);
-    best =
-        std::min(best, ns + floor.timeNs(problem.ops[anchor].computePs, bytes));
+    best = std::min(best,
+                    ns + floor.timeNs(problem.ops[anchor].computePs, bytes));
   }
   return best;
 }
 
-void TimeBound::addAnchorKernels() {
+void TimeBound::addKernels() {
   constexpr size_t mostChoices = 4;
   std::vector<std::vector<const Written *>> mine(problem.ops.size());
   for (const Written &item : written) {
@@ -318,14 +313,47 @@ void TimeBound::addAnchorKernels() {
         list.push_back(&item);
     }
   }
-  anchorNs.assign(problem.ops.size(), 0);
+  std::vector<int64_t> saved(problem.ops.size(), 0);
+  repeat.assign(problem.ops.size(), 0);
   for (size_t op = 0; op < problem.ops.size(); ++op) {
     if (!graph.live[op] || !isAnchor(problem.ops[op]))
       continue;
     OpId anchor = static_cast<OpId>(op);
-    anchorNs[op] =
-        floor.timeNs(problem.ops[op].computePs,
-                     smallestAgain[op] + floor.readBytes(anchor, {}));
-    total += cheapest(anchor, mine[op]);
+    int64_t least = cheapest(anchor, mine[op]);
+    total += least;
+    if (!mine[op].empty())
+      saved[op] = least - cheapest(anchor, {});
+    repeat[op] = floor.timeNs(problem.ops[op].computePs,
+                              smallestAgain[op] + floor.readBytes(anchor, {}));
   }
+  allowRepeats(saved);
+}
+
+/// An anchor that runs again may write what is charged to others: only what its
+/// kernel takes beyond that is a cost of its own.
+void TimeBound::allowRepeats(const std::vector<int64_t> &saved) {
+  // Of the values that first kernels may write: anchor, first writer, charge.
+  std::vector<std::tuple<OpId, OpId, int64_t>> behind;
+  bool knowsAll = true;
+  for (const Written &item : written) {
+    if (item.writers.size() > 1)
+      continue;
+    knowsAll &= item.knowsRepeaters;
+    for (OpId anchor : item.repeaters)
+      if (item.writers.empty())
+        repeat[anchor] -= item.elsewhereNs;
+      else
+        behind.emplace_back(anchor, item.writers.front(), item.elsewhereNs);
+  }
+  std::sort(behind.begin(), behind.end());
+  for (size_t i = 0; i < behind.size();) {
+    auto [anchor, writer, charge] = behind[i];
+    for (++i; i < behind.size() && std::get<0>(behind[i]) == anchor &&
+              std::get<1>(behind[i]) == writer;
+         ++i)
+      charge += std::get<2>(behind[i]);
+    repeat[anchor] -= std::min(charge, saved[writer]);
+  }
+  for (int64_t &ns : repeat)
+    ns = knowsAll ? std::max<int64_t>(ns, 0) : 0;
 }

@@ -29,13 +29,14 @@ struct Written {
 };
 
 /// Adds up what the kernels of any plan take at least: one for each anchor,
-/// and those that write what no anchor's kernel can write. Memory plays no
-/// part here.
+/// and those that write what no first kernel of an anchor writes. Memory plays
+/// no part here: a plan that runs anchors again pays for that on top.
 class TimeBound {
 public:
   explicit TimeBound(const Graph &graph);
-  /// Least time of one kernel with \p anchor, in nanoseconds.
-  int64_t kernelNs(OpId anchor) const { return anchorNs[anchor]; }
+  /// What running an anchor again adds to `totalNs` at least, per op, in
+  /// nanoseconds: its kernel, less what it may write in the place of others.
+  const std::vector<int64_t> &repeatNs() const { return repeat; }
   /// No plan is faster.
   int64_t totalNs() const { return total; }
 
@@ -43,12 +44,12 @@ private:
   bool isOneToOne(OpId op, ValueId value) const;
   void findWritten();
   void findWriters();
-  void findRepeaters(Written &item) const;
-  int64_t apartGain(const Written &item);
+  void findRepeaters(Written &item);
   void chooseApart();
-  bool neverTogether(const Written &left, const Written &right) const;
   void addElsewhere();
-  void addAnchorKernels();
+  bool neverTogether(const Written &left, const Written &right) const;
+  void addKernels();
+  void allowRepeats(const std::vector<int64_t> &saved);
   int64_t cheapest(OpId anchor, const std::vector<const Written *> &mine);
 
   const Graph &graph;
@@ -59,7 +60,8 @@ private:
   std::vector<char> seenThroughViews;  // per value
   std::vector<int64_t> smallestOutput; // per anchor, of its first kernel
   std::vector<int64_t> smallestAgain;  // per anchor, of any kernel
-  std::vector<int64_t> anchorNs;       // per anchor
+  std::vector<char> isReached;         // per value, all zero between calls
+  std::vector<int64_t> repeat;         // per op
   int64_t total = 0;
 };
 
