@@ -156,6 +156,9 @@ void Solve::report() const {
   line("extra flops  ",
        formatCount(verdict.extraFlops) + " of " + formatCount(written.flops) +
            ", bound " + formatCount(boundFlops) + ", gap " + formatCount(gap));
+  int64_t leastNs = bound.timeNs(within);
+  line("time bound   ", formatCount(leastNs) + " ns for any plan, gap " +
+                            formatCount(verdict.timeNs - leastNs) + " ns");
 }
 
 bool tool::solveMode(const Arguments &arguments) {
