@@ -18,7 +18,7 @@
 
 namespace ckpt::plan::tool {
 
-/// The command line: the input file, and the options that were given, without
+/// The command line: the input file (empty if the mode takes none), and the options that were given, without
 /// their dashes. A flag has an empty value.
 struct Arguments {
   std::string file;
@@ -51,6 +51,7 @@ bool readBudget(const Arguments &arguments, std::optional<Budget> &budget);
 /// The modes. Each prints to stdout, or an error to stderr and returns false.
 bool solveMode(const Arguments &arguments);
 bool checkPlanMode(const Arguments &arguments);
+bool generateMode(const Arguments &arguments);
 
 } // namespace ckpt::plan::tool
 
