@@ -1,0 +1,364 @@
+//===- JustInTime.cpp - Kernels of a schedule -----------------------------===//
+
+#include "JustInTime.h"
+
+#include "ckpt/Plan/Kernel.h"
+
+#include <algorithm>
+
+using namespace ckpt::plan;
+
+JustInTime::JustInTime(const Graph &graph, std::vector<OpId> rootOrder,
+                       const CostWeights &weights)
+    : graph(graph), problem(graph.problem), weights(weights),
+      order(std::move(rootOrder)) {
+  again.assign(problem.ops.size(), 0);
+  for (size_t op = 0; op < again.size(); ++op)
+    if (graph.live[op])
+      again[op] = recomputePs(graph, static_cast<OpId>(op), weights);
+  opStamp.assign(problem.ops.size(), 0);
+  for (auto *perValue : {&valueStamp, &needStamp, &needStep, &keptUntil})
+    perValue->assign(problem.values.size(), 0);
+  chooseWritten();
+  findFolds();
+}
+
+//===----------------------------------------------------------------------===//
+// What is written and what belongs together
+//===----------------------------------------------------------------------===//
+
+void JustInTime::chooseWritten() {
+  written.assign(problem.values.size(), 0);
+  for (size_t op = 0; op < problem.ops.size(); ++op)
+    for (ValueId value : problem.ops[op].results)
+      written[value] = graph.live[op] && graph.node[value] &&
+                       (graph.rooted[op] || graph.memoryRead[value] ||
+                        isWorthWriting(value));
+}
+
+/// Whether a fusible value that nobody needs in memory stands there
+/// nevertheless: its readers would read more, or it replaces what dies.
+bool JustInTime::isWorthWriting(ValueId value) const {
+  OpId op = problem.values[value].op;
+  if (graph.readers[value].empty())
+    return false;
+  OpId lastReader = graph.readers[value].back();
+  int64_t freed = 0;
+  for (const Leaf &leaf : graph.leaves[op]) {
+    OpId lastOther = none;
+    for (OpId reader : graph.readers[leaf.value])
+      if (reader != op)
+        lastOther = std::max(lastOther, reader);
+    if (lastOther < lastReader)
+      freed += graph.slot[leaf.value];
+  }
+  double byte = weights.floorPrice * static_cast<double>(graph.movePs(1));
+  return static_cast<double>(again[op]) + byte * static_cast<double>(freed) >
+         writePs(graph, value) + byte * static_cast<double>(graph.slot[value]);
+}
+
+/// A value that only results are computed from need not stand in memory: its
+/// kernel writes the results.
+void JustInTime::findFolds() {
+  folds.resize(problem.ops.size());
+  for (OpId root : order) {
+    const std::vector<ValueId> &results = problem.ops[root].results;
+    if (!graph.rooted[root] || results.size() != 1 ||
+        !graph.foldable[results.front()])
+      continue;
+    std::vector<OpId> &ops = folds[root];
+    std::vector<ValueId> work = results;
+    for (size_t i = 0; i < work.size(); ++i)
+      for (OpId user : graph.users[work[i]]) {
+        if (std::find(ops.begin(), ops.end(), user) != ops.end())
+          continue;
+        ops.push_back(user);
+        for (ValueId made : problem.ops[user].results)
+          work.push_back(made);
+      }
+  }
+}
+
+template <typename Function>
+void JustInTime::forEachLeaf(OpId op, Function function) const {
+  for (const Leaf &leaf : graph.leaves[op])
+    function(leaf);
+  for (OpId folded : folds[op])
+    for (const Leaf &leaf : graph.leaves[folded])
+      if (problem.values[leaf.value].op != op)
+        function(leaf);
+}
+
+//===----------------------------------------------------------------------===//
+// What a root needs
+//===----------------------------------------------------------------------===//
+
+/// What has to be made before \p root can run, in an order that works.
+std::vector<ValueId> JustInTime::findMissing(OpId root) {
+  ++stamp;
+  std::vector<ValueId> burst;
+  // A value whose op was visited is entered when it comes up again.
+  std::vector<Leaf> work;
+  auto push = [&](const Leaf &leaf) {
+    if (!resident[leaf.value] && valueStamp[leaf.value] != stamp)
+      work.push_back(leaf);
+  };
+  forEachLeaf(root, push);
+  while (!work.empty()) {
+    Leaf leaf = work.back();
+    OpId op = problem.values[leaf.value].op;
+    if (opStamp[op] != stamp) {
+      opStamp[op] = stamp;
+      forEachLeaf(op, push);
+      continue;
+    }
+    work.pop_back();
+    if ((leaf.memory || written[leaf.value]) &&
+        valueStamp[leaf.value] != stamp) {
+      valueStamp[leaf.value] = stamp;
+      burst.push_back(leaf.value);
+    }
+  }
+  return burst;
+}
+
+/// Notes until which step of a burst each value has to stand in memory.
+void JustInTime::findNeeds(const std::vector<ValueId> &burst, OpId root) {
+  ++burstStamp;
+  int32_t step = 0;
+  for (ValueId value : burst) {
+    needLeaves(problem.values[value].op, step++);
+    // From here on readers find it in memory.
+    needStamp[value] = burstStamp;
+    needStep[value] = step;
+  }
+  needLeaves(root, step);
+}
+
+void JustInTime::needLeaves(OpId op, int32_t step) {
+  ++stamp;
+  std::vector<OpId> work = {op};
+  while (!work.empty()) {
+    OpId current = work.back();
+    work.pop_back();
+    forEachLeaf(current, [&](const Leaf &leaf) {
+      OpId producer = problem.values[leaf.value].op;
+      if (resident[leaf.value] || needStamp[leaf.value] == burstStamp) {
+        needStamp[leaf.value] = burstStamp;
+        needStep[leaf.value] = step;
+      } else if (opStamp[producer] != stamp) {
+        opStamp[producer] = stamp;
+        work.push_back(producer);
+      }
+    });
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+/// The ops of \p kernel: \p seeds and everything between them and memory.
+void JustInTime::collectOps(const std::vector<OpId> &seeds, Kernel &kernel,
+                            std::vector<ValueId> &reads) {
+  ++stamp;
+  std::vector<OpId> work = seeds;
+  for (OpId seed : seeds)
+    opStamp[seed] = stamp;
+  while (!work.empty()) {
+    OpId current = work.back();
+    work.pop_back();
+    kernel.ops.push_back(current);
+    for (const Read &read : problem.ops[current].reads) {
+      OpId producer = problem.values[read.value].op;
+      if (producer == none || opStamp[producer] == stamp)
+        continue;
+      if (!resident[read.value]) {
+        opStamp[producer] = stamp;
+        work.push_back(producer);
+      } else if (valueStamp[read.value] != stamp) {
+        valueStamp[read.value] = stamp;
+        reads.push_back(read.value);
+      }
+    }
+  }
+  std::sort(kernel.ops.begin(), kernel.ops.end());
+}
+
+std::vector<ValueId> JustInTime::outputsOf(OpId op, ValueId wanted) const {
+  std::vector<ValueId> outputs;
+  for (ValueId value : problem.ops[op].results) {
+    const Value &v = problem.values[value];
+    bool isRead = graph.rooted[op] && !graph.users[value].empty();
+    if (v.home == Home::Result || isRead || v.keep == Keep::Save ||
+        value == wanted)
+      outputs.push_back(value);
+  }
+  if (outputs.empty() && !problem.ops[op].hasEffects)
+    outputs.push_back(problem.ops[op].results.front());
+  return outputs;
+}
+
+/// Writes the results that \p op ends in instead of its own, if that is legal.
+bool JustInTime::fold(OpId op, Kernel &kernel, std::vector<ValueId> &reads) {
+  if (folds[op].empty())
+    return false;
+  std::vector<OpId> seeds = folds[op];
+  seeds.push_back(op);
+  collectOps(seeds, kernel, reads);
+  for (OpId folded : folds[op])
+    for (ValueId value : problem.ops[folded].results)
+      if (problem.values[value].home == Home::Result)
+        kernel.outputs.push_back(value);
+  if (analyze(problem, kernel).error.empty()) {
+    for (OpId folded : folds[op])
+      done[folded] = 1;
+    return true;
+  }
+  kernel = Kernel();
+  reads.clear();
+  return false;
+}
+
+/// The first kernel with a backward op may read what the forward pass left;
+/// those after it make again what they have to.
+void JustInTime::beginBackward(const Kernel &kernel) {
+  for (OpId op : kernel.ops)
+    backwardBegan |= problem.ops[op].backward;
+  if (!backwardBegan)
+    return;
+  for (ValueId value : residents)
+    if (problem.values[value].keep == Keep::Recompute &&
+        !graph.once[problem.values[value].op])
+      drop(value);
+}
+
+/// Writes one kernel for \p op, of a fusible op for its result \p wanted.
+void JustInTime::emit(OpId op, ValueId wanted, int32_t step) {
+  Kernel kernel;
+  std::vector<ValueId> reads;
+  if (!fold(op, kernel, reads)) {
+    collectOps({op}, kernel, reads);
+    kernel.outputs = outputsOf(op, wanted);
+  }
+  done[op] = 1;
+  if (limited)
+    makeRoom(kernel, step);
+  if (!backwardBegan)
+    beginBackward(kernel);
+  for (ValueId value : kernel.outputs) {
+    if (!resident[value])
+      live += graph.slot[value];
+    resident[value] = 1;
+    if (!listed[value] && graph.slot[value] > 0) {
+      listed[value] = 1;
+      residents.push_back(value);
+    }
+  }
+  if (limited) {
+    dropDead(reads, step);
+    dropDead(kernel.outputs, step);
+  }
+  schedule.place.push_back(now);
+  schedule.firstRead.push_back(static_cast<int32_t>(schedule.reads.size()));
+  schedule.reads.insert(schedule.reads.end(), reads.begin(), reads.end());
+  schedule.plan.kernels.push_back(std::move(kernel));
+}
+
+/// Makes \p op run, of a fusible op for its result \p wanted, after all that is
+/// missing for it.
+void JustInTime::runWithMissing(OpId op, ValueId wanted) {
+  std::vector<ValueId> burst = findMissing(op);
+  if (limited)
+    findNeeds(burst, op);
+  int32_t step = 0;
+  for (ValueId value : burst) {
+    // An op with several results made it along with another.
+    if (!resident[value])
+      emit(problem.values[value].op, value, step);
+    ++step;
+  }
+  emit(op, wanted, step);
+}
+
+//===----------------------------------------------------------------------===//
+// Runs
+//===----------------------------------------------------------------------===//
+
+/// Fusible values of the guide are written as soon as that can be, while what
+/// they are computed from is in memory.
+void JustInTime::placeGuide(const Guide &guide) {
+  guided.assign(order.size(), {});
+  std::vector<int32_t> placeOf(problem.ops.size(), none);
+  for (size_t i = 0; i < order.size(); ++i)
+    placeOf[order[i]] = static_cast<int32_t>(i);
+  std::vector<int32_t> ready(problem.ops.size(), 0);
+  for (size_t op = 0; op < ready.size(); ++op) {
+    if (graph.rooted[op])
+      ready[op] = placeOf[op];
+    else
+      for (const Leaf &leaf : graph.leaves[op])
+        ready[op] = std::max(ready[op], ready[problem.values[leaf.value].op]);
+  }
+  for (ValueId value : guide.kept)
+    if (OpId op = problem.values[value].op; !graph.rooted[op])
+      guided[ready[op]].push_back(value);
+}
+
+void JustInTime::start(const Guide &guide) {
+  placeGuide(guide);
+  schedule = Schedule();
+  live = 0;
+  backwardBegan = false;
+  resident.assign(problem.values.size(), 0);
+  listed.assign(problem.values.size(), 0);
+  residents.clear();
+  done.assign(problem.ops.size(), 0);
+  keptUntil.assign(problem.values.size(), 0);
+}
+
+/// Drops everything but what is kept; what the guide wants in memory and is
+/// not there was lost to a lack of room.
+void JustInTime::applyGuide(const Guide &guide) {
+  ++stamp;
+  for (ValueId value : guide.kept)
+    valueStamp[value] = stamp;
+  for (ValueId value : residents)
+    if (resident[value] && valueStamp[value] != stamp)
+      drop(value);
+}
+
+JustInTime::Schedule JustInTime::play(const Guide &guide) {
+  constexpr size_t kernelsPerRoot = 4;
+  start(guide);
+  for (size_t i = 0; i < order.size(); ++i) {
+    now = 2 * static_cast<int32_t>(i);
+    if (i == guide.at && !guide.kept.empty())
+      applyGuide(guide);
+    if (!done[order[i]])
+      runWithMissing(order[i], none);
+    ++now;
+    for (ValueId value : guided[i])
+      if (!resident[value])
+        runWithMissing(problem.values[value].op, value);
+    if (schedule.plan.kernels.size() > kernelsPerRoot * order.size() + 100)
+      return std::move(schedule);
+  }
+  schedule.firstRead.push_back(static_cast<int32_t>(schedule.reads.size()));
+  schedule.complete = true;
+  return std::move(schedule);
+}
+
+JustInTime::Schedule JustInTime::run(const Guide &guide) {
+  limited = false;
+  return play(guide);
+}
+
+JustInTime::Schedule JustInTime::runWithin(const Guide &guide,
+                                           const Schedule &before,
+                                           int64_t capBytes) {
+  limited = true;
+  cap = capBytes;
+  learnUses(before);
+  return play(guide);
+}
