@@ -20,6 +20,7 @@ JustInTime::JustInTime(const Graph &graph, std::vector<OpId> rootOrder,
   for (auto *perValue : {&valueStamp, &needStamp, &needStep, &keptUntil})
     perValue->assign(problem.values.size(), 0);
   chooseWritten();
+  findReady();
   findFolds();
 }
 
@@ -30,10 +31,12 @@ JustInTime::JustInTime(const Graph &graph, std::vector<OpId> rootOrder,
 void JustInTime::chooseWritten() {
   written.assign(problem.values.size(), 0);
   for (size_t op = 0; op < problem.ops.size(); ++op)
-    for (ValueId value : problem.ops[op].results)
+    for (ValueId value : problem.ops[op].results) {
       written[value] = graph.live[op] && graph.node[value] &&
                        (graph.rooted[op] || graph.memoryRead[value] ||
                         isWorthWriting(value));
+      writtenCount += written[value];
+    }
 }
 
 /// Whether a fusible value that nobody needs in memory stands there
@@ -57,33 +60,72 @@ bool JustInTime::isWorthWriting(ValueId value) const {
          writePs(graph, value) + byte * static_cast<double>(graph.slot[value]);
 }
 
-/// A value that only results are computed from need not stand in memory: its
-/// kernel writes the results.
+void JustInTime::findReady() {
+  ready.assign(problem.ops.size(), 0);
+  for (size_t i = 0; i < order.size(); ++i)
+    ready[order[i]] = static_cast<int32_t>(i);
+  for (size_t op = 0; op < ready.size(); ++op)
+    if (!graph.rooted[op])
+      for (const Leaf &leaf : graph.leaves[op])
+        ready[op] = std::max(ready[op], ready[problem.values[leaf.value].op]);
+}
+
+/// What follows an anchor one to one is computed in its kernel where that
+/// spares the anchor's own result a place in memory.
 void JustInTime::findFolds() {
   folds.resize(problem.ops.size());
   for (OpId root : order) {
     const std::vector<ValueId> &results = problem.ops[root].results;
     if (!graph.rooted[root] || results.size() != 1 ||
-        !graph.foldable[results.front()])
+        problem.ops[root].kind == OpKind::Opaque)
       continue;
-    std::vector<OpId> &ops = folds[root];
-    std::vector<ValueId> work = results;
-    for (size_t i = 0; i < work.size(); ++i)
-      for (OpId user : graph.users[work[i]]) {
-        if (std::find(ops.begin(), ops.end(), user) != ops.end())
-          continue;
-        ops.push_back(user);
-        for (ValueId made : problem.ops[user].results)
-          work.push_back(made);
-      }
+    if (graph.foldable[results.front()])
+      foldIntoResults(root);
+    else
+      foldIntoReader(root);
+    int32_t last = 0;
+    for (OpId op : folds[root].ops)
+      last = std::max(last, ready[op]);
+    if (last > ready[root])
+      folds[root] = Fold();
   }
+}
+
+void JustInTime::foldIntoResults(OpId root) {
+  Fold &fold = folds[root];
+  std::vector<ValueId> work = problem.ops[root].results;
+  for (size_t i = 0; i < work.size(); ++i)
+    for (OpId user : graph.users[work[i]]) {
+      if (std::find(fold.ops.begin(), fold.ops.end(), user) != fold.ops.end())
+        continue;
+      fold.ops.push_back(user);
+      for (ValueId made : problem.ops[user].results) {
+        work.push_back(made);
+        if (problem.values[made].home == Home::Result)
+          fold.outputs.push_back(made);
+      }
+    }
+}
+
+void JustInTime::foldIntoReader(OpId root) {
+  ValueId own = problem.ops[root].results.front();
+  const Value &value = problem.values[own];
+  if (graph.readers[own].size() != 1 || value.home != Home::Arena ||
+      value.keep == Keep::Save)
+    return;
+  OpId reader = graph.readers[own].front();
+  if (graph.rooted[reader] || problem.ops[reader].results.size() != 1 ||
+      !written[problem.ops[reader].results.front()])
+    return;
+  folds[root].ops = {reader};
+  folds[root].outputs = problem.ops[reader].results;
 }
 
 template <typename Function>
 void JustInTime::forEachLeaf(OpId op, Function function) const {
   for (const Leaf &leaf : graph.leaves[op])
     function(leaf);
-  for (OpId folded : folds[op])
+  for (OpId folded : folds[op].ops)
     for (const Leaf &leaf : graph.leaves[folded])
       if (problem.values[leaf.value].op != op)
         function(leaf);
@@ -199,22 +241,22 @@ std::vector<ValueId> JustInTime::outputsOf(OpId op, ValueId wanted) const {
   return outputs;
 }
 
-/// Writes the results that \p op ends in instead of its own, if that is legal.
+/// Writes what \p op is folded into instead of its own result.
 bool JustInTime::fold(OpId op, Kernel &kernel, std::vector<ValueId> &reads) {
-  if (folds[op].empty())
+  Fold &fold = folds[op];
+  if (fold.ops.empty())
     return false;
-  std::vector<OpId> seeds = folds[op];
+  std::vector<OpId> seeds = fold.ops;
   seeds.push_back(op);
   collectOps(seeds, kernel, reads);
-  for (OpId folded : folds[op])
-    for (ValueId value : problem.ops[folded].results)
-      if (problem.values[value].home == Home::Result)
-        kernel.outputs.push_back(value);
-  if (analyze(problem, kernel).error.empty()) {
-    for (OpId folded : folds[op])
+  kernel.outputs = fold.outputs;
+  if (fold.checked || analyze(problem, kernel).error.empty()) {
+    fold.checked = true;
+    for (OpId folded : fold.ops)
       done[folded] = 1;
     return true;
   }
+  fold = Fold();
   kernel = Kernel();
   reads.clear();
   return false;
@@ -289,17 +331,6 @@ void JustInTime::runWithMissing(OpId op, ValueId wanted) {
 /// they are computed from is in memory.
 void JustInTime::placeGuide(const Guide &guide) {
   guided.assign(order.size(), {});
-  std::vector<int32_t> placeOf(problem.ops.size(), none);
-  for (size_t i = 0; i < order.size(); ++i)
-    placeOf[order[i]] = static_cast<int32_t>(i);
-  std::vector<int32_t> ready(problem.ops.size(), 0);
-  for (size_t op = 0; op < ready.size(); ++op) {
-    if (graph.rooted[op])
-      ready[op] = placeOf[op];
-    else
-      for (const Leaf &leaf : graph.leaves[op])
-        ready[op] = std::max(ready[op], ready[problem.values[leaf.value].op]);
-  }
   for (ValueId value : guide.kept)
     if (OpId op = problem.values[value].op; !graph.rooted[op])
       guided[ready[op]].push_back(value);
@@ -329,7 +360,7 @@ void JustInTime::applyGuide(const Guide &guide) {
 }
 
 JustInTime::Schedule JustInTime::play(const Guide &guide) {
-  constexpr size_t kernelsPerRoot = 4;
+  constexpr size_t kernelsPerValue = 3;
   start(guide);
   for (size_t i = 0; i < order.size(); ++i) {
     now = 2 * static_cast<int32_t>(i);
@@ -341,7 +372,8 @@ JustInTime::Schedule JustInTime::play(const Guide &guide) {
     for (ValueId value : guided[i])
       if (!resident[value])
         runWithMissing(problem.values[value].op, value);
-    if (schedule.plan.kernels.size() > kernelsPerRoot * order.size() + 100)
+    if (schedule.plan.kernels.size() >
+        kernelsPerValue * (order.size() + writtenCount) + 100)
       return std::move(schedule);
   }
   schedule.firstRead.push_back(static_cast<int32_t>(schedule.reads.size()));

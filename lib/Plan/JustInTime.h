@@ -60,9 +60,19 @@ private:
     bool made;
   };
 
+  /// Fusible ops that belong into the kernel of an anchor.
+  struct Fold {
+    std::vector<OpId> ops;
+    std::vector<ValueId> outputs;
+    bool checked = false;
+  };
+
   void chooseWritten();
   bool isWorthWriting(ValueId value) const;
+  void findReady();
   void findFolds();
+  void foldIntoResults(OpId root);
+  void foldIntoReader(OpId root);
   void placeGuide(const Guide &guide);
   void learnUses(const Schedule &before);
   void start(const Guide &guide);
@@ -104,10 +114,13 @@ private:
   const CostWeights weights;
   const std::vector<OpId> order;
   std::vector<int64_t> again; // per op
+  /// Per op: the place in the order after which it can run.
+  std::vector<int32_t> ready;
   /// Per value: whoever reads it reads it from memory.
   std::vector<char> written;
-  /// Per op: fusible ops that end in results and belong into its kernel.
-  std::vector<std::vector<OpId>> folds;
+  size_t writtenCount = 0;
+  /// Per op: what its kernel computes and writes instead of its own result.
+  std::vector<Fold> folds;
   /// Per place in the order: fusible values that a guide wants from there on.
   std::vector<std::vector<ValueId>> guided;
 
