@@ -239,7 +239,9 @@ ValueId Tape::sum(ValueId x, const Dims &shape) {
 }
 
 ValueId Tape::largest(ValueId x, const Dims &shape) {
-  return reduce("maximum", x, shape);
+  ValueId y = reduce("maximum", x, shape);
+  trained[y] = false;
+  return y;
 }
 
 ValueId Tape::reshape(ValueId x, const Dims &shape) {
