@@ -33,16 +33,17 @@ private:
   using Guide = JustInTime::Guide;
   using Schedule = JustInTime::Schedule;
 
-  /// What to keep at the tightest moment, and what becomes of it.
+  /// What to keep at tight moments, and what becomes of it.
   struct Attempt {
-    Guide guide;
+    std::vector<Guide> guides;
     /// Without a limit otherwise.
     Schedule known;
     Schedule within;
     int64_t cost = std::numeric_limits<int64_t>::max();
   };
 
-  int64_t tryRoom(MomentCut &cut, size_t at, int64_t room);
+  void guideTo(size_t at, int64_t excess);
+  void tryGuides();
   int64_t costOf(const Schedule &schedule) const;
   Draft finishBest();
   Draft finish(Schedule schedule) const;
@@ -53,6 +54,11 @@ private:
   const SolverOptions &options;
   const CostWeights weights;
   JustInTime jit;
+  std::optional<MomentCut> cut;
+  std::vector<Guide> guides;
+  /// Per guide: what its cut may keep.
+  std::vector<int64_t> rooms;
+  Schedule known, free;
   Attempt best;
 };
 
@@ -84,24 +90,37 @@ int64_t FirstPlanner::costOf(const Schedule &schedule) const {
          launches * problem.launchNs * 1000;
 }
 
-/// Plans with what the cut keeps of \p room. Returns by how much that exceeds
-/// the budget if nothing else is dropped.
-int64_t FirstPlanner::tryRoom(MomentCut &cut, size_t at, int64_t room) {
-  Attempt attempt;
-  attempt.guide = {at, cut.keep(jit.rootOrder(), at, room)};
-  attempt.known = jit.run(attempt.guide);
-  if (!attempt.known.complete)
-    return 0;
-  attempt.within = jit.runWithin(attempt.guide, attempt.known, budget);
-  int64_t excess =
-      jit.runWithin(attempt.guide, attempt.known, unlimitedBytes).peakBytes -
-      budget;
-  if (attempt.within.complete && attempt.within.peakBytes <= budget) {
-    attempt.cost = costOf(attempt.within);
-    if (attempt.cost < best.cost)
-      best = std::move(attempt);
+/// Settles what is kept at the moment \p at, where memory is exceeded by
+/// \p excess; anew with less room if it was settled before.
+void FirstPlanner::guideTo(size_t at, int64_t excess) {
+  size_t index = 0;
+  while (index < guides.size() && guides[index].at < at)
+    ++index;
+  if (index < guides.size() && guides[index].at == at) {
+    rooms[index] -= excess;
+    guides[index].kept.clear();
+  } else {
+    guides.insert(guides.begin() + index, Guide{at, {}});
+    rooms.insert(rooms.begin() + index, budget);
   }
-  return excess;
+  std::vector<Guide> before(guides.begin(), guides.begin() + index);
+  std::vector<char> resident = jit.residentsAt(before, at);
+  bool isLast = index + 1 == guides.size();
+  std::vector<ValueId> nothing;
+  MomentCut::Moment moment{jit.rootOrder(), at, resident,
+                           isLast ? jit.rootOrder().size()
+                                  : guides[index + 1].at,
+                           isLast ? nothing : guides[index + 1].kept};
+  guides[index].kept = cut->keep(moment, std::max<int64_t>(rooms[index], 0));
+}
+
+/// Drops more where the guides keep too much.
+void FirstPlanner::tryGuides() {
+  Schedule within = jit.runWithin(guides, known, budget);
+  if (!within.complete || within.peakBytes > budget)
+    return;
+  if (int64_t cost = costOf(within); cost < best.cost)
+    best = {guides, known, std::move(within), cost};
 }
 
 Draft FirstPlanner::finish(Schedule schedule) const {
@@ -126,7 +145,7 @@ Draft FirstPlanner::finishBest() {
     if (!draft.usable() || draft.verdict.livePeakBytes <= budget)
       return draft;
     cap -= draft.verdict.livePeakBytes - budget;
-    best.within = jit.runWithin(best.guide, best.known, cap);
+    best.within = jit.runWithin(best.guides, best.known, cap);
     if (best.within.peakBytes > cap)
       break;
   }
@@ -134,23 +153,31 @@ Draft FirstPlanner::finishBest() {
 }
 
 Draft FirstPlanner::run() {
+  constexpr int mostGuides = 8;
   if (!graph.error.empty())
     return Draft();
-  Schedule known = jit.run({});
-  Schedule free = jit.runWithin({}, known, unlimitedBytes);
-  if (!free.complete)
-    return Draft();
-  size_t at = free.peakAt;
-  if (free.peakBytes <= budget) {
-    Draft draft = finish(std::move(free));
-    if (draft.verdict.livePeakBytes <= budget)
-      return draft;
+  for (int i = 0;; ++i) {
+    known = jit.run(guides);
+    if (!known.complete)
+      break;
+    free = jit.runWithin(guides, known, unlimitedBytes);
+    fprintf(stderr, "%d: peak %.1f at %zu cost %.3e\n", i, free.peakBytes / 1e6,
+            free.peakAt, (double)costOf(free));
+    if (free.peakBytes <= budget) {
+      if (int64_t cost = costOf(free); cost < best.cost)
+        best = {guides, known, std::move(free), cost};
+      break;
+    }
+    if (!guides.empty())
+      tryGuides();
+    if (i == mostGuides)
+      break;
+    if (!cut)
+      cut.emplace(graph, weights);
+    guideTo(free.peakAt, free.peakBytes - budget);
   }
-  MomentCut cut(graph, weights);
-  int64_t excess = tryRoom(cut, at, budget);
-  if (excess > 0)
-    for (int64_t reserve : {excess / 2, excess})
-      tryRoom(cut, at, std::max<int64_t>(0, budget - reserve));
+  fprintf(stderr, "best %.1f cost %.3e\n", best.within.peakBytes / 1e6,
+          (double)best.cost);
   return finishBest();
 }
 

@@ -285,7 +285,7 @@ void JustInTime::emit(OpId op, ValueId wanted, int32_t step) {
   }
   done[op] = 1;
   if (limited)
-    makeRoom(kernel, step);
+    makeRoom(kernel, reads, step);
   if (!backwardBegan)
     beginBackward(kernel);
   for (ValueId value : kernel.outputs) {
@@ -327,17 +327,25 @@ void JustInTime::runWithMissing(OpId op, ValueId wanted) {
 // Runs
 //===----------------------------------------------------------------------===//
 
-/// Fusible values of the guide are written as soon as that can be, while what
-/// they are computed from is in memory.
-void JustInTime::placeGuide(const Guide &guide) {
+/// Fusible values of a guide are written as soon as that can be, while what
+/// they are computed from is in memory; if a guide before dropped them, they
+/// can only come back by themselves.
+void JustInTime::placeGuides(const std::vector<Guide> &guides) {
   guided.assign(order.size(), {});
-  for (ValueId value : guide.kept)
-    if (OpId op = problem.values[value].op; !graph.rooted[op])
-      guided[ready[op]].push_back(value);
+  size_t begin = 0;
+  for (const Guide &guide : guides) {
+    for (ValueId value : guide.kept) {
+      OpId op = problem.values[value].op;
+      size_t place = std::max<size_t>(ready[op], begin);
+      if (!graph.rooted[op] && place < guide.at)
+        guided[place].push_back(value);
+    }
+    begin = guide.at;
+  }
 }
 
-void JustInTime::start(const Guide &guide) {
-  placeGuide(guide);
+void JustInTime::start(const std::vector<Guide> &guides) {
+  placeGuides(guides);
   schedule = Schedule();
   live = 0;
   backwardBegan = false;
@@ -359,13 +367,15 @@ void JustInTime::applyGuide(const Guide &guide) {
       drop(value);
 }
 
-JustInTime::Schedule JustInTime::play(const Guide &guide) {
+JustInTime::Schedule JustInTime::play(const std::vector<Guide> &guides,
+                                      size_t end) {
   constexpr size_t kernelsPerValue = 3;
-  start(guide);
-  for (size_t i = 0; i < order.size(); ++i) {
+  start(guides);
+  auto guide = guides.begin();
+  for (size_t i = 0; i < end; ++i) {
     now = 2 * static_cast<int32_t>(i);
-    if (i == guide.at && !guide.kept.empty())
-      applyGuide(guide);
+    for (; guide != guides.end() && guide->at == i; ++guide)
+      applyGuide(*guide);
     if (!done[order[i]])
       runWithMissing(order[i], none);
     ++now;
@@ -381,16 +391,23 @@ JustInTime::Schedule JustInTime::play(const Guide &guide) {
   return std::move(schedule);
 }
 
-JustInTime::Schedule JustInTime::run(const Guide &guide) {
+JustInTime::Schedule JustInTime::run(const std::vector<Guide> &guides) {
   limited = false;
-  return play(guide);
+  return play(guides, order.size());
 }
 
-JustInTime::Schedule JustInTime::runWithin(const Guide &guide,
+JustInTime::Schedule JustInTime::runWithin(const std::vector<Guide> &guides,
                                            const Schedule &before,
                                            int64_t capBytes) {
   limited = true;
   cap = capBytes;
   learnUses(before);
-  return play(guide);
+  return play(guides, order.size());
+}
+
+std::vector<char> JustInTime::residentsAt(const std::vector<Guide> &guides,
+                                          size_t at) {
+  limited = false;
+  play(guides, at);
+  return resident;
 }

@@ -45,11 +45,16 @@ public:
   JustInTime(const Graph &graph, std::vector<OpId> order,
              const CostWeights &weights);
 
-  /// Without a limit: every value stays until \p guide drops it.
-  Schedule run(const Guide &guide);
+  /// Without a limit: every value stays until one of \p guides, which
+  /// ascend, drops it.
+  Schedule run(const std::vector<Guide> &guides);
   /// Within \p capBytes where that is possible; uses are those of \p before.
-  Schedule runWithin(const Guide &guide, const Schedule &before,
+  Schedule runWithin(const std::vector<Guide> &guides, const Schedule &before,
                      int64_t capBytes);
+
+  /// Per value: it stands in memory before the root at place \p at of a run
+  /// without a limit.
+  std::vector<char> residentsAt(const std::vector<Guide> &guides, size_t at);
 
   const std::vector<OpId> &rootOrder() const { return order; }
 
@@ -73,10 +78,10 @@ private:
   void findFolds();
   void foldIntoResults(OpId root);
   void foldIntoReader(OpId root);
-  void placeGuide(const Guide &guide);
+  void placeGuides(const std::vector<Guide> &guides);
   void learnUses(const Schedule &before);
-  void start(const Guide &guide);
-  Schedule play(const Guide &guide);
+  void start(const std::vector<Guide> &guides);
+  Schedule play(const std::vector<Guide> &guides, size_t end);
   void applyGuide(const Guide &guide);
   void runWithMissing(OpId op, ValueId wanted);
   void beginBackward(const Kernel &kernel);
@@ -95,8 +100,12 @@ private:
   void collectOps(const std::vector<OpId> &seeds, Kernel &kernel,
                   std::vector<ValueId> &reads);
   void emit(OpId op, ValueId wanted, int32_t step);
-  void makeRoom(const Kernel &kernel, int32_t step);
-  bool overwrites(ValueId output, int32_t step);
+  bool mightOverwrite(ValueId output, const std::vector<ValueId> &reads,
+                      int32_t step);
+  int64_t bytesOf(const Kernel &kernel, const std::vector<ValueId> &reads,
+                  int32_t step);
+  void makeRoom(const Kernel &kernel, const std::vector<ValueId> &reads,
+                int32_t step);
   void dropDead(const std::vector<ValueId> &values, int32_t step);
   void drop(ValueId value);
   void evict(int64_t bytes, int32_t step);

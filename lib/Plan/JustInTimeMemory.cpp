@@ -2,6 +2,8 @@
 
 #include "JustInTime.h"
 
+#include "ckpt/Plan/Kernel.h"
+
 #include <algorithm>
 #include <limits>
 
@@ -54,38 +56,52 @@ void JustInTime::dropDead(const std::vector<ValueId> &values, int32_t step) {
       drop(value);
 }
 
-/// Whether the next kernel may write \p output over a value that dies in it.
-bool JustInTime::overwrites(ValueId output, int32_t step) {
-  constexpr size_t mostVisited = 16;
-  std::vector<ValueId> chain = {output};
-  for (size_t i = 0; i < chain.size(); ++i)
-    for (const Read &read : problem.ops[problem.values[chain[i]].op].reads) {
-      bool keepsPlace = read.access == Access::Pointwise ||
-                        read.access == Access::Reshape ||
-                        read.access == Access::Aligned || read.destination;
-      if (!keepsPlace || graph.isFree(read.value))
-        continue;
-      if (!resident[read.value]) {
-        if (chain.size() < mostVisited)
-          chain.push_back(read.value);
-        continue;
-      }
-      if (problem.values[read.value].bytes == problem.values[output].bytes &&
-          graph.slot[read.value] > 0 && !isNeeded(read.value, step + 1) &&
-          nextUse(read.value) == none)
-        return true;
-    }
+/// Whether some value that dies in the next kernel might be overwritten by
+/// \p output; the rules of kernels are asked only then.
+bool JustInTime::mightOverwrite(ValueId output,
+                                const std::vector<ValueId> &reads,
+                                int32_t step) {
+  for (ValueId value : reads)
+    if (problem.values[value].bytes == problem.values[output].bytes &&
+        graph.slot[value] > 0 && !isNeeded(value, step + 1) &&
+        nextUse(value) == none)
+      return true;
   return false;
 }
 
-/// Evicts what the next kernel leaves no room for.
-void JustInTime::makeRoom(const Kernel &kernel, int32_t step) {
-  int64_t needed = 0;
-  for (ValueId value : kernel.outputs)
-    if (!resident[value] && !overwrites(value, step))
-      needed += graph.slot[value];
+/// Bytes that the next kernel takes while it runs.
+int64_t JustInTime::bytesOf(const Kernel &kernel,
+                            const std::vector<ValueId> &reads, int32_t step) {
+  int64_t bytes = 0;
   for (OpId op : kernel.ops)
-    needed += slotBytes(problem.ops[op].workspaceBytes);
+    bytes += slotBytes(problem.ops[op].workspaceBytes);
+  bool ask = false;
+  for (ValueId value : kernel.outputs)
+    if (!resident[value]) {
+      bytes += graph.slot[value];
+      ask |= graph.slot[value] > 0 && mightOverwrite(value, reads, step);
+    }
+  if (!ask)
+    return bytes;
+  ++stamp;
+  std::vector<char> written(kernel.outputs.size(), 0);
+  for (const InPlacePair &pair : analyze(problem, kernel).inPlace) {
+    ValueId output = kernel.outputs[pair.output];
+    if (written[pair.output] || valueStamp[pair.input] == stamp ||
+        resident[output] || graph.slot[pair.input] == 0 ||
+        isNeeded(pair.input, step + 1) || nextUse(pair.input) != none)
+      continue;
+    written[pair.output] = 1;
+    valueStamp[pair.input] = stamp;
+    bytes -= graph.slot[output];
+  }
+  return bytes;
+}
+
+/// Evicts what the next kernel leaves no room for.
+void JustInTime::makeRoom(const Kernel &kernel,
+                          const std::vector<ValueId> &reads, int32_t step) {
+  int64_t needed = bytesOf(kernel, reads, step);
   if (live + needed > cap)
     evict(live + needed - cap, step);
   if (live + needed > schedule.peakBytes) {

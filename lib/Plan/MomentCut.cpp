@@ -83,11 +83,11 @@ MomentCut::MomentCut(const Graph &graph, const CostWeights &weights)
 // The network
 //===----------------------------------------------------------------------===//
 
-/// Marks what can be made from the roots before \p at.
-void MomentCut::findPast(const std::vector<OpId> &order, size_t at) {
+/// Marks what can be made from the roots that have run.
+void MomentCut::findPast(const Moment &moment) {
   std::vector<char> done(graph.problem.ops.size(), 0);
-  for (size_t i = 0; i < at; ++i)
-    done[order[i]] = 1;
+  for (size_t i = 0; i < moment.at; ++i)
+    done[moment.order[i]] = 1;
   past.assign(graph.problem.values.size(), 0);
   for (size_t op = 0; op < done.size(); ++op) {
     if (!graph.live[op])
@@ -102,8 +102,9 @@ void MomentCut::findPast(const std::vector<OpId> &order, size_t at) {
 }
 
 /// Demands what the kernel of \p root reads of what exists by now; values that
-/// the future makes are seen through. With \p pin it is read from memory.
-void MomentCut::collectDemand(OpId root, bool pin) {
+/// the future makes are seen through. What is in \p resident is read from
+/// memory.
+void MomentCut::collectDemand(OpId root, const std::vector<char> *resident) {
   std::vector<OpId> stack = {root};
   while (!stack.empty()) {
     OpId current = stack.back();
@@ -114,14 +115,30 @@ void MomentCut::collectDemand(OpId root, bool pin) {
         continue;
       if (past[leaf.value]) {
         demanded[leaf.value] = 1;
-        if (pin)
-          pinned[leaf.value] |= leaf.memory || graph.rooted[producer];
+        if (resident)
+          pinned[leaf.value] |= (*resident)[leaf.value];
       } else if (!graph.rooted[producer] && !seen[producer]) {
         seen[producer] = 1;
         stack.push_back(producer);
       }
     }
   }
+}
+
+void MomentCut::collectAllDemand(const Moment &moment) {
+  demanded.assign(graph.problem.values.size(), 0);
+  pinned.assign(graph.problem.values.size(), 0);
+  seen.assign(graph.problem.ops.size(), 0);
+  for (size_t i = moment.at + 1; i < moment.until; ++i)
+    collectDemand(moment.order[i], nullptr);
+  for (ValueId value : moment.kept)
+    if (past[value])
+      demanded[value] = !isWritten(value);
+    else
+      collectDemand(graph.problem.values[value].op, nullptr);
+  demandedLater = demanded;
+  seen.assign(graph.problem.ops.size(), 0);
+  collectDemand(moment.order[moment.at], &moment.resident);
 }
 
 /// Everything that the demand reaches, producers first.
@@ -153,10 +170,30 @@ void MomentCut::collectNodes() {
   }
 }
 
+void MomentCut::findAvailability(const Moment &moment) {
+  availability.assign(nodes.size(), Availability::Dropped);
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    OpId op = ops[opOfNode[i]];
+    bool canMake = !graph.rooted[op];
+    for (const Leaf &leaf : graph.leaves[op])
+      canMake &= isWritten(leaf.value) ||
+                 (nodeIndex[leaf.value] != none &&
+                  availability[nodeIndex[leaf.value]] != Availability::Dropped);
+    if (moment.resident[nodes[i]])
+      availability[i] = Availability::InMemory;
+    else if (canMake)
+      availability[i] = Availability::Makeable;
+  }
+}
+
 void MomentCut::addNode(size_t index) {
   ValueId value = nodes[index];
   if (demanded[value])
     cut.addArc(sourceNode, nodeNumber(index), MinCut::infinite);
+  if (availability[index] == Availability::Dropped) {
+    cut.addArc(nodeNumber(index), opNumber(opOfNode[index]), MinCut::infinite);
+    return;
+  }
   keepCapacity[index] =
       isMakeable(index) ? toCapacity(writePs(graph, value)) : 0;
   keepArc[index] = cut.addArc(nodeNumber(index), opNumber(opOfNode[index]),
@@ -196,6 +233,8 @@ void MomentCut::buildNetwork() {
 /// Labels at \p price, which must not be below that of the flow in `cut`.
 MomentCut::Labels MomentCut::solveAt(double price) {
   for (size_t i = 0; i < nodes.size(); ++i) {
+    if (keepArc[i] == none)
+      continue;
     double write = isMakeable(i) ? writePs(graph, nodes[i]) : 0;
     int64_t capacity =
         toCapacity(write + price * static_cast<double>(graph.slot[nodes[i]]));
@@ -398,20 +437,13 @@ int64_t MomentCut::kernelBytes(OpId root) const {
   return bytes;
 }
 
-std::vector<ValueId> MomentCut::keep(const std::vector<OpId> &order, size_t at,
-                                     int64_t room) {
-  findPast(order, at);
-  demanded.assign(graph.problem.values.size(), 0);
-  pinned.assign(graph.problem.values.size(), 0);
-  seen.assign(graph.problem.ops.size(), 0);
-  for (size_t i = at + 1; i < order.size(); ++i)
-    collectDemand(order[i], /*pin=*/false);
-  demandedLater = demanded;
-  seen.assign(graph.problem.ops.size(), 0);
-  collectDemand(order[at], /*pin=*/true);
+std::vector<ValueId> MomentCut::keep(const Moment &moment, int64_t room) {
+  findPast(moment);
+  collectAllDemand(moment);
   collectNodes();
+  findAvailability(moment);
   buildNetwork();
-  Labels labels = search(room - kernelBytes(order[at]));
+  Labels labels = search(room - kernelBytes(moment.order[moment.at]));
   std::vector<ValueId> kept;
   for (size_t i = 0; i < nodes.size(); ++i)
     if (isKept(labels, i))

@@ -37,13 +37,27 @@ class MomentCut {
 public:
   MomentCut(const Graph &graph, const CostWeights &weights);
 
-  /// The values to keep just before the root `order[at]` runs, so that they and
-  /// its kernel take at most \p room bytes. Every root before it has run. What
-  /// it reads itself is kept in any case, and may be more than that.
-  std::vector<ValueId> keep(const std::vector<OpId> &order, size_t at,
-                            int64_t room);
+  /// What is known of the moment just before the root `order[at]` runs.
+  struct Moment {
+    const std::vector<OpId> &order;
+    size_t at = 0;
+    /// Per value: it stands in memory. Other values can be kept only if they
+    /// are fusible and what they are computed from is there.
+    const std::vector<char> &resident;
+    /// What is kept at a later moment is settled: from there on only `kept` is
+    /// demanded.
+    size_t until = 0;
+    const std::vector<ValueId> &kept;
+  };
+
+  /// The values to keep so that they and the kernel of the root take at most
+  /// \p room bytes. What it reads itself is kept in any case, and may be more
+  /// than that.
+  std::vector<ValueId> keep(const Moment &moment, int64_t room);
 
 private:
+  enum class Availability : uint8_t { Dropped, InMemory, Makeable };
+
   /// A consistent answer: what is at hand, and what is computed from here on.
   struct Labels {
     std::vector<char> available, computed;
@@ -51,8 +65,10 @@ private:
     double cost = 0, price = 0;
   };
 
-  void findPast(const std::vector<OpId> &order, size_t at);
-  void collectDemand(OpId root, bool pin);
+  void findPast(const Moment &moment);
+  void collectAllDemand(const Moment &moment);
+  void findAvailability(const Moment &moment);
+  void collectDemand(OpId root, const std::vector<char> *resident);
   bool overwrites(ValueId output) const;
   int64_t kernelBytes(OpId root) const;
   void collectNodes();
@@ -74,7 +90,7 @@ private:
     return past[value] && graph.problem.values[value].home == Home::Result;
   }
   bool isMakeable(size_t node) const {
-    return !graph.rooted[graph.problem.values[nodes[node]].op];
+    return availability[node] == Availability::Makeable;
   }
   int64_t toCapacity(double ps) const { return std::llround(ps / scale); }
   int32_t nodeNumber(size_t node) const {
@@ -96,7 +112,8 @@ private:
   std::vector<ValueId> nodes;
   std::vector<OpId> ops;
   std::vector<int32_t> opOfNode;
-  std::vector<int32_t> keepArc; // or -1
+  std::vector<Availability> availability; // per node
+  std::vector<int32_t> keepArc;           // or -1
   std::vector<int64_t> keepCapacity;
   MinCut cut;
 };
