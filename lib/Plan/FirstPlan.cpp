@@ -25,7 +25,8 @@ public:
                const SolverOptions &options)
       : graph(graph), problem(graph.problem), budget(budgetBytes),
         options(options), weights(),
-        jit(graph, orderRoots(graph, options.reorder), weights) {}
+        jit(graph, orderRoots(graph, options.reorder), weights),
+        room(budgetBytes), weight(graph.problem.values.size(), 1) {}
 
   Draft run();
 
@@ -33,17 +34,17 @@ private:
   using Guide = JustInTime::Guide;
   using Schedule = JustInTime::Schedule;
 
-  /// What to keep at tight moments, and what becomes of it.
+  /// What to keep at the tightest moment, and what becomes of it.
   struct Attempt {
-    std::vector<Guide> guides;
+    Guide guide;
     /// Without a limit otherwise.
     Schedule known;
     Schedule within;
     int64_t cost = std::numeric_limits<int64_t>::max();
   };
 
-  void guideTo(size_t at, int64_t excess);
-  void tryGuides();
+  void relieve(const Schedule &free);
+  void tryGuide();
   int64_t costOf(const Schedule &schedule) const;
   Draft finishBest();
   Draft finish(Schedule schedule) const;
@@ -54,11 +55,11 @@ private:
   const SolverOptions &options;
   const CostWeights weights;
   JustInTime jit;
-  std::optional<MomentCut> cut;
-  std::vector<Guide> guides;
-  /// Per guide: what its cut may keep.
-  std::vector<int64_t> rooms;
-  Schedule known, free;
+  Guide guide;
+  /// What the guide may keep, and how much the bytes of each value count.
+  int64_t room;
+  std::vector<double> weight;
+  Schedule known;
   Attempt best;
 };
 
@@ -90,37 +91,24 @@ int64_t FirstPlanner::costOf(const Schedule &schedule) const {
          launches * problem.launchNs * 1000;
 }
 
-/// Settles what is kept at the moment \p at, where memory is exceeded by
-/// \p excess; anew with less room if it was settled before.
-void FirstPlanner::guideTo(size_t at, int64_t excess) {
-  size_t index = 0;
-  while (index < guides.size() && guides[index].at < at)
-    ++index;
-  if (index < guides.size() && guides[index].at == at) {
-    rooms[index] -= excess;
-    guides[index].kept.clear();
-  } else {
-    guides.insert(guides.begin() + index, Guide{at, {}});
-    rooms.insert(rooms.begin() + index, budget);
+/// The schedule exceeds the budget somewhere: there, less has to be kept.
+void FirstPlanner::relieve(const Schedule &free) {
+  constexpr double factor = 1.5;
+  if (free.peakAt == guide.at) {
+    room -= free.peakBytes - budget;
+    return;
   }
-  std::vector<Guide> before(guides.begin(), guides.begin() + index);
-  std::vector<char> resident = jit.residentsAt(before, at);
-  bool isLast = index + 1 == guides.size();
-  std::vector<ValueId> nothing;
-  MomentCut::Moment moment{jit.rootOrder(), at, resident,
-                           isLast ? jit.rootOrder().size()
-                                  : guides[index + 1].at,
-                           isLast ? nothing : guides[index + 1].kept};
-  guides[index].kept = cut->keep(moment, std::max<int64_t>(rooms[index], 0));
+  for (ValueId value : jit.keptAcross(guide, known, free.peakAt))
+    weight[value] *= factor;
 }
 
-/// Drops more where the guides keep too much.
-void FirstPlanner::tryGuides() {
-  Schedule within = jit.runWithin(guides, known, budget);
+/// Drops more where the guide keeps too much.
+void FirstPlanner::tryGuide() {
+  Schedule within = jit.runWithin(guide, known, budget);
   if (!within.complete || within.peakBytes > budget)
     return;
   if (int64_t cost = costOf(within); cost < best.cost)
-    best = {guides, known, std::move(within), cost};
+    best = {guide, known, std::move(within), cost};
 }
 
 Draft FirstPlanner::finish(Schedule schedule) const {
@@ -145,7 +133,7 @@ Draft FirstPlanner::finishBest() {
     if (!draft.usable() || draft.verdict.livePeakBytes <= budget)
       return draft;
     cap -= draft.verdict.livePeakBytes - budget;
-    best.within = jit.runWithin(best.guides, best.known, cap);
+    best.within = jit.runWithin(best.guide, best.known, cap);
     if (best.within.peakBytes > cap)
       break;
   }
@@ -156,25 +144,26 @@ Draft FirstPlanner::run() {
   constexpr int mostGuides = 8;
   if (!graph.error.empty())
     return Draft();
-  for (int i = 0;; ++i) {
-    known = jit.run(guides);
+  known = jit.run({});
+  Schedule free = jit.runWithin({}, known, unlimitedBytes);
+  if (!free.complete)
+    return Draft();
+  if (free.peakBytes <= budget)
+    return finish(std::move(free));
+  MomentCut cut(graph, weights);
+  guide.at = free.peakAt;
+  std::vector<char> resident = jit.residentsAt(guide.at);
+  for (int i = 0; i < mostGuides && free.peakBytes > budget; ++i) {
+    guide.kept = cut.keep({jit.rootOrder(), guide.at, resident, weight},
+                          std::max<int64_t>(room, 0));
+    known = jit.run(guide);
     if (!known.complete)
       break;
-    free = jit.runWithin(guides, known, unlimitedBytes);
+    free = jit.runWithin(guide, known, unlimitedBytes);
     fprintf(stderr, "%d: peak %.1f at %zu cost %.3e\n", i, free.peakBytes / 1e6,
             free.peakAt, (double)costOf(free));
-    if (free.peakBytes <= budget) {
-      if (int64_t cost = costOf(free); cost < best.cost)
-        best = {guides, known, std::move(free), cost};
-      break;
-    }
-    if (!guides.empty())
-      tryGuides();
-    if (i == mostGuides)
-      break;
-    if (!cut)
-      cut.emplace(graph, weights);
-    guideTo(free.peakAt, free.peakBytes - budget);
+    tryGuide();
+    relieve(free);
   }
   fprintf(stderr, "best %.1f cost %.3e\n", best.within.peakBytes / 1e6,
           (double)best.cost);

@@ -63,7 +63,8 @@ bool JustInTime::isWorthWriting(ValueId value) const {
 void JustInTime::findReady() {
   ready.assign(problem.ops.size(), 0);
   for (size_t i = 0; i < order.size(); ++i)
-    ready[order[i]] = static_cast<int32_t>(i);
+    if (graph.rooted[order[i]])
+      ready[order[i]] = static_cast<int32_t>(i);
   for (size_t op = 0; op < ready.size(); ++op)
     if (!graph.rooted[op])
       for (const Leaf &leaf : graph.leaves[op])
@@ -320,32 +321,38 @@ void JustInTime::runWithMissing(OpId op, ValueId wanted) {
       emit(problem.values[value].op, value, step);
     ++step;
   }
-  emit(op, wanted, step);
+  // An anchor that is folded into it made it along the way.
+  if (wanted == none ? !done[op] : !resident[wanted])
+    emit(op, wanted, step);
 }
 
 //===----------------------------------------------------------------------===//
 // Runs
 //===----------------------------------------------------------------------===//
 
-/// Fusible values of a guide are written as soon as that can be, while what
-/// they are computed from is in memory; if a guide before dropped them, they
-/// can only come back by themselves.
-void JustInTime::placeGuides(const std::vector<Guide> &guides) {
+/// Fusible values of the guide that can be made from others that it keeps are
+/// made when they are read. The rest is written as soon as that can be, while
+/// what it is computed from is in memory.
+void JustInTime::placeGuide(const Guide &guide) {
   guided.assign(order.size(), {});
-  size_t begin = 0;
-  for (const Guide &guide : guides) {
-    for (ValueId value : guide.kept) {
-      OpId op = problem.values[value].op;
-      size_t place = std::max<size_t>(ready[op], begin);
-      if (!graph.rooted[op] && place < guide.at)
-        guided[place].push_back(value);
-    }
-    begin = guide.at;
+  std::vector<char> kept(problem.values.size(), 0);
+  for (ValueId value : guide.kept)
+    kept[value] = 1;
+  // Per op: whether what it makes can be made from what is kept.
+  std::vector<char> makeable(problem.ops.size(), 0);
+  for (size_t op = 0; op < makeable.size(); ++op) {
+    makeable[op] = !graph.rooted[op];
+    for (const Leaf &leaf : graph.leaves[op])
+      makeable[op] &=
+          kept[leaf.value] || makeable[problem.values[leaf.value].op];
   }
+  for (ValueId value : guide.kept)
+    if (OpId op = problem.values[value].op; !graph.rooted[op] && !makeable[op])
+      guided[ready[op]].push_back(value);
 }
 
-void JustInTime::start(const std::vector<Guide> &guides) {
-  placeGuides(guides);
+void JustInTime::start(const Guide &guide) {
+  placeGuide(guide);
   schedule = Schedule();
   live = 0;
   backwardBegan = false;
@@ -367,15 +374,13 @@ void JustInTime::applyGuide(const Guide &guide) {
       drop(value);
 }
 
-JustInTime::Schedule JustInTime::play(const std::vector<Guide> &guides,
-                                      size_t end) {
+JustInTime::Schedule JustInTime::play(const Guide &guide, size_t end) {
   constexpr size_t kernelsPerValue = 3;
-  start(guides);
-  auto guide = guides.begin();
+  start(guide);
   for (size_t i = 0; i < end; ++i) {
     now = 2 * static_cast<int32_t>(i);
-    for (; guide != guides.end() && guide->at == i; ++guide)
-      applyGuide(*guide);
+    if (i == guide.at && !guide.kept.empty())
+      applyGuide(guide);
     if (!done[order[i]])
       runWithMissing(order[i], none);
     ++now;
@@ -391,23 +396,45 @@ JustInTime::Schedule JustInTime::play(const std::vector<Guide> &guides,
   return std::move(schedule);
 }
 
-JustInTime::Schedule JustInTime::run(const std::vector<Guide> &guides) {
+JustInTime::Schedule JustInTime::run(const Guide &guide) {
   limited = false;
-  return play(guides, order.size());
+  return play(guide, order.size());
 }
 
-JustInTime::Schedule JustInTime::runWithin(const std::vector<Guide> &guides,
+JustInTime::Schedule JustInTime::runWithin(const Guide &guide,
                                            const Schedule &before,
                                            int64_t capBytes) {
   limited = true;
   cap = capBytes;
   learnUses(before);
-  return play(guides, order.size());
+  return play(guide, order.size());
 }
 
-std::vector<char> JustInTime::residentsAt(const std::vector<Guide> &guides,
-                                          size_t at) {
+std::vector<char> JustInTime::residentsAt(size_t at) {
   limited = false;
-  play(guides, at);
+  play({}, at);
   return resident;
+}
+
+std::vector<ValueId> JustInTime::keptAcross(const Guide &guide,
+                                            const Schedule &schedule,
+                                            size_t at) const {
+  // Made before and read after.
+  std::vector<char> made(problem.values.size(), 0), read = made;
+  int32_t first = static_cast<int32_t>(std::min(at, guide.at));
+  int32_t last = static_cast<int32_t>(std::max(at, guide.at));
+  for (size_t k = 0; k < schedule.plan.kernels.size(); ++k) {
+    if (schedule.place[k] / 2 <= first)
+      for (ValueId value : schedule.plan.kernels[k].outputs)
+        made[value] = 1;
+    if (schedule.place[k] / 2 >= last)
+      for (int32_t i = schedule.firstRead[k]; i < schedule.firstRead[k + 1];
+           ++i)
+        read[schedule.reads[i]] = 1;
+  }
+  std::vector<ValueId> across;
+  for (ValueId value : guide.kept)
+    if (made[value] && read[value])
+      across.push_back(value);
+  return across;
 }

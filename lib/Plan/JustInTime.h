@@ -45,16 +45,20 @@ public:
   JustInTime(const Graph &graph, std::vector<OpId> order,
              const CostWeights &weights);
 
-  /// Without a limit: every value stays until one of \p guides, which
-  /// ascend, drops it.
-  Schedule run(const std::vector<Guide> &guides);
+  /// Without a limit: every value stays until \p guide drops it.
+  Schedule run(const Guide &guide);
   /// Within \p capBytes where that is possible; uses are those of \p before.
-  Schedule runWithin(const std::vector<Guide> &guides, const Schedule &before,
+  Schedule runWithin(const Guide &guide, const Schedule &before,
                      int64_t capBytes);
 
   /// Per value: it stands in memory before the root at place \p at of a run
-  /// without a limit.
-  std::vector<char> residentsAt(const std::vector<Guide> &guides, size_t at);
+  /// without limit and guide.
+  std::vector<char> residentsAt(size_t at);
+
+  /// The values that \p guide keeps and that stand in memory when the root at
+  /// place \p at of \p schedule runs.
+  std::vector<ValueId> keptAcross(const Guide &guide, const Schedule &schedule,
+                                  size_t at) const;
 
   const std::vector<OpId> &rootOrder() const { return order; }
 
@@ -78,10 +82,11 @@ private:
   void findFolds();
   void foldIntoResults(OpId root);
   void foldIntoReader(OpId root);
-  void placeGuides(const std::vector<Guide> &guides);
+  bool isMakeable(OpId op, std::vector<signed char> &known) const;
+  void placeGuide(const Guide &guide);
   void learnUses(const Schedule &before);
-  void start(const std::vector<Guide> &guides);
-  Schedule play(const std::vector<Guide> &guides, size_t end);
+  void start(const Guide &guide);
+  Schedule play(const Guide &guide, size_t end);
   void applyGuide(const Guide &guide);
   void runWithMissing(OpId op, ValueId wanted);
   void beginBackward(const Kernel &kernel);

@@ -129,13 +129,8 @@ void MomentCut::collectAllDemand(const Moment &moment) {
   demanded.assign(graph.problem.values.size(), 0);
   pinned.assign(graph.problem.values.size(), 0);
   seen.assign(graph.problem.ops.size(), 0);
-  for (size_t i = moment.at + 1; i < moment.until; ++i)
+  for (size_t i = moment.at + 1; i < moment.order.size(); ++i)
     collectDemand(moment.order[i], nullptr);
-  for (ValueId value : moment.kept)
-    if (past[value])
-      demanded[value] = !isWritten(value);
-    else
-      collectDemand(graph.problem.values[value].op, nullptr);
   demandedLater = demanded;
   seen.assign(graph.problem.ops.size(), 0);
   collectDemand(moment.order[moment.at], &moment.resident);
@@ -172,7 +167,10 @@ void MomentCut::collectNodes() {
 
 void MomentCut::findAvailability(const Moment &moment) {
   availability.assign(nodes.size(), Availability::Dropped);
+  pricedBytes.resize(nodes.size());
   for (size_t i = 0; i < nodes.size(); ++i) {
+    pricedBytes[i] =
+        static_cast<double>(graph.slot[nodes[i]]) * moment.weight[nodes[i]];
     OpId op = ops[opOfNode[i]];
     bool canMake = !graph.rooted[op];
     for (const Leaf &leaf : graph.leaves[op])
@@ -236,8 +234,7 @@ MomentCut::Labels MomentCut::solveAt(double price) {
     if (keepArc[i] == none)
       continue;
     double write = isMakeable(i) ? writePs(graph, nodes[i]) : 0;
-    int64_t capacity =
-        toCapacity(write + price * static_cast<double>(graph.slot[nodes[i]]));
+    int64_t capacity = toCapacity(write + price * pricedBytes[i]);
     cut.raise(keepArc[i], capacity - keepCapacity[i]);
     keepCapacity[i] = capacity;
   }
@@ -256,11 +253,13 @@ MomentCut::Labels MomentCut::solveAt(double price) {
 
 void MomentCut::evaluate(Labels &labels) const {
   labels.bytes = 0;
+  labels.pricedBytes = 0;
   labels.cost = 0;
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (!isKept(labels, i))
       continue;
     labels.bytes += graph.slot[nodes[i]];
+    labels.pricedBytes += pricedBytes[i];
     labels.cost += isMakeable(i) ? writePs(graph, nodes[i]) : 0;
   }
   for (size_t i = 0; i < ops.size(); ++i)
@@ -298,7 +297,7 @@ MomentCut::Labels MomentCut::closeIn(Labels cheaper, Labels fitting,
   constexpr double near = 1.0001;
   for (int step = 0; step < mostSteps; ++step) {
     double middle = (fitting.cost - cheaper.cost) /
-                    static_cast<double>(cheaper.bytes - fitting.bytes);
+                    (cheaper.pricedBytes - fitting.pricedBytes);
     if (!(middle > cheaper.price * near) || middle * near >= fitting.price)
       break;
     MinCut savedCut = cut;
@@ -360,7 +359,7 @@ void MomentCut::moveBack(Labels &labels, const Labels &cheaper,
   size_t numNodes = nodes.size();
   std::vector<int32_t> component = findComponents(labels, cheaper);
   std::vector<int64_t> bytes(component.size(), 0);
-  std::vector<double> saving(component.size(), 0);
+  std::vector<double> saving(component.size(), 0), priced(component.size(), 0);
   for (size_t i = 0; i < numNodes; ++i) {
     int32_t part =
         component[i] != none ? component[i] : component[numNodes + opOfNode[i]];
@@ -368,6 +367,7 @@ void MomentCut::moveBack(Labels &labels, const Labels &cheaper,
       continue;
     int change = isKept(cheaper, i) - isKept(labels, i);
     bytes[part] += change * graph.slot[nodes[i]];
+    priced[part] += change * pricedBytes[i];
     saving[part] -= change * (isMakeable(i) ? writePs(graph, nodes[i]) : 0);
   }
   for (size_t i = 0; i < ops.size(); ++i)
@@ -379,8 +379,7 @@ void MomentCut::moveBack(Labels &labels, const Labels &cheaper,
     if (component[x] == static_cast<int32_t>(x) && saving[x] > 0)
       parts.push_back(component[x]);
   auto rate = [&](int32_t part) {
-    return saving[part] /
-           static_cast<double>(std::max<int64_t>(bytes[part], 1));
+    return saving[part] / std::max(priced[part], 1.0);
   };
   std::sort(parts.begin(), parts.end(), [&](int32_t a, int32_t b) {
     return rate(a) != rate(b) ? rate(a) > rate(b) : a < b;

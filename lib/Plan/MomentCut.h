@@ -44,10 +44,9 @@ public:
     /// Per value: it stands in memory. Other values can be kept only if they
     /// are fusible and what they are computed from is there.
     const std::vector<char> &resident;
-    /// What is kept at a later moment is settled: from there on only `kept` is
-    /// demanded.
-    size_t until = 0;
-    const std::vector<ValueId> &kept;
+    /// Per value: by how much its bytes count more than others', as they also
+    /// stand in memory at other tight moments.
+    const std::vector<double> &weight;
   };
 
   /// The values to keep so that they and the kernel of the root take at most
@@ -62,7 +61,7 @@ private:
   struct Labels {
     std::vector<char> available, computed;
     int64_t bytes = 0;
-    double cost = 0, price = 0;
+    double pricedBytes = 0, cost = 0, price = 0;
   };
 
   void findPast(const Moment &moment);
@@ -113,6 +112,7 @@ private:
   std::vector<OpId> ops;
   std::vector<int32_t> opOfNode;
   std::vector<Availability> availability; // per node
+  std::vector<double> pricedBytes;        // per node
   std::vector<int32_t> keepArc;           // or -1
   std::vector<int64_t> keepCapacity;
   MinCut cut;

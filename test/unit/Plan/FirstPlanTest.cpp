@@ -22,7 +22,7 @@ TEST_P(FirstPlans, FitTheirBudgets) {
   Draft free = firstPlan(graph, unlimited, SolverOptions());
   ASSERT_TRUE(free.usable());
   EXPECT_EQ(free.verdict.extraFlops, 0);
-  for (int64_t percent : {90, 70}) {
+  for (int64_t percent : {90, 70, 50}) {
     int64_t budget = free.verdict.livePeakBytes / 100 * percent;
     Draft draft = firstPlan(graph, budget, SolverOptions());
     ASSERT_TRUE(draft.usable()) << percent << " %";
