@@ -43,8 +43,9 @@ private:
     int64_t cost = std::numeric_limits<int64_t>::max();
   };
 
-  void relieve(const Schedule &free);
+  void relieve(const Schedule &free, bool inVain);
   void tryGuide();
+  bool isGoodEnough(int64_t freeCost) const;
   int64_t costOf(const Schedule &schedule) const;
   Draft finishBest();
   Draft finish(Schedule schedule) const;
@@ -91,11 +92,14 @@ int64_t FirstPlanner::costOf(const Schedule &schedule) const {
          launches * problem.launchNs * 1000;
 }
 
-/// The schedule exceeds the budget somewhere: there, less has to be kept.
-void FirstPlanner::relieve(const Schedule &free) {
+/// The schedule exceeds the budget somewhere: there, less has to be kept. If
+/// that was tried in vain, it is what is made again on the way back that takes
+/// the room.
+void FirstPlanner::relieve(const Schedule &free, bool inVain) {
   constexpr double factor = 1.5;
-  if (free.peakAt == guide.at) {
-    room -= free.peakBytes - budget;
+  int64_t excess = free.peakBytes - budget;
+  if (free.peakAt == guide.at || inVain) {
+    room -= inVain ? excess / 2 : excess;
     return;
   }
   for (ValueId value : jit.keptAcross(guide, known, free.peakAt))
@@ -140,8 +144,17 @@ Draft FirstPlanner::finishBest() {
   return Draft();
 }
 
+/// Whether better guides could still pay off: what the best schedule costs is
+/// well above \p freeCost, that of one which nothing was dropped from.
+bool FirstPlanner::isGoodEnough(int64_t freeCost) const {
+  constexpr double near = 1.01;
+  return best.cost < std::numeric_limits<int64_t>::max() &&
+         static_cast<double>(best.cost) < near * static_cast<double>(freeCost);
+}
+
 Draft FirstPlanner::run() {
   constexpr int mostGuides = 8;
+  constexpr double noBetter = 0.99;
   if (!graph.error.empty())
     return Draft();
   known = jit.run({});
@@ -159,14 +172,15 @@ Draft FirstPlanner::run() {
     known = jit.run(guide);
     if (!known.complete)
       break;
-    free = jit.runWithin(guide, known, unlimitedBytes);
-    fprintf(stderr, "%d: peak %.1f at %zu cost %.3e\n", i, free.peakBytes / 1e6,
-            free.peakAt, (double)costOf(free));
+    Schedule next = jit.runWithin(guide, known, unlimitedBytes);
     tryGuide();
-    relieve(free);
+    if (isGoodEnough(costOf(next)))
+      break;
+    relieve(next, next.peakAt == free.peakAt &&
+                      static_cast<double>(next.peakBytes) >
+                          noBetter * static_cast<double>(free.peakBytes));
+    free = std::move(next);
   }
-  fprintf(stderr, "best %.1f cost %.3e\n", best.within.peakBytes / 1e6,
-          (double)best.cost);
   return finishBest();
 }
 

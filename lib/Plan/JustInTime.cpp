@@ -355,6 +355,7 @@ void JustInTime::start(const Guide &guide) {
   placeGuide(guide);
   schedule = Schedule();
   live = 0;
+  scanned = 0;
   backwardBegan = false;
   resident.assign(problem.values.size(), 0);
   listed.assign(problem.values.size(), 0);
@@ -374,8 +375,15 @@ void JustInTime::applyGuide(const Guide &guide) {
       drop(value);
 }
 
+/// Whether it makes the same again and again.
+bool JustInTime::isHopeless() const {
+  constexpr size_t kernelsPerValue = 3, scansPerValue = 100;
+  size_t values = order.size() + writtenCount;
+  return schedule.plan.kernels.size() > kernelsPerValue * values + 100 ||
+         scanned > scansPerValue * values + 100000;
+}
+
 JustInTime::Schedule JustInTime::play(const Guide &guide, size_t end) {
-  constexpr size_t kernelsPerValue = 3;
   start(guide);
   for (size_t i = 0; i < end; ++i) {
     now = 2 * static_cast<int32_t>(i);
@@ -387,8 +395,7 @@ JustInTime::Schedule JustInTime::play(const Guide &guide, size_t end) {
     for (ValueId value : guided[i])
       if (!resident[value])
         runWithMissing(problem.values[value].op, value);
-    if (schedule.plan.kernels.size() >
-        kernelsPerValue * (order.size() + writtenCount) + 100)
+    if (isHopeless())
       return std::move(schedule);
   }
   schedule.firstRead.push_back(static_cast<int32_t>(schedule.reads.size()));

@@ -88,6 +88,7 @@ private:
   void start(const Guide &guide);
   Schedule play(const Guide &guide, size_t end);
   void applyGuide(const Guide &guide);
+  bool isHopeless() const;
   void runWithMissing(OpId op, ValueId wanted);
   void beginBackward(const Kernel &kernel);
 
@@ -148,6 +149,7 @@ private:
   std::vector<char> done;         // per op
   std::vector<ValueId> residents; // a superset of those in the arena
   std::vector<char> listed;       // per value: in `residents`
+  size_t scanned = 0;             // values looked at for eviction
 
   // Uses of each value, and the next that is still to come.
   std::vector<Use> uses;

@@ -120,6 +120,7 @@ void JustInTime::evict(int64_t bytes, int32_t step) {
   };
   std::vector<Candidate> candidates;
   size_t kept = 0;
+  scanned += residents.size();
   for (ValueId value : residents) {
     if (!resident[value]) {
       listed[value] = 0;
