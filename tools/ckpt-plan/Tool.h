@@ -18,7 +18,7 @@
 
 namespace ckpt::plan::tool {
 
-/// The command line: the input file, and the options that were given, without
+/// The command line: the input file (empty if the mode takes none), and the options that were given, without
 /// their dashes. A flag has an empty value.
 struct Arguments {
   std::string file;
@@ -56,6 +56,7 @@ bool readSolverOptions(const Arguments &arguments, SolverOptions &options);
 bool solveMode(const Arguments &arguments);
 bool checkPlanMode(const Arguments &arguments);
 bool compareMode(const Arguments &arguments);
+bool generateMode(const Arguments &arguments);
 
 } // namespace ckpt::plan::tool
 
