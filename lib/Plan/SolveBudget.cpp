@@ -133,6 +133,8 @@ std::optional<int64_t> BudgetSearch::tryPlan(Draft draft, double &score) {
   constexpr double worthSearching = 1.03;
   if (!draft.usable())
     return std::nullopt;
+  if (options.onPlan)
+    options.onPlan(draft.plan, draft.verdict);
   int64_t live = draft.verdict.livePeakBytes;
   score = scoreOf(draft.verdict);
   if (live > budget || score >= bestScore)

@@ -33,6 +33,7 @@ private:
   }
 
   const Arguments &arguments;
+  SolverOptions options;
   std::optional<Budget> budget;
   Problem problem;
   AsWritten written;
@@ -43,7 +44,7 @@ private:
 } // namespace
 
 bool Solve::start() {
-  if (!readBudget(arguments, budget) ||
+  if (!readBudget(arguments, budget) || !readEffort(arguments, options) ||
       !tool::readProblem(arguments.file, problem))
     return false;
   written = asWritten(problem);
@@ -89,7 +90,7 @@ bool Solve::solve() {
     return fail("ckpt-plan", "strategy 'budget' needs --budget");
   if (strategy == "none" && budget)
     return fail("ckpt-plan", "strategy 'none' takes no --budget");
-  Solution baseline = solveUnlimited(problem, SolverOptions());
+  Solution baseline = solveUnlimited(problem, options);
   if (budget)
     budgetBytes = budget->resolve(baseline.plan.arenaBytes);
   if (strategy == "reference")
@@ -101,7 +102,9 @@ bool Solve::solve() {
 }
 
 bool Solve::solveWithin(int64_t bytes) {
-  BudgetResult result = solveBudget(problem, bytes, SolverOptions());
+  BudgetResult result = solveBudget(problem, bytes, options);
+  if (options.progress)
+    options.progress("");
   if (result.best) {
     solution = std::move(*result.best);
     return true;

@@ -48,9 +48,14 @@ bool writeFile(const std::string &path, const std::string &text);
 /// no budget.
 bool readBudget(const Arguments &arguments, std::optional<Budget> &budget);
 
+/// The option `time-limit`, with progress where stderr is a terminal. Prints an
+/// error and returns false if it is no number of seconds.
+bool readEffort(const Arguments &arguments, SolverOptions &options);
+
 /// The modes. Each prints to stdout, or an error to stderr and returns false.
 bool solveMode(const Arguments &arguments);
 bool checkPlanMode(const Arguments &arguments);
+bool frontierMode(const Arguments &arguments);
 
 } // namespace ckpt::plan::tool
 

@@ -30,6 +30,8 @@ constexpr Mode modes[] = {
      "Plans the problem in FILE ('-': standard input) and prints a report."},
     {"check-plan", "FILE", checkPlanMode,
      "check the plan in FILE instead of making one"},
+    {"frontier", "POINTS", frontierMode,
+     "the curve of peak against time, for so many budgets"},
 };
 
 /// An option of one or several modes.
@@ -47,6 +49,10 @@ constexpr Option options[] = {
      "budget: least time within the budget (the default with --budget); none: "
      "no limit (the default without); reference: least extra FLOPs by "
      "exhaustive search"},
+    {"json", "FILE", "with --frontier: also write the curve as JSON"},
+    {"svg", "FILE", "with --frontier: also write the curve as a picture"},
+    {"time-limit", "SECONDS",
+     "stop improving after this (5); 0: the first round only"},
     {"print-plan", "", "print the plan too; the report becomes comments"},
 };
 
