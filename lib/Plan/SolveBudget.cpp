@@ -10,7 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PostPasses.h"
-#include "Search.h"
+#include "Walker.h"
 #include "ckpt/Plan/Budget.h"
 
 #include <algorithm>
@@ -19,29 +19,6 @@
 using namespace ckpt::plan;
 
 namespace {
-
-struct Setting {
-  bool guided, delayHeld;
-  double reserve, floorPrice, contractionWeight, readWeight;
-};
-
-/// In the order in which they run.
-constexpr Setting settings[] = {
-    {false, false, 0, 1.5, 8, 0.5},   {false, true, 0, 0.3, 8, 1},
-    {false, false, 0, 1.5, 4, 0.5},   {true, true, 0, 0.3, 8, 1},
-    {true, true, 0, 1.5, 4, 0.5},     {false, false, 0, 4, 8, 0.5},
-    {true, true, 0.15, 4, 8, 0.5},    {true, false, 0, 1.5, 4, 0.5},
-    {true, false, 0.15, 4, 8, 0.5},   {false, false, 0, 6, 4, 0},
-    {false, false, 0.2, 1.5, 4, 0.5}, {true, false, 0.15, 4, 8, 0},
-};
-
-/// Caps for the smallest plan, as shares of the plan that recomputes nothing.
-constexpr double ladderShares[] = {0.25, 0.32, 0.2, 0.4, 0.16, 0.5};
-constexpr Setting ladderSettings[] = {
-    {false, false, 0.2, 6, 1, 0.5},
-    {true, true, 0, 6, 1, 0.5},
-    {false, false, 0, 1.5, 8, 0.5},
-};
 
 /// Where the search for the right cap of one setting stands.
 struct Attempt {
@@ -60,7 +37,7 @@ public:
   BudgetSearch(const Problem &problem, int64_t budgetBytes,
                const SolverOptions &options)
       : problem(problem), budget(budgetBytes), options(options),
-        graph(problem, options.fusion), rolling(graph) {}
+        walker(problem, options) {}
   BudgetResult run();
 
 private:
@@ -70,11 +47,8 @@ private:
   void runAttempt(Attempt &attempt);
   void chooseNextCap(Attempt &attempt, std::optional<int64_t> bytes);
   void runLadder();
-  Draft walk(const Setting &setting, double capBytes, int64_t allowedBytes,
-             size_t kernelsPerRoot);
   std::optional<int64_t> tryPlan(Draft draft, double &score);
   void keepIfSmallest(const Solution &solution);
-  std::optional<Guide> guideFor(const RollOptions &rollOptions);
   double scoreOf(const Verdict &verdict) const;
   /// Whether \p share of the time is over. Without a limit it never is.
   bool isOver(double share = 1) {
@@ -94,25 +68,15 @@ private:
     return watch.start() + std::chrono::milliseconds(options.timeLimitMs);
   }
 
-  /// The order of a walk without a limit and its tightest root.
-  struct Loose {
-    double floorPrice, contractionWeight, readWeight;
-    std::vector<OpId> order;
-    OpId tightest;
-  };
-
   const Problem &problem;
   const int64_t budget;
   const SolverOptions &options;
   Stopwatch watch;
-  Graph graph;
-  Rolling rolling;
+  Walker walker;
   BudgetResult result;
   std::vector<Attempt> attempts;
-  std::vector<Loose> loose;
   /// Of the plan that recomputes nothing.
   int64_t unlimitedBytes = 0;
-  double nsPerFlop = 0;
   double bestScore = std::numeric_limits<double>::max();
 };
 
@@ -123,7 +87,8 @@ private:
 double BudgetSearch::scoreOf(const Verdict &verdict) const {
   constexpr double flopWeight = 2;
   return static_cast<double>(verdict.timeNs) +
-         flopWeight * nsPerFlop * static_cast<double>(verdict.extraFlops);
+         flopWeight * walker.nsPerFlop() *
+             static_cast<double>(verdict.extraFlops);
 }
 
 /// Places the slots of a plan and enters it if it is the best. Returns what it
@@ -166,68 +131,10 @@ void BudgetSearch::keepIfSmallest(const Solution &solution) {
     result.smallest = solution;
 }
 
-std::optional<Guide> BudgetSearch::guideFor(const RollOptions &rollOptions) {
-  auto matches = [&](const Loose &walk) {
-    return walk.floorPrice == rollOptions.floorPrice &&
-           walk.contractionWeight == rollOptions.contractionWeight &&
-           walk.readWeight == rollOptions.readWeight;
-  };
-  auto found = std::find_if(loose.begin(), loose.end(), matches);
-  if (found == loose.end()) {
-    RollOptions unlimited = rollOptions;
-    unlimited.capBytes = RollOptions().capBytes;
-    unlimited.reserve = 0;
-    unlimited.delayHeld = false;
-    RollResult walk = rolling.run(unlimited);
-    if (!walk.complete)
-      return std::nullopt;
-    int32_t peak = validate(problem, walk.plan, false).peakKernel;
-    size_t index =
-        std::lower_bound(walk.rootKernel.begin(), walk.rootKernel.end(), peak) -
-        walk.rootKernel.begin();
-    OpId tightest = walk.rootOrder[std::min(index, walk.rootOrder.size() - 1)];
-    loose.push_back({rollOptions.floorPrice, rollOptions.contractionWeight,
-                     rollOptions.readWeight, std::move(walk.rootOrder),
-                     tightest});
-    found = loose.end() - 1;
-  }
-  return rolling.makeGuide(rollOptions, found->order, found->tightest);
-}
-
-Draft BudgetSearch::walk(const Setting &setting, double capBytes,
-                         int64_t allowedBytes, size_t kernelsPerRoot) {
-  RollOptions rollOptions;
-  rollOptions.capBytes = static_cast<int64_t>(capBytes);
-  rollOptions.floorPrice = setting.floorPrice;
-  rollOptions.contractionWeight = setting.contractionWeight;
-  rollOptions.readWeight = setting.readWeight;
-  rollOptions.reserve = setting.reserve;
-  rollOptions.reorder = options.reorder;
-  rollOptions.delayHeld = options.reorder && setting.delayHeld;
-  rollOptions.kernelsPerRoot = kernelsPerRoot;
-  rollOptions.deadline = deadline();
-  std::optional<Guide> guide;
-  if (setting.guided) {
-    guide = guideFor(rollOptions);
-    if (guide)
-      rollOptions.guide = &*guide;
-    rollOptions.reserve = 0;
-  }
-  Draft draft = makeDraft(rolling, graph, rollOptions, options, allowedBytes);
-  if (nsPerFlop == 0 && draft.usable()) {
-    int64_t flops = 1;
-    for (size_t op = 0; op < problem.ops.size(); ++op)
-      if (graph.live[op] && isAnchor(problem.ops[op]))
-        flops += problem.ops[op].flops;
-    nsPerFlop = static_cast<double>(draft.verdict.timeNs) /
-                static_cast<double>(flops + draft.verdict.extraFlops);
-  }
-  return draft;
-}
-
 void BudgetSearch::runAttempt(Attempt &attempt) {
   ++attempt.runs;
-  Draft draft = walk(attempt.setting, attempt.cap, budget, 2);
+  Draft draft =
+      walker.walk(attempt.setting, attempt.cap, budget, 2, deadline());
   chooseNextCap(attempt, tryPlan(std::move(draft), attempt.score));
 }
 
@@ -285,7 +192,7 @@ void BudgetSearch::runRound(int round) {
 
 /// A plan that recomputes nothing is hard to beat where it fits.
 bool BudgetSearch::tryUnlimited() {
-  Draft draft = draftUnlimited(rolling, graph, options, budget + budget / 4);
+  Draft draft = walker.walkUnlimited(budget + budget / 4);
   if (!draft.usable())
     return false;
   unlimitedBytes = draft.verdict.livePeakBytes;
@@ -296,7 +203,7 @@ bool BudgetSearch::tryUnlimited() {
 
 void BudgetSearch::runRounds() {
   constexpr int mostRounds = 5;
-  for (const Setting &setting : settings) {
+  for (const Setting &setting : walkSettings) {
     Attempt attempt;
     attempt.setting = setting;
     attempt.cap = static_cast<double>(budget);
@@ -320,7 +227,8 @@ void BudgetSearch::runLadder() {
       if (!result.smallest.plan.kernels.empty() && isOver())
         return;
       Draft draft =
-          walk(setting, share * static_cast<double>(unlimitedBytes), 0, 4);
+          walker.walk(setting, share * static_cast<double>(unlimitedBytes), 0,
+                      4, deadline());
       if (!draft.usable())
         continue;
       Solution solution = placeSlots(problem, draft, 0, PackEffort::Orders);
@@ -333,8 +241,8 @@ void BudgetSearch::runLadder() {
 }
 
 BudgetResult BudgetSearch::run() {
-  result.smallest.verdict.error = graph.error;
-  if (!graph.error.empty())
+  result.smallest.verdict.error = walker.error();
+  if (!walker.error().empty())
     return std::move(result);
   runRounds();
   if (!result.best)
