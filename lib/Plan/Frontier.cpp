@@ -1,7 +1,13 @@
 //===- Frontier.cpp - Plans for many budgets from one pool ----------------===//
+//
+// Each setting of the portfolio walks with many caps until the time is over.
+// What a plan really needs is known only afterwards; the pool sorts that out.
+// Slots are placed at the end, for the plans that the points need.
+//
+//===----------------------------------------------------------------------===//
 
 #include "ckpt/Plan/Frontier.h"
-#include "Search.h"
+#include "Walker.h"
 #include "ckpt/Plan/Budget.h"
 
 #include <algorithm>
@@ -16,25 +22,36 @@ public:
   FrontierSearch(const Problem &problem, int32_t points,
                  const SolverOptions &options)
       : problem(problem), count(std::max(points, 2)), options(options),
-        bound(problem) {}
+        walker(problem, options), bound(problem) {}
   Frontier run();
 
 private:
-  void search(int64_t budgetBytes, int64_t timeLimitMs);
+  void walkAll();
+  void walkThrough(const Setting &setting, double offset);
+  void walkLadder(const Setting &setting);
+  bool walk(const Setting &setting, double cap, int64_t allowedBytes,
+            size_t kernelsPerRoot);
+  void place(int64_t budgetBytes);
   void chooseBudgets();
-  void planBudgets();
-  void choosePlans();
-  bool isClosed(int64_t budgetBytes) const;
-  int64_t remainingMs() const { return options.timeLimitMs - watch.ms(); }
+  bool isOver() const {
+    return options.timeLimitMs > 0 && watch.ms() >= options.timeLimitMs;
+  }
+  Walker::TimePoint deadline() const {
+    return options.timeLimitMs == 0
+               ? Walker::TimePoint::max()
+               : watch.start() + std::chrono::milliseconds(options.timeLimitMs);
+  }
 
   const Problem &problem;
   const int32_t count;
   const SolverOptions &options;
-  Bound bound;
   Stopwatch watch;
+  Walker walker;
+  Bound bound;
   Frontier frontier;
-  /// By their live bytes, and without slots: the walks make far more plans than
-  /// there are points, and placing slots takes time.
+  /// The range of caps.
+  double largestCap = 0, lowestCap = 0;
+  /// By their live bytes, and without slots.
   PlanPool drafts;
   /// By their arenas.
   PlanPool placed;
@@ -44,90 +61,105 @@ private:
 
 } // namespace
 
-/// Everything that a search for one budget makes goes into the pools.
-void FrontierSearch::search(int64_t budgetBytes, int64_t timeLimitMs) {
-  SolverOptions single = options;
-  single.progress = nullptr;
-  single.timeLimitMs = timeLimitMs;
-  single.onPlan = [&](const Plan &plan, const Verdict &verdict) {
-    drafts.add(verdict.livePeakBytes, {plan, verdict});
-  };
-  BudgetResult result = solveBudget(problem, budgetBytes, single);
-  if (!result.smallest.plan.kernels.empty())
-    placed.add(result.smallest.plan.arenaBytes, std::move(result.smallest));
-  if (result.best)
-    placed.add(result.best->plan.arenaBytes, std::move(*result.best));
+/// The numbers below \p count: those divisible by a large power of two first.
+static std::vector<int32_t> coarseToFine(int32_t count) {
+  std::vector<int32_t> order = {0};
+  int32_t step = 1;
+  while (step < count)
+    step *= 2;
+  for (; step >= 1; step /= 2)
+    for (int32_t i = step; i < count; i += 2 * step)
+      order.push_back(i);
+  return order;
 }
 
+/// Whether the walk came to an end.
+bool FrontierSearch::walk(const Setting &setting, double cap,
+                          int64_t allowedBytes, size_t kernelsPerRoot) {
+  Draft draft =
+      walker.walk(setting, cap, allowedBytes, kernelsPerRoot, deadline());
+  if (!draft.usable())
+    return false;
+  int64_t bytes = draft.verdict.livePeakBytes;
+  if (drafts.add(bytes, {std::move(draft.plan), std::move(draft.verdict)}) &&
+      options.progress)
+    options.progress(std::to_string(drafts.plans().size()) +
+                     " plans, the smallest of " +
+                     formatBytes(drafts.plans().begin()->first));
+  return true;
+}
+
+/// Walks through the caps coarse to fine, so that what the clock leaves covers
+/// all of the range; below a cap whose walk gave up, others would too, mostly.
+void FrontierSearch::walkThrough(const Setting &setting, double offset) {
+  double lowest = lowestCap;
+  for (int32_t place : coarseToFine(count)) {
+    double share = (place + offset) / count;
+    double cap = largestCap * std::pow(lowestCap / largestCap, share);
+    if (isOver())
+      return;
+    if (cap > lowest && !walk(setting, cap, static_cast<int64_t>(cap), 2))
+      lowest = cap;
+  }
+}
+
+/// Deeper and deeper, merging only what costs no memory.
+void FrontierSearch::walkLadder(const Setting &setting) {
+  std::array<double, ladderShares.size()> shares = ladderShares;
+  std::sort(shares.rbegin(), shares.rend());
+  for (double share : shares)
+    if (isOver() || !walk(setting, share * largestCap, 0, 4))
+      return;
+}
+
+/// Caps of a setting lie between those of the settings before.
+void FrontierSearch::walkAll() {
+  largestCap = static_cast<double>(frontier.baseline.verdict.livePeakBytes);
+  lowestCap =
+      static_cast<double>(std::max<int64_t>(1, frontier.minimumBoundBytes));
+  constexpr double goldenSection = 0.618;
+  for (size_t i = 0; i < walkSettings.size() && !isOver(); ++i) {
+    walkThrough(walkSettings[i],
+                std::fmod(static_cast<double>(i) * goldenSection, 1));
+    if (i < ladderSettings.size())
+      walkLadder(ladderSettings[i]);
+  }
+}
+
+/// Places what \p budgetBytes needs. A draft whose slots exceed what it has
+/// live may miss it: then the next one is asked.
+void FrontierSearch::place(int64_t budgetBytes) {
+  auto isUseful = [&](const Solution *draft) {
+    const Solution *best = placed.fastestWithin(budgetBytes);
+    return draft && (!best || draft->verdict.timeNs < best->verdict.timeNs);
+  };
+  for (const Solution *draft = drafts.fastestWithin(budgetBytes);
+       isUseful(draft); draft = drafts.fastestWithin(budgetBytes)) {
+    Solution solution =
+        placeSlots(problem, {draft->plan, draft->verdict}, budgetBytes);
+    drafts.remove(draft);
+    if (solution.verdict.error.empty())
+      placed.add(solution.plan.arenaBytes, std::move(solution));
+  }
+}
+
+/// In geometric steps.
 void FrontierSearch::chooseBudgets() {
+  if (!drafts.plans().empty())
+    place(drafts.plans().begin()->first);
   int64_t largest = frontier.baseline.plan.arenaBytes;
   int64_t smallest = placed.plans().begin()->first;
-  if (smallest >= largest) {
-    budgets = {largest};
-    return;
-  }
-  double ratio = std::log(static_cast<double>(largest) /
-                          static_cast<double>(std::max<int64_t>(smallest, 1)));
+  double ratio = static_cast<double>(largest) /
+                 static_cast<double>(std::max<int64_t>(1, smallest));
   for (int32_t i = 0; i < count; ++i) {
-    double share = static_cast<double>(i) / (count - 1);
-    double bytes = static_cast<double>(std::max<int64_t>(smallest, 1)) *
-                   std::exp(ratio * share);
+    double bytes = static_cast<double>(smallest) *
+                   std::pow(ratio, static_cast<double>(i) / (count - 1));
     budgets.push_back(
         std::clamp(static_cast<int64_t>(bytes), smallest, largest));
   }
   budgets.front() = smallest;
   budgets.back() = largest;
   budgets.erase(std::unique(budgets.begin(), budgets.end()), budgets.end());
-}
-
-/// Nothing is left to gain where a plan is as fast as the one without a limit
-/// and does no more work than the bound.
-bool FrontierSearch::isClosed(int64_t budgetBytes) const {
-  const Solution *known = placed.fastestWithin(budgetBytes);
-  return known && known->verdict.timeNs <= frontier.baseline.verdict.timeNs &&
-         known->verdict.extraFlops <= bound.extraFlops(budgetBytes);
-}
-
-/// From loose to tight, each with an equal share of the time that is left.
-void FrontierSearch::planBudgets() {
-  for (size_t left = budgets.size(); left-- > 0;) {
-    if (isClosed(budgets[left]))
-      continue;
-    int64_t slice = 0;
-    if (options.timeLimitMs > 0) {
-      if (remainingMs() <= 0)
-        return;
-      slice =
-          std::max<int64_t>(1, remainingMs() / static_cast<int64_t>(left + 1));
-    }
-    if (options.progress)
-      options.progress("planning for " + formatBytes(budgets[left]) + ", " +
-                       std::to_string(left) + " budgets left");
-    search(budgets[left], slice);
-  }
-}
-
-/// Places what the points need. A draft whose slots exceed what it has live may
-/// miss a budget: then the next one is asked.
-void FrontierSearch::choosePlans() {
-  budgets.front() = std::min(budgets.front(), placed.plans().begin()->first);
-  for (size_t i = budgets.size(); i-- > 0;) {
-    int64_t budget = budgets[i];
-    const Solution *best = placed.fastestWithin(budget);
-    for (const Solution *draft = drafts.fastestWithin(budget);
-         draft && (!best || draft->verdict.timeNs < best->verdict.timeNs);
-         draft = drafts.fastestWithin(budget)) {
-      Solution solution =
-          placeSlots(problem, {draft->plan, draft->verdict}, budget);
-      drafts.remove(draft);
-      if (solution.verdict.error.empty())
-        placed.add(solution.plan.arenaBytes, std::move(solution));
-      best = placed.fastestWithin(budget);
-    }
-  }
-  for (int64_t budget : budgets)
-    frontier.points.push_back(
-        {budget, *placed.fastestWithin(budget), bound.extraFlops(budget)});
 }
 
 Frontier FrontierSearch::run() {
@@ -138,16 +170,14 @@ Frontier FrontierSearch::run() {
   if (!frontier.error.empty() || problem.ops.empty())
     return std::move(frontier);
   placed.add(frontier.baseline.plan.arenaBytes, frontier.baseline);
-  // The share of the time that the search for the smallest plan may take.
-  constexpr int64_t smallestPart = 5;
   if (frontier.minimumBoundBytes < frontier.baseline.plan.arenaBytes)
-    search(frontier.minimumBoundBytes,
-           options.timeLimitMs > 0
-               ? std::max<int64_t>(1, options.timeLimitMs / smallestPart)
-               : 0);
+    walkAll();
   chooseBudgets();
-  planBudgets();
-  choosePlans();
+  for (size_t i = budgets.size(); i-- > 0;)
+    place(budgets[i]);
+  for (int64_t budget : budgets)
+    frontier.points.push_back(
+        {budget, *placed.fastestWithin(budget), bound.extraFlops(budget)});
   frontier.planningMs = watch.ms();
   return std::move(frontier);
 }

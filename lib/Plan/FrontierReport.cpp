@@ -4,6 +4,7 @@
 #include "ckpt/Plan/Frontier.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <ostream>
 
@@ -32,10 +33,11 @@ static std::string column(const std::string &text, size_t width = 14) {
 }
 
 static std::string percent(int64_t part, int64_t whole) {
-  return number(100.0 * static_cast<double>(part) /
-                    static_cast<double>(std::max<int64_t>(1, whole)),
-                2) +
-         " %";
+  double hundredths =
+      std::round(1e4 * static_cast<double>(part) /
+                 static_cast<double>(std::max<int64_t>(1, whole)));
+  // The sum turns a negative zero into one that people expect.
+  return number(hundredths / 100 + 0.0, 2) + " %";
 }
 
 void ckpt::plan::printFrontier(const Frontier &frontier,
