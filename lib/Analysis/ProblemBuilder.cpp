@@ -5,6 +5,7 @@
 #include "ckpt/Analysis/Program.h"
 #include "ckpt/Analysis/ValueShape.h"
 #include "ckpt/Interfaces/RematOpInterface.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/DenseSet.h"
@@ -37,6 +38,8 @@ private:
                                     std::string name);
   void addReads(const OpSummary &summary, plan::Op &op);
   LogicalResult addResults();
+  void markSame(Operation *op, plan::ValueId id);
+  void hostInReturnedResults();
   void markBackward(plan::OpId id);
   LogicalResult addPins(const PlacedOp &placed);
   int32_t layerNumber(LayerOp layer);
@@ -248,11 +251,46 @@ LogicalResult Builder::addOp(const PlacedOp &placed) {
       return failure();
     op.results.push_back(*value);
   }
+  if (op.kind == OpKind::View)
+    markSame(placed.op, op.results[0]);
   program.problem.ops.push_back(std::move(op));
   program.ops.push_back(placed.op);
   program.opIds[placed.op] = id;
   markBackward(id);
   return success();
+}
+
+/// Of a view that only permutes: the map from the indices of its result to
+/// those of what it reads.
+static mlir::AffineMap permutationOf(Operation *op) {
+  auto linalgOp = dyn_cast<mlir::linalg::LinalgOp>(op);
+  if (!linalgOp || linalgOp.getNumDpsInputs() != 1)
+    return mlir::AffineMap();
+  mlir::AffineMap from =
+      linalgOp.getMatchingIndexingMap(linalgOp.getDpsInputOperand(0));
+  mlir::AffineMap to =
+      linalgOp.getMatchingIndexingMap(linalgOp.getDpsInitOperand(0));
+  return from.compose(mlir::inversePermutation(to));
+}
+
+/// Looks for the value that a chain of permutations up to the view \p op leads
+/// back to. A transposed gradient of a transposed weight is one.
+void Builder::markSame(Operation *op, plan::ValueId id) {
+  plan::Value &value = program.problem.values[id];
+  mlir::AffineMap map;
+  while (op && summaries.lookup(op).kind == OpKind::View) {
+    mlir::AffineMap step = permutationOf(op);
+    if (!step)
+      return;
+    map = map ? step.compose(map) : step;
+    Value source = summaries[op].reads.front().value;
+    auto known = program.valueIds.find(source);
+    op = source.getDefiningOp();
+    if (!map.isIdentity() || known == program.valueIds.end())
+      continue;
+    value.same = known->second;
+    return;
+  }
 }
 
 /// Splats that the op reads and that have no number yet.
@@ -326,6 +364,19 @@ LogicalResult Builder::addResults() {
   return success();
 }
 
+/// Hosts are results that the kernel writes as they are returned, so that the
+/// buffer has the number of the function's result.
+void Builder::hostInReturnedResults() {
+  plan::hostInResults(program.problem);
+  auto returned = function.getBody().front().getTerminator()->getOperands();
+  for (plan::Value &value : program.problem.values)
+    if (value.host != plan::none &&
+        !llvm::is_contained(returned, program.values[value.host])) {
+      value.home = plan::Home::Arena;
+      value.host = plan::none;
+    }
+}
+
 LogicalResult Builder::addPins(const PlacedOp &placed) {
   const plan::Op &op = program.problem.ops[program.opIds.lookup(placed.op)];
   for (plan::ValueId id : op.results) {
@@ -360,6 +411,7 @@ FailureOr<ProgramProblem> Builder::run() {
   for (const PlacedOp &placed : placedOps)
     if (program.opIds.contains(placed.op) && failed(addPins(placed)))
       return failure();
+  hostInReturnedResults();
   if (std::string error = plan::check(program.problem); !error.empty())
     return mlir::emitError(function.getLoc())
            << "function '" << function.getName()

@@ -269,7 +269,9 @@ private:
       Value buffer;
       if (offset >= 0)
         buffer = view(kernel.getLoc(), memoryType(result.getType()), offset);
-      else if (failed(resultBuffer(result, buffer)))
+      else if (failed(offset == -1
+                          ? resultBuffer(result, buffer)
+                          : hostBuffer(result, hostOf(offset), buffer)))
         return failure();
       memory[result] = buffer;
       operands.push_back(buffer);
@@ -282,6 +284,30 @@ private:
           kernel.getWorkspaceOffset()));
     func::CallOp::create(*builder, kernel.getLoc(), kernels.get(kernel),
                          operands);
+    return success();
+  }
+
+  /// The buffer of a result of the function, for a value of another shape that
+  /// lies there first.
+  LogicalResult hostBuffer(OpResult result, int64_t host, Value &buffer) {
+    auto wanted = dyn_cast<MemRefType>(memoryType(result.getType()));
+    MemRefType type;
+    if (host < static_cast<int64_t>(resultBuffers.size()))
+      type = cast<MemRefType>(resultBuffers[host].getType());
+    if (!wanted || !type || !type.hasStaticShape() ||
+        type.getElementType() != wanted.getElementType() ||
+        type.getNumElements() != wanted.getNumElements())
+      return result.getOwner()->emitOpError()
+             << "expected result " << result.getResultNumber()
+             << " to have the elements of result " << host
+             << " of the function, in whose buffer it lies";
+    buffer = resultBuffers[host];
+    if (type == wanted)
+      return success();
+    auto [strides, offset] = wanted.getStridesAndOffset();
+    buffer = memref::ReinterpretCastOp::create(*builder, result.getLoc(),
+                                               wanted, buffer, offset,
+                                               wanted.getShape(), strides);
     return success();
   }
 

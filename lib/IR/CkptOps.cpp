@@ -57,10 +57,9 @@ static LogicalResult verifySlots(KernelOp kernel) {
            << " for " << results << " results";
   for (auto [offset, bytes] :
        llvm::zip_equal(kernel.getOffsets(), kernel.getBytes())) { // C2
-    if (offset != -1 && (offset < 0 || offset % plan::slotAlignment != 0))
+    if (offset > 0 && offset % plan::slotAlignment != 0)
       return kernel.emitOpError()
-             << "expected offsets to be -1 or a multiple "
-                "of "
+             << "expected offsets to be negative or a multiple of "
              << plan::slotAlignment << ", but got " << offset;
     if (bytes < 0)
       return kernel.emitOpError()

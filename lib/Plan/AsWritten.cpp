@@ -67,7 +67,7 @@ void Walk::findStorages() {
   for (ValueId id = 0; id < static_cast<ValueId>(problem.values.size()); ++id) {
     const Value &value = problem.values[id];
     Storage &storage = storages[storageOf[id]];
-    storage.counted &= value.home == Home::Arena;
+    storage.counted &= value.home == Home::Arena || value.home == Home::Hosted;
     storages[id].lastUse = value.op;
   }
   for (OpId id = 0; id < static_cast<OpId>(problem.ops.size()); ++id)

@@ -95,9 +95,11 @@ void FirstRun::findRelatives(OpId anchor, OpId before, OpId after) {
 /// Whether computing \p value inside a kernel may read a value of the arena.
 bool FirstRun::mayReadArena(ValueId value) const {
   const Value &v = problem.values[value];
-  if (v.home != Home::Arena)
+  if (v.home == Home::Argument)
     return false;
-  return graph.rooted[v.op] || node[value] || !leaves[v.op].empty();
+  if (v.home == Home::Arena && (graph.rooted[v.op] || node[value]))
+    return true;
+  return !graph.rooted[v.op] && !leaves[v.op].empty();
 }
 
 ValueId FirstRun::baseOf(ValueId value) const {

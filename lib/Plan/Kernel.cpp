@@ -72,6 +72,17 @@ void KernelAnalysis::numberValues() {
     outputs.push_back(localResult(output));
 }
 
+int32_t KernelAnalysis::localSame(int32_t position) const {
+  ValueId same = problem.values[op(position).results[0]].same;
+  int32_t local = same == none ? none : localRead(position, 0);
+  while (local != none && locals[local].value != same) {
+    int32_t maker = locals[local].maker;
+    bool isView = maker != none && op(maker).kind == OpKind::View;
+    local = isView ? localRead(maker, 0) : none;
+  }
+  return local;
+}
+
 /// Whether the kernel finds the value in memory, seen through views.
 bool KernelAnalysis::standsInMemory(int32_t local, bool contiguous) const {
   for (int32_t maker; (maker = locals[local].maker) != none;

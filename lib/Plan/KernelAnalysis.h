@@ -58,6 +58,9 @@ private:
     return firstResult[maker] +
            (std::find(results.begin(), results.end(), value) - results.begin());
   }
+  /// The local number of `Value::same` of a view whose way there is inside the
+  /// kernel, or `none`.
+  int32_t localSame(int32_t position) const;
   int32_t localRead(int32_t position, size_t read) const {
     return reads[firstRead[position] + read];
   }

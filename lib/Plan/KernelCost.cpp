@@ -30,6 +30,14 @@ void KernelAnalysis::spread(int32_t position,
     int32_t result = firstResult[position] + k;
     if (places[result] == unread)
       continue;
+    int32_t same =
+        reader.kind == OpKind::View ? localSame(position) : int32_t(none);
+    if (same != none) {
+      bool first = places[same] == unread;
+      places[same] =
+          first || places[same] == places[result] ? places[result] : elsewhere;
+      continue;
+    }
     size_t destinations = 0;
     for (size_t r = 0; r < reader.reads.size(); ++r) {
       const Read &read = reader.reads[r];

@@ -59,6 +59,39 @@ std::string checkValues(const Problem &problem) {
   return "";
 }
 
+bool sameElements(const Value &left, const Value &right) {
+  return left.bytes == right.bytes && left.elements == right.elements;
+}
+
+/// What `host` and `same` promise.
+std::string checkRelations(const Problem &problem) {
+  std::vector<char> isHost(problem.values.size(), false);
+  for (ValueId id = 0; id < static_cast<ValueId>(problem.values.size()); ++id) {
+    const Value &value = problem.values[id];
+    if ((value.home == Home::Hosted) != (value.host != none))
+      return valueText(id) +
+             " is hosted by no value, or has a host and another "
+             "home";
+    if (value.host != none) {
+      if (!inRange(value.host, problem.values.size()) || isHost[value.host])
+        return valueText(id) + " has a host that does not exist or is taken";
+      const Value &host = problem.values[value.host];
+      if (host.home != Home::Result || host.op <= value.op ||
+          !sameElements(value, host))
+        return valueText(id) + " has a host that is no later result as large";
+      isHost[value.host] = true;
+    }
+    if (value.same == none)
+      continue;
+    if (!inRange(value.same, problem.values.size()) || value.op == none ||
+        problem.ops[value.op].kind != OpKind::View ||
+        problem.values[value.same].op >= value.op ||
+        !sameElements(value, problem.values[value.same]))
+      return valueText(id) + " is not the same as an earlier value";
+  }
+  return "";
+}
+
 std::string checkResults(const Problem &problem) {
   std::vector<char> made(problem.values.size(), false);
   for (OpId id = 0; id < static_cast<OpId>(problem.ops.size()); ++id) {
@@ -160,7 +193,7 @@ std::string ckpt::plan::check(const Problem &problem) {
     return "the bandwidth is not positive";
   if (problem.launchNs < 0 || problem.launchNs > sumLimit / 1000)
     return "the launch time is out of range";
-  for (auto step : {checkValues, checkResults, checkOps}) {
+  for (auto step : {checkValues, checkResults, checkOps, checkRelations}) {
     std::string error = step(problem);
     if (!error.empty())
       return error;

@@ -51,12 +51,12 @@ struct State {
   }
 };
 
+/// Extra FLOPs and time, in the order in which they are to be small.
 struct Cost {
-  int64_t extraFlops = 0, timeNs = 0;
+  int64_t first = 0, second = 0;
 
   bool operator<(const Cost &other) const {
-    return std::tie(extraFlops, timeNs) <
-           std::tie(other.extraFlops, other.timeNs);
+    return std::tie(first, second) < std::tie(other.first, other.second);
   }
 };
 
@@ -69,8 +69,8 @@ struct Arrival {
 
 class Reference {
 public:
-  Reference(const Problem &problem, int64_t liveBytes)
-      : problem(problem), liveBytes(liveBytes) {
+  Reference(const Problem &problem, int64_t liveBytes, Objective objective)
+      : problem(problem), liveBytes(liveBytes), objective(objective) {
     describe();
     enumerateKernels();
   }
@@ -86,6 +86,8 @@ private:
     return (results & ~state.standing) == 0 && (once & ~state.ran) == 0;
   }
   bool mayRun(const State &state, const Choice &choice) const;
+  bool respectsHosts(const State &state, const Choice &choice,
+                     Set dropped) const;
   bool fitsMemory(const State &state, const Choice &choice, Set dropped) const;
   int64_t bytesTakenOver(const Choice &choice, Set dropped,
                          size_t output) const;
@@ -95,9 +97,11 @@ private:
 
   const Problem &problem;
   const int64_t liveBytes;
+  const Objective objective;
   std::vector<Choice> choices;
-  /// Values in the arena, results, and with each kind of keep.
-  Set arena = 0, results = 0, save = 0, recompute = 0;
+  /// Values in the arena, in results' buffers, results, and with each kind of
+  /// keep.
+  Set arena = 0, hosted = 0, results = 0, save = 0, recompute = 0;
   /// Ops that run once, that have effects, and those whose runs are counted.
   Set once = 0, effects = 0, counted = 0;
 
@@ -114,6 +118,7 @@ void Reference::describe() {
     const Value &value = problem.values[i];
     Set bit = Set(1) << i;
     arena |= value.home == Home::Arena ? bit : 0;
+    hosted |= value.home == Home::Hosted ? bit : 0;
     results |= value.home == Home::Result ? bit : 0;
     if (value.home == Home::Argument)
       continue;
@@ -219,6 +224,34 @@ int64_t Reference::bytesTakenOver(const Choice &choice, Set dropped,
   return best;
 }
 
+/// What lies in the buffer of a result is gone once that is written, or is
+/// overwritten by it.
+bool Reference::respectsHosts(const State &state, const Choice &choice,
+                              Set dropped) const {
+  Set after = (state.standing | choice.outputs) & ~dropped;
+  for (size_t i = 0; i < problem.values.size(); ++i) {
+    ValueId host = problem.values[i].host;
+    if (host == none)
+      continue;
+    Set written = (state.standing | choice.outputs) & (Set(1) << host);
+    bool stands = contains(state.standing | choice.outputs, i);
+    if (!written || !stands)
+      continue;
+    if (contains(state.standing, host) || contains(after, i) ||
+        !contains(state.standing, i))
+      return false;
+    if (!contains(choice.reads, i))
+      continue;
+    bool overwritten = false;
+    for (const InPlacePair &pair : choice.info.inPlace)
+      overwritten |= pair.input == static_cast<ValueId>(i) &&
+                     choice.kernel.outputs[pair.output] == host;
+    if (!overwritten)
+      return false;
+  }
+  return true;
+}
+
 bool Reference::fitsMemory(const State &state, const Choice &choice,
                            Set dropped) const {
   int64_t live = slotBytes(choice.info.workspaceBytes);
@@ -231,7 +264,8 @@ bool Reference::fitsMemory(const State &state, const Choice &choice,
 void Reference::step(const State &state, Cost cost, int32_t index,
                      Set dropped) {
   const Choice &choice = choices[index];
-  if (!fitsMemory(state, choice, dropped))
+  if (!fitsMemory(state, choice, dropped) ||
+      !respectsHosts(state, choice, dropped))
     return;
   State next = state;
   next.backward |= choice.backward && recompute;
@@ -240,10 +274,11 @@ void Reference::step(const State &state, Cost cost, int32_t index,
   next.old &= next.standing & ~choice.outputs;
   if (!next.backward)
     next.old |= choice.outputs & next.standing & recompute;
-  cost.timeNs += choice.info.timeNs;
+  bool timeFirst = objective == Objective::Time;
+  (timeFirst ? cost.first : cost.second) += choice.info.timeNs;
   for (size_t i = 0; i < problem.ops.size(); ++i)
     if (contains(choice.ops & state.ran, i) && isAnchor(problem.ops[i]))
-      cost.extraFlops += problem.ops[i].flops;
+      (timeFirst ? cost.second : cost.first) += problem.ops[i].flops;
   auto [known, added] = arrivals.emplace(next, Arrival{cost, state, index});
   if (!added && !(cost < known->second.cost))
     return;
@@ -257,7 +292,7 @@ void Reference::expand(const State &state, Cost cost) {
     if (!mayRun(state, choice))
       continue;
     // A saved value that nobody reads dies where it is made.
-    Set droppable = (choice.reads | (choice.outputs & save)) & arena;
+    Set droppable = (choice.reads | (choice.outputs & save)) & (arena | hosted);
     for (Set dropped = droppable;; dropped = (dropped - 1) & droppable) {
       step(state, cost, i, dropped);
       if (dropped == 0)
@@ -293,6 +328,7 @@ std::optional<Plan> Reference::run() {
 } // namespace
 
 std::optional<Plan> ckpt::plan::solveReference(const Problem &problem,
-                                               int64_t liveBytes) {
-  return Reference(problem, liveBytes).run();
+                                               int64_t liveBytes,
+                                               Objective objective) {
+  return Reference(problem, liveBytes, objective).run();
 }

@@ -26,8 +26,8 @@ constexpr std::array<std::string_view, 3> needNames = {"inline", "memory",
                                                        "contiguous"};
 constexpr std::array<std::string_view, 4> keepNames = {"free", "save",
                                                        "recompute", "inline"};
-constexpr std::array<std::string_view, 3> homeNames = {"arena", "argument",
-                                                       "result"};
+constexpr std::array<std::string_view, 4> homeNames = {"arena", "argument",
+                                                       "result", "hosted"};
 
 template <typename Enum, size_t count>
 std::string_view spell(const std::array<std::string_view, count> &names,
@@ -158,7 +158,8 @@ bool ProblemReader::readValue() {
         !number(word, "shape", value.shape) &&
         !choice(word, "home", homeNames, value.home) &&
         !choice(word, "keep", keepNames, value.keep) &&
-        !quotedName(word, value.name))
+        !number(word, "host", value.host) &&
+        !number(word, "same", value.same) && !quotedName(word, value.name))
       return reader.failAt(word);
   }
   problem.values.push_back(std::move(value));
@@ -362,6 +363,10 @@ void ckpt::plan::printProblem(const Problem &problem, std::ostream &os) {
        << " elements=" << value.elements << " shape=" << value.shape;
     if (value.home != Home::Arena)
       os << " home=" << spell(homeNames, value.home);
+    if (value.host != none)
+      os << " host=" << value.host;
+    if (value.same != none)
+      os << " same=" << value.same;
     if (value.keep != Keep::Free)
       os << " keep=" << spell(keepNames, value.keep);
     printName(value.name, os);

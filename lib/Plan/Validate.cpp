@@ -31,8 +31,8 @@ public:
     bool valid = true;
     for (int32_t k = 0; valid && k < kernelCount; ++k)
       valid = play(k);
-    valid =
-        valid && checkEnd() && checkSave() && checkRecompute() && checkInline();
+    valid = valid && checkEnd() && checkSave() && checkRecompute() &&
+            checkInline() && checkHosted();
     if (!valid)
       return std::move(verdict);
     if (slots)
@@ -81,6 +81,7 @@ private:
   bool checkSave();
   bool checkRecompute();
   bool checkInline();
+  bool checkHosted();
 
   bool mayTakeOver(int32_t instance, int32_t input) const;
   void chooseTakeovers();
@@ -235,6 +236,30 @@ bool Simulator::checkInline() {
         return fail(k,
                     name(value) +
                         " is to be computed inside its readers, but written");
+  return true;
+}
+
+/// What lies in the buffer of a result is dead before that is written, or is
+/// overwritten by it element by element.
+bool Simulator::checkHosted() {
+  std::vector<int32_t> writtenIn(problem.values.size(), kernelCount);
+  for (int32_t k = kernelCount; k-- > 0;)
+    for (ValueId value : plan.kernels[k].outputs)
+      writtenIn[value] = k;
+  for (const Instance &instance : verdict.instances) {
+    ValueId host = problem.values[instance.value].host;
+    if (host == none || instance.lastRead < writtenIn[host])
+      continue;
+    bool overwritten = false;
+    int32_t k = instance.lastRead;
+    if (k == writtenIn[host] && instance.kernel < k)
+      for (const InPlacePair &pair : infos[k].inPlace)
+        overwritten |= pair.input == instance.value &&
+                       plan.kernels[k].outputs[pair.output] == host;
+    if (!overwritten)
+      return fail(k, name(instance.value) + " lies in the buffer of " +
+                         name(host) + ", which is written before it is dead");
+  }
   return true;
 }
 

@@ -50,6 +50,7 @@ private:
   void cloneFree(Value value, OpBuilder &inside, mlir::IRMapping &mapping);
   bool isRecomputation(int32_t k);
   SmallVector<Value> chooseAfter(int32_t k, ArrayRef<plan::ValueId> reads);
+  SmallVector<int64_t> slots(const plan::Kernel &kernel);
   std::string layerName(const plan::Kernel &kernel) const;
   Location location(const plan::Kernel &kernel) const;
   void finish(Block &block, Operation *firstOld);
@@ -155,6 +156,22 @@ Location KernelBuilder::location(const plan::Kernel &kernel) const {
   return mlir::FusedLoc::get(builder.getContext(), locations);
 }
 
+/// The slots of a kernel: offsets as in the plan, but for values in the buffer
+/// of a result that is written later, which name that result.
+SmallVector<int64_t> KernelBuilder::slots(const plan::Kernel &kernel) {
+  auto returned =
+      program.function.getBody().front().getTerminator()->getOperands();
+  SmallVector<int64_t> offsets(kernel.offsets.begin(), kernel.offsets.end());
+  for (auto [offset, output] : llvm::zip_equal(offsets, kernel.outputs)) {
+    plan::ValueId host = program.problem.values[output].host;
+    if (host == plan::none)
+      continue;
+    auto result = llvm::find(returned, program.values[host]);
+    offset = hostedOffset(result - returned.begin());
+  }
+  return offsets;
+}
+
 void KernelBuilder::build(int32_t k) {
   const plan::Kernel &kernel = plan.kernels[k];
   plan::KernelInfo info = plan::analyze(program.problem, kernel);
@@ -174,7 +191,7 @@ void KernelBuilder::build(int32_t k) {
 
   Location loc = location(kernel);
   auto op = KernelOp::create(builder, loc, results, inputs, after,
-                             kernel.offsets, bytes, kernel.workspaceOffset,
+                             slots(kernel), bytes, kernel.workspaceOffset,
                              info.workspaceBytes, layerName(kernel), recompute);
   Block &body = op.getBody().emplaceBlock();
   mlir::IRMapping mapping;

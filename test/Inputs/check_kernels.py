@@ -59,7 +59,7 @@ class Kernel:
         if not len(self.offsets) == len(self.bytes) == len(op.results):
             raise Refused(f"{self.where}: not one offset and size per result")
         for offset, bytes_, type_ in zip(self.offsets, self.bytes, op.result_types):
-            if offset != -1 and (offset < 0 or offset % ALIGNMENT):
+            if offset > 0 and offset % ALIGNMENT:
                 raise Refused(f"{self.where}: offset {offset} is not aligned")
             if bytes_ < dataflow.type_bytes(type_):
                 raise Refused(f"{self.where}: {bytes_} bytes are too few for {type_}")
@@ -107,16 +107,21 @@ def same_storage(source, target):
 
 
 class Place:
-    """A stretch of the arena, from one kernel to another, both inclusive."""
+    """A stretch of the arena (or of the buffer of a result of the function),
+    from one kernel to another, both inclusive."""
 
-    def __init__(self, name, kernel, offset, bytes_):
-        self.name, self.kernel = name, kernel
+    def __init__(self, name, kernel, offset, bytes_, buffer=None):
+        self.name, self.kernel, self.buffer = name, kernel, buffer
         self.begin, self.end = offset, offset + bytes_
         self.last = kernel.position
         self.taken_over = False
 
     def overlaps(self, other):
-        return self.begin < other.end and other.begin < self.end
+        return (
+            self.buffer == other.buffer
+            and self.begin < other.end
+            and other.begin < self.end
+        )
 
     def __str__(self):
         return f"{self.name} at [{self.begin}, {self.end})"
@@ -152,14 +157,17 @@ class Program:
         self.live_peak_bytes = self.check_places(self.live_ranges())
 
     def live_ranges(self):
-        """Places of all results by name, each with its last reader."""
+        """Places of all results by name, each with its last reader. What lies at
+        -2 - r is in the buffer of the function's result r."""
         places, source = {}, {}
-        returned = set()
+        returned, numbers = set(), {}
         for op in self.function.regions[0].ops:
             if op.name in RESHAPES:
                 source[op.results[0]] = source.get(op.operands[0], op.operands[0])
             elif op.name == "func.return":
                 returned = {source.get(name, name) for name in op.operands}
+                for number, name in enumerate(op.operands):
+                    numbers.setdefault(name, number)
         for kernel in self.kernels:
             for name in kernel.inputs + kernel.after:
                 place = places.get(source.get(name, name))
@@ -170,7 +178,12 @@ class Program:
             ):
                 if offset >= 0:
                     places[name] = Place(name, kernel, offset, bytes_)
-                if (offset < 0) != (name in returned):
+                elif offset < -1 or name in numbers:
+                    buffer = numbers[name] if offset == -1 else -2 - offset
+                    places[name] = Place(name, kernel, 0, bytes_, buffer)
+                    if offset == -1:
+                        places[name].last = len(self.kernels)
+                if (offset == -1) != (name in returned):
                     raise Refused(
                         f"{kernel.where}: {name} lies at {offset}, but only what is "
                         "returned lies in the caller's buffers, at -1"
@@ -189,16 +202,33 @@ class Program:
                     Place(name, kernel, kernel.workspace_offset, kernel.workspace_bytes)
                 )
             for place in new:
-                if place.end > self.arena_bytes:
+                if place.buffer is not None:
+                    self.check_host(place)
+                elif place.end > self.arena_bytes:
                     raise Refused(f"{kernel.where}: {place} ends beyond the arena")
                 for other in live:
                     if place.overlaps(other):
                         self.check_takeover(place, other)
                 live.append(place)
             standing = [p for p in live if not p.taken_over]
-            peak = max(peak, sum(aligned(p.end - p.begin) for p in standing))
+            peak = max(
+                peak,
+                sum(aligned(p.end - p.begin) for p in standing if p.buffer is None),
+            )
             live = standing
         return peak
+
+    def check_host(self, place):
+        """The function has the result in whose buffer `place` lies."""
+        results = self.outside[-1].operand_types
+        if (
+            place.buffer >= len(results)
+            or dataflow.type_bytes(results[place.buffer]) < place.end
+        ):
+            raise Refused(
+                f"{place.kernel.where}: {place} does not fit the buffer of result "
+                f"{place.buffer}"
+            )
 
     def check_takeover(self, place, other):
         """`place` overlaps `other`, which its kernel may still need."""

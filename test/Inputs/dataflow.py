@@ -200,7 +200,10 @@ def handed_on(op, operand, result, place):
     if dialect in ("arith", "math") or op.name == "tensor.cast":
         return place if shape == target else ELSEWHERE
     if dialect == "linalg":
-        return place if same_element(op, operand, result) else ELSEWHERE
+        if same_element(op, operand, result):
+            return place
+        order = permutation(op)
+        return permuted(place, order) if order else ELSEWHERE
     if op.name == "scf.for":
         return place if operand == 3 + result else ELSEWHERE
     return place if dialect == "tensor" and from_origin(op, operand) else ELSEWHERE
@@ -216,6 +219,30 @@ def same_element(op, operand, result):
         return op.name[7:] in ELEMENTWISE
     maps = re.findall(r"affine_map<(.*?)>(?=[,\]])", op.attributes["indexing_maps"])
     return not is_anchor(op) and maps[operand] == maps[inputs + result]
+
+
+def permutation(op):
+    """Of a structured op that only permutes its input: for each dimension of the
+    input the dimension of the result; else None."""
+    if op.name != "linalg.generic" or is_anchor(op) or len(op.operands) != 2:
+        return None
+    body = op.regions[0]
+    if len(body.ops) != 1 or body.ops[0].operands != [body.arguments[0][0]]:
+        return None
+    maps = re.findall(r"affine_map<(.*?)>(?=[,\]])", op.attributes["indexing_maps"])
+    source, target = (re.findall(r"d\d+", m.partition("->")[2]) for m in maps)
+    return [target.index(d) for d in source] if set(source) == set(target) else None
+
+
+def permuted(place, order):
+    """A place seen through a permutation: (shape, order of its dimensions), or
+    the shape again where permutations cancel."""
+    if place and isinstance(place[0], tuple):
+        shape, before = place
+        order = [order[d] for d in before]
+    else:
+        shape = place
+    return shape if order == sorted(order) else (shape, tuple(order))
 
 
 def from_origin(op, operand):

@@ -303,7 +303,12 @@ class Places(unittest.TestCase):
 
     def test_elementwise(self):
         self.assertEqual(self.place(generic()), (8, 8))
-        self.assertEqual(self.place(generic(map_=TRANSPOSED)), dataflow.ELSEWHERE)
+        self.assertEqual(self.place(generic(map_=TRANSPOSED)), ((8, 8), (1, 0)))
+
+    def test_permutations_that_cancel(self):
+        there = generic(map_=TRANSPOSED).replace("%r", "%s")
+        back = generic(map_=TRANSPOSED, operands="%s, %other")
+        self.assertEqual(self.place(there, back), (8, 8))
 
     def test_operand_that_is_not_read(self):
         self.assertEqual(self.place(generic(operands="%other, %i")), None)

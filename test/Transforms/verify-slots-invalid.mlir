@@ -239,3 +239,42 @@ func.func @f(%x: tensor<4xf32>) -> tensor<4xf32>
   } -> tensor<4xf32>
   return %2 : tensor<4xf32>
 }
+
+// -----
+
+// A value in the buffer of a result that is written before it is read.
+func.func @f(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+    attributes {ckpt.arena_bytes = 512 : i64} {
+  // expected-note @+1 {{which is result 0 at [0, 16) of the buffer of result 0 of the function}}
+  %0 = ckpt.kernel(%a0 = %x : tensor<4xf32>) slots [-2 : 16] {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  // expected-error @+1 {{result 0 at [0, 16) of the buffer of result 0 of the function overlaps a value that is still needed}}
+  %1 = ckpt.kernel(%a0 = %x : tensor<4xf32>) slots [-1 : 16] {
+    %e = math.sin %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  %2 = ckpt.kernel(%a0 = %0 : tensor<4xf32>) slots [-1 : 16] {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  return %1, %2 : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// In the buffer of a result that the function does not have.
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {ckpt.arena_bytes = 512 : i64} {
+  // expected-error @+1 {{result 0 at [0, 16) of the buffer of result 1 of the function, which does not exist or is smaller}}
+  %0 = ckpt.kernel(%a0 = %x : tensor<4xf32>) slots [-3 : 16] {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  %1 = ckpt.kernel(%a0 = %0 : tensor<4xf32>) slots [-1 : 16] {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}

@@ -48,9 +48,14 @@ bool writeFile(const std::string &path, const std::string &text);
 /// no budget.
 bool readBudget(const Arguments &arguments, std::optional<Budget> &budget);
 
+/// The options of the solver. Prints an error and returns false if one is
+/// wrong.
+bool readSolverOptions(const Arguments &arguments, SolverOptions &options);
+
 /// The modes. Each prints to stdout, or an error to stderr and returns false.
 bool solveMode(const Arguments &arguments);
 bool checkPlanMode(const Arguments &arguments);
+bool compareMode(const Arguments &arguments);
 bool generateMode(const Arguments &arguments);
 
 } // namespace ckpt::plan::tool

@@ -31,6 +31,9 @@ constexpr Mode modes[] = {
      "Plans the problem in FILE ('-': standard input) and prints a report."},
     {"check-plan", "FILE", checkPlanMode,
      "check the plan in FILE instead of making one"},
+    {"compare", "", compareMode,
+     "compare the planner with published strategies, or with the one of "
+     "--strategy, at equal arenas"},
     {"generate", "FAMILY:OPS", generateMode,
      "print a training step of a family (chain, gpt, resnet, unet, densenet, "
      "lstm) with about that many ops; takes no FILE",
@@ -51,7 +54,11 @@ constexpr Option options[] = {
     {"strategy", "NAME",
      "budget: least time within the budget (the default with --budget); none: "
      "no limit (the default without); reference: least extra FLOPs by "
-     "exhaustive search"},
+     "exhaustive search; or a published strategy of docs/Comparison.md, such "
+     "as sqrt: its fastest plan, within the budget if one is given"},
+    {"time-limit", "MS",
+     "milliseconds after which the best plan so far is taken (default: 5000; "
+     "0: one round)"},
     {"print-plan", "", "print the plan too; the report becomes comments"},
 };
 

@@ -65,7 +65,8 @@ def Ckpt_PlanAttr : AttrDef<Ckpt_Dialect, "Plan"> {
       {ops [4] outputs [4 : 0 at -1] workspace 256} ]>
     ```
 
-    An output is `op : result at offset`; offset -1 is the caller's buffer.
+    An output is `op : result at offset`; offset -1 is a buffer of the
+    caller.
   }];
   let parameters = (ins
     ArrayRefParameter<"int64_t">:$ops, "uint64_t":$decisionsHash,

@@ -27,6 +27,14 @@ struct PlannedKernel {
   int64_t workspaceOffset = -1;
 };
 
+/// The offset of a kernel's result that lies in the buffer of result number
+/// \p result of the function until that is written. (Offset -1 says that it is
+/// a result of the function itself.)
+inline int64_t hostedOffset(int64_t result) { return -2 - result; }
+
+/// The inverse: the number of the function's result, or -1.
+inline int64_t hostOf(int64_t offset) { return offset < -1 ? -2 - offset : -1; }
+
 } // namespace ckpt
 
 #include "ckpt/IR/CkptDialect.h.inc"

@@ -56,8 +56,10 @@ def Ckpt_KernelOp : Ckpt_Op<"kernel", [
     Made by `--ckpt-apply-plan`, lowered by `--ckpt-lower-to-cpu-pipeline`. The
     order of the kernels is the order in which they run. Block arguments stand
     for `inputs`, all of which are read from memory. Result i lies at
-    `offsets[i]` of the arena and takes `bytes[i]`; -1 means the caller's
-    buffer. The workspace is used while the kernel runs.
+    `offsets[i]` of the arena and takes `bytes[i]`; -1 means that it is a result
+    of the function and lies in the caller's buffer; -2 - r that it lies in the
+    buffer of result r of the function until that is written, over it or after
+    its last read. The workspace is used while the kernel runs.
 
     A kernel with `recompute` makes a value that an earlier kernel made too, or
     runs an anchor that an earlier kernel ran. Its `after` operands are values of the backward pass that it waits for: they count as
@@ -65,7 +67,7 @@ def Ckpt_KernelOp : Ckpt_Op<"kernel", [
     from moving it up. No rewrite needs to know about this.
 
     - C1: one entry of `offsets` and of `bytes` per result.
-    - C2: offsets are -1 or a multiple of 256, bytes are not negative.
+    - C2: offsets are negative or a multiple of 256, bytes are not negative.
     - C3: one block argument per input, of its type; the operands of the
       terminator have the types of the results.
     - C4: `after` only with `recompute`.

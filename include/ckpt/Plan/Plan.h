@@ -20,7 +20,7 @@ struct Kernel {
   std::vector<OpId> ops;
   /// The values that it writes to memory, each made by an op of `ops`.
   std::vector<ValueId> outputs;
-  /// Arena offset of each output; -1 for a value in the caller's buffer. Empty
+  /// Arena offset of each output; -1 for a value in a caller's buffer. Empty
   /// until slots are placed.
   std::vector<int64_t> offsets;
   /// Arena offset of the workspace (the sum over `ops`); -1 if there is none.

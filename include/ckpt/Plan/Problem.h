@@ -101,6 +101,10 @@ enum class Home : uint8_t {
   /// A function result: written straight into the caller's buffer and in
   /// memory from its first kernel to the end, at no cost.
   Result,
+  /// In the buffer of the result `Value::host` whenever it stands in memory, at
+  /// no cost: it is read for the last time before that result is written, or by
+  /// the kernel that first writes it, over it (`hostInResults`).
+  Hosted,
 };
 
 struct Value {
@@ -116,6 +120,11 @@ struct Value {
   int32_t shape = 0;
   Home home = Home::Arena;
   Keep keep = Keep::Free;
+  /// The result in whose buffer it lies; `none` but for `Home::Hosted`.
+  ValueId host = none;
+  /// Of a view: an earlier value with the same elements in the same order,
+  /// such as what a pair of inverse permutations started from; or `none`.
+  ValueId same = none;
 };
 
 struct Op {
@@ -163,6 +172,13 @@ bool isInlined(const Problem &problem, ValueId value);
 inline int64_t slotBytes(int64_t bytes) {
   return (bytes + slotAlignment - 1) / slotAlignment * slotAlignment;
 }
+
+/// Gives `Home::Hosted` to at most one value per result: one that is large
+/// enough, that nobody reads but what becomes the result, element by element,
+/// and that has to wait for something made later (the gradient of a tied
+/// embedding). Only right if the caller's result buffers are not also its
+/// arguments.
+void hostInResults(Problem &problem);
 
 /// Says what is wrong with \p problem ("op 3 reads value 7 before it is made"),
 /// or an empty string: indices in range, reads before their op, one producer

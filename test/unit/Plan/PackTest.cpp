@@ -180,6 +180,7 @@ TEST(Pack, ChainsOfTakeoversShareAPlace) {
 TEST(PackProperty, IsNeverBelowTheLivePeak) {
   for (uint64_t seed = 0; seed < 3000; ++seed) {
     RandomOptions options;
+  options.hosts = false;
     options.keeps = false;
     options.ops = 20;
     Problem problem = randomProblem(seed, options);

@@ -27,6 +27,8 @@ struct RandomOptions {
   bool keeps = true;
   /// Some ops run once, some of them have effects.
   bool runOnce = true;
+  /// Some values lie in the buffers of results, which constrains the order.
+  bool hosts = true;
 };
 
 class RandomProblem {
@@ -45,6 +47,8 @@ public:
     for (OpId id = 0; id < count; ++id)
       addOp(id);
     chooseResults();
+    if (options.hosts && chance(50))
+      hostInResults(problem);
     return problem;
   }
 
@@ -128,6 +132,14 @@ private:
     Value &result = problem.values[op.results[0]];
     const Value &from = problem.values[read.value];
     result.bytes = from.bytes / from.elements * result.elements;
+    // There and back again: the permutations of these shapes are inverse.
+    if (from.op == none || read.access != Access::Permute)
+      return;
+    const Op &maker = problem.ops[from.op];
+    if (maker.kind == OpKind::View &&
+        maker.reads[0].access == Access::Permute &&
+        problem.values[maker.reads[0].value].shape == target)
+      result.same = maker.reads[0].value;
   }
 
   void makeFusible(Op &op, OpId id) {

@@ -269,7 +269,7 @@ bool overlaps(const Problem &problem, const Plan &plan,
 TEST(ValidateProperty, AcceptsRandomPlacesIfNoPairOverlaps) {
   int32_t accepted = 0, refused = 0;
   RandomOptions options;
-  options.keeps = false;
+  options.keeps = options.hosts = false;
   for (uint64_t seed = 0; seed < 4000; ++seed) {
     Problem problem = randomProblem(seed, options);
     for (Op &op : problem.ops)
@@ -281,9 +281,9 @@ TEST(ValidateProperty, AcceptsRandomPlacesIfNoPairOverlaps) {
     plan.arenaBytes = 1 << 20;
     for (Kernel &kernel : plan.kernels)
       for (ValueId output : kernel.outputs)
-        kernel.offsets.push_back(problem.values[output].home == Home::Result
-                                     ? -1
-                                     : random() % 40 * 256);
+        kernel.offsets.push_back(problem.values[output].home == Home::Arena
+                                     ? random() % 40 * 256
+                                     : -1);
     Verdict placed = validate(problem, plan, true);
     // With refused places, the pairs are those of the matching.
     Verdict &pairs = placed.error.empty() ? placed : unplaced;
