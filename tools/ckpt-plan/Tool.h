@@ -51,6 +51,7 @@ bool readBudget(const Arguments &arguments, std::optional<Budget> &budget);
 /// The modes. Each prints to stdout, or an error to stderr and returns false.
 bool solveMode(const Arguments &arguments);
 bool checkPlanMode(const Arguments &arguments);
+bool diffMode(const Arguments &arguments);
 
 } // namespace ckpt::plan::tool
 

@@ -30,6 +30,9 @@ constexpr Mode modes[] = {
      "Plans the problem in FILE ('-': standard input) and prints a report."},
     {"check-plan", "FILE", checkPlanMode,
      "check the plan in FILE instead of making one"},
+    {"diff", "OLD", diffMode,
+     "FILE and OLD are plan files (ckpt-opt --ckpt-plan=save-plan=...): say "
+     "what changed"},
 };
 
 /// An option of one or several modes.
@@ -47,6 +50,9 @@ constexpr Option options[] = {
      "budget: least time within the budget (the default with --budget); none: "
      "no limit (the default without); reference: least extra FLOPs by "
      "exhaustive search"},
+    {"max-growth", "SHARE",
+     "with --diff: fail if the arena takes more than this share, such as 2%, "
+     "beyond that of OLD"},
     {"print-plan", "", "print the plan too; the report becomes comments"},
 };
 
