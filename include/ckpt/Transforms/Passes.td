@@ -200,7 +200,9 @@ def VerifyPass : Pass<"ckpt-verify", "::mlir::ModuleOp"> {
     - every result is that of the original;
     - ops with effects run once each and in their order, and what may not be
       repeated runs no more often than in the original;
-    - places hold what is read, as in `--ckpt-verify-slots`;
+    - places hold what is read, as in `--ckpt-verify-slots`, and a kernel that
+      writes a result over one of its inputs reads each element of it only to
+      make the element at its place;
     - a kernel that makes something again is marked, and waits for a value that
       was made after what it repeats: without such an `after` operand CSE could
       merge the two. Only where no value that was made since lives past the
