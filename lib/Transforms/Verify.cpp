@@ -35,7 +35,9 @@ public:
     if (failed(verifyOps()) || failed(verifyEffects()) ||
         failed(verifyResults()))
       return failure();
-    return verifyMarks(rewritten, original);
+    return rewritten.kernels.empty()
+               ? verifyBarriers(rewritten, original, numbering)
+               : verifyMarks(rewritten, original);
   }
 
 private:

@@ -301,3 +301,28 @@ func.func @reversed(%x: tensor<4x4xf32>) -> tensor<4x4xf32>
   } -> tensor<4x4xf32>
   return %2 : tensor<4x4xf32>
 }
+
+// -----
+
+// A product that CSE would merge with the first one.
+func.func @product(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %0 = linalg.matmul ins(%x, %y : tensor<4x4xf32>, tensor<4x4xf32>) outs(%y : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = math.exp %0 : tensor<4x4xf32>
+  // expected-error @+1 {{runs again, but no barrier keeps it apart from its first run}}
+  %2 = linalg.matmul ins(%x, %y : tensor<4x4xf32>, tensor<4x4xf32>) outs(%y : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %3 = arith.mulf %1, %2 : tensor<4x4xf32>
+  return %3 : tensor<4x4xf32>
+}
+
+// -----
+
+// A barrier that could move up to the first product.
+func.func @product(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %0 = linalg.matmul ins(%x, %y : tensor<4x4xf32>, tensor<4x4xf32>) outs(%y : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = math.exp %0 : tensor<4x4xf32>
+  %b = ckpt.barrier %x : tensor<4x4xf32>
+  // expected-error @+1 {{runs again behind a barrier that waits for nothing that is made after its first run}}
+  %2 = linalg.matmul ins(%b, %y : tensor<4x4xf32>, tensor<4x4xf32>) outs(%y : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %3 = arith.mulf %1, %2 : tensor<4x4xf32>
+  return %3 : tensor<4x4xf32>
+}

@@ -206,7 +206,8 @@ def VerifyPass : Pass<"ckpt-verify", "::mlir::ModuleOp"> {
     - a kernel that makes something again is marked, and waits for a value that
       was made after what it repeats: without such an `after` operand CSE could
       merge the two. Only where no value that was made since lives past the
-      kernel, it is enough that it reads one.
+      kernel, it is enough that it reads one. Barriers have to do the same for
+      dissolved kernels.
 
     The pass trusts no plan. All functions and symbols of the file are compared
     with those of the same name. An error stands at the op of the rewritten file,

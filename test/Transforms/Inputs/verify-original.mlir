@@ -34,3 +34,10 @@ func.func @reversed(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %3 = math.absf %2 : tensor<4x4xf32>
   return %3 : tensor<4x4xf32>
 }
+
+func.func @product(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %0 = linalg.matmul ins(%x, %y : tensor<4x4xf32>, tensor<4x4xf32>) outs(%y : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = math.exp %0 : tensor<4x4xf32>
+  %3 = arith.mulf %1, %0 : tensor<4x4xf32>
+  return %3 : tensor<4x4xf32>
+}
