@@ -156,9 +156,9 @@ void VerifyMutationTest::expectUnsoundCaught(const std::string &what,
 
 /// Everything that changes what is computed.
 void VerifyMutationTest::breakMeaning() {
-  expectAllCaught("wrong operands", wrongOperands(kernels), 10);
+  expectAllCaught("wrong operands", wrongOperands(step), 10);
   expectAllCaught("wrong inputs", wrongInputs(step), 2);
-  expectAllCaught("wrong attributes", wrongAttributes(kernels), 10);
+  expectAllCaught("wrong attributes", wrongAttributes(step), 10);
   expectAllCaught("removed kernels", removedKernels(step), 1);
 }
 
@@ -181,6 +181,17 @@ TEST_F(VerifyMutationTest, Transformer) {
   breakPlaces();
   expectAllCaught("wrong results", wrongResults(step), 1);
   expectAllCaught("dropped waits", droppedWaits(kernels), 1);
+}
+
+TEST_F(VerifyMutationTest, Barriers) {
+  rewriteModel("gpt2-tiny", "50%");
+  mlir::PassManager manager(&context);
+  manager.addPass(createKernelsToBarriersPass());
+  ASSERT_TRUE(succeeded(manager.run(*rewritten)));
+  ASSERT_TRUE(isAccepted());
+  expectAllCaught("wrong operands", wrongOperands(step), 10);
+  expectAllCaught("wrong attributes", wrongAttributes(step), 10);
+  expectAllCaught("dropped waits", droppedBarrierWaits(step), 1);
 }
 
 TEST_F(VerifyMutationTest, Effects) {
