@@ -43,7 +43,7 @@ func.func @step(%x: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> tensor<64x64xf3
 )";
 
 /// Enough of each kind in a large program, evenly spread.
-constexpr size_t mostOfAKind = 150;
+constexpr size_t mostOfAKind = 80;
 
 SmallVector<Mutation> spread(ArrayRef<Mutation> all) {
   SmallVector<Mutation> some;
