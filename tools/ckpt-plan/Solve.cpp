@@ -1,6 +1,7 @@
 //===- Solve.cpp - The modes of ckpt-plan that make or check a plan -------===//
 
 #include "Tool.h"
+#include "ckpt/Plan/Baselines.h"
 #include "ckpt/Plan/Pack.h"
 
 #include <iostream>
@@ -34,6 +35,7 @@ private:
 
   const Arguments &arguments;
   std::optional<Budget> budget;
+  SolverOptions options;
   Problem problem;
   AsWritten written;
   std::optional<int64_t> budgetBytes;
@@ -43,7 +45,7 @@ private:
 } // namespace
 
 bool Solve::start() {
-  if (!readBudget(arguments, budget) ||
+  if (!readBudget(arguments, budget) || !readEffort(arguments, options) ||
       !tool::readProblem(arguments.file, problem))
     return false;
   written = asWritten(problem);
@@ -82,16 +84,21 @@ bool Solve::solve() {
   std::string strategy = arguments.value("strategy");
   if (strategy.empty())
     strategy = budget ? "budget" : "none";
-  if (strategy != "budget" && strategy != "none" && strategy != "reference")
+  if (strategy != "budget" && strategy != "none" && strategy != "reference" &&
+      !isBaseline(strategy))
     return fail("ckpt-plan",
                 "expected a strategy of --help, but got '" + strategy + "'");
   if (strategy == "budget" && !budget)
     return fail("ckpt-plan", "strategy 'budget' needs --budget");
   if (strategy == "none" && budget)
     return fail("ckpt-plan", "strategy 'none' takes no --budget");
-  Solution baseline = solveUnlimited(problem, SolverOptions());
+  Solution baseline = solveUnlimited(problem, options);
   if (budget)
     budgetBytes = budget->resolve(baseline.plan.arenaBytes);
+  if (isBaseline(strategy)) {
+    solution = solveBaseline(problem, strategy, budgetBytes, SolverOptions());
+    return true;
+  }
   if (strategy == "reference")
     return searchAll(budgetBytes.value_or(INT64_MAX));
   if (budgetBytes)
@@ -101,7 +108,9 @@ bool Solve::solve() {
 }
 
 bool Solve::solveWithin(int64_t bytes) {
-  BudgetResult result = solveBudget(problem, bytes, SolverOptions());
+  BudgetResult result = solveBudget(problem, bytes, options);
+  if (options.progress)
+    options.progress("");
   if (result.best) {
     solution = std::move(*result.best);
     return true;
@@ -148,6 +157,9 @@ void Solve::report() const {
   line("extra flops  ",
        formatCount(verdict.extraFlops) + " of " + formatCount(written.flops) +
            ", bound " + formatCount(boundFlops) + ", gap " + formatCount(gap));
+  int64_t leastNs = bound.timeNs(within);
+  line("time bound   ", formatCount(leastNs) + " ns for any plan, gap " +
+                            formatCount(verdict.timeNs - leastNs) + " ns");
 }
 
 bool tool::solveMode(const Arguments &arguments) {

@@ -3,10 +3,12 @@
 #include "Tool.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 #include <sstream>
+#include <unistd.h>
 
 using namespace ckpt::plan;
 using namespace ckpt::plan::tool;
@@ -58,4 +60,22 @@ bool tool::readBudget(const Arguments &arguments,
     return true;
   return parseBudget(arguments.value("budget"), budget.emplace(), error) ||
          fail("ckpt-plan", error);
+}
+
+bool tool::readEffort(const Arguments &arguments, SolverOptions &options) {
+  if (isatty(STDERR_FILENO))
+    options.progress = [](const std::string &line) {
+      std::cerr << "\r\033[K" << line << std::flush;
+    };
+  if (!arguments.has("time-limit"))
+    return true;
+  std::string text = arguments.value("time-limit");
+  char *end = nullptr;
+  double seconds = std::strtod(text.c_str(), &end);
+  constexpr double most = 1e6;
+  if (*end != '\0' || !(seconds >= 0 && seconds <= most))
+    return fail("ckpt-plan",
+                "expected a time limit in seconds, but got '" + text + "'");
+  options.timeLimitMs = static_cast<int64_t>(1000 * seconds);
+  return true;
 }

@@ -99,7 +99,7 @@ def PlanPass : Pass<"ckpt-plan", "::mlir::ModuleOp"> {
            "false: kernels in program order, for comparison">,
     Option<"countArguments", "count-arguments", "bool", "false",
            "The budget also holds the caller's arguments and results">,
-    Option<"timeLimitMs", "time-limit-ms", "int64_t", "2000",
+    Option<"timeLimitMs", "time-limit-ms", "int64_t", "5000",
            "Stop improving after this; 0: the first plan">,
     Option<"reportFile", "report", "std::string", "\"\"",
            "Also write the figures to this file, as JSON">,
