@@ -31,6 +31,9 @@ constexpr Mode modes[] = {
      "Plans the problem in FILE ('-': standard input) and prints a report."},
     {"check-plan", "FILE", checkPlanMode,
      "check the plan in FILE instead of making one"},
+    {"diff", "OLD", diffMode,
+     "FILE and OLD are plan files (ckpt-opt --ckpt-plan=save-plan=...): say "
+     "what changed"},
     {"compare", "", compareMode,
      "compare the planner with published strategies, or with the one of "
      "--strategy, at equal arenas"},
@@ -58,6 +61,9 @@ constexpr Option options[] = {
      "no limit (the default without); reference: least extra FLOPs by "
      "exhaustive search; or a published strategy of docs/Comparison.md, such "
      "as sqrt: its fastest plan, within the budget if one is given"},
+    {"max-growth", "SHARE",
+     "with --diff: fail if the arena takes more than this share, such as 2%, "
+     "beyond that of OLD"},
     {"json", "FILE", "with --frontier: also write the curve as JSON"},
     {"svg", "FILE", "with --frontier: also write the curve as a picture"},
     {"time-limit", "SECONDS",
