@@ -266,7 +266,7 @@ void ckpt::plan::addXlaGreedy(BaselineRun &run) {
   constexpr size_t blockLimits[] = {1, 8};
   for (int64_t limit : run.targets)
     for (size_t mostInBlock : blockLimits)
-      run.addPlan("limit " + std::to_string(limit) + ", block " +
+      run.addPlan("limit " + formatBytes(limit) + ", block " +
                       std::to_string(mostInBlock),
                   graph.emit(Walker(graph, limit, mostInBlock).run()));
 }
