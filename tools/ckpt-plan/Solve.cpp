@@ -35,6 +35,7 @@ private:
 
   const Arguments &arguments;
   std::optional<Budget> budget;
+  SolverOptions options;
   Problem problem;
   AsWritten written;
   std::optional<int64_t> budgetBytes;
@@ -45,6 +46,7 @@ private:
 
 bool Solve::start() {
   if (!readBudget(arguments, budget) ||
+      !readSolverOptions(arguments, options) ||
       !tool::readProblem(arguments.file, problem))
     return false;
   written = asWritten(problem);
@@ -91,7 +93,7 @@ bool Solve::solve() {
     return fail("ckpt-plan", "strategy 'budget' needs --budget");
   if (strategy == "none" && budget)
     return fail("ckpt-plan", "strategy 'none' takes no --budget");
-  Solution baseline = solveUnlimited(problem, SolverOptions());
+  Solution baseline = solveUnlimited(problem, options);
   if (budget)
     budgetBytes = budget->resolve(baseline.plan.arenaBytes);
   if (isBaseline(strategy)) {
@@ -107,7 +109,7 @@ bool Solve::solve() {
 }
 
 bool Solve::solveWithin(int64_t bytes) {
-  BudgetResult result = solveBudget(problem, bytes, SolverOptions());
+  BudgetResult result = solveBudget(problem, bytes, options);
   if (result.best) {
     solution = std::move(*result.best);
     return true;
@@ -154,6 +156,9 @@ void Solve::report() const {
   line("extra flops  ",
        formatCount(verdict.extraFlops) + " of " + formatCount(written.flops) +
            ", bound " + formatCount(boundFlops) + ", gap " + formatCount(gap));
+  int64_t leastNs = bound.timeNs(within);
+  line("time bound   ", formatCount(leastNs) + " ns for any plan, gap " +
+                            formatCount(verdict.timeNs - leastNs) + " ns");
 }
 
 bool tool::solveMode(const Arguments &arguments) {

@@ -2,6 +2,7 @@
 
 #include "Tool.h"
 
+#include <charconv>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -58,4 +59,18 @@ bool tool::readBudget(const Arguments &arguments,
     return true;
   return parseBudget(arguments.value("budget"), budget.emplace(), error) ||
          fail("ckpt-plan", error);
+}
+
+bool tool::readSolverOptions(const Arguments &arguments,
+                             SolverOptions &options) {
+  if (!arguments.has("time-limit"))
+    return true;
+  std::string text = arguments.value("time-limit");
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(),
+                                      options.timeLimitMs);
+  if (error == std::errc() && end == text.data() + text.size() &&
+      options.timeLimitMs >= 0)
+    return true;
+  return fail("ckpt-plan",
+              "expected a number of milliseconds, but got '" + text + "'");
 }

@@ -18,7 +18,7 @@
 
 namespace ckpt::plan::tool {
 
-/// The command line: the input file, and the options that were given, without
+/// The command line: the input file (empty if the mode takes none), and the options that were given, without
 /// their dashes. A flag has an empty value.
 struct Arguments {
   std::string file;
@@ -48,10 +48,15 @@ bool writeFile(const std::string &path, const std::string &text);
 /// no budget.
 bool readBudget(const Arguments &arguments, std::optional<Budget> &budget);
 
+/// The options of the solver. Prints an error and returns false if one is
+/// wrong.
+bool readSolverOptions(const Arguments &arguments, SolverOptions &options);
+
 /// The modes. Each prints to stdout, or an error to stderr and returns false.
 bool solveMode(const Arguments &arguments);
 bool checkPlanMode(const Arguments &arguments);
 bool compareMode(const Arguments &arguments);
+bool generateMode(const Arguments &arguments);
 
 } // namespace ckpt::plan::tool
 

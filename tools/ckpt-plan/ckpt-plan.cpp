@@ -22,6 +22,7 @@ struct Mode {
   const char *value;
   bool (*run)(const Arguments &);
   const char *help;
+  bool takesFile = true;
 };
 
 /// The first one is what happens without any.
@@ -33,6 +34,10 @@ constexpr Mode modes[] = {
     {"compare", "", compareMode,
      "compare the planner with published strategies, or with the one of "
      "--strategy, at equal arenas"},
+    {"generate", "FAMILY:OPS", generateMode,
+     "print a training step of a family (chain, gpt, resnet, unet, densenet, "
+     "lstm) with about that many ops; takes no FILE",
+     /*takesFile=*/false},
 };
 
 /// An option of one or several modes.
@@ -51,6 +56,9 @@ constexpr Option options[] = {
      "no limit (the default without); reference: least extra FLOPs by "
      "exhaustive search; or a published strategy of docs/Comparison.md, such "
      "as sqrt: its fastest plan, within the budget if one is given"},
+    {"time-limit", "MS",
+     "milliseconds after which the best plan so far is taken (default: 5000; "
+     "0: one round)"},
     {"print-plan", "", "print the plan too; the report becomes comments"},
 };
 
@@ -130,8 +138,7 @@ static bool parseArguments(int argc, char **argv, Arguments &arguments) {
                                    "' and '" + argument + "'");
     }
   }
-  return !arguments.file.empty() ||
-         fail("ckpt-plan", "expected a file; see --help");
+  return true;
 }
 
 static bool run(const Arguments &arguments) {
@@ -145,6 +152,11 @@ static bool run(const Arguments &arguments) {
                                    "' cannot be combined");
     chosen = &mode;
   }
+  if (chosen->takesFile && arguments.file.empty())
+    return fail("ckpt-plan", "expected a file; see --help");
+  if (!chosen->takesFile && !arguments.file.empty())
+    return fail("ckpt-plan",
+                "expected no file, but got '" + arguments.file + "'");
   return chosen->run(arguments);
 }
 
