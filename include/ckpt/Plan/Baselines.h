@@ -52,6 +52,12 @@ Solution solveBaseline(const Problem &problem, std::string_view name,
                        std::optional<int64_t> budgetBytes,
                        const SolverOptions &options);
 
+/// The fastest plan within \p budgetBytes that moves and repeats kernels of
+/// \p start greedily; nothing if none is found. \p start writes every value
+/// once, as the unlimited plan does.
+std::optional<Solution> repeatKernels(const Problem &problem, const Plan &start,
+                                      int64_t budgetBytes);
+
 } // namespace ckpt::plan
 
 #endif // CKPT_PLAN_BASELINES_H
