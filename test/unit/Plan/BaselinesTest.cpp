@@ -98,6 +98,74 @@ TEST(Baselines, SayWhatIsUnknown) {
             "unknown strategy 'magic'");
 }
 
+/// Products there and back, of which each backward one reads the input of its
+/// forward one: the chain that revolve was made for.
+Problem productChain(int32_t stages) {
+  ProblemBuilder builder;
+  std::vector<ValueId> inputs = {builder.argument(matrix)};
+  for (int32_t i = 0; i < stages; ++i)
+    inputs.push_back(builder.contraction({memory(inputs[i])}, matrix));
+  ValueId gradient = inputs[stages];
+  size_t firstBackward = builder.problem.ops.size();
+  for (int32_t i = stages; i-- > 0;)
+    gradient =
+        builder.contraction({memory(gradient), memory(inputs[i])}, matrix);
+  builder.result(gradient);
+  for (size_t op = 0; op < builder.problem.ops.size(); ++op) {
+    builder.problem.ops[op].flops = 1;
+    builder.problem.ops[op].backward = op >= firstBackward;
+  }
+  return builder.problem;
+}
+
+TEST(RepeatKernels, FitsBudgetsBelowTheStart) {
+  Problem problem = TrainingStep(6).problem;
+  Solution start = solveUnlimited(problem, {});
+  int64_t lastNs = start.verdict.timeNs;
+  for (int percent : {100, 80, 60}) {
+    int64_t budget = start.plan.arenaBytes * percent / 100;
+    std::optional<Solution> solution =
+        repeatKernels(problem, start.plan, budget);
+    ASSERT_TRUE(solution) << percent;
+    EXPECT_EQ(validate(problem, solution->plan, true).error, "");
+    EXPECT_LE(solution->plan.arenaBytes, budget);
+    EXPECT_GE(solution->verdict.timeNs, lastNs);
+    lastNs = solution->verdict.timeNs;
+  }
+  EXPECT_GT(lastNs, start.verdict.timeNs);
+  EXPECT_FALSE(repeatKernels(problem, start.plan, 256));
+}
+
+TEST(RepeatKernels, IsLegalOnRandomProblems) {
+  RandomOptions options;
+  options.ops = 14;
+  options.keeps = false;
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    Problem problem = randomProblem(seed, options);
+    Plan start = solveUnlimited(problem, {}).plan;
+    std::optional<Solution> solution =
+        repeatKernels(problem, start, start.arenaBytes * 3 / 4);
+    if (solution) {
+      EXPECT_EQ(validate(problem, solution->plan, true).error, "") << seed;
+    }
+  }
+}
+
+TEST(DropRepeats, LeavesOutWhatTheBudgetDoesNotAskFor) {
+  Problem problem = productChain(4);
+  Plan once = oneKernelPerOp(problem);
+  Plan plan = once;
+  // The second product again before its last reader.
+  plan.kernels.insert(plan.kernels.begin() + 6, plan.kernels[1]);
+  ASSERT_EQ(validate(problem, plan, false).error, "");
+  int64_t peak = validate(problem, plan, false).livePeakBytes;
+  Plan same = plan;
+  dropRepeats(problem, same, peak);
+  EXPECT_LE(validate(problem, same, false).livePeakBytes, peak);
+  dropRepeats(problem, plan, 1 << 20);
+  EXPECT_EQ(plan.kernels.size(), once.kernels.size());
+}
+
 struct Taken {
   int64_t bytes = 0, value = 0;
 };
@@ -250,26 +318,6 @@ TEST(Rotor, IsNeverWorseThanRevolveWhereTapesAreSmall) {
     }
     EXPECT_EQ(table.timeNs(4 * stages), stages);
   }
-}
-
-/// Products there and back, of which each backward one reads the input of its
-/// forward one: the chain that revolve was made for.
-Problem productChain(int32_t stages) {
-  ProblemBuilder builder;
-  std::vector<ValueId> inputs = {builder.argument(matrix)};
-  for (int32_t i = 0; i < stages; ++i)
-    inputs.push_back(builder.contraction({memory(inputs[i])}, matrix));
-  ValueId gradient = inputs[stages];
-  size_t firstBackward = builder.problem.ops.size();
-  for (int32_t i = stages; i-- > 0;)
-    gradient =
-        builder.contraction({memory(gradient), memory(inputs[i])}, matrix);
-  builder.result(gradient);
-  for (size_t op = 0; op < builder.problem.ops.size(); ++op) {
-    builder.problem.ops[op].flops = 1;
-    builder.problem.ops[op].backward = op >= firstBackward;
-  }
-  return builder.problem;
 }
 
 TEST(Revolve, RepeatsAsManyKernelsAsTheFormulaSays) {
