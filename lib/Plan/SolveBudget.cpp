@@ -23,26 +23,6 @@ using namespace ckpt::plan;
 
 namespace {
 
-/// In the order in which they run.
-constexpr Setting settings[] = {
-    {false, false, 0, 1.5, 8, 0.5, 0.02},  {true, true, 0, 0.3, 8, 1, 0},
-    {false, false, 0, 1.5, 4, 0.5, -0.02}, {true, false, 0, 0.3, 1, 1, 0.02},
-    {false, true, 0, 0.3, 8, 1, 0},        {true, true, 0, 1.5, 4, 0.5, 0},
-    {false, false, 0, 4, 8, 0.5, 0.02},    {true, false, 0, 4, 8, 0.5, 0},
-    {false, false, 0, 1.5, 8, 0.5, -0.02}, {true, true, 0.15, 4, 8, 0.5, 0},
-    {false, false, 0.15, 4, 8, 0.5, 0},    {true, false, 0, 1.5, 4, 0.5, -0.02},
-    {false, false, 0, 6, 4, 0, 0},         {true, false, 0, 1.5, 8, 0.5, 0.02},
-    {false, false, 0.2, 1.5, 4, 0.5, 0},   {true, false, 0.15, 4, 8, 0, 0},
-};
-
-/// Caps for the smallest plan, as shares of the plan that recomputes nothing.
-constexpr double ladderShares[] = {0.25, 0.32, 0.2, 0.4, 0.16, 0.5};
-constexpr Setting ladderSettings[] = {
-    {false, false, 0.2, 6, 1, 0.5, 0},
-    {true, true, 0, 6, 1, 0.5, 0},
-    {false, false, 0, 1.5, 8, 0.5, 0.02},
-};
-
 /// Where the search for the right cap of one setting stands.
 struct Attempt {
   Setting setting;
@@ -186,6 +166,8 @@ void BudgetSearch::enter(Outcome &outcome) {
   measureRate(outcome.draft);
   if (!outcome.bytes)
     return;
+  if (options.onPlan)
+    options.onPlan(outcome.draft.plan, outcome.draft.verdict);
   outcome.score = scoreOf(outcome.draft.verdict);
   if (!outcome.solution || *outcome.bytes > budget ||
       outcome.score >= bestScore)
@@ -306,7 +288,7 @@ bool BudgetSearch::tryUnlimited() {
 
 void BudgetSearch::runRounds() {
   constexpr int mostRounds = 5;
-  for (const Setting &setting : settings) {
+  for (const Setting &setting : walkSettings) {
     Attempt attempt;
     attempt.setting = setting;
     attempt.cap = static_cast<double>(budget);

@@ -45,8 +45,7 @@ private:
 } // namespace
 
 bool Solve::start() {
-  if (!readBudget(arguments, budget) ||
-      !readSolverOptions(arguments, options) ||
+  if (!readBudget(arguments, budget) || !readEffort(arguments, options) ||
       !tool::readProblem(arguments.file, problem))
     return false;
   written = asWritten(problem);
@@ -110,6 +109,8 @@ bool Solve::solve() {
 
 bool Solve::solveWithin(int64_t bytes) {
   BudgetResult result = solveBudget(problem, bytes, options);
+  if (options.progress)
+    options.progress("");
   if (result.best) {
     solution = std::move(*result.best);
     return true;

@@ -2,12 +2,13 @@
 
 #include "Tool.h"
 
-#include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 #include <sstream>
+#include <unistd.h>
 
 using namespace ckpt::plan;
 using namespace ckpt::plan::tool;
@@ -61,16 +62,20 @@ bool tool::readBudget(const Arguments &arguments,
          fail("ckpt-plan", error);
 }
 
-bool tool::readSolverOptions(const Arguments &arguments,
-                             SolverOptions &options) {
+bool tool::readEffort(const Arguments &arguments, SolverOptions &options) {
+  if (isatty(STDERR_FILENO))
+    options.progress = [](const std::string &line) {
+      std::cerr << "\r\033[K" << line << std::flush;
+    };
   if (!arguments.has("time-limit"))
     return true;
   std::string text = arguments.value("time-limit");
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(),
-                                      options.timeLimitMs);
-  if (error == std::errc() && end == text.data() + text.size() &&
-      options.timeLimitMs >= 0)
-    return true;
-  return fail("ckpt-plan",
-              "expected a number of milliseconds, but got '" + text + "'");
+  char *end = nullptr;
+  double seconds = std::strtod(text.c_str(), &end);
+  constexpr double most = 1e6;
+  if (*end != '\0' || !(seconds >= 0 && seconds <= most))
+    return fail("ckpt-plan",
+                "expected a time limit in seconds, but got '" + text + "'");
+  options.timeLimitMs = static_cast<int64_t>(1000 * seconds);
+  return true;
 }

@@ -38,6 +38,8 @@ constexpr Mode modes[] = {
      "print a training step of a family (chain, gpt, resnet, unet, densenet, "
      "lstm) with about that many ops; takes no FILE",
      /*takesFile=*/false},
+    {"frontier", "POINTS", frontierMode,
+     "the curve of peak against time, for so many budgets"},
 };
 
 /// An option of one or several modes.
@@ -56,9 +58,10 @@ constexpr Option options[] = {
      "no limit (the default without); reference: least extra FLOPs by "
      "exhaustive search; or a published strategy of docs/Comparison.md, such "
      "as sqrt: its fastest plan, within the budget if one is given"},
-    {"time-limit", "MS",
-     "milliseconds after which the best plan so far is taken (default: 5000; "
-     "0: one round)"},
+    {"json", "FILE", "with --frontier: also write the curve as JSON"},
+    {"svg", "FILE", "with --frontier: also write the curve as a picture"},
+    {"time-limit", "SECONDS",
+     "stop improving after this (5); 0: the first round only"},
     {"print-plan", "", "print the plan too; the report becomes comments"},
 };
 

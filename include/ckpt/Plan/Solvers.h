@@ -33,6 +33,9 @@ struct SolverOptions {
   int64_t timeLimitMs = 5000;
   /// Called between rounds with a line for people; may be empty.
   std::function<void(const std::string &)> progress;
+  /// Called with every legal plan that a walk of `solveBudget` makes, within
+  /// the budget or not, before slots are placed; may be empty.
+  std::function<void(const Plan &, const Verdict &)> onPlan;
 };
 
 /// The fastest plan without a limit: fused and ordered, recomputing nothing

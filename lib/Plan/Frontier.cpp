@@ -1,0 +1,189 @@
+//===- Frontier.cpp - Plans for many budgets from one pool ----------------===//
+//
+// Each setting of the portfolio walks with many caps until the time is over.
+// What a plan really needs is known only afterwards; the pool sorts that out.
+// Slots are placed at the end, for the plans that the points need.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ckpt/Plan/Frontier.h"
+#include "BudgetWalk.h"
+#include "ckpt/Plan/Budget.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace ckpt::plan;
+
+namespace {
+
+class FrontierSearch {
+public:
+  FrontierSearch(const Problem &problem, int32_t points,
+                 const SolverOptions &options)
+      : problem(problem), count(std::max(points, 2)), options(options),
+        graph(problem, options.fusion), walker(graph, options, loose),
+        bound(problem) {}
+  Frontier run();
+
+private:
+  void walkAll();
+  void walkThrough(const Setting &setting, double offset);
+  void walkLadder(const Setting &setting);
+  bool walk(const Setting &setting, double cap, int64_t allowedBytes,
+            size_t kernelsPerRoot);
+  void place(int64_t budgetBytes);
+  void chooseBudgets();
+  bool isOver() const {
+    return options.timeLimitMs > 0 && watch.ms() >= options.timeLimitMs;
+  }
+  const Problem &problem;
+  const int32_t count;
+  const SolverOptions &options;
+  Stopwatch watch;
+  Graph graph;
+  LooseWalks loose;
+  BudgetWalk walker;
+  Bound bound;
+  Frontier frontier;
+  /// The range of caps.
+  double largestCap = 0, lowestCap = 0;
+  /// By their live bytes, and without slots.
+  PlanPool drafts;
+  /// By their arenas.
+  PlanPool placed;
+  /// Ascending.
+  std::vector<int64_t> budgets;
+};
+
+} // namespace
+
+/// The numbers below \p count: those divisible by a large power of two first.
+static std::vector<int32_t> coarseToFine(int32_t count) {
+  std::vector<int32_t> order = {0};
+  int32_t step = 1;
+  while (step < count)
+    step *= 2;
+  for (; step >= 1; step /= 2)
+    for (int32_t i = step; i < count; i += 2 * step)
+      order.push_back(i);
+  return order;
+}
+
+/// Whether the walk came to an end.
+bool FrontierSearch::walk(const Setting &setting, double cap,
+                          int64_t allowedBytes, size_t kernelsPerRoot) {
+  WalkLimits limits;
+  limits.kernelsPerRoot = kernelsPerRoot;
+  if (options.timeLimitMs > 0)
+    limits.deadline =
+        watch.start() + std::chrono::milliseconds(options.timeLimitMs);
+  Draft draft = walker.run(setting, cap, allowedBytes, limits);
+  if (!draft.usable())
+    return false;
+  int64_t bytes = draft.verdict.livePeakBytes;
+  if (drafts.add(bytes, {std::move(draft.plan), std::move(draft.verdict)}) &&
+      options.progress)
+    options.progress(std::to_string(drafts.plans().size()) +
+                     " plans, the smallest of " +
+                     formatBytes(drafts.plans().begin()->first));
+  return true;
+}
+
+/// Walks through the caps coarse to fine, so that what the clock leaves covers
+/// all of the range; below a cap whose walk gave up, others would too, mostly.
+void FrontierSearch::walkThrough(const Setting &setting, double offset) {
+  double lowest = lowestCap;
+  for (int32_t place : coarseToFine(count)) {
+    double share = (place + offset) / count;
+    double cap = largestCap * std::pow(lowestCap / largestCap, share);
+    if (isOver())
+      return;
+    if (cap > lowest && !walk(setting, cap, static_cast<int64_t>(cap), 2))
+      lowest = cap;
+  }
+}
+
+/// Deeper and deeper, merging only what costs no memory.
+void FrontierSearch::walkLadder(const Setting &setting) {
+  std::array<double, ladderShares.size()> shares = ladderShares;
+  std::sort(shares.rbegin(), shares.rend());
+  for (double share : shares)
+    if (isOver() || !walk(setting, share * largestCap, 0, 4))
+      return;
+}
+
+/// Caps of a setting lie between those of the settings before.
+void FrontierSearch::walkAll() {
+  largestCap = static_cast<double>(frontier.baseline.verdict.livePeakBytes);
+  lowestCap =
+      static_cast<double>(std::max<int64_t>(1, frontier.minimumBoundBytes));
+  constexpr double goldenSection = 0.618;
+  for (size_t i = 0; i < walkSettings.size() && !isOver(); ++i) {
+    walkThrough(walkSettings[i],
+                std::fmod(static_cast<double>(i) * goldenSection, 1));
+    if (i < ladderSettings.size())
+      walkLadder(ladderSettings[i]);
+  }
+}
+
+/// Places what \p budgetBytes needs. A draft whose slots exceed what it has
+/// live may miss it: then the next one is asked.
+void FrontierSearch::place(int64_t budgetBytes) {
+  auto isUseful = [&](const Solution *draft) {
+    const Solution *best = placed.fastestWithin(budgetBytes);
+    return draft && (!best || draft->verdict.timeNs < best->verdict.timeNs);
+  };
+  for (const Solution *draft = drafts.fastestWithin(budgetBytes);
+       isUseful(draft); draft = drafts.fastestWithin(budgetBytes)) {
+    Solution solution =
+        placeSlots(problem, {draft->plan, draft->verdict}, budgetBytes);
+    drafts.remove(draft);
+    if (solution.verdict.error.empty())
+      placed.add(solution.plan.arenaBytes, std::move(solution));
+  }
+}
+
+/// In geometric steps.
+void FrontierSearch::chooseBudgets() {
+  if (!drafts.plans().empty())
+    place(drafts.plans().begin()->first);
+  int64_t largest = frontier.baseline.plan.arenaBytes;
+  int64_t smallest = placed.plans().begin()->first;
+  double ratio = static_cast<double>(largest) /
+                 static_cast<double>(std::max<int64_t>(1, smallest));
+  for (int32_t i = 0; i < count; ++i) {
+    double bytes = static_cast<double>(smallest) *
+                   std::pow(ratio, static_cast<double>(i) / (count - 1));
+    budgets.push_back(
+        std::clamp(static_cast<int64_t>(bytes), smallest, largest));
+  }
+  budgets.front() = smallest;
+  budgets.back() = largest;
+  budgets.erase(std::unique(budgets.begin(), budgets.end()), budgets.end());
+}
+
+Frontier FrontierSearch::run() {
+  frontier.written = asWritten(problem);
+  frontier.minimumBoundBytes = bound.minimumBytes();
+  frontier.baseline = solveUnlimited(problem, options);
+  frontier.error = frontier.baseline.verdict.error;
+  if (!frontier.error.empty() || problem.ops.empty())
+    return std::move(frontier);
+  placed.add(frontier.baseline.plan.arenaBytes, frontier.baseline);
+  if (frontier.minimumBoundBytes < frontier.baseline.plan.arenaBytes)
+    walkAll();
+  chooseBudgets();
+  for (size_t i = budgets.size(); i-- > 0;)
+    place(budgets[i]);
+  for (int64_t budget : budgets)
+    frontier.points.push_back(
+        {budget, *placed.fastestWithin(budget), bound.extraFlops(budget)});
+  frontier.planningMs = watch.ms();
+  return std::move(frontier);
+}
+
+Frontier ckpt::plan::solveFrontier(const Problem &problem, int32_t points,
+                                   const SolverOptions &options) {
+  return FrontierSearch(problem, points, options).run();
+}
