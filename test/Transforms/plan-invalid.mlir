@@ -7,7 +7,7 @@
 // RUN: not ckpt-opt --ckpt-plan=budget=9223372036854775808B %s 2>&1 | FileCheck --check-prefix=BEYOND %s
 // RUN: not ckpt-opt --ckpt-plan=strategy=budget %s 2>&1 | FileCheck --check-prefix=NEEDS %s
 // RUN: not ckpt-opt --ckpt-plan=strategy=magic %s 2>&1 | FileCheck --check-prefix=MAGIC %s
-// RUN: not ckpt-opt --ckpt-plan=strategy=rotor %s 2>&1 | FileCheck --check-prefix=ROTOR %s
+// RUN: not ckpt-opt --ckpt-plan="strategy=save-all budget=300B" %s 2>&1 | FileCheck --check-prefix=OTHERS %s
 // RUN: not ckpt-opt --ckpt-plan="strategy=selective ratio=1.5" %s 2>&1 | FileCheck --check-prefix=RATIO %s
 // RUN: not ckpt-opt --ckpt-plan="strategy=every-nth n=0" %s 2>&1 | FileCheck --check-prefix=NTH %s
 // RUN: not ckpt-opt --ckpt-plan="strategy=layers layers=9" %s 2>&1 | FileCheck --check-prefix=RANGE %s
@@ -28,7 +28,7 @@
 // BEYOND: a budget is below 2^63 bytes
 // NEEDS: strategy 'budget' needs a budget, such as budget=4096
 // MAGIC: expected a strategy of docs/Strategies.md, but got 'magic'
-// ROTOR: strategy 'rotor' is not supported yet
+// OTHERS: error: strategy 'save-all' has no plan within 300 bytes; its smallest takes {{[0-9]+}} bytes
 // RATIO: expected 'ratio' to be in [0, 1], but got 1.5
 // NTH: expected 'n' to be at least 1, but got 0
 // RANGE: 9
