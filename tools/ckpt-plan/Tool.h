@@ -58,6 +58,7 @@ bool checkPlanMode(const Arguments &arguments);
 bool compareMode(const Arguments &arguments);
 bool generateMode(const Arguments &arguments);
 bool frontierMode(const Arguments &arguments);
+bool packMode(const Arguments &arguments);
 
 } // namespace ckpt::plan::tool
 
