@@ -59,6 +59,7 @@ bool compareMode(const Arguments &arguments);
 bool generateMode(const Arguments &arguments);
 bool frontierMode(const Arguments &arguments);
 bool diffMode(const Arguments &arguments);
+bool packMode(const Arguments &arguments);
 
 } // namespace ckpt::plan::tool
 

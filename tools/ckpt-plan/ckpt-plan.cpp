@@ -43,6 +43,9 @@ constexpr Mode modes[] = {
      /*takesFile=*/false},
     {"frontier", "POINTS", frontierMode,
      "the curve of peak against time, for so many budgets"},
+    {"pack", "", packMode,
+     "place the buffers of FILE, a table such as MiniMalloc's (columns id, "
+     "lower, upper, size), in one arena"},
 };
 
 /// An option of one or several modes.
