@@ -53,7 +53,8 @@ static std::vector<int64_t> repeatFlops(const Graph &graph) {
 
 /// Prices in geometric steps that cover what any anchor costs per byte.
 static std::vector<int64_t> choosePrices(const Graph &graph,
-                                         const std::vector<int64_t> &costs) {
+                                         const std::vector<int64_t> &costs,
+                                         double step, size_t most) {
   const Problem &problem = graph.problem;
   if (costs.empty())
     return {};
@@ -70,9 +71,9 @@ static std::vector<int64_t> choosePrices(const Graph &graph,
   }
   highest = std::min(highest * 4, capacityLimit / totalBytes);
   std::vector<int64_t> prices;
-  for (double price = static_cast<double>(highest); price >= 1; price /= 1.35)
+  for (double price = static_cast<double>(highest); price >= 1; price /= step)
     prices.push_back(static_cast<int64_t>(price));
-  prices.resize(std::min<size_t>(prices.size(), 32));
+  prices.resize(std::min(prices.size(), most));
   std::sort(prices.begin(), prices.end());
   prices.erase(std::unique(prices.begin(), prices.end()), prices.end());
   return prices;
@@ -175,8 +176,8 @@ Bound::Bound(const Problem &problem) {
   } goals[2];
   goals[0] = {scaleCosts(repeatFlops(graph), flopScale), {}, &flopGroups};
   goals[1] = {scaleCosts(time.kernelNs(), timeScale), {}, &timeGroups};
-  for (auto &goal : goals)
-    goal.prices = choosePrices(graph, goal.costs);
+  goals[0].prices = choosePrices(graph, goals[0].costs, 1.35, 32);
+  goals[1].prices = choosePrices(graph, goals[1].costs, 2, 14);
   struct Moment {
     OpId anchor, before, after;
   };
