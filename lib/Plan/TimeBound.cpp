@@ -81,60 +81,68 @@ void TimeBound::findWritten() {
     writtenIndex[written[i].value] = static_cast<int32_t>(i);
 }
 
-/// For every anchor, the values that its first kernel may write: none that
-/// depends on another anchor which depends on it.
+/// Marks the ops that depend on \p anchor, and those that do so through another
+/// anchor: these are in no first kernel of it.
+void TimeBound::findDependents(OpId anchor) {
+  depends.assign(problem.ops.size(), 0);
+  far.assign(problem.ops.size(), 0);
+  depends[anchor] = 1;
+  for (size_t user = anchor + 1; user < problem.ops.size(); ++user)
+    for (const Read &read : problem.ops[user].reads)
+      if (OpId producer = problem.values[read.value].op;
+          producer != none && depends[producer]) {
+        depends[user] = 1;
+        far[user] |= far[producer] ||
+                     (producer != anchor && isAnchor(problem.ops[producer]));
+      }
+}
+
+/// Adds to \p forms what is computed from them one to one, until there are
+/// \p most.
+void TimeBound::follow(std::vector<ValueId> &forms, bool mayBeFar,
+                       size_t most) {
+  for (ValueId value : forms)
+    isReached[value] = 1;
+  for (size_t i = 0; i < forms.size() && forms.size() < most; ++i)
+    for (OpId user : graph.users[forms[i]])
+      if (!isAnchor(problem.ops[user]) && (mayBeFar || !far[user]) &&
+          isOneToOne(user, forms[i]))
+        for (ValueId value : problem.ops[user].results)
+          if (!isReached[value]) {
+            isReached[value] = 1;
+            forms.push_back(value);
+          }
+  for (ValueId value : forms)
+    isReached[value] = 0;
+}
+
+/// For every anchor, the values that its first kernel may write, and the
+/// smallest that any of its kernels may.
 void TimeBound::findWriters() {
   constexpr size_t mostForms = 256;
-  size_t numOps = problem.ops.size();
-  smallestOutput.assign(numOps, 0);
-  smallestAgain.assign(numOps, 0);
-  std::vector<char> depends, far, isForm(problem.values.size(), 0);
-  for (size_t anchor = 0; anchor < numOps; ++anchor) {
-    const Op &op = problem.ops[anchor];
-    if (!graph.live[anchor] || !isAnchor(op))
+  smallestOutput.assign(problem.ops.size(), 0);
+  smallestAgain.assign(problem.ops.size(), 0);
+  for (size_t op = 0; op < problem.ops.size(); ++op) {
+    const Op &anchor = problem.ops[op];
+    if (!graph.live[op] || !isAnchor(anchor))
       continue;
-    depends.assign(numOps, 0);
-    far.assign(numOps, 0);
-    depends[anchor] = 1;
-    for (size_t user = anchor + 1; user < numOps; ++user)
-      for (const Read &read : problem.ops[user].reads)
-        if (OpId producer = problem.values[read.value].op;
-            producer != none && depends[producer]) {
-          depends[user] = 1;
-          far[user] |=
-              far[producer] || (producer != static_cast<OpId>(anchor) &&
-                                isAnchor(problem.ops[producer]));
-        }
-    std::vector<ValueId> forms = op.results;
+    findDependents(static_cast<OpId>(op));
+    std::vector<ValueId> forms = anchor.results;
+    auto smallestForm = [&] {
+      int64_t bytes = std::numeric_limits<int64_t>::max();
+      for (ValueId value : forms)
+        bytes = std::min(bytes, problem.values[value].bytes);
+      return forms.empty() || anchor.hasEffects ? 0 : bytes;
+    };
+    if (anchor.kind != OpKind::Opaque)
+      follow(forms, false, forms.max_size());
+    smallestOutput[op] = smallestForm();
     for (ValueId value : forms)
-      isForm[value] = 1;
-    for (size_t i = 0; i < forms.size() && i < mostForms; ++i) {
-      if (op.kind == OpKind::Opaque)
-        break;
-      for (OpId user : graph.users[forms[i]])
-        if (!isAnchor(problem.ops[user]) && isOneToOne(user, forms[i]))
-          for (ValueId value : problem.ops[user].results)
-            if (!isForm[value]) {
-              isForm[value] = 1;
-              forms.push_back(value);
-            }
-    }
-    constexpr int64_t unknown = std::numeric_limits<int64_t>::max();
-    int64_t smallest = unknown, again = unknown;
-    for (size_t i = 0; i < forms.size(); ++i) {
-      ValueId value = forms[i];
-      isForm[value] = 0;
-      again = std::min(again, problem.values[value].bytes);
-      if (far[problem.values[value].op])
-        continue;
-      smallest = std::min(smallest, problem.values[value].bytes);
       if (int32_t index = writtenIndex[value]; index != none)
-        written[index].writers.push_back(static_cast<OpId>(anchor));
-    }
-    if (forms.size() > mostForms || forms.empty() || op.hasEffects)
-      smallest = again = 0;
-    smallestOutput[anchor] = smallest;
-    smallestAgain[anchor] = again;
+        written[index].writers.push_back(static_cast<OpId>(op));
+    if (anchor.kind != OpKind::Opaque)
+      follow(forms, true, mostForms);
+    smallestAgain[op] = forms.size() < mostForms ? smallestForm() : 0;
   }
 }
 

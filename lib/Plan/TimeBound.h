@@ -49,6 +49,8 @@ public:
 private:
   bool isOneToOne(OpId op, ValueId value) const;
   void findWritten();
+  void findDependents(OpId anchor);
+  void follow(std::vector<ValueId> &forms, bool mayBeFar, size_t most);
   void findWriters();
   void findRepeaters(Written &item);
   void chooseApart();
@@ -65,6 +67,7 @@ private:
   std::vector<char> seenThroughViews;  // per value
   std::vector<int64_t> smallestOutput; // per anchor, of its first kernel
   std::vector<int64_t> smallestAgain;  // per anchor, of any kernel
+  std::vector<char> depends, far;      // per op
   std::vector<char> isReached;         // per value, all zero between calls
   std::vector<int64_t> kernel;         // per op
   /// Per anchor: what its first kernel saves if others write all of `writers`.
