@@ -51,8 +51,8 @@ constexpr Option options[] = {
      "exhaustive search"},
     {"json", "FILE", "with --frontier: also write the curve as JSON"},
     {"svg", "FILE", "with --frontier: also write the curve as a picture"},
-    {"time-limit", "SECONDS",
-     "stop improving after this (5); 0: the first round only"},
+    {"time-limit-ms", "NUMBER",
+     "stop improving after this (5000); 0: one round"},
     {"print-plan", "", "print the plan too; the report becomes comments"},
 };
 
