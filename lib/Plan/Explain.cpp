@@ -36,7 +36,6 @@ std::vector<HeldAtPeak> ckpt::plan::explainPeak(const Problem &problem,
     HeldAtPeak held;
     held.value = instance.value;
     held.bytes = slotBytes(value.bytes);
-    held.reader = mainOp(problem, plan.kernels[instance.lastRead]);
     bool isRead = std::find(info.memoryReads.begin(), info.memoryReads.end(),
                             instance.value) != info.memoryReads.end();
     if (isRead || instance.kernel == verdict.peakKernel)
@@ -45,6 +44,9 @@ std::vector<HeldAtPeak> ckpt::plan::explainPeak(const Problem &problem,
       held.holder = Holder::Once;
     else if (value.keep == Keep::Save)
       held.holder = Holder::Pin;
+    held.reader = mainOp(problem, held.holder == Holder::Kernel
+                                      ? peak
+                                      : plan.kernels[instance.lastRead]);
     all.push_back(held);
   }
   int64_t workspace = 0;
@@ -80,8 +82,8 @@ std::string ckpt::plan::describe(const Problem &problem,
   what += " takes " + formatBytes(held.bytes) + " there and ";
   switch (held.holder) {
   case Holder::Kernel:
-    return what + "is part of the kernel at the peak: only a smaller op would "
-                  "lower it";
+    return what + "is read or written by the kernel at the peak, of " + reader +
+           ": a smaller op would lower it";
   case Holder::Pin:
     return what + "is to be saved, by a pin or the strategy, until " + reader +
            " has read it: without that it could be made again";

@@ -30,7 +30,8 @@ struct HeldAtPeak {
   ValueId value = none;
   int64_t bytes = 0;
   Holder holder = Holder::Reader;
-  /// The main op of the kernel that reads it last; `none` if nobody does.
+  /// The main op of the kernel that reads it last, or of the one at the peak if
+  /// that holds it.
   OpId reader = none;
 };
 
