@@ -7,11 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "ckpt/Plan/Frontier.h"
-#include "Walker.h"
+#include "BudgetWalk.h"
 #include "ckpt/Plan/Budget.h"
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 
 using namespace ckpt::plan;
 
@@ -22,31 +23,37 @@ public:
   FrontierSearch(const Problem &problem, int32_t points,
                  const SolverOptions &options)
       : problem(problem), count(std::max(points, 2)), options(options),
-        walker(problem, options), bound(problem) {}
+        graph(problem, options.fusion),
+        walks{{graph, options, loose}, {graph, options, loose}},
+        bound(problem) {}
   Frontier run();
 
 private:
   void walkAll();
   void walkThrough(const Setting &setting, double offset);
   void walkLadder(const Setting &setting);
-  bool walk(const Setting &setting, double cap, int64_t allowedBytes,
-            size_t kernelsPerRoot);
+  void enter(Draft draft);
   void place(int64_t budgetBytes);
   void chooseBudgets();
   bool isOver() const {
     return options.timeLimitMs > 0 && watch.ms() >= options.timeLimitMs;
   }
-  Walker::TimePoint deadline() const {
-    return options.timeLimitMs == 0
-               ? Walker::TimePoint::max()
-               : watch.start() + std::chrono::milliseconds(options.timeLimitMs);
+  WalkLimits limits(size_t kernelsPerRoot) const {
+    WalkLimits limits;
+    limits.kernelsPerRoot = kernelsPerRoot;
+    if (options.timeLimitMs > 0)
+      limits.deadline =
+          watch.start() + std::chrono::milliseconds(options.timeLimitMs);
+    return limits;
   }
 
   const Problem &problem;
   const int32_t count;
   const SolverOptions &options;
   Stopwatch watch;
-  Walker walker;
+  Graph graph;
+  LooseWalks loose;
+  BudgetWalk walks[2];
   Bound bound;
   Frontier frontier;
   /// The range of caps.
@@ -73,43 +80,58 @@ static std::vector<int32_t> coarseToFine(int32_t count) {
   return order;
 }
 
-/// Whether the walk came to an end.
-bool FrontierSearch::walk(const Setting &setting, double cap,
-                          int64_t allowedBytes, size_t kernelsPerRoot) {
-  Draft draft =
-      walker.walk(setting, cap, allowedBytes, kernelsPerRoot, deadline());
-  if (!draft.usable())
-    return false;
+void FrontierSearch::enter(Draft draft) {
   int64_t bytes = draft.verdict.livePeakBytes;
   if (drafts.add(bytes, {std::move(draft.plan), std::move(draft.verdict)}) &&
       options.progress)
     options.progress(std::to_string(drafts.plans().size()) +
                      " plans, the smallest of " +
                      formatBytes(drafts.plans().begin()->first));
-  return true;
 }
 
 /// Walks through the caps coarse to fine, so that what the clock leaves covers
 /// all of the range; below a cap whose walk gave up, others would too, mostly.
+/// Two walk at once; the result does not depend on which one ends first.
 void FrontierSearch::walkThrough(const Setting &setting, double offset) {
+  std::vector<double> caps;
+  for (int32_t place : coarseToFine(count))
+    caps.push_back(largestCap *
+                   std::pow(lowestCap / largestCap, (place + offset) / count));
   double lowest = lowestCap;
-  for (int32_t place : coarseToFine(count)) {
-    double share = (place + offset) / count;
-    double cap = largestCap * std::pow(lowestCap / largestCap, share);
-    if (isOver())
-      return;
-    if (cap > lowest && !walk(setting, cap, static_cast<int64_t>(cap), 2))
-      lowest = cap;
+  for (size_t next = 0; next < caps.size() && !isOver();) {
+    std::vector<double> batch;
+    for (; next < caps.size() && batch.size() < std::size(walks); ++next)
+      if (caps[next] > lowest)
+        batch.push_back(caps[next]);
+    auto walk = [&](size_t lane) {
+      return walks[lane].run(setting, batch[lane],
+                             static_cast<int64_t>(batch[lane]), limits(2));
+    };
+    std::future<Draft> other;
+    if (batch.size() > 1)
+      other = std::async(std::launch::async, walk, 1);
+    for (size_t lane = 0; lane < batch.size(); ++lane) {
+      Draft draft = lane == 0 ? walk(0) : other.get();
+      if (draft.usable())
+        enter(std::move(draft));
+      else
+        lowest = std::max(lowest, batch[lane]);
+    }
   }
 }
 
 /// Deeper and deeper, merging only what costs no memory.
 void FrontierSearch::walkLadder(const Setting &setting) {
-  std::array<double, ladderShares.size()> shares = ladderShares;
+  std::vector<double> shares(std::begin(ladderShares), std::end(ladderShares));
   std::sort(shares.rbegin(), shares.rend());
-  for (double share : shares)
-    if (isOver() || !walk(setting, share * largestCap, 0, 4))
+  for (double share : shares) {
+    if (isOver())
       return;
+    Draft draft = walks[0].run(setting, share * largestCap, 0, limits(4));
+    if (!draft.usable())
+      return;
+    enter(std::move(draft));
+  }
 }
 
 /// Caps of a setting lie between those of the settings before.
@@ -118,10 +140,10 @@ void FrontierSearch::walkAll() {
   lowestCap =
       static_cast<double>(std::max<int64_t>(1, frontier.minimumBoundBytes));
   constexpr double goldenSection = 0.618;
-  for (size_t i = 0; i < walkSettings.size() && !isOver(); ++i) {
+  for (size_t i = 0; i < std::size(walkSettings) && !isOver(); ++i) {
     walkThrough(walkSettings[i],
                 std::fmod(static_cast<double>(i) * goldenSection, 1));
-    if (i < ladderSettings.size())
+    if (i < std::size(ladderSettings))
       walkLadder(ladderSettings[i]);
   }
 }
@@ -176,8 +198,8 @@ Frontier FrontierSearch::run() {
   for (size_t i = budgets.size(); i-- > 0;)
     place(budgets[i]);
   for (int64_t budget : budgets)
-    frontier.points.push_back(
-        {budget, *placed.fastestWithin(budget), bound.extraFlops(budget)});
+    frontier.points.push_back({budget, *placed.fastestWithin(budget),
+                               bound.extraFlops(budget), bound.timeNs(budget)});
   frontier.planningMs = watch.ms();
   return std::move(frontier);
 }

@@ -7,13 +7,16 @@
 // out. Where nothing fits, walks with caps that do not depend on the budget
 // look for the smallest plan.
 //
+// Walks run two at a time and are judged in their order, so that the result
+// does not depend on the number of processors.
+//
 //===----------------------------------------------------------------------===//
 
-#include "PostPasses.h"
-#include "Walker.h"
+#include "BudgetWalk.h"
 #include "ckpt/Plan/Budget.h"
 
 #include <algorithm>
+#include <future>
 #include <string>
 
 using namespace ckpt::plan;
@@ -32,23 +35,38 @@ struct Attempt {
   bool finished = false;
 };
 
+/// What one walk came to.
+struct Outcome {
+  Draft draft;
+  /// Set if slots were placed.
+  std::optional<Solution> solution;
+  /// What it needs: its arena, or its live bytes if no slots were placed.
+  std::optional<int64_t> bytes;
+  double score = 0;
+  int64_t foundMs = 0;
+};
+
 class BudgetSearch {
 public:
   BudgetSearch(const Problem &problem, int64_t budgetBytes,
                const SolverOptions &options)
       : problem(problem), budget(budgetBytes), options(options),
-        walker(problem, options) {}
+        graph(problem, options.fusion),
+        walks{{graph, options, loose}, {graph, options, loose}} {}
   BudgetResult run();
 
 private:
   bool tryUnlimited();
   void runRounds();
   void runRound(int round);
-  void runAttempt(Attempt &attempt);
+  void runAttempts(const std::vector<Attempt *> &batch);
   void chooseNextCap(Attempt &attempt, std::optional<int64_t> bytes);
   void runLadder();
-  std::optional<int64_t> tryPlan(Draft draft, double &score);
+  Outcome judge(Draft draft) const;
+  void enter(Outcome &outcome);
   void keepIfSmallest(const Solution &solution);
+  void measureRate(const Draft &draft);
+  WalkLimits limits() const;
   double scoreOf(const Verdict &verdict) const;
   /// Whether \p share of the time is over. Without a limit it never is.
   bool isOver(double share = 1) {
@@ -61,68 +79,108 @@ private:
   /// Rounds go on a little beyond the limit while there is no plan: those of
   /// the ladder, which come then, fit but cost much.
   bool roundsAreOver() { return isOver(result.best ? 1 : 1.25); }
-  /// When walks give up: not before the smallest plan is known.
-  std::chrono::steady_clock::time_point deadline() const {
-    if (options.timeLimitMs == 0 || result.smallest.plan.kernels.empty())
-      return RollOptions().deadline;
-    return watch.start() + std::chrono::milliseconds(options.timeLimitMs);
-  }
 
   const Problem &problem;
   const int64_t budget;
   const SolverOptions &options;
   Stopwatch watch;
-  Walker walker;
+  Graph graph;
+  LooseWalks loose;
+  BudgetWalk walks[2];
   BudgetResult result;
   std::vector<Attempt> attempts;
   /// Of the plan that recomputes nothing.
   int64_t unlimitedBytes = 0;
+  /// Time per FLOP, and the least time without what is recomputed.
+  double nsPerFlop = 0;
+  double leastNs = std::numeric_limits<double>::max();
   double bestScore = std::numeric_limits<double>::max();
 };
 
 } // namespace
 
-/// Time, with extra FLOPs counted on top as if they took time once more: what
-/// is bound by memory here may be bound by arithmetic elsewhere.
+/// Extra FLOPs count on top of their time as if they took it several times
+/// more: what is bound by memory here may be bound by arithmetic elsewhere.
+static constexpr double flopWeight = 5;
+
 double BudgetSearch::scoreOf(const Verdict &verdict) const {
-  constexpr double flopWeight = 2;
   return static_cast<double>(verdict.timeNs) +
-         flopWeight * walker.nsPerFlop() *
-             static_cast<double>(verdict.extraFlops);
+         flopWeight * nsPerFlop * static_cast<double>(verdict.extraFlops);
 }
 
-/// Places the slots of a plan and enters it if it is the best. Returns what it
-/// needs: its arena, or its live bytes if nothing was placed.
-std::optional<int64_t> BudgetSearch::tryPlan(Draft draft, double &score) {
+/// When walks give up: once they have recomputed so much that they cannot win,
+/// and by the clock, but not before the smallest plan is known.
+WalkLimits BudgetSearch::limits() const {
+  WalkLimits limits;
+  if (options.timeLimitMs > 0 && !result.smallest.plan.kernels.empty())
+    limits.deadline =
+        watch.start() + std::chrono::milliseconds(options.timeLimitMs);
+  if (result.best && nsPerFlop > 0)
+    limits.extraFlops = static_cast<int64_t>(
+        std::max(0.0, (bestScore - leastNs) / ((flopWeight + 1) * nsPerFlop)));
+  return limits;
+}
+
+void BudgetSearch::measureRate(const Draft &draft) {
+  if (!draft.usable())
+    return;
+  if (nsPerFlop == 0) {
+    int64_t flops = 1;
+    for (size_t op = 0; op < problem.ops.size(); ++op)
+      if (graph.live[op] && isAnchor(problem.ops[op]))
+        flops += problem.ops[op].flops;
+    nsPerFlop = static_cast<double>(draft.verdict.timeNs) /
+                static_cast<double>(flops + draft.verdict.extraFlops);
+  }
+  leastNs = std::min(
+      leastNs, static_cast<double>(draft.verdict.timeNs) -
+                   nsPerFlop * static_cast<double>(draft.verdict.extraFlops));
+}
+
+/// Places the slots of a plan that may be the best.
+Outcome BudgetSearch::judge(Draft draft) const {
   // Where simple orders miss the budget by more, a search rarely helps.
   constexpr double worthSearching = 1.03;
+  Outcome outcome;
   if (!draft.usable())
-    return std::nullopt;
-  if (options.onPlan)
-    options.onPlan(draft.plan, draft.verdict);
-  int64_t live = draft.verdict.livePeakBytes;
-  score = scoreOf(draft.verdict);
-  if (live > budget || score >= bestScore)
-    return live;
-  Solution solution = placeSlots(problem, draft, budget, PackEffort::Orders);
-  auto arena = [&] { return solution.plan.arenaBytes; };
-  if (arena() > budget && static_cast<double>(arena()) <
+    return outcome;
+  outcome.score = scoreOf(draft.verdict);
+  outcome.bytes = draft.verdict.livePeakBytes;
+  if (*outcome.bytes <= budget && outcome.score < bestScore) {
+    Solution solution = placeSlots(problem, draft, budget, PackEffort::Orders);
+    int64_t arena = solution.plan.arenaBytes;
+    if (arena > budget && static_cast<double>(arena) <
                               worthSearching * static_cast<double>(budget))
-    solution = placeSlots(problem, std::move(draft), budget);
-  if (!solution.verdict.error.empty())
-    return std::nullopt;
-  if (arena() > budget)
-    return arena();
+      solution = placeSlots(problem, draft, budget);
+    outcome.bytes = solution.plan.arenaBytes;
+    if (solution.verdict.error.empty())
+      outcome.solution = std::move(solution);
+  }
+  outcome.draft = std::move(draft);
+  outcome.foundMs = watch.ms();
+  return outcome;
+}
+
+/// Makes what fits the best, if it is.
+void BudgetSearch::enter(Outcome &outcome) {
+  measureRate(outcome.draft);
+  if (!outcome.bytes)
+    return;
+  if (options.onPlan)
+    options.onPlan(outcome.draft.plan, outcome.draft.verdict);
+  outcome.score = scoreOf(outcome.draft.verdict);
+  if (!outcome.solution || *outcome.bytes > budget ||
+      outcome.score >= bestScore)
+    return;
   if (!result.best)
-    result.firstPlanMs = watch.ms();
-  bestScore = score;
-  keepIfSmallest(solution);
+    result.firstPlanMs = outcome.foundMs;
+  bestScore = outcome.score;
+  keepIfSmallest(*outcome.solution);
   if (options.progress)
-    options.progress("found a plan of " + formatBytes(arena()) + " with " +
-                     formatCount(solution.verdict.extraFlops) + " extra FLOPs");
-  int64_t bytes = arena();
-  result.best = std::move(solution);
-  return bytes;
+    options.progress(
+        "found a plan of " + formatBytes(*outcome.bytes) + " with " +
+        formatCount(outcome.solution->verdict.extraFlops) + " extra FLOPs");
+  result.best = std::move(*outcome.solution);
 }
 
 void BudgetSearch::keepIfSmallest(const Solution &solution) {
@@ -131,11 +189,26 @@ void BudgetSearch::keepIfSmallest(const Solution &solution) {
     result.smallest = solution;
 }
 
-void BudgetSearch::runAttempt(Attempt &attempt) {
-  ++attempt.runs;
-  Draft draft =
-      walker.walk(attempt.setting, attempt.cap, budget, 2, deadline());
-  chooseNextCap(attempt, tryPlan(std::move(draft), attempt.score));
+/// Walks at most two attempts at once.
+void BudgetSearch::runAttempts(const std::vector<Attempt *> &batch) {
+  WalkLimits now = limits();
+  auto walk = [&](size_t lane) {
+    const Attempt &attempt = *batch[lane];
+    return judge(walks[lane].run(attempt.setting, attempt.cap, budget, now));
+  };
+  std::future<Outcome> other;
+  if (batch.size() > 1)
+    other = std::async(std::launch::async, walk, 1);
+  Outcome outcomes[2] = {walk(0), Outcome()};
+  if (batch.size() > 1)
+    outcomes[1] = other.get();
+  for (size_t lane = 0; lane < batch.size(); ++lane) {
+    Attempt &attempt = *batch[lane];
+    enter(outcomes[lane]);
+    ++attempt.runs;
+    attempt.score = outcomes[lane].score;
+    chooseNextCap(attempt, outcomes[lane].bytes);
+  }
 }
 
 /// By what to scale a cap whose plan fits only \p ratio of itself. Near the
@@ -175,30 +248,42 @@ void BudgetSearch::chooseNextCap(Attempt &attempt,
 
 /// All settings once; later rounds leave out those far behind.
 void BudgetSearch::runRound(int round) {
+  std::vector<Attempt *> batch;
   for (Attempt &attempt : attempts) {
-    if (attempt.finished || (round == 0 && attempt.runs > 0 && result.best) ||
-        (round > 0 && attempt.fits > 0 && attempt.score > 1.03 * bestScore))
+    bool last = &attempt == &attempts.back();
+    bool skip =
+        attempt.finished || (round == 0 && attempt.runs > 0 && result.best) ||
+        (round > 0 && attempt.fits > 0 && attempt.score > 1.03 * bestScore);
+    if (!skip)
+      batch.push_back(&attempt);
+    if (batch.empty() || (batch.size() < 2 && !last))
       continue;
     // Before there is any plan, the next cap is worth more than the next
     // setting.
-    int patience = result.best ? 1 : 2;
-    do {
+    for (int patience = 2; patience > 0 && !batch.empty(); --patience) {
       if (roundsAreOver())
         return;
-      runAttempt(attempt);
-    } while (--patience > 0 && !result.best && !attempt.finished);
+      runAttempts(batch);
+      if (result.best)
+        break;
+      batch.erase(std::remove_if(batch.begin(), batch.end(),
+                                 [](Attempt *each) { return each->finished; }),
+                  batch.end());
+    }
+    batch.clear();
   }
 }
 
 /// A plan that recomputes nothing is hard to beat where it fits.
 bool BudgetSearch::tryUnlimited() {
-  Draft draft = walker.walkUnlimited(budget + budget / 4);
+  Draft draft =
+      draftUnlimited(walks[0].walker(), graph, options, budget + budget / 4);
   if (!draft.usable())
     return false;
   unlimitedBytes = draft.verdict.livePeakBytes;
-  double score = 0;
-  std::optional<int64_t> bytes = tryPlan(std::move(draft), score);
-  return bytes && *bytes <= budget;
+  Outcome outcome = judge(std::move(draft));
+  enter(outcome);
+  return outcome.bytes && *outcome.bytes <= budget;
 }
 
 void BudgetSearch::runRounds() {
@@ -209,9 +294,7 @@ void BudgetSearch::runRounds() {
     attempt.cap = static_cast<double>(budget);
     attempts.push_back(attempt);
   }
-  runAttempt(attempts[0]);
-  if (!result.best)
-    runAttempt(attempts[1]);
+  runAttempts({&attempts[0], &attempts[1]});
   if (tryUnlimited())
     return;
   int rounds = options.timeLimitMs > 0 ? mostRounds : 1;
@@ -226,23 +309,24 @@ void BudgetSearch::runLadder() {
     for (const Setting &setting : ladderSettings) {
       if (!result.smallest.plan.kernels.empty() && isOver())
         return;
-      Draft draft =
-          walker.walk(setting, share * static_cast<double>(unlimitedBytes), 0,
-                      4, deadline());
+      WalkLimits now = limits();
+      now.kernelsPerRoot = 4;
+      Draft draft = walks[0].run(
+          setting, share * static_cast<double>(unlimitedBytes), 0, now);
       if (!draft.usable())
         continue;
       Solution solution = placeSlots(problem, draft, 0, PackEffort::Orders);
       if (!solution.verdict.error.empty())
         continue;
       keepIfSmallest(solution);
-      double score = 0;
-      tryPlan(std::move(draft), score);
+      Outcome outcome = judge(std::move(draft));
+      enter(outcome);
     }
 }
 
 BudgetResult BudgetSearch::run() {
-  result.smallest.verdict.error = walker.error();
-  if (!walker.error().empty())
+  result.smallest.verdict.error = graph.error;
+  if (!graph.error.empty())
     return std::move(result);
   runRounds();
   if (!result.best)

@@ -3,6 +3,7 @@
 #include "ckpt/Transforms/Planning.h"
 #include "LayerReport.h"
 #include "ckpt/Analysis/Layers.h"
+#include "ckpt/Plan/Baselines.h"
 
 #include <chrono>
 
@@ -36,6 +37,7 @@ private:
   FailureOr<PlanOutcome> planChain();
   LogicalResult solve(bool byLayers);
   LogicalResult solveForBudget();
+  LogicalResult solveAsOthersDo();
   void measureWhatIsGiven();
   void measureSolution();
   LogicalResult checkPlan();
@@ -71,19 +73,10 @@ void Planner::measureWhatIsGiven() {
   figures.baselineBytesMoved = baseline.verdict.bytesMoved;
 }
 
-/// Strategies that other systems have and that this one does not plan yet.
-static bool isBaselineStrategy(StringRef name) {
-  return llvm::is_contained({"optimal", "sqrt", "chen-greedy", "revolve",
-                             "rotor", "min-cut", "knapsack", "xla-greedy"},
-                            name);
-}
-
 LogicalResult Planner::checkStrategy() {
   auto error = [&] { return mlir::emitError(program.function.getLoc()); };
-  if (isBaselineStrategy(strategy))
-    return error() << "strategy '" << strategy << "' is not supported yet";
   if (strategy != "budget" && strategy != "as-written" &&
-      !plan::isLayerStrategy(strategy))
+      !plan::isLayerStrategy(strategy) && !plan::isBaseline(strategy))
     return error() << "expected a strategy of docs/Strategies.md, but got '"
                    << strategy << "'";
   if (strategy == "budget" && !request.budget)
@@ -141,6 +134,26 @@ LogicalResult Planner::solveForBudget() {
                               ? text
                               : outcome.text.strategy + "; " + text;
   return success();
+}
+
+/// A strategy that others have published, at its best within the budget.
+LogicalResult Planner::solveAsOthersDo() {
+  plan::Figures &figures = outcome.figures;
+  std::optional<int64_t> bytes;
+  if (request.budget) {
+    figures.budgetBytes = request.budget->resolve(figures.baselinePeakBytes);
+    bytes = figures.budgetBytes;
+    if (request.countArguments)
+      *bytes -= figures.argumentBytes + figures.resultBytes;
+  }
+  outcome.solution =
+      plan::solveBaseline(problem, strategy, bytes, request.solver);
+  outcome.text.strategy =
+      strategy + ", after " + std::string(plan::baselineSource(strategy));
+  if (outcome.solution.verdict.error.empty())
+    return success();
+  return mlir::emitError(program.function.getLoc())
+         << outcome.solution.verdict.error;
 }
 
 /// The simulator's word on what the solver returned: a plan that breaks a rule
@@ -253,6 +266,8 @@ LogicalResult Planner::solve(bool byLayers) {
   if (strategy == "as-written") {
     outcome.solution = plan::solveAsWritten(problem);
     outcome.text.strategy = "as written, one kernel per op";
+  } else if (plan::isBaseline(strategy)) {
+    return solveAsOthersDo();
   } else if (request.budget && !request.layerSum) {
     return solveForBudget();
   } else if (byLayers) {

@@ -15,7 +15,7 @@ bool tool::frontierMode(const Arguments &arguments) {
   SolverOptions options;
   Problem problem;
   if (!readInteger(arguments, "frontier", 2, mostPoints, points) ||
-      !readEffort(arguments, options) ||
+      !readSolverOptions(arguments, options) ||
       !tool::readProblem(arguments.file, problem))
     return false;
   Frontier frontier =

@@ -1,6 +1,7 @@
 //===- Solve.cpp - The modes of ckpt-plan that make or check a plan -------===//
 
 #include "Tool.h"
+#include "ckpt/Plan/Baselines.h"
 #include "ckpt/Plan/Explain.h"
 #include "ckpt/Plan/Pack.h"
 
@@ -36,8 +37,8 @@ private:
   }
 
   const Arguments &arguments;
-  SolverOptions options;
   std::optional<Budget> budget;
+  SolverOptions options;
   Problem problem;
   AsWritten written;
   std::optional<int64_t> budgetBytes;
@@ -47,7 +48,8 @@ private:
 } // namespace
 
 bool Solve::start() {
-  if (!readBudget(arguments, budget) || !readEffort(arguments, options) ||
+  if (!readBudget(arguments, budget) ||
+      !readSolverOptions(arguments, options) ||
       !tool::readProblem(arguments.file, problem))
     return false;
   written = asWritten(problem);
@@ -86,7 +88,8 @@ bool Solve::solve() {
   std::string strategy = arguments.value("strategy");
   if (strategy.empty())
     strategy = budget ? "budget" : "none";
-  if (strategy != "budget" && strategy != "none" && strategy != "reference")
+  if (strategy != "budget" && strategy != "none" && strategy != "reference" &&
+      !isBaseline(strategy))
     return fail("ckpt-plan",
                 "expected a strategy of --help, but got '" + strategy + "'");
   if (strategy == "budget" && !budget)
@@ -96,6 +99,10 @@ bool Solve::solve() {
   Solution baseline = solveUnlimited(problem, options);
   if (budget)
     budgetBytes = budget->resolve(baseline.plan.arenaBytes);
+  if (isBaseline(strategy)) {
+    solution = solveBaseline(problem, strategy, budgetBytes, SolverOptions());
+    return true;
+  }
   if (strategy == "reference")
     return searchAll(budgetBytes.value_or(INT64_MAX));
   if (budgetBytes)
@@ -169,6 +176,9 @@ void Solve::report() const {
   line("extra flops  ",
        formatCount(verdict.extraFlops) + " of " + formatCount(written.flops) +
            ", bound " + formatCount(boundFlops) + ", gap " + formatCount(gap));
+  int64_t leastNs = bound.timeNs(within);
+  line("time bound   ", formatCount(leastNs) + " ns for any plan, gap " +
+                            formatCount(verdict.timeNs - leastNs) + " ns");
 }
 
 bool tool::solveMode(const Arguments &arguments) {

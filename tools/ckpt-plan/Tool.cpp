@@ -75,13 +75,14 @@ bool tool::readBudget(const Arguments &arguments,
          fail("ckpt-plan", error);
 }
 
-bool tool::readEffort(const Arguments &arguments, SolverOptions &options) {
+bool tool::readSolverOptions(const Arguments &arguments,
+                             SolverOptions &options) {
   if (isatty(STDERR_FILENO))
     options.progress = [](const std::string &line) {
       std::cerr << "\r\033[K" << line << std::flush;
     };
-  if (!arguments.has("time-limit-ms"))
+  if (!arguments.has("time-limit"))
     return true;
   constexpr int64_t most = 1'000'000'000;
-  return readInteger(arguments, "time-limit-ms", 0, most, options.timeLimitMs);
+  return readInteger(arguments, "time-limit", 0, most, options.timeLimitMs);
 }

@@ -18,8 +18,8 @@
 
 namespace ckpt::plan::tool {
 
-/// The command line: the input file, and the options that were given, without
-/// their dashes. A flag has an empty value.
+/// The command line: the input file (empty if the mode takes none), and the
+/// options that were given, without their dashes. A flag has an empty value.
 struct Arguments {
   std::string file;
   std::map<std::string, std::string> options;
@@ -53,14 +53,16 @@ bool writeFile(const std::string &path, const std::string &text);
 /// no budget.
 bool readBudget(const Arguments &arguments, std::optional<Budget> &budget);
 
-/// The option `time-limit-ms`, and progress where stderr is a terminal. Prints
-/// an error and returns false if it is no number.
-bool readEffort(const Arguments &arguments, SolverOptions &options);
+/// The options of the solver, with progress where stderr is a terminal. Prints
+/// an error and returns false if one is wrong.
+bool readSolverOptions(const Arguments &arguments, SolverOptions &options);
 
 /// The modes. Each prints to stdout, or an error to stderr and returns false.
 bool solveMode(const Arguments &arguments);
 bool checkPlanMode(const Arguments &arguments);
+bool compareMode(const Arguments &arguments);
 bool frontierMode(const Arguments &arguments);
+bool generateMode(const Arguments &arguments);
 
 } // namespace ckpt::plan::tool
 

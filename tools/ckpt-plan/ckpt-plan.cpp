@@ -22,6 +22,7 @@ struct Mode {
   const char *value;
   bool (*run)(const Arguments &);
   const char *help;
+  bool takesFile = true;
 };
 
 /// The first one is what happens without any.
@@ -32,6 +33,13 @@ constexpr Mode modes[] = {
      "check the plan in FILE instead of making one"},
     {"frontier", "POINTS", frontierMode,
      "the curve of peak against time, for so many budgets"},
+    {"compare", "", compareMode,
+     "compare the planner with published strategies, or with the one of "
+     "--strategy, at equal arenas"},
+    {"generate", "FAMILY:OPS", generateMode,
+     "print a training step of a family (chain, gpt, resnet, unet, densenet, "
+     "lstm) with about that many ops; takes no FILE",
+     /*takesFile=*/false},
 };
 
 /// An option of one or several modes.
@@ -48,11 +56,13 @@ constexpr Option options[] = {
     {"strategy", "NAME",
      "budget: least time within the budget (the default with --budget); none: "
      "no limit (the default without); reference: least extra FLOPs by "
-     "exhaustive search"},
+     "exhaustive search; or a published strategy of docs/Comparison.md, such "
+     "as sqrt: its fastest plan, within the budget if one is given"},
+    {"time-limit", "MS",
+     "milliseconds after which the best plan so far is taken (default: 5000; "
+     "0: one round)"},
     {"json", "FILE", "with --frontier: also write the curve as JSON"},
     {"svg", "FILE", "with --frontier: also write the curve as a picture"},
-    {"time-limit-ms", "NUMBER",
-     "stop improving after this (5000); 0: one round"},
     {"print-plan", "", "print the plan too; the report becomes comments"},
 };
 
@@ -132,8 +142,7 @@ static bool parseArguments(int argc, char **argv, Arguments &arguments) {
                                    "' and '" + argument + "'");
     }
   }
-  return !arguments.file.empty() ||
-         fail("ckpt-plan", "expected a file; see --help");
+  return true;
 }
 
 static bool run(const Arguments &arguments) {
@@ -147,6 +156,11 @@ static bool run(const Arguments &arguments) {
                                    "' cannot be combined");
     chosen = &mode;
   }
+  if (chosen->takesFile && arguments.file.empty())
+    return fail("ckpt-plan", "expected a file; see --help");
+  if (!chosen->takesFile && !arguments.file.empty())
+    return fail("ckpt-plan",
+                "expected no file, but got '" + arguments.file + "'");
   return chosen->run(arguments);
 }
 

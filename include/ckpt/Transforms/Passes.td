@@ -94,7 +94,7 @@ def PlanPass : Pass<"ckpt-plan", "::mlir::ModuleOp"> {
            "false: kernels in program order, for comparison">,
     Option<"countArguments", "count-arguments", "bool", "false",
            "The budget also holds the caller's arguments and results">,
-    Option<"timeLimitMs", "time-limit-ms", "int64_t", "2000",
+    Option<"timeLimitMs", "time-limit-ms", "int64_t", "5000",
            "Stop improving after this; 0: the first plan">,
     Option<"reportFile", "report", "std::string", "\"\"",
            "Also write the figures to this file, as JSON">,
@@ -177,6 +177,39 @@ def VerifySlotsPass : Pass<"ckpt-verify-slots", "::mlir::ModuleOp"> {
     `ckpt.arena_bytes`. A value lives from its kernel to its last use as input or
     `after` operand. Reads nothing but the kernels; the lowering runs it.
   }];
+}
+
+def VerifyPass : Pass<"ckpt-verify", "::mlir::ModuleOp"> {
+  let summary = "Prove that a rewritten program computes what the original does";
+  let description = [{
+    Compares a file after `--ckpt-apply-plan`, and perhaps
+    `--ckpt-kernels-to-barriers`, with the file before. Values of both are
+    numbered by what they stand for: the same ops with the same attributes on the
+    same operands, exactly, without algebra. Then
+
+    - every op that runs is an op of the original on the same operands;
+    - every result is that of the original;
+    - ops with effects run once each and in their order, and what may not be
+      repeated runs no more often than in the original;
+    - places hold what is read, as in `--ckpt-verify-slots`;
+    - a kernel that makes something again is marked, and waits for a value that
+      was made after what it repeats: without such an `after` operand CSE could
+      merge the two. Only where no value that was made since lives past the
+      kernel, it is enough that it reads one.
+
+    The pass trusts no plan. All functions and symbols of the file are compared
+    with those of the same name. An error stands at the op of the rewritten file,
+    with a note at the original:
+
+    ```
+    step.mlir:9:10: error: 'arith.mulf': operand 1 of this op is argument 0, in the original it is result 0 of op 3 ('math.exp')
+    original.mlir:7:8: note: the original
+    ```
+  }];
+  let options = [
+    Option<"original", "original", "std::string", "\"\"",
+           "The file before the rewrite">,
+  ];
 }
 
 def KernelsToBarriersPass

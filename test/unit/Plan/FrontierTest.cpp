@@ -93,6 +93,7 @@ void expectSound(const Problem &problem, const Frontier &frontier) {
     EXPECT_LE(solution.plan.arenaBytes, point.budgetBytes);
     EXPECT_GE(solution.plan.arenaBytes, frontier.minimumBoundBytes);
     EXPECT_GE(verdict.extraFlops, point.extraFlopsBound);
+    EXPECT_GE(verdict.timeNs, point.timeBoundNs);
     if (smaller) {
       EXPECT_LT(smaller->budgetBytes, point.budgetBytes);
       EXPECT_GE(smaller->solution.verdict.timeNs, verdict.timeNs);
