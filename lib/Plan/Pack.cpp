@@ -147,7 +147,11 @@ void Packer::makeBuffers() {
 /// goal, then for less: the effort is no monotone function of the capacity.
 Packing placeBuffers(const std::vector<Buffer> &buffers, int64_t budgetBytes,
                      PackEffort effort) {
+  // Beyond this, comparing buffers with each other takes too long.
+  constexpr size_t many = 6000;
   int64_t goal = std::max(loadBytes(buffers), budgetBytes);
+  if (buffers.size() > many)
+    return packLarge(buffers, goal);
   Packing best = packByOrders(buffers, goal);
   if (best.arenaBytes <= goal || effort == PackEffort::Orders)
     return best;

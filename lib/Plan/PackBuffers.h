@@ -35,6 +35,10 @@ int64_t loadBytes(const std::vector<Buffer> &buffers);
 /// \p goalBytes or less.
 Packing packByOrders(const std::vector<Buffer> &buffers, int64_t goalBytes);
 
+/// The same in near-linear time, for very many buffers; few of them fill gaps
+/// that others left.
+Packing packLarge(const std::vector<Buffer> &buffers, int64_t goalBytes);
+
 /// Search for packings of one set of buffers at several capacities.
 class PackSearch {
 public:
