@@ -71,10 +71,16 @@ def PlanPass : Pass<"ckpt-plan", "::mlir::ModuleOp"> {
     (docs/Strategies.md); fusion, order and places are planned all the same. The
     same options can stand in a `ckpt.strategy` attribute on the function.
 
-    Fails when the budget is infeasible, with the smallest budget for which a
-    plan was found, a lower bound on any feasible budget, and a note at each
-    value that stands in the way; the IR is left as it was and the report file is
-    still written.
+    Fails when no plan is found for the budget, with the smallest one for which
+    a plan was found and a lower bound on any feasible one; says that the budget
+    is infeasible only where that is proven. Notes say what the bound comes from
+    and what keeps each value that stands in the way. The IR is left as it was
+    and the report file is still written.
+
+    `--ckpt-plan=frontier=20` prints what 20 budgets cost, from the smallest for
+    which a plan is found to the baseline, with bounds, in about the time of one
+    plan (docs/Frontier.md). Without a budget or a strategy that is all that it
+    does.
   }];
   let options = [
     Option<"budget", "budget", "std::string", "\"\"",
@@ -99,6 +105,12 @@ def PlanPass : Pass<"ckpt-plan", "::mlir::ModuleOp"> {
     Option<"reportFile", "report", "std::string", "\"\"",
            "Also write the figures to this file, as JSON">,
     Option<"quiet", "quiet", "bool", "false", "No report on stderr">,
+    Option<"frontier", "frontier", "int32_t", "0",
+           "Print the curve of peak against time for so many budgets">,
+    Option<"frontierJson", "frontier-json", "std::string", "\"\"",
+           "Also write the curve to this file, as JSON">,
+    Option<"frontierSvg", "frontier-svg", "std::string", "\"\"",
+           "Also write the curve to this file, as a picture">,
     Option<"ratio", "ratio", "std::string", "\"\"", "selective: share of layers">,
     Option<"every", "n", "std::string", "\"\"", "every-nth: the distance">,
     Option<"topK", "top-k", "std::string", "\"\"", "largest: how many layers">,
