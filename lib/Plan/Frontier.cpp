@@ -35,13 +35,18 @@ private:
   void enter(Draft draft);
   void place(int64_t budgetBytes);
   void chooseBudgets();
+  /// The clock counts once a coarse curve is there.
+  bool clockCounts() const {
+    constexpr int32_t fewestWalks = 8;
+    return options.timeLimitMs > 0 && walked >= fewestWalks;
+  }
   bool isOver() const {
-    return options.timeLimitMs > 0 && watch.ms() >= options.timeLimitMs;
+    return clockCounts() && watch.ms() >= options.timeLimitMs;
   }
   WalkLimits limits(size_t kernelsPerRoot) const {
     WalkLimits limits;
     limits.kernelsPerRoot = kernelsPerRoot;
-    if (options.timeLimitMs > 0)
+    if (clockCounts())
       limits.deadline =
           watch.start() + std::chrono::milliseconds(options.timeLimitMs);
     return limits;
@@ -56,6 +61,7 @@ private:
   BudgetWalk walks[2];
   Bound bound;
   Frontier frontier;
+  int32_t walked = 0;
   /// The range of caps.
   double largestCap = 0, lowestCap = 0;
   /// By their live bytes, and without slots.
@@ -68,15 +74,19 @@ private:
 
 } // namespace
 
-/// The numbers below \p count: those divisible by a large power of two first.
+/// The numbers below \p count, middles first: half, quarters, eighths.
 static std::vector<int32_t> coarseToFine(int32_t count) {
-  std::vector<int32_t> order = {0};
-  int32_t step = 1;
-  while (step < count)
-    step *= 2;
-  for (; step >= 1; step /= 2)
-    for (int32_t i = step; i < count; i += 2 * step)
-      order.push_back(i);
+  std::vector<int32_t> order;
+  std::vector<std::pair<int32_t, int32_t>> ranges = {{0, count}};
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    auto [begin, end] = ranges[i];
+    if (begin == end)
+      continue;
+    int32_t middle = begin + (end - begin) / 2;
+    order.push_back(middle);
+    ranges.emplace_back(begin, middle);
+    ranges.emplace_back(middle + 1, end);
+  }
   return order;
 }
 
@@ -93,19 +103,23 @@ void FrontierSearch::enter(Draft draft) {
 /// all of the range; below a cap whose walk gave up, others would too, mostly.
 /// Two walk at once; the result does not depend on which one ends first.
 void FrontierSearch::walkThrough(const Setting &setting, double offset) {
+  constexpr int32_t fewestCaps = 20;
+  int32_t places = std::max(count, fewestCaps);
   std::vector<double> caps;
-  for (int32_t place : coarseToFine(count))
+  for (int32_t place : coarseToFine(places))
     caps.push_back(largestCap *
-                   std::pow(lowestCap / largestCap, (place + offset) / count));
+                   std::pow(lowestCap / largestCap, (place + offset) / places));
   double lowest = lowestCap;
   for (size_t next = 0; next < caps.size() && !isOver();) {
     std::vector<double> batch;
     for (; next < caps.size() && batch.size() < std::size(walks); ++next)
       if (caps[next] > lowest)
         batch.push_back(caps[next]);
+    walked += static_cast<int32_t>(batch.size());
+    WalkLimits now = limits(2);
     auto walk = [&](size_t lane) {
       return walks[lane].run(setting, batch[lane],
-                             static_cast<int64_t>(batch[lane]), limits(2));
+                             static_cast<int64_t>(batch[lane]), now);
     };
     std::future<Draft> other;
     if (batch.size() > 1)
