@@ -2,6 +2,7 @@
 
 #include "ckpt/Analysis/Step.h"
 #include "ckpt/IR/CkptDialect.h"
+#include "ckpt/Plan/Frontier.h"
 #include "ckpt/Support/OutputFile.h"
 #include "ckpt/Transforms/Passes.h"
 #include "ckpt/Transforms/Planning.h"
@@ -70,6 +71,8 @@ private:
   LogicalResult savePlanFile(const ProgramProblem &program,
                              const plan::Solution &solution,
                              int64_t budgetBytes);
+  LogicalResult planFrontier(const ProgramProblem &program,
+                             const plan::SolverOptions &options);
   void printReport(const ProgramProblem &program, const PlanOutcome &outcome);
 };
 } // namespace
@@ -174,6 +177,40 @@ LogicalResult PlanPass::replayPlan(ProgramProblem &program) {
   return success();
 }
 
+LogicalResult PlanPass::planFrontier(const ProgramProblem &program,
+                                     const plan::SolverOptions &options) {
+  mlir::func::FuncOp function = program.function;
+  constexpr int32_t mostPoints = 10000;
+  if (frontier < 2 || frontier > mostPoints)
+    return mlir::emitError(function.getLoc())
+           << "expected 'frontier' to be a number of budgets from 2 to "
+           << mostPoints << ", but got " << int32_t(frontier);
+  plan::Frontier curve =
+      plan::solveFrontier(program.problem, frontier, options);
+  if (options.progress)
+    llvm::errs() << "\r\033[K";
+  if (!curve.error.empty())
+    return mlir::emitError(function.getLoc()) << curve.error;
+  std::string title = "@" + function.getSymName().str();
+  std::ostringstream text, json, svg;
+  plan::printFrontierJson(curve, json);
+  plan::printFrontierSvg(curve, title, svg);
+  for (auto [path, content] : {std::pair(StringRef(frontierJson), json.str()),
+                               std::pair(StringRef(frontierSvg), svg.str())}) {
+    if (path.empty())
+      continue;
+    llvm::Error error =
+        writeOutputFile(path, [&](llvm::raw_ostream &os) { os << content; });
+    if (error)
+      return mlir::emitError(function.getLoc())
+             << llvm::toString(std::move(error));
+  }
+  plan::printFrontier(curve, title, text);
+  if (!quiet)
+    llvm::errs() << text.str();
+  return success();
+}
+
 LogicalResult PlanPass::planStep(mlir::func::FuncOp step) {
   FailureOr<PlanRequest> request = readRequest(step);
   if (failed(request))
@@ -186,6 +223,12 @@ LogicalResult PlanPass::planStep(mlir::func::FuncOp step) {
     return failure();
   if (!planFile.empty())
     return replayPlan(*program);
+  if (frontier != 0) {
+    if (failed(planFrontier(*program, request->solver)))
+      return failure();
+    if (!request->budget && request->strategy.strategy.empty())
+      return success();
+  }
   FailureOr<PlanOutcome> outcome = planProgram(*program, *request);
   if (request->solver.progress)
     llvm::errs() << "\r\033[K";

@@ -34,6 +34,8 @@ constexpr Mode modes[] = {
     {"diff", "OLD", diffMode,
      "FILE and OLD are plan files (ckpt-opt --ckpt-plan=save-plan=...): say "
      "what changed"},
+    {"frontier", "POINTS", frontierMode,
+     "the curve of peak against time, for so many budgets"},
     {"compare", "", compareMode,
      "compare the planner with published strategies, or with the one of "
      "--strategy, at equal arenas"},
@@ -67,10 +69,11 @@ constexpr Option options[] = {
     {"max-growth", "SHARE",
      "with --diff: fail if the arena takes more than this share, such as 2%, "
      "beyond that of OLD"},
+    {"time-limit", "MS",
+     "milliseconds after which the best plan so far is taken (default: 5000; "
+     "0: one round)"},
     {"json", "FILE", "with --frontier: also write the curve as JSON"},
     {"svg", "FILE", "with --frontier: also write the curve as a picture"},
-    {"time-limit", "SECONDS",
-     "stop improving after this (5); 0: the first round only"},
     {"print-plan", "", "print the plan too; the report becomes comments"},
 };
 

@@ -76,10 +76,16 @@ def PlanPass : Pass<"ckpt-plan", "::mlir::ModuleOp"> {
     file, exactly and without a search, and refuses it with an error at the first
     op that is not the planned one.
 
-    Fails when the budget is infeasible, with the smallest budget for which a
-    plan was found, a lower bound on any feasible budget, and a note at each
-    value that stands in the way; the IR is left as it was and the report file is
-    still written.
+    Fails when no plan is found for the budget, with the smallest one for which
+    a plan was found and a lower bound on any feasible one; says that the budget
+    is infeasible only where that is proven. Notes say what the bound comes from
+    and what keeps each value that stands in the way. The IR is left as it was
+    and the report file is still written.
+
+    `--ckpt-plan=frontier=20` prints what 20 budgets cost, from the smallest for
+    which a plan is found to the baseline, with bounds, in about the time of one
+    plan (docs/Frontier.md). Without a budget or a strategy that is all that it
+    does.
   }];
   let options = [
     Option<"budget", "budget", "std::string", "\"\"",
@@ -108,6 +114,12 @@ def PlanPass : Pass<"ckpt-plan", "::mlir::ModuleOp"> {
     Option<"planFile", "plan-file", "std::string", "\"\"",
            "Replay the plan of this file instead of searching for one">,
     Option<"quiet", "quiet", "bool", "false", "No report on stderr">,
+    Option<"frontier", "frontier", "int32_t", "0",
+           "Print the curve of peak against time for so many budgets">,
+    Option<"frontierJson", "frontier-json", "std::string", "\"\"",
+           "Also write the curve to this file, as JSON">,
+    Option<"frontierSvg", "frontier-svg", "std::string", "\"\"",
+           "Also write the curve to this file, as a picture">,
     Option<"ratio", "ratio", "std::string", "\"\"", "selective: share of layers">,
     Option<"every", "n", "std::string", "\"\"", "every-nth: the distance">,
     Option<"topK", "top-k", "std::string", "\"\"", "largest: how many layers">,
