@@ -19,6 +19,13 @@ namespace ckpt::plan {
 Draft firstPlan(const Graph &graph, int64_t budgetBytes,
                 const SolverOptions &options);
 
+/// The same with slots: a plan whose arena is at most \p budgetBytes.
+std::optional<Solution> placedFirstPlan(const Graph &graph, int64_t budgetBytes,
+                                        const SolverOptions &options);
+
+/// Whether a cut after every kernel would take too long.
+bool isTooLargeToWalk(const Graph &graph);
+
 } // namespace ckpt::plan
 
 #endif // CKPT_LIB_PLAN_FIRSTPLAN_H

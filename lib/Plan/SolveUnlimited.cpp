@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "FirstPlan.h"
 #include "PostPasses.h"
 #include "Search.h"
 
@@ -87,8 +88,13 @@ Solution ckpt::plan::solveUnlimited(const Problem &problem,
     none.verdict.error = graph.error;
     return none;
   }
-  Rolling rolling(graph);
-  Draft draft = draftUnlimited(rolling, graph, options,
-                               std::numeric_limits<int64_t>::max());
+  constexpr int64_t unlimited = std::numeric_limits<int64_t>::max();
+  Draft draft;
+  if (isTooLargeToWalk(graph))
+    draft = firstPlan(graph, unlimited, options);
+  if (!draft.usable()) {
+    Rolling rolling(graph);
+    draft = draftUnlimited(rolling, graph, options, unlimited);
+  }
   return placeSlots(problem, std::move(draft), 0);
 }
