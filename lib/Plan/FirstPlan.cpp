@@ -194,12 +194,14 @@ ckpt::plan::placedFirstPlan(const Graph &graph, int64_t budgetBytes,
                             const SolverOptions &options) {
   constexpr int mostTries = 3;
   int64_t cap = budgetBytes;
+  // Without a limit, as small as it gets.
+  int64_t goal = budgetBytes == INT64_MAX ? 0 : budgetBytes;
   for (int i = 0; i < mostTries; ++i) {
     Draft draft = firstPlan(graph, cap, options);
     if (!draft.usable())
       break;
-    Solution solution = placeSlots(graph.problem, std::move(draft), budgetBytes,
-                                   PackEffort::Orders);
+    Solution solution =
+        placeSlots(graph.problem, std::move(draft), goal, PackEffort::Orders);
     if (!solution.verdict.error.empty())
       break;
     if (solution.plan.arenaBytes <= budgetBytes)
@@ -207,6 +209,12 @@ ckpt::plan::placedFirstPlan(const Graph &graph, int64_t budgetBytes,
     cap -= solution.plan.arenaBytes - budgetBytes;
   }
   return std::nullopt;
+}
+
+std::optional<Solution> ckpt::plan::solveFirst(const Problem &problem,
+                                               int64_t budgetBytes,
+                                               const SolverOptions &options) {
+  return placedFirstPlan(Graph(problem, options.fusion), budgetBytes, options);
 }
 
 bool ckpt::plan::isTooLargeToWalk(const Graph &graph) {

@@ -57,6 +57,7 @@ bool solveMode(const Arguments &arguments);
 bool checkPlanMode(const Arguments &arguments);
 bool compareMode(const Arguments &arguments);
 bool generateMode(const Arguments &arguments);
+bool stagesMode(const Arguments &arguments);
 
 } // namespace ckpt::plan::tool
 

@@ -38,6 +38,9 @@ constexpr Mode modes[] = {
      "print a training step of a family (chain, gpt, resnet, unet, densenet, "
      "lstm) with about that many ops; takes no FILE",
      /*takesFile=*/false},
+    {"stages", "", stagesMode,
+     "print the processor time of each stage up to the first plan within "
+     "--budget, its quality and the memory that planning takes"},
 };
 
 /// An option of one or several modes.
