@@ -188,3 +188,36 @@ Draft ckpt::plan::firstPlan(const Graph &graph, int64_t budgetBytes,
                             const SolverOptions &options) {
   return FirstPlanner(graph, budgetBytes, options).run();
 }
+
+std::optional<Solution>
+ckpt::plan::placedFirstPlan(const Graph &graph, int64_t budgetBytes,
+                            const SolverOptions &options) {
+  constexpr int mostTries = 3;
+  int64_t cap = budgetBytes;
+  // Without a limit, as small as it gets.
+  int64_t goal = budgetBytes == INT64_MAX ? 0 : budgetBytes;
+  for (int i = 0; i < mostTries; ++i) {
+    Draft draft = firstPlan(graph, cap, options);
+    if (!draft.usable())
+      break;
+    Solution solution =
+        placeSlots(graph.problem, std::move(draft), goal, PackEffort::Orders);
+    if (!solution.verdict.error.empty())
+      break;
+    if (solution.plan.arenaBytes <= budgetBytes)
+      return solution;
+    cap -= solution.plan.arenaBytes - budgetBytes;
+  }
+  return std::nullopt;
+}
+
+std::optional<Solution> ckpt::plan::solveFirst(const Problem &problem,
+                                               int64_t budgetBytes,
+                                               const SolverOptions &options) {
+  return placedFirstPlan(Graph(problem, options.fusion), budgetBytes, options);
+}
+
+bool ckpt::plan::isTooLargeToWalk(const Graph &graph) {
+  constexpr size_t mostRoots = 4000;
+  return graph.roots.size() > mostRoots;
+}

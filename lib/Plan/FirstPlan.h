@@ -19,11 +19,12 @@ namespace ckpt::plan {
 Draft firstPlan(const Graph &graph, int64_t budgetBytes,
                 const SolverOptions &options);
 
-/// Whether walks, whose time grows with the square of the roots, are left out.
-inline bool isTooLargeToWalk(const Graph &graph) {
-  constexpr size_t mostRoots = 6000;
-  return graph.roots.size() > mostRoots;
-}
+/// The same with slots: a plan whose arena is at most \p budgetBytes.
+std::optional<Solution> placedFirstPlan(const Graph &graph, int64_t budgetBytes,
+                                        const SolverOptions &options);
+
+/// Whether a cut after every kernel would take too long.
+bool isTooLargeToWalk(const Graph &graph);
 
 } // namespace ckpt::plan
 

@@ -65,6 +65,7 @@ bool frontierMode(const Arguments &arguments);
 bool diffMode(const Arguments &arguments);
 bool packMode(const Arguments &arguments);
 bool generateMode(const Arguments &arguments);
+bool stagesMode(const Arguments &arguments);
 
 } // namespace ckpt::plan::tool
 
