@@ -219,28 +219,6 @@ SmallVector<Mutation> ckpt::wrongResults(mlir::func::FuncOp step) {
   return mutations;
 }
 
-/// Whether \p value is made from what a barrier passes on.
-static bool isBehindBarrier(Value value) {
-  Operation *maker = value.getDefiningOp();
-  return maker && (isa<BarrierOp>(maker) ||
-                   llvm::any_of(maker->getOperands(), isBehindBarrier));
-}
-
-SmallVector<Mutation> ckpt::droppedBarrierWaits(mlir::func::FuncOp step) {
-  SmallVector<Mutation> mutations;
-  for (BarrierOp barrier : step.getOps<BarrierOp>()) {
-    if (llvm::any_of(barrier.getValues(), isBehindBarrier))
-      continue;
-    SmallVector<Value> after(barrier.getAfter());
-    mutations.push_back(
-        {[barrier]() mutable { barrier.getAfterMutable().clear(); },
-         [barrier, after]() mutable {
-           barrier.getAfterMutable().assign(after);
-         }});
-  }
-  return mutations;
-}
-
 SmallVector<Mutation> ckpt::droppedWaits(ArrayRef<KernelOp> kernels) {
   SmallVector<Mutation> mutations;
   for (KernelOp kernel : kernels) {
