@@ -185,7 +185,7 @@ SmallVector<Mutation> ckpt::wrongAttributes(mlir::func::FuncOp step) {
         continue;
       Attribute before = attribute.getValue(), other = offByOne(before);
       mlir::StringAttr name = attribute.getName();
-      if (other)
+      if (other && other != before)
         mutations.push_back(
             {[op, name, other] { op->setAttr(name, other); },
              [op, name, before] { op->setAttr(name, before); }});

@@ -190,6 +190,7 @@ TEST_F(VerifyMutationTest, Barriers) {
   ASSERT_TRUE(succeeded(manager.run(*rewritten)));
   ASSERT_TRUE(isAccepted());
   expectAllCaught("wrong operands", wrongOperands(step), 10);
+  expectAllCaught("wrong attributes", wrongAttributes(step), 10);
 }
 
 TEST_F(VerifyMutationTest, Effects) {
