@@ -9,6 +9,7 @@
 
 #include "Search.h"
 
+#include <array>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -20,6 +21,36 @@ struct Setting {
   bool guided, delayHeld;
   double reserve, floorPrice, contractionWeight, readWeight, urgency;
 };
+
+/// In the order in which they run.
+inline constexpr std::array<Setting, 16> walkSettings = {{
+    {false, false, 0, 1.5, 8, 0.5, 0.02},
+    {true, true, 0, 0.3, 8, 1, 0},
+    {false, false, 0, 1.5, 4, 0.5, -0.02},
+    {true, false, 0, 0.3, 1, 1, 0.02},
+    {false, true, 0, 0.3, 8, 1, 0},
+    {true, true, 0, 1.5, 4, 0.5, 0},
+    {false, false, 0, 4, 8, 0.5, 0.02},
+    {true, false, 0, 4, 8, 0.5, 0},
+    {false, false, 0, 1.5, 8, 0.5, -0.02},
+    {true, true, 0.15, 4, 8, 0.5, 0},
+    {false, false, 0.15, 4, 8, 0.5, 0},
+    {true, false, 0, 1.5, 4, 0.5, -0.02},
+    {false, false, 0, 6, 4, 0, 0},
+    {true, false, 0, 1.5, 8, 0.5, 0.02},
+    {false, false, 0.2, 1.5, 4, 0.5, 0},
+    {true, false, 0.15, 4, 8, 0, 0},
+}};
+
+/// Caps for the smallest plan, as shares of the plan that recomputes nothing,
+/// and what to walk with.
+inline constexpr std::array<double, 6> ladderShares = {0.25, 0.32, 0.2,
+                                                       0.4,  0.16, 0.5};
+inline constexpr std::array<Setting, 3> ladderSettings = {{
+    {false, false, 0.2, 6, 1, 0.5, 0},
+    {true, true, 0, 6, 1, 0.5, 0},
+    {false, false, 0, 1.5, 8, 0.5, 0.02},
+}};
 
 /// When a walk gives up.
 struct WalkLimits {

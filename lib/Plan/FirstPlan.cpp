@@ -223,8 +223,3 @@ std::optional<Solution> ckpt::plan::solveFirst(const Problem &problem,
                                                const SolverOptions &options) {
   return placedFirstPlan(Graph(problem, options.fusion), budgetBytes, options);
 }
-
-bool ckpt::plan::isTooLargeToWalk(const Graph &graph) {
-  constexpr size_t mostRoots = 4000;
-  return graph.roots.size() > mostRoots;
-}

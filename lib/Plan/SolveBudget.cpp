@@ -24,26 +24,6 @@ using namespace ckpt::plan;
 
 namespace {
 
-/// In the order in which they run.
-constexpr Setting settings[] = {
-    {false, false, 0, 1.5, 8, 0.5, 0.02},  {true, true, 0, 0.3, 8, 1, 0},
-    {false, false, 0, 1.5, 4, 0.5, -0.02}, {true, false, 0, 0.3, 1, 1, 0.02},
-    {false, true, 0, 0.3, 8, 1, 0},        {true, true, 0, 1.5, 4, 0.5, 0},
-    {false, false, 0, 4, 8, 0.5, 0.02},    {true, false, 0, 4, 8, 0.5, 0},
-    {false, false, 0, 1.5, 8, 0.5, -0.02}, {true, true, 0.15, 4, 8, 0.5, 0},
-    {false, false, 0.15, 4, 8, 0.5, 0},    {true, false, 0, 1.5, 4, 0.5, -0.02},
-    {false, false, 0, 6, 4, 0, 0},         {true, false, 0, 1.5, 8, 0.5, 0.02},
-    {false, false, 0.2, 1.5, 4, 0.5, 0},   {true, false, 0.15, 4, 8, 0, 0},
-};
-
-/// Caps for the smallest plan, as shares of the plan that recomputes nothing.
-constexpr double ladderShares[] = {0.25, 0.32, 0.2, 0.4, 0.16, 0.5};
-constexpr Setting ladderSettings[] = {
-    {false, false, 0.2, 6, 1, 0.5, 0},
-    {true, true, 0, 6, 1, 0.5, 0},
-    {false, false, 0, 1.5, 8, 0.5, 0.02},
-};
-
 /// Where the search for the right cap of one setting stands.
 struct Attempt {
   Setting setting;
@@ -77,14 +57,13 @@ public:
   BudgetResult run();
 
 private:
-  void tryFirstPlan();
-  void findSmallestFirstPlan();
   bool tryUnlimited();
   void runRounds();
   void runRound(int round);
   void runAttempts(const std::vector<Attempt *> &batch);
   void chooseNextCap(Attempt &attempt, std::optional<int64_t> bytes);
   void runLadder();
+  void runCoarseLadder();
   Outcome judge(Draft draft) const;
   void enter(Outcome &outcome);
   void keepIfSmallest(const Solution &solution);
@@ -189,6 +168,8 @@ void BudgetSearch::enter(Outcome &outcome) {
   measureRate(outcome.draft);
   if (!outcome.bytes)
     return;
+  if (options.onPlan)
+    options.onPlan(outcome.draft.plan, outcome.draft.verdict);
   outcome.score = scoreOf(outcome.draft.verdict);
   if (!outcome.solution || *outcome.bytes > budget ||
       outcome.score >= bestScore)
@@ -309,12 +290,16 @@ bool BudgetSearch::tryUnlimited() {
 
 void BudgetSearch::runRounds() {
   constexpr int mostRounds = 5;
-  for (const Setting &setting : settings) {
+  for (const Setting &setting : walkSettings) {
     Attempt attempt;
     attempt.setting = setting;
     attempt.cap = static_cast<double>(budget);
     attempts.push_back(attempt);
   }
+  Outcome first = judge(firstPlan(graph, budget, options));
+  enter(first);
+  if (isTooLargeToWalk(graph))
+    return;
   runAttempts({&attempts[0], &attempts[1]});
   if (tryUnlimited())
     return;
@@ -323,9 +308,28 @@ void BudgetSearch::runRounds() {
     runRound(round);
 }
 
+/// The same with plans of near-linear time, from large to small.
+void BudgetSearch::runCoarseLadder() {
+  Solution unlimited = solveUnlimited(problem, options);
+  if (!unlimited.verdict.error.empty())
+    return;
+  unlimitedBytes = unlimited.plan.arenaBytes;
+  keepIfSmallest(unlimited);
+  for (double share : {0.5, 0.4, 0.32, 0.25, 0.2, 0.16}) {
+    int64_t bytes =
+        static_cast<int64_t>(share * static_cast<double>(unlimitedBytes));
+    Draft draft = firstPlan(graph, bytes, options);
+    if (!draft.usable())
+      return;
+    keepIfSmallest(placeSlots(problem, std::move(draft), bytes));
+  }
+}
+
 /// Caps and merges depend on the problem alone, so that a budget reported as
 /// the smallest is one for which planning succeeds.
 void BudgetSearch::runLadder() {
+  if (isTooLargeToWalk(graph))
+    return runCoarseLadder();
   for (double share : ladderShares)
     for (const Setting &setting : ladderSettings) {
       if (!result.smallest.plan.kernels.empty() && isOver())
@@ -345,43 +349,10 @@ void BudgetSearch::runLadder() {
     }
 }
 
-void BudgetSearch::tryFirstPlan() {
-  std::optional<Solution> first = placedFirstPlan(graph, budget, options);
-  if (!first)
-    return;
-  Outcome outcome;
-  outcome.draft = {first->plan, first->verdict};
-  outcome.bytes = first->plan.arenaBytes;
-  outcome.solution = std::move(first);
-  outcome.foundMs = watch.ms();
-  enter(outcome);
-}
-
-/// Where nothing fits that is too large to walk: shares of the plan that
-/// recomputes nothing, until nothing fits them either.
-void BudgetSearch::findSmallestFirstPlan() {
-  constexpr double shares[] = {0.75, 0.5, 0.35, 0.25, 0.18};
-  keepIfSmallest(solveUnlimited(problem, options));
-  double all = static_cast<double>(result.smallest.plan.arenaBytes);
-  for (double share : shares) {
-    std::optional<Solution> smaller =
-        placedFirstPlan(graph, static_cast<int64_t>(share * all), options);
-    if (!smaller)
-      return;
-    keepIfSmallest(*smaller);
-  }
-}
-
 BudgetResult BudgetSearch::run() {
   result.smallest.verdict.error = graph.error;
   if (!graph.error.empty())
     return std::move(result);
-  tryFirstPlan();
-  if (isTooLargeToWalk(graph)) {
-    if (!result.best)
-      findSmallestFirstPlan();
-    return std::move(result);
-  }
   runRounds();
   if (!result.best)
     runLadder();

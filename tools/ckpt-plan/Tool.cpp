@@ -8,6 +8,7 @@
 #include <iostream>
 #include <iterator>
 #include <sstream>
+#include <unistd.h>
 
 using namespace ckpt::plan;
 using namespace ckpt::plan::tool;
@@ -52,6 +53,19 @@ bool tool::writeFile(const std::string &path, const std::string &text) {
   return true;
 }
 
+bool tool::readInteger(const Arguments &arguments, const std::string &name,
+                       int64_t least, int64_t most, int64_t &number) {
+  std::string text = arguments.value(name);
+  const char *end = text.data() + text.size();
+  auto [stop, error] = std::from_chars(text.data(), end, number);
+  return (error == std::errc() && stop == end && number >= least &&
+          number <= most) ||
+         fail("ckpt-plan", "expected '--" + name + "' to be an integer from " +
+                               std::to_string(least) + " to " +
+                               std::to_string(most) + ", but got '" + text +
+                               "'");
+}
+
 bool tool::readBudget(const Arguments &arguments,
                       std::optional<Budget> &budget) {
   std::string error;
@@ -63,14 +77,12 @@ bool tool::readBudget(const Arguments &arguments,
 
 bool tool::readSolverOptions(const Arguments &arguments,
                              SolverOptions &options) {
+  if (isatty(STDERR_FILENO))
+    options.progress = [](const std::string &line) {
+      std::cerr << "\r\033[K" << line << std::flush;
+    };
   if (!arguments.has("time-limit"))
     return true;
-  std::string text = arguments.value("time-limit");
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(),
-                                      options.timeLimitMs);
-  if (error == std::errc() && end == text.data() + text.size() &&
-      options.timeLimitMs >= 0)
-    return true;
-  return fail("ckpt-plan",
-              "expected a number of milliseconds, but got '" + text + "'");
+  constexpr int64_t most = 1'000'000'000;
+  return readInteger(arguments, "time-limit", 0, most, options.timeLimitMs);
 }

@@ -33,6 +33,9 @@ struct SolverOptions {
   int64_t timeLimitMs = 5000;
   /// Called between rounds with a line for people; may be empty.
   std::function<void(const std::string &)> progress;
+  /// Called with every legal plan that a walk of `solveBudget` makes, within
+  /// the budget or not, before slots are placed; may be empty.
+  std::function<void(const Plan &, const Verdict &)> onPlan;
 };
 
 /// The fastest plan without a limit: fused and ordered, recomputing nothing
@@ -83,7 +86,7 @@ public:
   int64_t minimumBytes() const { return minimum; }
 
 private:
-  /// extraFlops >= (value - price * (budget - room)) / scale.
+  /// extra >= (value - price * (budget - room)) / scale.
   struct Line {
     int64_t value;
     int64_t price;
@@ -91,7 +94,11 @@ private:
   };
   using Lines = std::vector<Line>;
   /// Every plan obeys all lines of one case of each group.
-  std::vector<std::vector<Lines>> groups;
+  using Groups = std::vector<std::vector<Lines>>;
+  static int64_t extra(const Groups &groups, int64_t budgetBytes,
+                       int64_t scale);
+
+  Groups flopGroups, timeGroups;
   int64_t minimum = 0;
   /// No plan is faster, whatever its arena.
   int64_t unlimitedNs = 0;
