@@ -23,8 +23,11 @@ Draft firstPlan(const Graph &graph, int64_t budgetBytes,
 std::optional<Solution> placedFirstPlan(const Graph &graph, int64_t budgetBytes,
                                         const SolverOptions &options);
 
-/// Whether a cut after every kernel would take too long.
-bool isTooLargeToWalk(const Graph &graph);
+/// Whether walks, whose time grows with the square of the roots, are left out.
+inline bool isTooLargeToWalk(const Graph &graph) {
+  constexpr size_t mostRoots = 6000;
+  return graph.roots.size() > mostRoots;
+}
 
 } // namespace ckpt::plan
 

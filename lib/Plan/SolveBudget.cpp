@@ -57,8 +57,6 @@ public:
   BudgetResult run();
 
 private:
-  void tryFirstPlan();
-  void findSmallestFirstPlan();
   bool tryUnlimited();
   void runRounds();
   void runRound(int round);
@@ -327,43 +325,10 @@ void BudgetSearch::runLadder() {
     }
 }
 
-void BudgetSearch::tryFirstPlan() {
-  std::optional<Solution> first = placedFirstPlan(graph, budget, options);
-  if (!first)
-    return;
-  Outcome outcome;
-  outcome.draft = {first->plan, first->verdict};
-  outcome.bytes = first->plan.arenaBytes;
-  outcome.solution = std::move(first);
-  outcome.foundMs = watch.ms();
-  enter(outcome);
-}
-
-/// Where nothing fits that is too large to walk: shares of the plan that
-/// recomputes nothing, until nothing fits them either.
-void BudgetSearch::findSmallestFirstPlan() {
-  constexpr double shares[] = {0.75, 0.5, 0.35, 0.25, 0.18};
-  keepIfSmallest(solveUnlimited(problem, options));
-  double all = static_cast<double>(result.smallest.plan.arenaBytes);
-  for (double share : shares) {
-    std::optional<Solution> smaller =
-        placedFirstPlan(graph, static_cast<int64_t>(share * all), options);
-    if (!smaller)
-      return;
-    keepIfSmallest(*smaller);
-  }
-}
-
 BudgetResult BudgetSearch::run() {
   result.smallest.verdict.error = graph.error;
   if (!graph.error.empty())
     return std::move(result);
-  tryFirstPlan();
-  if (isTooLargeToWalk(graph)) {
-    if (!result.best)
-      findSmallestFirstPlan();
-    return std::move(result);
-  }
   runRounds();
   if (!result.best)
     runLadder();
