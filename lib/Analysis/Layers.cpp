@@ -3,6 +3,7 @@
 #include "ckpt/Analysis/Layers.h"
 #include "ckpt/Analysis/Program.h"
 #include "ckpt/Interfaces/RematOpInterface.h"
+#include "ckpt/Plan/ConstrainLayers.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -115,23 +116,13 @@ void Collector::assignOps() {
   }
 }
 
-/// The value whose memory a view shows.
-static plan::ValueId throughViews(const plan::Problem &problem,
-                                  plan::ValueId value) {
-  for (plan::OpId op = problem.values[value].op;
-       op != plan::none && problem.ops[op].kind == plan::OpKind::View;
-       op = problem.values[value].op)
-    value = problem.ops[op].reads.front().value;
-  return value;
-}
-
 void Collector::deriveActivationBytes() {
   const plan::Problem &problem = program.problem;
   std::vector<bool> isKept(problem.values.size(), !chain.hasBackward);
   for (const plan::Op &op : problem.ops)
     if (op.backward)
       for (const plan::Read &read : op.reads)
-        isKept[throughViews(problem, read.value)] = true;
+        isKept[plan::throughViews(problem, read.value)] = true;
   for (auto [id, value] : llvm::enumerate(problem.values)) {
     if (value.op == plan::none || !isKept[id] ||
         problem.ops[value.op].kind == plan::OpKind::View)
@@ -223,109 +214,13 @@ plan::Selection ckpt::selectLayers(const LayerChain &chain,
 // From decisions to constraints
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// Which values the layers of a selection may hand to the backward pass.
-class Constrainer {
-public:
-  Constrainer(ProgramProblem &program, const LayerChain &chain,
-              const plan::Selection &selection);
-
-  void run();
-
-private:
-  void findHandedOn();
-  bool crossesSavedBoundary(int32_t maker, int32_t reader) const;
-  bool isConstrained(plan::ValueId id) const;
-
-  ProgramProblem &program;
-  plan::Problem &problem;
-  const LayerChain &chain;
-  const plan::Selection &selection;
-  /// By layer.
-  std::vector<bool> isRemade;
-  /// By layer, family B: saved boundaries at or before it.
-  std::vector<int32_t> boundariesUpTo;
-  /// By value: a part of the forward pass reads it for which it stays saved.
-  std::vector<bool> handedOn;
-};
-} // namespace
-
-Constrainer::Constrainer(ProgramProblem &program, const LayerChain &chain,
-                         const plan::Selection &selection)
-    : program(program), problem(program.problem), chain(chain),
-      selection(selection),
-      isRemade(chain.layers.size(), selection.storesBoundaries),
-      boundariesUpTo(chain.layers.size()), handedOn(problem.values.size()) {
-  if (!selection.storesBoundaries) {
-    for (int32_t layer : selection.recomputed)
-      isRemade[layer] = true;
-    return;
-  }
-  for (int32_t layer : selection.keptWhole)
-    isRemade[layer] = false;
-  for (int32_t boundary : selection.boundaries)
-    ++boundariesUpTo[boundary];
-  for (size_t layer = 1; layer < boundariesUpTo.size(); ++layer)
-    boundariesUpTo[layer] += boundariesUpTo[layer - 1];
-}
-
-bool Constrainer::crossesSavedBoundary(int32_t maker, int32_t reader) const {
-  return reader == plan::none || !selection.storesBoundaries ||
-         boundariesUpTo[reader] > boundariesUpTo[maker];
-}
-
-void Constrainer::findHandedOn() {
-  for (auto [id, op] : llvm::enumerate(problem.ops)) {
-    if (op.backward || op.kind == plan::OpKind::View)
-      continue;
-    for (const plan::Read &read : op.reads) {
-      plan::ValueId value = throughViews(problem, read.value);
-      plan::OpId maker = problem.values[value].op;
-      if (maker == plan::none ||
-          chain.layerOfOp[maker] == chain.layerOfOp[id] ||
-          chain.layerOfOp[maker] == plan::none)
-        continue;
-      if (crossesSavedBoundary(chain.layerOfOp[maker], chain.layerOfOp[id]))
-        handedOn[value] = true;
-    }
-  }
-}
-
-/// Made in the forward part of a layer that is made again, and still free.
-bool Constrainer::isConstrained(plan::ValueId id) const {
-  const plan::Value &value = problem.values[id];
-  if (value.op == plan::none || value.home != plan::Home::Arena ||
-      value.keep != plan::Keep::Free)
-    return false;
-  const plan::Op &op = problem.ops[value.op];
-  int32_t layer = chain.layerOfOp[value.op];
-  return layer != plan::none && isRemade[layer] && !op.backward &&
-         op.kind != plan::OpKind::View;
-}
-
-void Constrainer::run() {
-  findHandedOn();
-  for (plan::ValueId id = 0;
-       id < static_cast<plan::ValueId>(problem.values.size()); ++id) {
-    if (!isConstrained(id))
-      continue;
-    plan::Value &value = problem.values[id];
-    // A value that is handed on has to stand in memory: computed inside its
-    // readers it would take everything before it to make it again.
-    if (handedOn[id])
-      value.keep = plan::Keep::Save;
-    else if (problem.ops[value.op].mayRepeat)
-      value.keep = plan::Keep::Recompute;
-    else
-      program.ops[value.op]->emitRemark()
-          << "is not recomputed, though the strategy asks for it: it may run "
-             "only once";
-  }
-}
-
 void ckpt::constrain(ProgramProblem &program, const LayerChain &chain,
                      const plan::Selection &selection) {
-  Constrainer(program, chain, selection).run();
+  for (plan::OpId op :
+       plan::constrainLayers(program.problem, chain.layerOfOp, selection))
+    program.ops[op]->emitRemark()
+        << "is not recomputed, though the strategy asks for it: it may run "
+           "only once";
 }
 
 void ckpt::annotateLayers(const LayerChain &chain,

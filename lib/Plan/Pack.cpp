@@ -143,24 +143,8 @@ void Packer::makeBuffers() {
     }
 }
 
-/// The orders are often enough. What they leave is searched, first for the
-/// goal, then for less: the effort is no monotone function of the capacity.
-Packing placeBuffers(const std::vector<Buffer> &buffers, int64_t budgetBytes,
-                     PackEffort effort) {
-  int64_t goal = std::max(loadBytes(buffers), budgetBytes);
-  Packing best = packByOrders(buffers, goal);
-  if (best.arenaBytes <= goal || effort == PackEffort::Orders)
-    return best;
-  PackSearch search(buffers);
-  int64_t step = (best.arenaBytes - goal) / 16;
-  for (int64_t capacity : {goal, goal + step, goal + 4 * step})
-    if (search.find(capacity, best))
-      return best;
-  return best;
-}
-
 void Packer::pack(int64_t budgetBytes) {
-  Packing packing = placeBuffers(buffers, budgetBytes, effort);
+  Packing packing = packBuffers(buffers, budgetBytes, effort);
   plan.arenaBytes = packing.arenaBytes;
   for (size_t k = 0; k < plan.kernels.size(); ++k) {
     Kernel &kernel = plan.kernels[k];
@@ -174,6 +158,26 @@ void Packer::pack(int64_t budgetBytes) {
 }
 
 } // namespace
+
+/// The orders are often enough. What they leave is searched, first for the
+/// goal, then for less: the effort is no monotone function of the capacity.
+Packing ckpt::plan::packBuffers(const std::vector<Buffer> &buffers,
+                                int64_t budgetBytes, PackEffort effort) {
+  // Beyond this, comparing buffers with each other takes too long.
+  constexpr size_t many = 6000;
+  int64_t goal = std::max(loadBytes(buffers), budgetBytes);
+  if (buffers.size() > many)
+    return packLarge(buffers, goal);
+  Packing best = packByOrders(buffers, goal);
+  if (best.arenaBytes <= goal || effort == PackEffort::Orders)
+    return best;
+  PackSearch search(buffers);
+  int64_t step = (best.arenaBytes - goal) / 16;
+  for (int64_t capacity : {goal, goal + step, goal + 4 * step})
+    if (search.find(capacity, best))
+      return best;
+  return best;
+}
 
 void ckpt::plan::packSlots(const Problem &problem, Plan &plan,
                            int64_t budgetBytes, PackEffort effort) {

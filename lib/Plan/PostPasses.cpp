@@ -257,7 +257,11 @@ bool Merger::fits(int32_t first, int32_t second, const KernelInfo &info,
 }
 
 bool Merger::tryMerge(int32_t first, int32_t second) {
-  if (!mayHoist(first, second))
+  // Beyond this, kernels gain nothing more, and to analyze them takes long.
+  constexpr size_t mostOutputs = 32, mostOps = 512;
+  const Kernel &a = plan.kernels[first], &b = plan.kernels[second];
+  if (a.outputs.size() + b.outputs.size() > mostOutputs ||
+      a.ops.size() + b.ops.size() > mostOps || !mayHoist(first, second))
     return false;
   std::vector<ValueId> unwritten;
   Kernel both = unite(first, second, unwritten);

@@ -51,12 +51,12 @@ struct State {
   }
 };
 
+/// Extra FLOPs and time, in the order in which they are to be small.
 struct Cost {
-  int64_t extraFlops = 0, timeNs = 0;
+  int64_t first = 0, second = 0;
 
   bool operator<(const Cost &other) const {
-    return std::tie(extraFlops, timeNs) <
-           std::tie(other.extraFlops, other.timeNs);
+    return std::tie(first, second) < std::tie(other.first, other.second);
   }
 };
 
@@ -69,8 +69,8 @@ struct Arrival {
 
 class Reference {
 public:
-  Reference(const Problem &problem, int64_t liveBytes)
-      : problem(problem), liveBytes(liveBytes) {
+  Reference(const Problem &problem, int64_t liveBytes, Objective objective)
+      : problem(problem), liveBytes(liveBytes), objective(objective) {
     describe();
     enumerateKernels();
   }
@@ -97,6 +97,7 @@ private:
 
   const Problem &problem;
   const int64_t liveBytes;
+  const Objective objective;
   std::vector<Choice> choices;
   /// Values in the arena, in results' buffers, results, and with each kind of
   /// keep.
@@ -273,10 +274,11 @@ void Reference::step(const State &state, Cost cost, int32_t index,
   next.old &= next.standing & ~choice.outputs;
   if (!next.backward)
     next.old |= choice.outputs & next.standing & recompute;
-  cost.timeNs += choice.info.timeNs;
+  bool timeFirst = objective == Objective::Time;
+  (timeFirst ? cost.first : cost.second) += choice.info.timeNs;
   for (size_t i = 0; i < problem.ops.size(); ++i)
     if (contains(choice.ops & state.ran, i) && isAnchor(problem.ops[i]))
-      cost.extraFlops += problem.ops[i].flops;
+      (timeFirst ? cost.second : cost.first) += problem.ops[i].flops;
   auto [known, added] = arrivals.emplace(next, Arrival{cost, state, index});
   if (!added && !(cost < known->second.cost))
     return;
@@ -326,6 +328,7 @@ std::optional<Plan> Reference::run() {
 } // namespace
 
 std::optional<Plan> ckpt::plan::solveReference(const Problem &problem,
-                                               int64_t liveBytes) {
-  return Reference(problem, liveBytes).run();
+                                               int64_t liveBytes,
+                                               Objective objective) {
+  return Reference(problem, liveBytes, objective).run();
 }

@@ -119,12 +119,16 @@ void Rolling::start(const RollOptions &newOptions) {
   pendingLeaves.assign(numOps, 0);
   again.assign(numOps, 0);
   for (OpId op : nodeOpsInOrder)
-    again[op] = againPs(op);
+    again[op] =
+        static_cast<int64_t>(static_cast<double>(againPs(op)) *
+                             (1 + options.urgency * static_cast<double>(op) /
+                                      static_cast<double>(numOps)));
   ready.clear();
   remaining = graph.roots;
   borderCrossed = !hasRecompute;
   everythingAvailable = false;
   overfull = 0;
+  extraFlops = 0;
   for (size_t op = 0; op < numOps; ++op)
     if (graph.live[op])
       pendingLeaves[op] = static_cast<int32_t>(graph.leaves[op].size());
@@ -171,6 +175,8 @@ void Rolling::emit(OpId op, const std::vector<ValueId> &outputs) {
     OpId current = stack.back();
     stack.pop_back();
     kernel.ops.push_back(current);
+    if (done[current] && isAnchor(graph.problem.ops[current]))
+      extraFlops += graph.problem.ops[current].flops;
     for (const Read &read : graph.problem.ops[current].reads) {
       OpId producer = graph.problem.values[read.value].op;
       if (inMemory(read.value) || opStamp[producer] == stamp)
@@ -373,7 +379,7 @@ Rolling::Burst Rolling::missing(OpId root) {
 bool Rolling::isHopeless() const {
   size_t roots = graph.roots.size();
   return result.plan.kernels.size() > options.kernelsPerRoot * roots + 100 ||
-         overfull > roots + 100 ||
+         overfull > roots + 100 || extraFlops > options.mostExtraFlops ||
          std::chrono::steady_clock::now() > options.deadline;
 }
 

@@ -39,6 +39,11 @@ struct RollOptions {
   double contractionWeight = 1;
   /// Weight of the additional bytes that readers of an inlined value read.
   double readWeight = 0.5;
+  /// How much more it costs to recompute what the end of the program needs than
+  /// what its start does. The backward pass needs late values first, while
+  /// memory is tight, so a little decides among equals; where it is tight later
+  /// once more, the opposite may be right.
+  double urgency = 0;
   /// Share of the cap left free before contractions are recomputed.
   double reserve = 0;
   /// Off: what stood in memory once is kept until its last reader.
@@ -49,6 +54,8 @@ struct RollOptions {
   bool delayHeld = false;
   /// The walk gives up when it has this many kernels per root.
   size_t kernelsPerRoot = 2;
+  /// The walk gives up when it has recomputed more than this.
+  int64_t mostExtraFlops = std::numeric_limits<int64_t>::max();
   const Guide *guide = nullptr;
   /// The walk gives up then.
   std::chrono::steady_clock::time_point deadline =
@@ -132,6 +139,8 @@ private:
   void buildNetwork();
   void setPrice(double price);
   Labels solveAt(double price);
+  Labels readLabels(double price);
+  void fill(Labels &labels, int64_t room);
   Labels chooseLabels(int64_t room);
   void evaluate(Labels &labels) const;
   void moveBack(Labels &labels, const Labels &cheaper, int64_t room) const;
@@ -158,6 +167,7 @@ private:
   std::vector<int32_t> drops; // per value
   std::set<int32_t> ready;    // ranks
   std::vector<OpId> remaining;
+  int64_t extraFlops = 0;
   size_t overfull = 0; // snapshots whose pinned values alone exceeded the room
   bool borderCrossed = false;
   OpId lastEffect = none;

@@ -134,6 +134,11 @@ void Rolling::setPrice(double price) {
 /// Labels at \p price, which must not be below that of the flow in `cut`.
 Rolling::Labels Rolling::solveAt(double price) {
   setPrice(price);
+  return readLabels(price);
+}
+
+/// Labels of the network as it is.
+Rolling::Labels Rolling::readLabels(double price) {
   Labels labels;
   labels.price = price;
   labels.feasible = cut.run(sourceNode, sinkNode) < MinCut::infinite;
@@ -214,82 +219,18 @@ Rolling::Labels Rolling::chooseLabels(int64_t room) {
     savedCut = cut;
     savedCapacity = keepCapacity;
   }
-  moveBack(fitting, cheaper, room);
-  return fitting;
-}
-
-/// Moves connected differences between two labelings towards the cheaper one,
-/// what saves most time per byte first, as long as they fit. Both labelings
-/// obey all infinite arcs, and so does every mix of whole components.
-void Rolling::moveBack(Labels &labels, const Labels &cheaper,
-                       int64_t room) const {
-  int32_t numNodes = static_cast<int32_t>(nodes.size());
-  size_t total = nodes.size() + opNodes.size();
-  std::vector<int32_t> parent(total);
-  std::iota(parent.begin(), parent.end(), 0);
-  auto find = [&](int32_t x) {
-    while (parent[x] != x)
-      x = parent[x] = parent[parent[x]];
-    return x;
-  };
-  auto changed = [&](int32_t x) {
-    return x < numNodes ? labels.available[x] != cheaper.available[x]
-                        : labels.computed[x - numNodes] !=
-                              cheaper.computed[x - numNodes];
-  };
-  auto join = [&](int32_t x, int32_t y) {
-    if (changed(x) && changed(y))
-      parent[find(x)] = find(y);
-  };
-  for (int32_t i = 0; i < numNodes; ++i)
-    join(i, opIndex[graph.problem.values[nodes[i]].op] - 2);
-  for (OpId op : opNodes)
-    for (const Leaf &leaf : graph.leaves[op])
-      if (nodeStamp[leaf.value] == stamp)
-        join(opIndex[op] - 2, nodeIndex[leaf.value]);
-
-  std::vector<int64_t> bytes(total, 0);
-  std::vector<double> saving(total, 0);
-  for (int32_t i = 0; i < numNodes; ++i) {
-    int32_t op = opIndex[graph.problem.values[nodes[i]].op] - 2;
-    if (!changed(i) && !changed(op))
-      continue;
-    int32_t component = find(changed(i) ? i : op);
-    bool before = labels.available[i] && !labels.computed[op - numNodes];
-    bool after = cheaper.available[i] && !cheaper.computed[op - numNodes];
-    bytes[component] += (after - before) * graph.slot[nodes[i]];
-    saving[component] -= (after - before) * keepCost(nodes[i]);
-  }
-  for (size_t i = 0; i < opNodes.size(); ++i) {
-    int32_t x = numNodes + static_cast<int32_t>(i);
-    if (changed(x))
-      saving[find(x)] += (labels.computed[i] ? 1.0 : -1.0) *
-                         static_cast<double>(again[opNodes[i]]);
-  }
-  std::vector<int32_t> components;
-  for (int32_t x = 0; x < static_cast<int32_t>(total); ++x)
-    if (parent[x] == x && changed(x) && saving[x] > 0)
-      components.push_back(x);
-  std::sort(components.begin(), components.end(), [&](int32_t a, int32_t b) {
-    double left =
-        saving[a] * static_cast<double>(std::max<int64_t>(bytes[b], 1));
-    double right =
-        saving[b] * static_cast<double>(std::max<int64_t>(bytes[a], 1));
-    return left != right ? left > right : a < b;
-  });
-  std::vector<char> take(total, 0);
-  int64_t used = labels.bytes;
-  for (int32_t component : components)
-    if (used + bytes[component] <= room) {
-      used += bytes[component];
-      take[component] = 1;
-    }
-  for (int32_t x = 0; x < static_cast<int32_t>(total); ++x)
-    if (changed(x) && take[find(x)]) {
-      if (x < numNodes)
-        labels.available[x] = cheaper.available[x];
-      else
-        labels.computed[x - numNodes] = cheaper.computed[x - numNodes];
-    }
-  evaluate(labels);
+  Labels best = fitting;
+  moveBack(best, cheaper, room);
+  // Farther corners differ in more: worse on the whole, but what is small
+  // there may fill the last gap.
+  constexpr double farther = 4;
+  double corner = fitting.price;
+  buildNetwork();
+  Labels below = solveAt(corner / farther);
+  Labels above = solveAt(corner * farther);
+  moveBack(above, below, room);
+  if (above.bytes <= room && above.cost < best.cost)
+    best = std::move(above);
+  fill(best, room);
+  return best;
 }

@@ -7,41 +7,22 @@
 // out. Where nothing fits, walks with caps that do not depend on the budget
 // look for the smallest plan.
 //
+// Walks run two at a time and are judged in their order, so that the result
+// does not depend on the number of processors.
+//
 //===----------------------------------------------------------------------===//
 
-#include "PostPasses.h"
-#include "Search.h"
+#include "BudgetWalk.h"
+#include "FirstPlan.h"
 #include "ckpt/Plan/Budget.h"
 
 #include <algorithm>
+#include <future>
 #include <string>
 
 using namespace ckpt::plan;
 
 namespace {
-
-struct Setting {
-  bool guided, delayHeld;
-  double reserve, floorPrice, contractionWeight, readWeight;
-};
-
-/// In the order in which they run.
-constexpr Setting settings[] = {
-    {false, false, 0, 1.5, 8, 0.5},   {false, true, 0, 0.3, 8, 1},
-    {false, false, 0, 1.5, 4, 0.5},   {true, true, 0, 0.3, 8, 1},
-    {true, true, 0, 1.5, 4, 0.5},     {false, false, 0, 4, 8, 0.5},
-    {true, true, 0.15, 4, 8, 0.5},    {true, false, 0, 1.5, 4, 0.5},
-    {true, false, 0.15, 4, 8, 0.5},   {false, false, 0, 6, 4, 0},
-    {false, false, 0.2, 1.5, 4, 0.5}, {true, false, 0.15, 4, 8, 0},
-};
-
-/// Caps for the smallest plan, as shares of the plan that recomputes nothing.
-constexpr double ladderShares[] = {0.25, 0.32, 0.2, 0.4, 0.16, 0.5};
-constexpr Setting ladderSettings[] = {
-    {false, false, 0.2, 6, 1, 0.5},
-    {true, true, 0, 6, 1, 0.5},
-    {false, false, 0, 1.5, 8, 0.5},
-};
 
 /// Where the search for the right cap of one setting stands.
 struct Attempt {
@@ -55,26 +36,39 @@ struct Attempt {
   bool finished = false;
 };
 
+/// What one walk came to.
+struct Outcome {
+  Draft draft;
+  /// Set if slots were placed.
+  std::optional<Solution> solution;
+  /// What it needs: its arena, or its live bytes if no slots were placed.
+  std::optional<int64_t> bytes;
+  double score = 0;
+  int64_t foundMs = 0;
+};
+
 class BudgetSearch {
 public:
   BudgetSearch(const Problem &problem, int64_t budgetBytes,
                const SolverOptions &options)
       : problem(problem), budget(budgetBytes), options(options),
-        graph(problem, options.fusion), rolling(graph) {}
+        graph(problem, options.fusion),
+        walks{{graph, options, loose}, {graph, options, loose}} {}
   BudgetResult run();
 
 private:
   bool tryUnlimited();
   void runRounds();
   void runRound(int round);
-  void runAttempt(Attempt &attempt);
+  void runAttempts(const std::vector<Attempt *> &batch);
   void chooseNextCap(Attempt &attempt, std::optional<int64_t> bytes);
   void runLadder();
-  Draft walk(const Setting &setting, double capBytes, int64_t allowedBytes,
-             size_t kernelsPerRoot);
-  std::optional<int64_t> tryPlan(Draft draft, double &score);
+  void runCoarseLadder();
+  Outcome judge(Draft draft) const;
+  void enter(Outcome &outcome);
   void keepIfSmallest(const Solution &solution);
-  std::optional<Guide> guideFor(const RollOptions &rollOptions);
+  void measureRate(const Draft &draft);
+  WalkLimits limits() const;
   double scoreOf(const Verdict &verdict) const;
   /// Whether \p share of the time is over. Without a limit it never is.
   bool isOver(double share = 1) {
@@ -87,75 +81,108 @@ private:
   /// Rounds go on a little beyond the limit while there is no plan: those of
   /// the ladder, which come then, fit but cost much.
   bool roundsAreOver() { return isOver(result.best ? 1 : 1.25); }
-  /// When walks give up: not before the smallest plan is known.
-  std::chrono::steady_clock::time_point deadline() const {
-    if (options.timeLimitMs == 0 || result.smallest.plan.kernels.empty())
-      return RollOptions().deadline;
-    return watch.start() + std::chrono::milliseconds(options.timeLimitMs);
-  }
-
-  /// The order of a walk without a limit and its tightest root.
-  struct Loose {
-    double floorPrice, contractionWeight, readWeight;
-    std::vector<OpId> order;
-    OpId tightest;
-  };
 
   const Problem &problem;
   const int64_t budget;
   const SolverOptions &options;
   Stopwatch watch;
   Graph graph;
-  Rolling rolling;
+  LooseWalks loose;
+  BudgetWalk walks[2];
   BudgetResult result;
   std::vector<Attempt> attempts;
-  std::vector<Loose> loose;
   /// Of the plan that recomputes nothing.
   int64_t unlimitedBytes = 0;
+  /// Time per FLOP, and the least time without what is recomputed.
   double nsPerFlop = 0;
+  double leastNs = std::numeric_limits<double>::max();
   double bestScore = std::numeric_limits<double>::max();
 };
 
 } // namespace
 
-/// Time, with extra FLOPs counted on top as if they took time once more: what
-/// is bound by memory here may be bound by arithmetic elsewhere.
+/// Extra FLOPs count on top of their time as if they took it several times
+/// more: what is bound by memory here may be bound by arithmetic elsewhere.
+static constexpr double flopWeight = 5;
+
 double BudgetSearch::scoreOf(const Verdict &verdict) const {
-  constexpr double flopWeight = 2;
   return static_cast<double>(verdict.timeNs) +
          flopWeight * nsPerFlop * static_cast<double>(verdict.extraFlops);
 }
 
-/// Places the slots of a plan and enters it if it is the best. Returns what it
-/// needs: its arena, or its live bytes if nothing was placed.
-std::optional<int64_t> BudgetSearch::tryPlan(Draft draft, double &score) {
+/// When walks give up: once they have recomputed so much that they cannot win,
+/// and by the clock, but not before the smallest plan is known.
+WalkLimits BudgetSearch::limits() const {
+  WalkLimits limits;
+  if (options.timeLimitMs > 0 && !result.smallest.plan.kernels.empty())
+    limits.deadline =
+        watch.start() + std::chrono::milliseconds(options.timeLimitMs);
+  if (result.best && nsPerFlop > 0)
+    limits.extraFlops = static_cast<int64_t>(
+        std::max(0.0, (bestScore - leastNs) / ((flopWeight + 1) * nsPerFlop)));
+  return limits;
+}
+
+void BudgetSearch::measureRate(const Draft &draft) {
+  if (!draft.usable())
+    return;
+  if (nsPerFlop == 0) {
+    int64_t flops = 1;
+    for (size_t op = 0; op < problem.ops.size(); ++op)
+      if (graph.live[op] && isAnchor(problem.ops[op]))
+        flops += problem.ops[op].flops;
+    nsPerFlop = static_cast<double>(draft.verdict.timeNs) /
+                static_cast<double>(flops + draft.verdict.extraFlops);
+  }
+  leastNs = std::min(
+      leastNs, static_cast<double>(draft.verdict.timeNs) -
+                   nsPerFlop * static_cast<double>(draft.verdict.extraFlops));
+}
+
+/// Places the slots of a plan that may be the best.
+Outcome BudgetSearch::judge(Draft draft) const {
   // Where simple orders miss the budget by more, a search rarely helps.
   constexpr double worthSearching = 1.03;
+  Outcome outcome;
   if (!draft.usable())
-    return std::nullopt;
-  int64_t live = draft.verdict.livePeakBytes;
-  score = scoreOf(draft.verdict);
-  if (live > budget || score >= bestScore)
-    return live;
-  Solution solution = placeSlots(problem, draft, budget, PackEffort::Orders);
-  auto arena = [&] { return solution.plan.arenaBytes; };
-  if (arena() > budget && static_cast<double>(arena()) <
+    return outcome;
+  outcome.score = scoreOf(draft.verdict);
+  outcome.bytes = draft.verdict.livePeakBytes;
+  if (*outcome.bytes <= budget && outcome.score < bestScore) {
+    Solution solution = placeSlots(problem, draft, budget, PackEffort::Orders);
+    int64_t arena = solution.plan.arenaBytes;
+    if (arena > budget && static_cast<double>(arena) <
                               worthSearching * static_cast<double>(budget))
-    solution = placeSlots(problem, std::move(draft), budget);
-  if (!solution.verdict.error.empty())
-    return std::nullopt;
-  if (arena() > budget)
-    return arena();
+      solution = placeSlots(problem, draft, budget);
+    outcome.bytes = solution.plan.arenaBytes;
+    if (solution.verdict.error.empty())
+      outcome.solution = std::move(solution);
+  }
+  outcome.draft = std::move(draft);
+  outcome.foundMs = watch.ms();
+  return outcome;
+}
+
+/// Makes what fits the best, if it is.
+void BudgetSearch::enter(Outcome &outcome) {
+  measureRate(outcome.draft);
+  if (!outcome.bytes)
+    return;
+  if (options.onPlan)
+    options.onPlan(outcome.draft.plan, outcome.draft.verdict);
+  outcome.score = scoreOf(outcome.draft.verdict);
+  if (!outcome.solution || *outcome.bytes > budget ||
+      outcome.score >= bestScore)
+    return;
   if (!result.best)
-    result.firstPlanMs = watch.ms();
-  bestScore = score;
-  keepIfSmallest(solution);
+    result.firstPlanMs = outcome.foundMs;
+  bestScore = outcome.score;
+  keepIfSmallest(*outcome.solution);
   if (options.progress)
-    options.progress("found a plan of " + formatBytes(arena()) + " with " +
-                     formatCount(solution.verdict.extraFlops) + " extra FLOPs");
-  int64_t bytes = arena();
-  result.best = std::move(solution);
-  return bytes;
+    options.progress(
+        "found a plan of " + formatBytes(*outcome.bytes) + " with " +
+        formatCount(outcome.solution->verdict.extraFlops) + " extra FLOPs");
+  result.best = std::move(*outcome.solution);
 }
 
 void BudgetSearch::keepIfSmallest(const Solution &solution) {
@@ -164,69 +191,26 @@ void BudgetSearch::keepIfSmallest(const Solution &solution) {
     result.smallest = solution;
 }
 
-std::optional<Guide> BudgetSearch::guideFor(const RollOptions &rollOptions) {
-  auto matches = [&](const Loose &walk) {
-    return walk.floorPrice == rollOptions.floorPrice &&
-           walk.contractionWeight == rollOptions.contractionWeight &&
-           walk.readWeight == rollOptions.readWeight;
+/// Walks at most two attempts at once.
+void BudgetSearch::runAttempts(const std::vector<Attempt *> &batch) {
+  WalkLimits now = limits();
+  auto walk = [&](size_t lane) {
+    const Attempt &attempt = *batch[lane];
+    return judge(walks[lane].run(attempt.setting, attempt.cap, budget, now));
   };
-  auto found = std::find_if(loose.begin(), loose.end(), matches);
-  if (found == loose.end()) {
-    RollOptions unlimited = rollOptions;
-    unlimited.capBytes = RollOptions().capBytes;
-    unlimited.reserve = 0;
-    unlimited.delayHeld = false;
-    RollResult walk = rolling.run(unlimited);
-    if (!walk.complete)
-      return std::nullopt;
-    int32_t peak = validate(problem, walk.plan, false).peakKernel;
-    size_t index =
-        std::lower_bound(walk.rootKernel.begin(), walk.rootKernel.end(), peak) -
-        walk.rootKernel.begin();
-    OpId tightest = walk.rootOrder[std::min(index, walk.rootOrder.size() - 1)];
-    loose.push_back({rollOptions.floorPrice, rollOptions.contractionWeight,
-                     rollOptions.readWeight, std::move(walk.rootOrder),
-                     tightest});
-    found = loose.end() - 1;
+  std::future<Outcome> other;
+  if (batch.size() > 1)
+    other = std::async(std::launch::async, walk, 1);
+  Outcome outcomes[2] = {walk(0), Outcome()};
+  if (batch.size() > 1)
+    outcomes[1] = other.get();
+  for (size_t lane = 0; lane < batch.size(); ++lane) {
+    Attempt &attempt = *batch[lane];
+    enter(outcomes[lane]);
+    ++attempt.runs;
+    attempt.score = outcomes[lane].score;
+    chooseNextCap(attempt, outcomes[lane].bytes);
   }
-  return rolling.makeGuide(rollOptions, found->order, found->tightest);
-}
-
-Draft BudgetSearch::walk(const Setting &setting, double capBytes,
-                         int64_t allowedBytes, size_t kernelsPerRoot) {
-  RollOptions rollOptions;
-  rollOptions.capBytes = static_cast<int64_t>(capBytes);
-  rollOptions.floorPrice = setting.floorPrice;
-  rollOptions.contractionWeight = setting.contractionWeight;
-  rollOptions.readWeight = setting.readWeight;
-  rollOptions.reserve = setting.reserve;
-  rollOptions.reorder = options.reorder;
-  rollOptions.delayHeld = options.reorder && setting.delayHeld;
-  rollOptions.kernelsPerRoot = kernelsPerRoot;
-  rollOptions.deadline = deadline();
-  std::optional<Guide> guide;
-  if (setting.guided) {
-    guide = guideFor(rollOptions);
-    if (guide)
-      rollOptions.guide = &*guide;
-    rollOptions.reserve = 0;
-  }
-  Draft draft = makeDraft(rolling, graph, rollOptions, options, allowedBytes);
-  if (nsPerFlop == 0 && draft.usable()) {
-    int64_t flops = 1;
-    for (size_t op = 0; op < problem.ops.size(); ++op)
-      if (graph.live[op] && isAnchor(problem.ops[op]))
-        flops += problem.ops[op].flops;
-    nsPerFlop = static_cast<double>(draft.verdict.timeNs) /
-                static_cast<double>(flops + draft.verdict.extraFlops);
-  }
-  return draft;
-}
-
-void BudgetSearch::runAttempt(Attempt &attempt) {
-  ++attempt.runs;
-  Draft draft = walk(attempt.setting, attempt.cap, budget, 2);
-  chooseNextCap(attempt, tryPlan(std::move(draft), attempt.score));
 }
 
 /// By what to scale a cap whose plan fits only \p ratio of itself. Near the
@@ -266,43 +250,57 @@ void BudgetSearch::chooseNextCap(Attempt &attempt,
 
 /// All settings once; later rounds leave out those far behind.
 void BudgetSearch::runRound(int round) {
+  std::vector<Attempt *> batch;
   for (Attempt &attempt : attempts) {
-    if (attempt.finished || (round == 0 && attempt.runs > 0 && result.best) ||
-        (round > 0 && attempt.fits > 0 && attempt.score > 1.03 * bestScore))
+    bool last = &attempt == &attempts.back();
+    bool skip =
+        attempt.finished || (round == 0 && attempt.runs > 0 && result.best) ||
+        (round > 0 && attempt.fits > 0 && attempt.score > 1.03 * bestScore);
+    if (!skip)
+      batch.push_back(&attempt);
+    if (batch.empty() || (batch.size() < 2 && !last))
       continue;
     // Before there is any plan, the next cap is worth more than the next
     // setting.
-    int patience = result.best ? 1 : 2;
-    do {
+    for (int patience = 2; patience > 0 && !batch.empty(); --patience) {
       if (roundsAreOver())
         return;
-      runAttempt(attempt);
-    } while (--patience > 0 && !result.best && !attempt.finished);
+      runAttempts(batch);
+      if (result.best)
+        break;
+      batch.erase(std::remove_if(batch.begin(), batch.end(),
+                                 [](Attempt *each) { return each->finished; }),
+                  batch.end());
+    }
+    batch.clear();
   }
 }
 
 /// A plan that recomputes nothing is hard to beat where it fits.
 bool BudgetSearch::tryUnlimited() {
-  Draft draft = draftUnlimited(rolling, graph, options, budget + budget / 4);
+  Draft draft =
+      draftUnlimited(walks[0].walker(), graph, options, budget + budget / 4);
   if (!draft.usable())
     return false;
   unlimitedBytes = draft.verdict.livePeakBytes;
-  double score = 0;
-  std::optional<int64_t> bytes = tryPlan(std::move(draft), score);
-  return bytes && *bytes <= budget;
+  Outcome outcome = judge(std::move(draft));
+  enter(outcome);
+  return outcome.bytes && *outcome.bytes <= budget;
 }
 
 void BudgetSearch::runRounds() {
   constexpr int mostRounds = 5;
-  for (const Setting &setting : settings) {
+  for (const Setting &setting : walkSettings) {
     Attempt attempt;
     attempt.setting = setting;
     attempt.cap = static_cast<double>(budget);
     attempts.push_back(attempt);
   }
-  runAttempt(attempts[0]);
-  if (!result.best)
-    runAttempt(attempts[1]);
+  Outcome first = judge(firstPlan(graph, budget, options));
+  enter(first);
+  if (isTooLargeToWalk(graph))
+    return;
+  runAttempts({&attempts[0], &attempts[1]});
   if (tryUnlimited())
     return;
   int rounds = options.timeLimitMs > 0 ? mostRounds : 1;
@@ -310,23 +308,44 @@ void BudgetSearch::runRounds() {
     runRound(round);
 }
 
+/// The same with plans of near-linear time, from large to small.
+void BudgetSearch::runCoarseLadder() {
+  Solution unlimited = solveUnlimited(problem, options);
+  if (!unlimited.verdict.error.empty())
+    return;
+  unlimitedBytes = unlimited.plan.arenaBytes;
+  keepIfSmallest(unlimited);
+  for (double share : {0.5, 0.4, 0.32, 0.25, 0.2, 0.16}) {
+    int64_t bytes =
+        static_cast<int64_t>(share * static_cast<double>(unlimitedBytes));
+    Draft draft = firstPlan(graph, bytes, options);
+    if (!draft.usable())
+      return;
+    keepIfSmallest(placeSlots(problem, std::move(draft), bytes));
+  }
+}
+
 /// Caps and merges depend on the problem alone, so that a budget reported as
 /// the smallest is one for which planning succeeds.
 void BudgetSearch::runLadder() {
+  if (isTooLargeToWalk(graph))
+    return runCoarseLadder();
   for (double share : ladderShares)
     for (const Setting &setting : ladderSettings) {
       if (!result.smallest.plan.kernels.empty() && isOver())
         return;
-      Draft draft =
-          walk(setting, share * static_cast<double>(unlimitedBytes), 0, 4);
+      WalkLimits now = limits();
+      now.kernelsPerRoot = 4;
+      Draft draft = walks[0].run(
+          setting, share * static_cast<double>(unlimitedBytes), 0, now);
       if (!draft.usable())
         continue;
       Solution solution = placeSlots(problem, draft, 0, PackEffort::Orders);
       if (!solution.verdict.error.empty())
         continue;
       keepIfSmallest(solution);
-      double score = 0;
-      tryPlan(std::move(draft), score);
+      Outcome outcome = judge(std::move(draft));
+      enter(outcome);
     }
 }
 

@@ -8,6 +8,7 @@
 #include "ckpt/Analysis/ValueShape.h"
 #include "ckpt/IR/CkptDialect.h"
 #include "ckpt/Transforms/Passes.h"
+#include "ckpt/Transforms/Verify.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace ckpt {
@@ -139,30 +140,30 @@ struct VerifySlotsPass : impl::VerifySlotsPassBase<VerifySlotsPass> {
   void runOnOperation() override {
     markAllAnalysesPreserved();
     for (auto function : getOperation().getOps<mlir::func::FuncOp>())
-      if (failed(verifyFunction(function)))
+      if (failed(verifySlots(function)))
         return signalPassFailure();
-  }
-
-  LogicalResult verifyFunction(mlir::func::FuncOp function) {
-    auto arena = function->getAttrOfType<mlir::IntegerAttr>(
-        CkptDialect::arenaBytesAttrName());
-    SmallVector<Slot> slots = collectSlots(function);
-    for (Slot &slot : slots) {
-      if (slot.buffer >= 0) {
-        if (failed(verifyHost(function, slot)))
-          return failure();
-        continue;
-      }
-      if (!arena)
-        return mlir::emitError(function.getLoc())
-               << "expected '" << CkptDialect::arenaBytesAttrName()
-               << "' on a function with kernels";
-      if (slot.end > arena.getInt())
-        return mlir::emitError(slot.kernel.getLoc())
-               << describe(slot) << " ends beyond the arena of "
-               << arena.getInt() << " bytes";
-    }
-    return verifyOverlaps(slots);
   }
 };
 } // namespace
+
+LogicalResult ckpt::verifySlots(mlir::func::FuncOp function) {
+  auto arena = function->getAttrOfType<mlir::IntegerAttr>(
+      CkptDialect::arenaBytesAttrName());
+  SmallVector<Slot> slots = collectSlots(function);
+  for (Slot &slot : slots) {
+    if (slot.buffer >= 0) {
+      if (failed(verifyHost(function, slot)))
+        return failure();
+      continue;
+    }
+    if (!arena)
+      return mlir::emitError(function.getLoc())
+             << "expected '" << CkptDialect::arenaBytesAttrName()
+             << "' on a function with kernels";
+    if (slot.end > arena.getInt())
+      return mlir::emitError(slot.kernel.getLoc())
+             << describe(slot) << " ends beyond the arena of " << arena.getInt()
+             << " bytes";
+  }
+  return verifyOverlaps(slots);
+}

@@ -38,7 +38,7 @@ def plan(model, options):
         code, text, errors = ckpt_opt(
             f"--ckpt-plan={options} quiet=true report={report}",
             "--ckpt-apply-plan",
-            "--ckpt-verify-slots",
+            f"--ckpt-verify=original={model}",
             GENERIC,
             model,
         )

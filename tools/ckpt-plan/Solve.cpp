@@ -1,8 +1,11 @@
 //===- Solve.cpp - The modes of ckpt-plan that make or check a plan -------===//
 
 #include "Tool.h"
+#include "ckpt/Plan/Baselines.h"
+#include "ckpt/Plan/Explain.h"
 #include "ckpt/Plan/Pack.h"
 
+#include <algorithm>
 #include <iostream>
 
 using namespace ckpt::plan;
@@ -24,6 +27,7 @@ private:
   bool readPlan();
   bool solve();
   bool solveWithin(int64_t bytes);
+  bool failInfeasible(int64_t bytes, const Solution &smallest) const;
   bool searchAll(int64_t bytes);
   bool finish(const std::string &planned);
   void report() const;
@@ -34,6 +38,7 @@ private:
 
   const Arguments &arguments;
   std::optional<Budget> budget;
+  SolverOptions options;
   Problem problem;
   AsWritten written;
   std::optional<int64_t> budgetBytes;
@@ -44,6 +49,7 @@ private:
 
 bool Solve::start() {
   if (!readBudget(arguments, budget) ||
+      !readSolverOptions(arguments, options) ||
       !tool::readProblem(arguments.file, problem))
     return false;
   written = asWritten(problem);
@@ -82,16 +88,21 @@ bool Solve::solve() {
   std::string strategy = arguments.value("strategy");
   if (strategy.empty())
     strategy = budget ? "budget" : "none";
-  if (strategy != "budget" && strategy != "none" && strategy != "reference")
+  if (strategy != "budget" && strategy != "none" && strategy != "reference" &&
+      !isBaseline(strategy))
     return fail("ckpt-plan",
                 "expected a strategy of --help, but got '" + strategy + "'");
   if (strategy == "budget" && !budget)
     return fail("ckpt-plan", "strategy 'budget' needs --budget");
   if (strategy == "none" && budget)
     return fail("ckpt-plan", "strategy 'none' takes no --budget");
-  Solution baseline = solveUnlimited(problem, SolverOptions());
+  Solution baseline = solveUnlimited(problem, options);
   if (budget)
     budgetBytes = budget->resolve(baseline.plan.arenaBytes);
+  if (isBaseline(strategy)) {
+    solution = solveBaseline(problem, strategy, budgetBytes, SolverOptions());
+    return true;
+  }
   if (strategy == "reference")
     return searchAll(budgetBytes.value_or(INT64_MAX));
   if (budgetBytes)
@@ -101,17 +112,34 @@ bool Solve::solve() {
 }
 
 bool Solve::solveWithin(int64_t bytes) {
-  BudgetResult result = solveBudget(problem, bytes, SolverOptions());
+  BudgetResult result = solveBudget(problem, bytes, options);
+  if (options.progress)
+    options.progress("");
   if (result.best) {
     solution = std::move(*result.best);
     return true;
   }
-  return fail(arguments.file,
-              "no plan was found for a budget of " + std::to_string(bytes) +
-                  " bytes; the smallest budget for which one was found is " +
-                  std::to_string(result.smallest.plan.arenaBytes) +
-                  " bytes, and no plan does with less than " +
-                  std::to_string(Bound(problem).minimumBytes()) + " bytes");
+  if (!result.smallest.verdict.error.empty())
+    return fail(arguments.file, result.smallest.verdict.error);
+  return failInfeasible(bytes, result.smallest);
+}
+
+/// An error with what is known, and notes with what would lower it.
+bool Solve::failInfeasible(int64_t bytes, const Solution &smallest) const {
+  int64_t bound = Bound(problem).minimumBytes();
+  fail(arguments.file, describeBudget(bytes, smallest.plan.arenaBytes, bound));
+  auto note = [&](const std::string &what) {
+    std::cerr << arguments.file << ": note: " << what << "\n";
+  };
+  std::string cause = describeBound(problem, bound);
+  if (!cause.empty())
+    note(cause);
+  constexpr size_t shown = 8;
+  std::vector<HeldAtPeak> held =
+      explainPeak(problem, smallest.plan, smallest.verdict);
+  for (size_t i = 0; i < std::min(held.size(), shown); ++i)
+    note("at the peak of the smallest plan, " + describe(problem, held[i]));
+  return false;
 }
 
 bool Solve::searchAll(int64_t bytes) {
@@ -148,6 +176,9 @@ void Solve::report() const {
   line("extra flops  ",
        formatCount(verdict.extraFlops) + " of " + formatCount(written.flops) +
            ", bound " + formatCount(boundFlops) + ", gap " + formatCount(gap));
+  int64_t leastNs = bound.timeNs(within);
+  line("time bound   ", formatCount(leastNs) + " ns for any plan, gap " +
+                            formatCount(verdict.timeNs - leastNs) + " ns");
 }
 
 bool tool::solveMode(const Arguments &arguments) {

@@ -2,11 +2,13 @@
 
 #include "Tool.h"
 
+#include <charconv>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 #include <sstream>
+#include <unistd.h>
 
 using namespace ckpt::plan;
 using namespace ckpt::plan::tool;
@@ -51,6 +53,19 @@ bool tool::writeFile(const std::string &path, const std::string &text) {
   return true;
 }
 
+bool tool::readInteger(const Arguments &arguments, const std::string &name,
+                       int64_t least, int64_t most, int64_t &number) {
+  std::string text = arguments.value(name);
+  const char *end = text.data() + text.size();
+  auto [stop, error] = std::from_chars(text.data(), end, number);
+  return (error == std::errc() && stop == end && number >= least &&
+          number <= most) ||
+         fail("ckpt-plan", "expected '--" + name + "' to be an integer from " +
+                               std::to_string(least) + " to " +
+                               std::to_string(most) + ", but got '" + text +
+                               "'");
+}
+
 bool tool::readBudget(const Arguments &arguments,
                       std::optional<Budget> &budget) {
   std::string error;
@@ -58,4 +73,16 @@ bool tool::readBudget(const Arguments &arguments,
     return true;
   return parseBudget(arguments.value("budget"), budget.emplace(), error) ||
          fail("ckpt-plan", error);
+}
+
+bool tool::readSolverOptions(const Arguments &arguments,
+                             SolverOptions &options) {
+  if (isatty(STDERR_FILENO))
+    options.progress = [](const std::string &line) {
+      std::cerr << "\r\033[K" << line << std::flush;
+    };
+  if (!arguments.has("time-limit"))
+    return true;
+  constexpr int64_t most = 1'000'000'000;
+  return readInteger(arguments, "time-limit", 0, most, options.timeLimitMs);
 }

@@ -22,6 +22,7 @@ struct Mode {
   const char *value;
   bool (*run)(const Arguments &);
   const char *help;
+  bool takesFile = true;
 };
 
 /// The first one is what happens without any.
@@ -30,6 +31,23 @@ constexpr Mode modes[] = {
      "Plans the problem in FILE ('-': standard input) and prints a report."},
     {"check-plan", "FILE", checkPlanMode,
      "check the plan in FILE instead of making one"},
+    {"diff", "OLD", diffMode,
+     "FILE and OLD are plan files (ckpt-opt --ckpt-plan=save-plan=...): say "
+     "what changed"},
+    {"frontier", "POINTS", frontierMode,
+     "the curve of peak against time, for so many budgets"},
+    {"compare", "", compareMode,
+     "compare the planner with published strategies, or with the one of "
+     "--strategy, at equal arenas"},
+    {"generate", "FAMILY:OPS", generateMode,
+     "print a training step of a family (chain, gpt, resnet, unet, densenet, "
+     "lstm) with about that many ops; takes no FILE",
+     /*takesFile=*/false},
+    {"frontier", "POINTS", frontierMode,
+     "the curve of peak against time, for so many budgets"},
+    {"pack", "", packMode,
+     "place the buffers of FILE, a table such as MiniMalloc's (columns id, "
+     "lower, upper, size), in one arena"},
 };
 
 /// An option of one or several modes.
@@ -46,7 +64,16 @@ constexpr Option options[] = {
     {"strategy", "NAME",
      "budget: least time within the budget (the default with --budget); none: "
      "no limit (the default without); reference: least extra FLOPs by "
-     "exhaustive search"},
+     "exhaustive search; or a published strategy of docs/Comparison.md, such "
+     "as sqrt: its fastest plan, within the budget if one is given"},
+    {"max-growth", "SHARE",
+     "with --diff: fail if the arena takes more than this share, such as 2%, "
+     "beyond that of OLD"},
+    {"time-limit", "MS",
+     "milliseconds after which the best plan so far is taken (default: 5000; "
+     "0: one round)"},
+    {"json", "FILE", "with --frontier: also write the curve as JSON"},
+    {"svg", "FILE", "with --frontier: also write the curve as a picture"},
     {"print-plan", "", "print the plan too; the report becomes comments"},
 };
 
@@ -126,8 +153,7 @@ static bool parseArguments(int argc, char **argv, Arguments &arguments) {
                                    "' and '" + argument + "'");
     }
   }
-  return !arguments.file.empty() ||
-         fail("ckpt-plan", "expected a file; see --help");
+  return true;
 }
 
 static bool run(const Arguments &arguments) {
@@ -141,6 +167,11 @@ static bool run(const Arguments &arguments) {
                                    "' cannot be combined");
     chosen = &mode;
   }
+  if (chosen->takesFile && arguments.file.empty())
+    return fail("ckpt-plan", "expected a file; see --help");
+  if (!chosen->takesFile && !arguments.file.empty())
+    return fail("ckpt-plan",
+                "expected no file, but got '" + arguments.file + "'");
   return chosen->run(arguments);
 }
 

@@ -30,9 +30,12 @@ struct SolverOptions {
   /// Off: kernels in program order of their anchors or outputs.
   bool reorder = true;
   /// Between rounds, stop after this. 0: one round.
-  int64_t timeLimitMs = 2000;
+  int64_t timeLimitMs = 5000;
   /// Called between rounds with a line for people; may be empty.
   std::function<void(const std::string &)> progress;
+  /// Called with every legal plan that a walk of `solveBudget` makes, within
+  /// the budget or not, before slots are placed; may be empty.
+  std::function<void(const Plan &, const Verdict &)> onPlan;
 };
 
 /// The fastest plan without a limit: fused and ordered, recomputing nothing
@@ -69,11 +72,14 @@ public:
   explicit Bound(const Problem &problem);
   /// No plan with an arena of \p budgetBytes has fewer extra FLOPs.
   int64_t extraFlops(int64_t budgetBytes) const;
+  /// No plan with an arena of \p budgetBytes is faster, in nanoseconds
+  /// (scope: any plan; bandwidth and launches included).
+  int64_t timeNs(int64_t budgetBytes) const;
   /// No plan has a smaller arena.
   int64_t minimumBytes() const { return minimum; }
 
 private:
-  /// extraFlops >= (value - price * (budget - room)) / scale.
+  /// extra >= (value - price * (budget - room)) / scale.
   struct Line {
     int64_t value;
     int64_t price;
@@ -81,14 +87,23 @@ private:
   };
   using Lines = std::vector<Line>;
   /// Every plan obeys all lines of one case of each group.
-  std::vector<std::vector<Lines>> groups;
+  using Groups = std::vector<std::vector<Lines>>;
+  static int64_t extra(const Groups &groups, int64_t budgetBytes,
+                       int64_t scale);
+
+  Groups flopGroups, timeGroups;
   int64_t minimum = 0;
+  /// No plan is faster, whatever its arena.
+  int64_t unlimitedNs = 0;
 };
 
+/// What the exhaustive search minimises first; the other one breaks ties.
+enum class Objective : uint8_t { ExtraFlops, Time };
+
 /// Exhaustive search over schedules of small problems (about 7 ops): the
-/// oracle of the tests. Minimises extra FLOPs, then time, under a limit on the
-/// live peak (not the arena).
-std::optional<Plan> solveReference(const Problem &problem, int64_t liveBytes);
+/// oracle of the tests, under a limit on the live peak (not the arena).
+std::optional<Plan> solveReference(const Problem &problem, int64_t liveBytes,
+                                   Objective objective = Objective::ExtraFlops);
 
 } // namespace ckpt::plan
 

@@ -45,6 +45,7 @@ void checkBudget(const Problem &problem, const Bound &bound, int64_t budget,
   EXPECT_EQ(result.best->verdict.error, "");
   EXPECT_LE(result.best->plan.arenaBytes, budget);
   EXPECT_GE(result.best->verdict.extraFlops, least);
+  EXPECT_GE(result.best->verdict.timeNs, bound.timeNs(budget));
 }
 
 Tally checkSeeds(uint64_t first, uint64_t last, const RandomOptions &options) {
@@ -65,6 +66,36 @@ Tally checkSeeds(uint64_t first, uint64_t last, const RandomOptions &options) {
                   tally);
   }
   return tally;
+}
+
+/// No bound on time is above the fastest plan within the budget.
+TEST(SolverReference, TimeBound) {
+  int compared = 0, close = 0;
+  for (uint64_t seed = 50000; seed < 52000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomOptions options;
+    options.ops = 5 + seed % 2;
+    options.keeps = seed % 4 == 0;
+    options.runOnce = seed % 2 == 0;
+    Problem problem = randomProblem(seed, options);
+    if (seed % 3 == 0)
+      problem.launchNs = 1;
+    Bound bound(problem);
+    int64_t budget = INT64_MAX / 4;
+    for (int round = 0; round < 3; ++round) {
+      std::optional<Plan> fastest =
+          solveReference(problem, budget, Objective::Time);
+      if (!fastest)
+        break;
+      Verdict verdict = validate(problem, *fastest, false);
+      EXPECT_LE(bound.timeNs(budget), verdict.timeNs) << budget;
+      ++compared;
+      close += bound.timeNs(budget) * 100 >= verdict.timeNs * 97;
+      budget = verdict.livePeakBytes - 1;
+    }
+  }
+  EXPECT_GE(compared, 2000);
+  EXPECT_GE(close * 100, compared * 60);
 }
 
 TEST(SolverReference, FreeValues) {

@@ -1,0 +1,68 @@
+//===- Baselines.h - What other systems would do ----------------*- C++ -*-===//
+//
+// Strategies that others have published, on the same problem: same kernels,
+// same packer, same simulator. So a user can see in one run what switching to
+// another strategy would cost. What each one is and where it differs from its
+// original is in docs/Comparison.md.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_PLAN_BASELINES_H
+#define CKPT_PLAN_BASELINES_H
+
+#include "ckpt/Plan/Solvers.h"
+
+#include <string_view>
+
+namespace ckpt::plan {
+
+/// A strategy at one setting of its parameter.
+struct BaselinePoint {
+  /// "interval 4", "ratio 0.5"; empty for strategies without a parameter.
+  std::string setting;
+  Solution solution;
+};
+
+/// A strategy at all settings worth trying. Points are distinct and in the
+/// order of the settings; each is a legal plan with slots.
+struct BaselineCurve {
+  /// Why the strategy cannot be applied, one sentence; no points then.
+  std::string error;
+  std::vector<BaselinePoint> points;
+  /// Settings whose constraints have no plan ("interval 4: why").
+  std::vector<std::string> refused;
+};
+
+/// The names in the order in which docs/Comparison.md explains them.
+const std::vector<std::string_view> &baselineNames();
+bool isBaseline(std::string_view name);
+/// Where the strategy comes from: paper and section, or system and file.
+std::string_view baselineSource(std::string_view name);
+
+/// The whole curve of \p name. Strategies that steer by a number of bytes aim
+/// at shares of \p budgetBytes, or of the arena of the unlimited plan without
+/// one; the others ignore it.
+BaselineCurve baselineCurve(const Problem &problem, std::string_view name,
+                            std::optional<int64_t> budgetBytes,
+                            const SolverOptions &options);
+
+/// The fastest plan of the curve, within \p budgetBytes if given. If there is
+/// none, the plan is empty and the verdict says why.
+Solution solveBaseline(const Problem &problem, std::string_view name,
+                       std::optional<int64_t> budgetBytes,
+                       const SolverOptions &options);
+
+/// The fastest plan within \p budgetBytes that moves and repeats kernels of
+/// \p start greedily; nothing if none is found. \p start writes every value
+/// once, as the unlimited plan does.
+std::optional<Solution> repeatKernels(const Problem &problem, const Plan &start,
+                                      int64_t budgetBytes);
+
+/// Leaves out kernels of \p plan, a legal one without slots, that write only
+/// what stood in memory before and without which the live peak stays within
+/// \p budgetBytes; the slowest first. One simulation for each.
+void dropRepeats(const Problem &problem, Plan &plan, int64_t budgetBytes);
+
+} // namespace ckpt::plan
+
+#endif // CKPT_PLAN_BASELINES_H

@@ -1,0 +1,263 @@
+//===- ChainSchedule.cpp - Schedules of a chain as lists of kernels -------===//
+
+#include "ChainSchedule.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+using namespace ckpt::plan;
+
+//===----------------------------------------------------------------------===//
+// Stages of kernels
+//===----------------------------------------------------------------------===//
+
+KernelChain::KernelChain(const KernelGraph &graph, const Stages &stages)
+    : graph(graph), count(stages.count), stageOf(graph.nodes.size(), 0),
+      alwaysHeld(graph.problem.values.size(), 0) {
+  assignForward(stages);
+  assignBackward();
+  collectInputs();
+  collectTapes();
+}
+
+void KernelChain::assignForward(const Stages &stages) {
+  for (size_t id = 0; id < graph.nodes.size(); ++id) {
+    const KernelNode &node = graph.nodes[id];
+    if (node.backward)
+      continue;
+    for (OpId op : node.kernel.ops)
+      stageOf[id] = std::max(stageOf[id], stages.ofOp[op]);
+    for (ValueId value : node.reads)
+      stageOf[id] = std::max(stageOf[id], stageOf[graph.maker[value]]);
+  }
+}
+
+/// The last stage that has the value as an input; its own if none has.
+int32_t KernelChain::lastForwardStage(ValueId value) const {
+  int32_t last = stageOf[graph.maker[value]];
+  for (int32_t reader : graph.readers[value])
+    if (!graph.nodes[reader].backward)
+      last = std::max(last, stageOf[reader]);
+  return last;
+}
+
+void KernelChain::assignBackward() {
+  int32_t lastEffect = count - 1;
+  for (size_t id = 0; id < graph.nodes.size(); ++id) {
+    const KernelNode &node = graph.nodes[id];
+    if (!node.backward)
+      continue;
+    int32_t stage = count - 1;
+    for (ValueId value : node.reads)
+      stage = std::min(stage, graph.nodes[graph.maker[value]].backward
+                                  ? stageOf[graph.maker[value]]
+                                  : lastForwardStage(value));
+    for (OpId op : node.kernel.ops)
+      if (graph.problem.ops[op].hasEffects)
+        stage = lastEffect = std::min(stage, lastEffect);
+    stageOf[id] = stage;
+    for (ValueId value : node.reads)
+      alwaysHeld[value] |= !graph.nodes[graph.maker[value]].backward &&
+                           stageOf[graph.maker[value]] > stage;
+  }
+}
+
+void KernelChain::collectInputs() {
+  inputs.resize(count + 1);
+  for (size_t id = 0; id < graph.nodes.size(); ++id) {
+    if (graph.nodes[id].backward)
+      continue;
+    for (ValueId value : graph.nodes[id].kernel.outputs)
+      for (int32_t stage = stageOf[id] + 1; stage <= lastForwardStage(value);
+           ++stage)
+        inputs[stage].push_back(value);
+  }
+}
+
+void KernelChain::collectTapes() {
+  tapes.resize(count);
+  for (size_t id = 0; id < graph.nodes.size(); ++id) {
+    if (graph.nodes[id].backward)
+      continue;
+    for (ValueId value : graph.nodes[id].kernel.outputs) {
+      const std::vector<int32_t> &readers = graph.readers[value];
+      if (std::any_of(readers.begin(), readers.end(), [&](int32_t reader) {
+            return graph.nodes[reader].backward &&
+                   stageOf[reader] <= stageOf[id];
+          }))
+        tapes[stageOf[id]].push_back(value);
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+namespace {
+class Follower {
+public:
+  explicit Follower(const KernelChain &chain)
+      : chain(chain), graph(chain.graph), hasRun(graph.nodes.size(), 0),
+        available(graph.problem.values.size(), 0),
+        holds(graph.problem.values.size(), 0),
+        pending(graph.problem.values.size(), 0), hasTape(chain.count, 0) {
+    for (const KernelNode &node : graph.nodes)
+      for (ValueId value : node.reads)
+        pending[value] += node.backward;
+  }
+
+  void follow(const ChainStep &step);
+  std::vector<KernelRun> finish();
+
+private:
+  void hold(const std::vector<ValueId> &values);
+  void release(const std::vector<ValueId> &values);
+  void runBackward(int32_t stage);
+  std::vector<int32_t> forwardUpTo(int32_t stage) const;
+  void make(const std::vector<int32_t> &firstTimes,
+            const std::vector<ValueId> &wanted);
+  bool isKept(ValueId value) const;
+  void dropUnless(ValueId value) {
+    if (!isKept(value))
+      available[value] = 0;
+  }
+
+  const KernelChain &chain;
+  const KernelGraph &graph;
+  std::vector<char> hasRun;    // per node
+  std::vector<char> available; // per value: it stands in memory
+  std::vector<int32_t> holds;  // per value: steps that keep it
+  /// Per value: backward nodes that have not run yet and read it.
+  std::vector<int32_t> pending;
+  std::vector<char> hasTape; // per stage
+  std::vector<KernelRun> runs;
+};
+} // namespace
+
+/// What the backward pass makes waits for its readers.
+bool Follower::isKept(ValueId value) const {
+  bool waits =
+      graph.nodes[graph.maker[value]].backward || chain.alwaysHeld[value];
+  return holds[value] > 0 || !graph.mayDrop(value) ||
+         (waits && pending[value] > 0);
+}
+
+void Follower::hold(const std::vector<ValueId> &values) {
+  for (ValueId value : values)
+    ++holds[value];
+}
+
+void Follower::release(const std::vector<ValueId> &values) {
+  for (ValueId value : values) {
+    --holds[value];
+    dropUnless(value);
+  }
+}
+
+std::vector<int32_t> Follower::forwardUpTo(int32_t stage) const {
+  std::vector<int32_t> nodes;
+  for (size_t id = 0; id < graph.nodes.size(); ++id)
+    if (!graph.nodes[id].backward && !hasRun[id] && chain.stageOf[id] <= stage)
+      nodes.push_back(static_cast<int32_t>(id));
+  return nodes;
+}
+
+/// Runs \p firstTimes and what makes \p wanted, in the plan's order, with all
+/// that they need and that is not at hand.
+void Follower::make(const std::vector<int32_t> &firstTimes,
+                    const std::vector<ValueId> &wanted) {
+  std::map<int32_t, std::set<ValueId>> batch;
+  std::vector<int32_t> work;
+  auto want = [&](ValueId value) {
+    if (available[value])
+      return;
+    int32_t node = graph.maker[value];
+    auto [entry, isNew] = batch.try_emplace(node);
+    entry->second.insert(value);
+    if (isNew)
+      work.push_back(node);
+  };
+  for (int32_t node : firstTimes)
+    if (batch.try_emplace(node).second)
+      work.push_back(node);
+  for (ValueId value : wanted)
+    want(value);
+  while (!work.empty()) {
+    int32_t node = work.back();
+    work.pop_back();
+    for (ValueId value : graph.nodes[node].reads)
+      want(value);
+  }
+  std::map<ValueId, int32_t> lastReader;
+  for (const auto &[node, outputs] : batch)
+    for (ValueId value : graph.nodes[node].reads)
+      lastReader[value] = node;
+  for (const auto &[node, outputs] : batch) {
+    KernelRun run = graph.firstRun(node);
+    if (hasRun[node])
+      run.outputs.assign(outputs.begin(), outputs.end());
+    else if (graph.nodes[node].backward)
+      for (ValueId value : graph.nodes[node].reads)
+        --pending[value];
+    hasRun[node] = 1;
+    for (ValueId value : run.outputs)
+      available[value] = 1;
+    for (ValueId value : run.outputs)
+      if (!lastReader.count(value))
+        dropUnless(value);
+    for (ValueId value : graph.nodes[node].reads)
+      if (lastReader[value] == node)
+        dropUnless(value);
+    runs.push_back(std::move(run));
+  }
+}
+
+void Follower::runBackward(int32_t stage) {
+  std::vector<int32_t> nodes = forwardUpTo(stage);
+  for (size_t id = 0; id < graph.nodes.size(); ++id)
+    if (graph.nodes[id].backward && chain.stageOf[id] == stage)
+      nodes.push_back(static_cast<int32_t>(id));
+  make(nodes, {});
+  if (!hasTape[stage])
+    return;
+  hasTape[stage] = 0;
+  release(chain.tapes[stage]);
+  release(chain.inputs[stage + 1]);
+}
+
+void Follower::follow(const ChainStep &step) {
+  switch (step.kind) {
+  case ChainStep::Kind::SaveInput:
+    hold(chain.inputs[step.stage]);
+    make(forwardUpTo(step.stage - 1), chain.inputs[step.stage]);
+    break;
+  case ChainStep::Kind::DropInput:
+    release(chain.inputs[step.stage]);
+    break;
+  case ChainStep::Kind::SaveTape: {
+    std::vector<ValueId> wanted = chain.tapes[step.stage];
+    const std::vector<ValueId> &next = chain.inputs[step.stage + 1];
+    wanted.insert(wanted.end(), next.begin(), next.end());
+    hold(wanted);
+    hasTape[step.stage] = 1;
+    make(forwardUpTo(step.stage), wanted);
+    break;
+  }
+  case ChainStep::Kind::Backward:
+    runBackward(step.stage);
+    break;
+  }
+}
+
+std::vector<KernelRun> Follower::finish() { return std::move(runs); }
+
+std::vector<KernelRun>
+ckpt::plan::followSteps(const KernelChain &chain,
+                        const std::vector<ChainStep> &steps) {
+  Follower follower(chain);
+  for (const ChainStep &step : steps)
+    follower.follow(step);
+  return follower.finish();
+}

@@ -1,0 +1,69 @@
+//===- ChainSchedule.h - Schedules of a chain as lists of kernels -*- C++
+//-*-===//
+//
+// Strategies for chains speak of stages: save the input of one, run one forward
+// and keep all that its backward part reads, run its backward part. Here such
+// a schedule becomes a list of kernels. What has to be made again follows from
+// what the steps keep.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_LIB_PLAN_BASELINES_CHAINSCHEDULE_H
+#define CKPT_LIB_PLAN_BASELINES_CHAINSCHEDULE_H
+
+#include "KernelGraph.h"
+#include "Stages.h"
+
+namespace ckpt::plan {
+
+struct ChainStep {
+  enum class Kind : uint8_t {
+    /// Runs forward up to the stage and keeps its input.
+    SaveInput,
+    DropInput,
+    /// Runs the stage forward and keeps what its backward part reads, and the
+    /// input of the next stage.
+    SaveTape,
+    /// Runs the backward part of the stage; its tape and the input that went
+    /// with it are dropped.
+    Backward,
+  };
+  Kind kind;
+  int32_t stage;
+};
+
+/// The kernels of a plan, by stage.
+class KernelChain {
+public:
+  KernelChain(const KernelGraph &graph, const Stages &stages);
+
+  const KernelGraph &graph;
+  int32_t count;
+  /// By node. Backward nodes belong to the stage after whose backward part
+  /// they can run at the earliest.
+  std::vector<int32_t> stageOf;
+  /// By stage: what later forward nodes read of earlier ones.
+  std::vector<std::vector<ValueId>> inputs;
+  /// By stage: what backward nodes of it and of earlier stages read of what its
+  /// forward nodes make.
+  std::vector<std::vector<ValueId>> tapes;
+  /// By value: read by backward nodes of stages before the one that makes it;
+  /// kept all the time.
+  std::vector<char> alwaysHeld;
+
+private:
+  void assignForward(const Stages &stages);
+  void assignBackward();
+  int32_t lastForwardStage(ValueId value) const;
+  void collectInputs();
+  void collectTapes();
+};
+
+/// Follows the steps; every schedule of the backward parts of all stages, last
+/// stage first, gives a legal list.
+std::vector<KernelRun> followSteps(const KernelChain &chain,
+                                   const std::vector<ChainStep> &steps);
+
+} // namespace ckpt::plan
+
+#endif // CKPT_LIB_PLAN_BASELINES_CHAINSCHEDULE_H

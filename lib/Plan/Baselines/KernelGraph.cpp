@@ -1,0 +1,83 @@
+//===- KernelGraph.cpp - The kernels of a plan as a graph -----------------===//
+
+#include "KernelGraph.h"
+#include "../PostPasses.h"
+#include "ckpt/Plan/Kernel.h"
+
+#include <algorithm>
+#include <set>
+
+using namespace ckpt::plan;
+
+KernelGraph::KernelGraph(const Problem &problem, const Plan &plan)
+    : problem(problem), maker(problem.values.size(), none),
+      readers(problem.values.size()) {
+  for (const Kernel &kernel : plan.kernels)
+    addNode(kernel);
+}
+
+void KernelGraph::addNode(const Kernel &kernel) {
+  auto number = static_cast<int32_t>(nodes.size());
+  KernelInfo info = analyze(problem, kernel);
+  KernelNode node;
+  node.kernel.ops = kernel.ops;
+  node.kernel.outputs = kernel.outputs;
+  node.timeNs = info.timeNs;
+  node.workspaceBytes = slotBytes(info.workspaceBytes);
+  for (OpId id : kernel.ops) {
+    const Op &op = problem.ops[id];
+    node.backward |= op.backward;
+    node.mayRepeat &= op.mayRepeat && !op.hasEffects;
+    for (ValueId value : op.results)
+      node.mayRepeat &= problem.values[value].keep != Keep::Save;
+  }
+  for (ValueId value : info.memoryReads) {
+    if (problem.values[value].op == none)
+      continue;
+    node.reads.push_back(value);
+    readers[value].push_back(number);
+    node.backward |= nodes[maker[value]].backward;
+  }
+  for (ValueId value : kernel.outputs)
+    maker[value] = number;
+  nodes.push_back(std::move(node));
+}
+
+int64_t KernelGraph::slot(ValueId value) const {
+  const Value &v = problem.values[value];
+  return v.home == Home::Arena ? slotBytes(v.bytes) : 0;
+}
+
+bool KernelGraph::mayDrop(ValueId value) const {
+  return slot(value) > 0 && nodes[maker[value]].mayRepeat;
+}
+
+/// The part of \p kernel that makes \p outputs.
+static Kernel restrict(const Problem &problem, const Kernel &kernel,
+                       const std::vector<ValueId> &outputs) {
+  Kernel part;
+  part.outputs = outputs;
+  std::set<OpId> needed;
+  for (ValueId value : outputs)
+    needed.insert(problem.values[value].op);
+  for (size_t i = kernel.ops.size(); i-- > 0;) {
+    if (!needed.count(kernel.ops[i]))
+      continue;
+    part.ops.insert(part.ops.begin(), kernel.ops[i]);
+    for (const Read &read : problem.ops[kernel.ops[i]].reads)
+      needed.insert(problem.values[read.value].op);
+  }
+  return part;
+}
+
+Plan KernelGraph::emit(const std::vector<KernelRun> &runs) const {
+  Plan plan;
+  for (const KernelRun &run : runs) {
+    const Kernel &kernel = nodes[run.node].kernel;
+    plan.kernels.push_back(run.outputs.size() == kernel.outputs.size()
+                               ? kernel
+                               : restrict(problem, kernel, run.outputs));
+  }
+  removeDeadOutputs(problem, plan);
+  return plan;
+}

@@ -1,0 +1,190 @@
+//===- FirstPlan.cpp - One cut, a few schedules ---------------------------===//
+//
+// A run without a limit shows the tightest moment. The cut there leaves out the
+// room that recomputation takes on the way back, so a few sizes of a reserve
+// for it are tried, and the schedule of least time is finished.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FirstPlan.h"
+
+#include "JustInTime.h"
+#include "PostPasses.h"
+#include "RootOrder.h"
+
+#include <algorithm>
+#include <limits>
+
+using namespace ckpt::plan;
+
+namespace {
+
+class FirstPlanner {
+public:
+  FirstPlanner(const Graph &graph, int64_t budgetBytes,
+               const SolverOptions &options)
+      : graph(graph), problem(graph.problem), budget(budgetBytes),
+        options(options), weights(),
+        jit(graph, orderRoots(graph, options.reorder), weights),
+        room(budgetBytes), weight(graph.problem.values.size(), 1) {}
+
+  Draft run();
+
+private:
+  using Guide = JustInTime::Guide;
+  using Schedule = JustInTime::Schedule;
+
+  /// What to keep at the tightest moment, and what becomes of it.
+  struct Attempt {
+    Guide guide;
+    /// Without a limit otherwise.
+    Schedule known;
+    Schedule within;
+    int64_t cost = std::numeric_limits<int64_t>::max();
+  };
+
+  void relieve(const Schedule &free, bool inVain);
+  void tryGuide();
+  bool isGoodEnough(int64_t freeCost) const;
+  int64_t costOf(const Schedule &schedule) const;
+  Draft finishBest();
+  Draft finish(Schedule schedule) const;
+
+  const Graph &graph;
+  const Problem &problem;
+  const int64_t budget;
+  const SolverOptions &options;
+  const CostWeights weights;
+  JustInTime jit;
+  Guide guide;
+  /// What the guide may keep, and how much the bytes of each value count.
+  int64_t room;
+  std::vector<double> weight;
+  Schedule known;
+  Attempt best;
+};
+
+} // namespace
+
+/// A limit that is none, with room for sums.
+static constexpr int64_t unlimitedBytes =
+    std::numeric_limits<int64_t>::max() / 4;
+
+/// Time, roughly: what anchors repeat, bytes, launches. As in the search for
+/// the best plan, repeated work counts more than its time.
+int64_t FirstPlanner::costOf(const Schedule &schedule) const {
+  constexpr int64_t repeatWeight = 3;
+  std::vector<char> ran(problem.ops.size(), 0);
+  int64_t bytes = 0, repeatedPs = 0;
+  for (ValueId value : schedule.reads)
+    bytes += problem.values[value].bytes;
+  for (const Kernel &kernel : schedule.plan.kernels) {
+    for (ValueId value : kernel.outputs)
+      bytes += problem.values[value].bytes;
+    for (OpId op : kernel.ops) {
+      if (isAnchor(problem.ops[op]) && ran[op])
+        repeatedPs += problem.ops[op].computePs;
+      ran[op] = 1;
+    }
+  }
+  int64_t launches = static_cast<int64_t>(schedule.plan.kernels.size());
+  return repeatWeight * repeatedPs + graph.movePs(bytes) +
+         launches * problem.launchNs * 1000;
+}
+
+/// The schedule exceeds the budget somewhere: there, less has to be kept. If
+/// that was tried in vain, it is what is made again on the way back that takes
+/// the room.
+void FirstPlanner::relieve(const Schedule &free, bool inVain) {
+  constexpr double factor = 1.5;
+  int64_t excess = free.peakBytes - budget;
+  if (free.peakAt == guide.at || inVain) {
+    room -= inVain ? excess / 2 : excess;
+    return;
+  }
+  for (ValueId value : jit.keptAcross(guide, known, free.peakAt))
+    weight[value] *= factor;
+}
+
+/// Drops more where the guide keeps too much.
+void FirstPlanner::tryGuide() {
+  Schedule within = jit.runWithin(guide, known, budget);
+  if (!within.complete || within.peakBytes > budget)
+    return;
+  if (int64_t cost = costOf(within); cost < best.cost)
+    best = {guide, known, std::move(within), cost};
+}
+
+Draft FirstPlanner::finish(Schedule schedule) const {
+  Draft draft;
+  draft.plan = std::move(schedule.plan);
+  if (!schedule.complete)
+    return Draft();
+  draft.verdict =
+      improve(problem, draft.plan, budget < unlimitedBytes ? budget : 0);
+  if (!draft.verdict.error.empty())
+    draft.plan = Plan();
+  return draft;
+}
+
+/// The schedule takes some outputs to be written over inputs that the rules of
+/// kernels do not allow; then it needs less room than it is allowed.
+Draft FirstPlanner::finishBest() {
+  constexpr int mostTries = 4;
+  int64_t cap = budget;
+  for (int i = 0; i < mostTries; ++i) {
+    Draft draft = finish(std::move(best.within));
+    if (!draft.usable() || draft.verdict.livePeakBytes <= budget)
+      return draft;
+    cap -= draft.verdict.livePeakBytes - budget;
+    best.within = jit.runWithin(best.guide, best.known, cap);
+    if (best.within.peakBytes > cap)
+      break;
+  }
+  return Draft();
+}
+
+/// Whether better guides could still pay off: what the best schedule costs is
+/// well above \p freeCost, that of one which nothing was dropped from.
+bool FirstPlanner::isGoodEnough(int64_t freeCost) const {
+  constexpr double near = 1.01;
+  return best.cost < std::numeric_limits<int64_t>::max() &&
+         static_cast<double>(best.cost) < near * static_cast<double>(freeCost);
+}
+
+Draft FirstPlanner::run() {
+  constexpr int mostGuides = 8;
+  constexpr double noBetter = 0.99;
+  if (!graph.error.empty())
+    return Draft();
+  known = jit.run({});
+  Schedule free = jit.runWithin({}, known, unlimitedBytes);
+  if (!free.complete)
+    return Draft();
+  if (free.peakBytes <= budget)
+    return finish(std::move(free));
+  MomentCut cut(graph, weights);
+  guide.at = free.peakAt;
+  std::vector<char> resident = jit.residentsAt(guide.at);
+  for (int i = 0; i < mostGuides && free.peakBytes > budget; ++i) {
+    guide.kept = cut.keep({jit.rootOrder(), guide.at, resident, weight},
+                          std::max<int64_t>(room, 0));
+    known = jit.run(guide);
+    if (!known.complete)
+      break;
+    Schedule next = jit.runWithin(guide, known, unlimitedBytes);
+    tryGuide();
+    if (isGoodEnough(costOf(next)))
+      break;
+    relieve(next, next.peakAt == free.peakAt &&
+                      static_cast<double>(next.peakBytes) >
+                          noBetter * static_cast<double>(free.peakBytes));
+    free = std::move(next);
+  }
+  return finishBest();
+}
+
+Draft ckpt::plan::firstPlan(const Graph &graph, int64_t budgetBytes,
+                            const SolverOptions &options) {
+  return FirstPlanner(graph, budgetBytes, options).run();
+}

@@ -1,0 +1,30 @@
+//===- FirstPlan.h - Plans in time near-linear in the ops -------*- C++ -*-===//
+//
+// The walk (Rolling.h) solves a cut after every kernel, which is too slow for
+// 100,000 ops. Here one cut at the tightest moment settles what is kept across
+// it, and a schedule makes the rest just in time.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_LIB_PLAN_FIRSTPLAN_H
+#define CKPT_LIB_PLAN_FIRSTPLAN_H
+
+#include "Search.h"
+
+namespace ckpt::plan {
+
+/// A plan with a live peak of at most \p budgetBytes (`INT64_MAX`: without a
+/// limit, recomputing no anchor); not usable if none was found. No slots.
+/// Deterministic; looks at no clock.
+Draft firstPlan(const Graph &graph, int64_t budgetBytes,
+                const SolverOptions &options);
+
+/// Whether walks, whose time grows with the square of the roots, are left out.
+inline bool isTooLargeToWalk(const Graph &graph) {
+  constexpr size_t mostRoots = 6000;
+  return graph.roots.size() > mostRoots;
+}
+
+} // namespace ckpt::plan
+
+#endif // CKPT_LIB_PLAN_FIRSTPLAN_H

@@ -1,0 +1,224 @@
+//===- Frontier.cpp - Plans for many budgets from one pool ----------------===//
+//
+// Each setting of the portfolio walks with many caps until the time is over.
+// What a plan really needs is known only afterwards; the pool sorts that out.
+// Slots are placed at the end, for the plans that the points need.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ckpt/Plan/Frontier.h"
+#include "BudgetWalk.h"
+#include "ckpt/Plan/Budget.h"
+
+#include <algorithm>
+#include <cmath>
+#include <future>
+
+using namespace ckpt::plan;
+
+namespace {
+
+class FrontierSearch {
+public:
+  FrontierSearch(const Problem &problem, int32_t points,
+                 const SolverOptions &options)
+      : problem(problem), count(std::max(points, 2)), options(options),
+        graph(problem, options.fusion),
+        walks{{graph, options, loose}, {graph, options, loose}},
+        bound(problem) {}
+  Frontier run();
+
+private:
+  void walkAll();
+  void walkThrough(const Setting &setting, double offset);
+  void walkLadder(const Setting &setting);
+  void enter(Draft draft);
+  void place(int64_t budgetBytes);
+  void chooseBudgets();
+  /// The clock counts once a coarse curve is there.
+  bool clockCounts() const {
+    constexpr int32_t fewestWalks = 8;
+    return options.timeLimitMs > 0 && walked >= fewestWalks;
+  }
+  bool isOver() const {
+    return clockCounts() && watch.ms() >= options.timeLimitMs;
+  }
+  WalkLimits limits(size_t kernelsPerRoot) const {
+    WalkLimits limits;
+    limits.kernelsPerRoot = kernelsPerRoot;
+    if (clockCounts())
+      limits.deadline =
+          watch.start() + std::chrono::milliseconds(options.timeLimitMs);
+    return limits;
+  }
+
+  const Problem &problem;
+  const int32_t count;
+  const SolverOptions &options;
+  Stopwatch watch;
+  Graph graph;
+  LooseWalks loose;
+  BudgetWalk walks[2];
+  Bound bound;
+  Frontier frontier;
+  int32_t walked = 0;
+  /// The range of caps.
+  double largestCap = 0, lowestCap = 0;
+  /// By their live bytes, and without slots.
+  PlanPool drafts;
+  /// By their arenas.
+  PlanPool placed;
+  /// Ascending.
+  std::vector<int64_t> budgets;
+};
+
+} // namespace
+
+/// The numbers below \p count, middles first: half, quarters, eighths.
+static std::vector<int32_t> coarseToFine(int32_t count) {
+  std::vector<int32_t> order;
+  std::vector<std::pair<int32_t, int32_t>> ranges = {{0, count}};
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    auto [begin, end] = ranges[i];
+    if (begin == end)
+      continue;
+    int32_t middle = begin + (end - begin) / 2;
+    order.push_back(middle);
+    ranges.emplace_back(begin, middle);
+    ranges.emplace_back(middle + 1, end);
+  }
+  return order;
+}
+
+void FrontierSearch::enter(Draft draft) {
+  int64_t bytes = draft.verdict.livePeakBytes;
+  if (drafts.add(bytes, {std::move(draft.plan), std::move(draft.verdict)}) &&
+      options.progress)
+    options.progress(std::to_string(drafts.plans().size()) +
+                     " plans, the smallest of " +
+                     formatBytes(drafts.plans().begin()->first));
+}
+
+/// Walks through the caps coarse to fine, so that what the clock leaves covers
+/// all of the range; below a cap whose walk gave up, others would too, mostly.
+/// Two walk at once; the result does not depend on which one ends first.
+void FrontierSearch::walkThrough(const Setting &setting, double offset) {
+  constexpr int32_t fewestCaps = 20;
+  int32_t places = std::max(count, fewestCaps);
+  std::vector<double> caps;
+  for (int32_t place : coarseToFine(places))
+    caps.push_back(largestCap *
+                   std::pow(lowestCap / largestCap, (place + offset) / places));
+  double lowest = lowestCap;
+  for (size_t next = 0; next < caps.size() && !isOver();) {
+    std::vector<double> batch;
+    for (; next < caps.size() && batch.size() < std::size(walks); ++next)
+      if (caps[next] > lowest)
+        batch.push_back(caps[next]);
+    walked += static_cast<int32_t>(batch.size());
+    WalkLimits now = limits(2);
+    auto walk = [&](size_t lane) {
+      return walks[lane].run(setting, batch[lane],
+                             static_cast<int64_t>(batch[lane]), now);
+    };
+    std::future<Draft> other;
+    if (batch.size() > 1)
+      other = std::async(std::launch::async, walk, 1);
+    for (size_t lane = 0; lane < batch.size(); ++lane) {
+      Draft draft = lane == 0 ? walk(0) : other.get();
+      if (draft.usable())
+        enter(std::move(draft));
+      else
+        lowest = std::max(lowest, batch[lane]);
+    }
+  }
+}
+
+/// Deeper and deeper, merging only what costs no memory.
+void FrontierSearch::walkLadder(const Setting &setting) {
+  std::vector<double> shares(std::begin(ladderShares), std::end(ladderShares));
+  std::sort(shares.rbegin(), shares.rend());
+  for (double share : shares) {
+    if (isOver())
+      return;
+    Draft draft = walks[0].run(setting, share * largestCap, 0, limits(4));
+    if (!draft.usable())
+      return;
+    enter(std::move(draft));
+  }
+}
+
+/// Caps of a setting lie between those of the settings before.
+void FrontierSearch::walkAll() {
+  largestCap = static_cast<double>(frontier.baseline.verdict.livePeakBytes);
+  lowestCap =
+      static_cast<double>(std::max<int64_t>(1, frontier.minimumBoundBytes));
+  constexpr double goldenSection = 0.618;
+  for (size_t i = 0; i < std::size(walkSettings) && !isOver(); ++i) {
+    walkThrough(walkSettings[i],
+                std::fmod(static_cast<double>(i) * goldenSection, 1));
+    if (i < std::size(ladderSettings))
+      walkLadder(ladderSettings[i]);
+  }
+}
+
+/// Places what \p budgetBytes needs. A draft whose slots exceed what it has
+/// live may miss it: then the next one is asked.
+void FrontierSearch::place(int64_t budgetBytes) {
+  auto isUseful = [&](const Solution *draft) {
+    const Solution *best = placed.fastestWithin(budgetBytes);
+    return draft && (!best || draft->verdict.timeNs < best->verdict.timeNs);
+  };
+  for (const Solution *draft = drafts.fastestWithin(budgetBytes);
+       isUseful(draft); draft = drafts.fastestWithin(budgetBytes)) {
+    Solution solution =
+        placeSlots(problem, {draft->plan, draft->verdict}, budgetBytes);
+    drafts.remove(draft);
+    if (solution.verdict.error.empty())
+      placed.add(solution.plan.arenaBytes, std::move(solution));
+  }
+}
+
+/// In geometric steps.
+void FrontierSearch::chooseBudgets() {
+  if (!drafts.plans().empty())
+    place(drafts.plans().begin()->first);
+  int64_t largest = frontier.baseline.plan.arenaBytes;
+  int64_t smallest = placed.plans().begin()->first;
+  double ratio = static_cast<double>(largest) /
+                 static_cast<double>(std::max<int64_t>(1, smallest));
+  for (int32_t i = 0; i < count; ++i) {
+    double bytes = static_cast<double>(smallest) *
+                   std::pow(ratio, static_cast<double>(i) / (count - 1));
+    budgets.push_back(
+        std::clamp(static_cast<int64_t>(bytes), smallest, largest));
+  }
+  budgets.front() = smallest;
+  budgets.back() = largest;
+  budgets.erase(std::unique(budgets.begin(), budgets.end()), budgets.end());
+}
+
+Frontier FrontierSearch::run() {
+  frontier.written = asWritten(problem);
+  frontier.minimumBoundBytes = bound.minimumBytes();
+  frontier.baseline = solveUnlimited(problem, options);
+  frontier.error = frontier.baseline.verdict.error;
+  if (!frontier.error.empty() || problem.ops.empty())
+    return std::move(frontier);
+  placed.add(frontier.baseline.plan.arenaBytes, frontier.baseline);
+  if (frontier.minimumBoundBytes < frontier.baseline.plan.arenaBytes)
+    walkAll();
+  chooseBudgets();
+  for (size_t i = budgets.size(); i-- > 0;)
+    place(budgets[i]);
+  for (int64_t budget : budgets)
+    frontier.points.push_back({budget, *placed.fastestWithin(budget),
+                               bound.extraFlops(budget), bound.timeNs(budget)});
+  frontier.planningMs = watch.ms();
+  return std::move(frontier);
+}
+
+Frontier ckpt::plan::solveFrontier(const Problem &problem, int32_t points,
+                                   const SolverOptions &options) {
+  return FrontierSearch(problem, points, options).run();
+}

@@ -1,0 +1,447 @@
+//===- JustInTime.cpp - Kernels of a schedule -----------------------------===//
+
+#include "JustInTime.h"
+
+#include "ckpt/Plan/Kernel.h"
+
+#include <algorithm>
+
+using namespace ckpt::plan;
+
+JustInTime::JustInTime(const Graph &graph, std::vector<OpId> rootOrder,
+                       const CostWeights &weights)
+    : graph(graph), problem(graph.problem), weights(weights),
+      order(std::move(rootOrder)) {
+  again.assign(problem.ops.size(), 0);
+  for (size_t op = 0; op < again.size(); ++op)
+    if (graph.live[op])
+      again[op] = recomputePs(graph, static_cast<OpId>(op), weights);
+  opStamp.assign(problem.ops.size(), 0);
+  for (auto *perValue : {&valueStamp, &needStamp, &needStep, &keptUntil})
+    perValue->assign(problem.values.size(), 0);
+  chooseWritten();
+  findReady();
+  findFolds();
+}
+
+//===----------------------------------------------------------------------===//
+// What is written and what belongs together
+//===----------------------------------------------------------------------===//
+
+void JustInTime::chooseWritten() {
+  written.assign(problem.values.size(), 0);
+  for (size_t op = 0; op < problem.ops.size(); ++op)
+    for (ValueId value : problem.ops[op].results) {
+      written[value] = graph.live[op] && graph.node[value] &&
+                       (graph.rooted[op] || graph.memoryRead[value] ||
+                        isWorthWriting(value));
+      writtenCount += written[value];
+    }
+}
+
+/// Whether a fusible value that nobody needs in memory stands there
+/// nevertheless: its readers would read more, or it replaces what dies.
+bool JustInTime::isWorthWriting(ValueId value) const {
+  OpId op = problem.values[value].op;
+  if (graph.readers[value].empty())
+    return false;
+  OpId lastReader = graph.readers[value].back();
+  int64_t freed = 0;
+  for (const Leaf &leaf : graph.leaves[op]) {
+    OpId lastOther = none;
+    for (OpId reader : graph.readers[leaf.value])
+      if (reader != op)
+        lastOther = std::max(lastOther, reader);
+    if (lastOther < lastReader)
+      freed += graph.slot[leaf.value];
+  }
+  double byte = weights.floorPrice * static_cast<double>(graph.movePs(1));
+  return static_cast<double>(again[op]) + byte * static_cast<double>(freed) >
+         writePs(graph, value) + byte * static_cast<double>(graph.slot[value]);
+}
+
+void JustInTime::findReady() {
+  ready.assign(problem.ops.size(), 0);
+  for (size_t i = 0; i < order.size(); ++i)
+    if (graph.rooted[order[i]])
+      ready[order[i]] = static_cast<int32_t>(i);
+  for (size_t op = 0; op < ready.size(); ++op)
+    if (!graph.rooted[op])
+      for (const Leaf &leaf : graph.leaves[op])
+        ready[op] = std::max(ready[op], ready[problem.values[leaf.value].op]);
+}
+
+/// What follows an anchor one to one is computed in its kernel where that
+/// spares the anchor's own result a place in memory.
+void JustInTime::findFolds() {
+  folds.resize(problem.ops.size());
+  for (OpId root : order) {
+    const std::vector<ValueId> &results = problem.ops[root].results;
+    if (!graph.rooted[root] || results.size() != 1 ||
+        problem.ops[root].kind == OpKind::Opaque)
+      continue;
+    if (graph.foldable[results.front()])
+      foldIntoResults(root);
+    else
+      foldIntoReader(root);
+    int32_t last = 0;
+    for (OpId op : folds[root].ops)
+      last = std::max(last, ready[op]);
+    if (last > ready[root])
+      folds[root] = Fold();
+  }
+}
+
+void JustInTime::foldIntoResults(OpId root) {
+  Fold &fold = folds[root];
+  std::vector<ValueId> work = problem.ops[root].results;
+  for (size_t i = 0; i < work.size(); ++i)
+    for (OpId user : graph.users[work[i]]) {
+      if (std::find(fold.ops.begin(), fold.ops.end(), user) != fold.ops.end())
+        continue;
+      fold.ops.push_back(user);
+      for (ValueId made : problem.ops[user].results) {
+        work.push_back(made);
+        if (problem.values[made].home == Home::Result)
+          fold.outputs.push_back(made);
+      }
+    }
+}
+
+void JustInTime::foldIntoReader(OpId root) {
+  ValueId own = problem.ops[root].results.front();
+  const Value &value = problem.values[own];
+  if (graph.readers[own].size() != 1 || value.home != Home::Arena ||
+      value.keep == Keep::Save)
+    return;
+  OpId reader = graph.readers[own].front();
+  if (graph.rooted[reader] || problem.ops[reader].results.size() != 1 ||
+      !written[problem.ops[reader].results.front()])
+    return;
+  folds[root].ops = {reader};
+  folds[root].outputs = problem.ops[reader].results;
+}
+
+template <typename Function>
+void JustInTime::forEachLeaf(OpId op, Function function) const {
+  for (const Leaf &leaf : graph.leaves[op])
+    function(leaf);
+  for (OpId folded : folds[op].ops)
+    for (const Leaf &leaf : graph.leaves[folded])
+      if (problem.values[leaf.value].op != op)
+        function(leaf);
+}
+
+//===----------------------------------------------------------------------===//
+// What a root needs
+//===----------------------------------------------------------------------===//
+
+/// What has to be made before \p root can run, in an order that works.
+std::vector<ValueId> JustInTime::findMissing(OpId root) {
+  ++stamp;
+  std::vector<ValueId> burst;
+  // A value whose op was visited is entered when it comes up again.
+  std::vector<Leaf> work;
+  auto push = [&](const Leaf &leaf) {
+    if (!resident[leaf.value] && valueStamp[leaf.value] != stamp)
+      work.push_back(leaf);
+  };
+  forEachLeaf(root, push);
+  while (!work.empty()) {
+    Leaf leaf = work.back();
+    OpId op = problem.values[leaf.value].op;
+    if (opStamp[op] != stamp) {
+      opStamp[op] = stamp;
+      forEachLeaf(op, push);
+      continue;
+    }
+    work.pop_back();
+    if ((leaf.memory || written[leaf.value]) &&
+        valueStamp[leaf.value] != stamp) {
+      valueStamp[leaf.value] = stamp;
+      burst.push_back(leaf.value);
+    }
+  }
+  return burst;
+}
+
+/// Notes until which step of a burst each value has to stand in memory.
+void JustInTime::findNeeds(const std::vector<ValueId> &burst, OpId root) {
+  ++burstStamp;
+  int32_t step = 0;
+  for (ValueId value : burst) {
+    needLeaves(problem.values[value].op, step++);
+    // From here on readers find it in memory.
+    needStamp[value] = burstStamp;
+    needStep[value] = step;
+  }
+  needLeaves(root, step);
+}
+
+void JustInTime::needLeaves(OpId op, int32_t step) {
+  ++stamp;
+  std::vector<OpId> work = {op};
+  while (!work.empty()) {
+    OpId current = work.back();
+    work.pop_back();
+    forEachLeaf(current, [&](const Leaf &leaf) {
+      OpId producer = problem.values[leaf.value].op;
+      if (resident[leaf.value] || needStamp[leaf.value] == burstStamp) {
+        needStamp[leaf.value] = burstStamp;
+        needStep[leaf.value] = step;
+      } else if (opStamp[producer] != stamp) {
+        opStamp[producer] = stamp;
+        work.push_back(producer);
+      }
+    });
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+/// The ops of \p kernel: \p seeds and everything between them and memory.
+void JustInTime::collectOps(const std::vector<OpId> &seeds, Kernel &kernel,
+                            std::vector<ValueId> &reads) {
+  ++stamp;
+  std::vector<OpId> work = seeds;
+  for (OpId seed : seeds)
+    opStamp[seed] = stamp;
+  while (!work.empty()) {
+    OpId current = work.back();
+    work.pop_back();
+    kernel.ops.push_back(current);
+    for (const Read &read : problem.ops[current].reads) {
+      OpId producer = problem.values[read.value].op;
+      if (producer == none || opStamp[producer] == stamp)
+        continue;
+      if (!resident[read.value]) {
+        opStamp[producer] = stamp;
+        work.push_back(producer);
+      } else if (valueStamp[read.value] != stamp) {
+        valueStamp[read.value] = stamp;
+        reads.push_back(read.value);
+      }
+    }
+  }
+  std::sort(kernel.ops.begin(), kernel.ops.end());
+}
+
+std::vector<ValueId> JustInTime::outputsOf(OpId op, ValueId wanted) const {
+  std::vector<ValueId> outputs;
+  for (ValueId value : problem.ops[op].results) {
+    const Value &v = problem.values[value];
+    bool isRead = graph.rooted[op] && !graph.users[value].empty();
+    if (v.home == Home::Result || isRead || v.keep == Keep::Save ||
+        value == wanted)
+      outputs.push_back(value);
+  }
+  if (outputs.empty() && !problem.ops[op].hasEffects)
+    outputs.push_back(problem.ops[op].results.front());
+  return outputs;
+}
+
+/// Writes what \p op is folded into instead of its own result.
+bool JustInTime::fold(OpId op, Kernel &kernel, std::vector<ValueId> &reads) {
+  Fold &fold = folds[op];
+  if (fold.ops.empty())
+    return false;
+  std::vector<OpId> seeds = fold.ops;
+  seeds.push_back(op);
+  collectOps(seeds, kernel, reads);
+  kernel.outputs = fold.outputs;
+  if (fold.checked || analyze(problem, kernel).error.empty()) {
+    fold.checked = true;
+    for (OpId folded : fold.ops)
+      done[folded] = 1;
+    return true;
+  }
+  fold = Fold();
+  kernel = Kernel();
+  reads.clear();
+  return false;
+}
+
+/// The first kernel with a backward op may read what the forward pass left;
+/// those after it make again what they have to.
+void JustInTime::beginBackward(const Kernel &kernel) {
+  for (OpId op : kernel.ops)
+    backwardBegan |= problem.ops[op].backward;
+  if (!backwardBegan)
+    return;
+  for (ValueId value : residents)
+    if (problem.values[value].keep == Keep::Recompute &&
+        !graph.once[problem.values[value].op])
+      drop(value);
+}
+
+/// Writes one kernel for \p op, of a fusible op for its result \p wanted.
+void JustInTime::emit(OpId op, ValueId wanted, int32_t step) {
+  Kernel kernel;
+  std::vector<ValueId> reads;
+  if (!fold(op, kernel, reads)) {
+    collectOps({op}, kernel, reads);
+    kernel.outputs = outputsOf(op, wanted);
+  }
+  done[op] = 1;
+  if (limited)
+    makeRoom(kernel, reads, step);
+  if (!backwardBegan)
+    beginBackward(kernel);
+  for (ValueId value : kernel.outputs) {
+    if (!resident[value])
+      live += graph.slot[value];
+    resident[value] = 1;
+    if (!listed[value] && graph.slot[value] > 0) {
+      listed[value] = 1;
+      residents.push_back(value);
+    }
+  }
+  if (limited) {
+    dropDead(reads, step);
+    dropDead(kernel.outputs, step);
+  }
+  schedule.place.push_back(now);
+  schedule.firstRead.push_back(static_cast<int32_t>(schedule.reads.size()));
+  schedule.reads.insert(schedule.reads.end(), reads.begin(), reads.end());
+  schedule.plan.kernels.push_back(std::move(kernel));
+}
+
+/// Makes \p op run, of a fusible op for its result \p wanted, after all that is
+/// missing for it.
+void JustInTime::runWithMissing(OpId op, ValueId wanted) {
+  std::vector<ValueId> burst = findMissing(op);
+  if (limited)
+    findNeeds(burst, op);
+  int32_t step = 0;
+  for (ValueId value : burst) {
+    // An op with several results made it along with another.
+    if (!resident[value])
+      emit(problem.values[value].op, value, step);
+    ++step;
+  }
+  // An anchor that is folded into it made it along the way.
+  if (wanted == none ? !done[op] : !resident[wanted])
+    emit(op, wanted, step);
+}
+
+//===----------------------------------------------------------------------===//
+// Runs
+//===----------------------------------------------------------------------===//
+
+/// Fusible values of the guide that can be made from others that it keeps are
+/// made when they are read. The rest is written as soon as that can be, while
+/// what it is computed from is in memory.
+void JustInTime::placeGuide(const Guide &guide) {
+  guided.assign(order.size(), {});
+  std::vector<char> kept(problem.values.size(), 0);
+  for (ValueId value : guide.kept)
+    kept[value] = 1;
+  // Per op: whether what it makes can be made from what is kept.
+  std::vector<char> makeable(problem.ops.size(), 0);
+  for (size_t op = 0; op < makeable.size(); ++op) {
+    makeable[op] = !graph.rooted[op];
+    for (const Leaf &leaf : graph.leaves[op])
+      makeable[op] &=
+          kept[leaf.value] || makeable[problem.values[leaf.value].op];
+  }
+  for (ValueId value : guide.kept)
+    if (OpId op = problem.values[value].op; !graph.rooted[op] && !makeable[op])
+      guided[ready[op]].push_back(value);
+}
+
+void JustInTime::start(const Guide &guide) {
+  placeGuide(guide);
+  schedule = Schedule();
+  live = 0;
+  scanned = 0;
+  backwardBegan = false;
+  resident.assign(problem.values.size(), 0);
+  listed.assign(problem.values.size(), 0);
+  residents.clear();
+  done.assign(problem.ops.size(), 0);
+  keptUntil.assign(problem.values.size(), 0);
+}
+
+/// Drops everything but what is kept; what the guide wants in memory and is
+/// not there was lost to a lack of room.
+void JustInTime::applyGuide(const Guide &guide) {
+  ++stamp;
+  for (ValueId value : guide.kept)
+    valueStamp[value] = stamp;
+  for (ValueId value : residents)
+    if (resident[value] && valueStamp[value] != stamp)
+      drop(value);
+}
+
+/// Whether it makes the same again and again.
+bool JustInTime::isHopeless() const {
+  constexpr size_t kernelsPerValue = 3, scansPerValue = 100;
+  size_t values = order.size() + writtenCount;
+  return schedule.plan.kernels.size() > kernelsPerValue * values + 100 ||
+         scanned > scansPerValue * values + 100000;
+}
+
+JustInTime::Schedule JustInTime::play(const Guide &guide, size_t end) {
+  start(guide);
+  for (size_t i = 0; i < end; ++i) {
+    now = 2 * static_cast<int32_t>(i);
+    if (i == guide.at && !guide.kept.empty())
+      applyGuide(guide);
+    if (!done[order[i]])
+      runWithMissing(order[i], none);
+    ++now;
+    for (ValueId value : guided[i])
+      if (!resident[value])
+        runWithMissing(problem.values[value].op, value);
+    if (isHopeless())
+      return std::move(schedule);
+  }
+  schedule.firstRead.push_back(static_cast<int32_t>(schedule.reads.size()));
+  schedule.complete = true;
+  return std::move(schedule);
+}
+
+JustInTime::Schedule JustInTime::run(const Guide &guide) {
+  limited = false;
+  return play(guide, order.size());
+}
+
+JustInTime::Schedule JustInTime::runWithin(const Guide &guide,
+                                           const Schedule &before,
+                                           int64_t capBytes) {
+  limited = true;
+  cap = capBytes;
+  learnUses(before);
+  return play(guide, order.size());
+}
+
+std::vector<char> JustInTime::residentsAt(size_t at) {
+  limited = false;
+  play({}, at);
+  return resident;
+}
+
+std::vector<ValueId> JustInTime::keptAcross(const Guide &guide,
+                                            const Schedule &schedule,
+                                            size_t at) const {
+  // Made before and read after.
+  std::vector<char> made(problem.values.size(), 0), read = made;
+  int32_t first = static_cast<int32_t>(std::min(at, guide.at));
+  int32_t last = static_cast<int32_t>(std::max(at, guide.at));
+  for (size_t k = 0; k < schedule.plan.kernels.size(); ++k) {
+    if (schedule.place[k] / 2 <= first)
+      for (ValueId value : schedule.plan.kernels[k].outputs)
+        made[value] = 1;
+    if (schedule.place[k] / 2 >= last)
+      for (int32_t i = schedule.firstRead[k]; i < schedule.firstRead[k + 1];
+           ++i)
+        read[schedule.reads[i]] = 1;
+  }
+  std::vector<ValueId> across;
+  for (ValueId value : guide.kept)
+    if (made[value] && read[value])
+      across.push_back(value);
+  return across;
+}

@@ -1,0 +1,166 @@
+//===- JustInTime.h - A schedule from an order and what to keep -*- C++ -*-===//
+//
+// Runs roots in a given order and makes what each needs and is not in memory
+// just before it. What is dropped is decided beforehand (a guide: what stands
+// in memory at one moment), or when memory runs out: then what is used last and
+// made again most cheaply goes first, as in DTR (Kirisame et al., ICLR 2021),
+// but with the uses known from a run before. Each step takes time in proportion
+// to the kernels that it writes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_LIB_PLAN_JUSTINTIME_H
+#define CKPT_LIB_PLAN_JUSTINTIME_H
+
+#include "MomentCut.h"
+#include "ckpt/Plan/Plan.h"
+
+namespace ckpt::plan {
+
+class JustInTime {
+public:
+  /// Only the values `kept` stand in memory when the root at place `at` of the
+  /// order runs.
+  struct Guide {
+    size_t at = 0;
+    std::vector<ValueId> kept;
+  };
+
+  struct Schedule {
+    Plan plan;
+    /// False if it gave up, as it recomputed far more than is sensible.
+    bool complete = false;
+    /// Of a run that knew its uses: the most bytes that stand in the arena at
+    /// once, and where in the order.
+    int64_t peakBytes = 0;
+    size_t peakAt = 0;
+    /// Values that kernel k reads: from `firstRead[k]` to `firstRead[k + 1]`.
+    std::vector<ValueId> reads;
+    std::vector<int32_t> firstRead;
+    /// Per kernel: twice the place in the order of the root that it was written
+    /// for; one more if it is there for the guide.
+    std::vector<int32_t> place;
+  };
+
+  JustInTime(const Graph &graph, std::vector<OpId> order,
+             const CostWeights &weights);
+
+  /// Without a limit: every value stays until \p guide drops it.
+  Schedule run(const Guide &guide);
+  /// Within \p capBytes where that is possible; uses are those of \p before.
+  Schedule runWithin(const Guide &guide, const Schedule &before,
+                     int64_t capBytes);
+
+  /// Per value: it stands in memory before the root at place \p at of a run
+  /// without limit and guide.
+  std::vector<char> residentsAt(size_t at);
+
+  /// The values that \p guide keeps and that stand in memory when the root at
+  /// place \p at of \p schedule runs.
+  std::vector<ValueId> keptAcross(const Guide &guide, const Schedule &schedule,
+                                  size_t at) const;
+
+  const std::vector<OpId> &rootOrder() const { return order; }
+
+private:
+  /// A place (as in Schedule::place) where a value is read, or made.
+  struct Use {
+    int32_t place;
+    bool made;
+  };
+
+  /// Fusible ops that belong into the kernel of an anchor.
+  struct Fold {
+    std::vector<OpId> ops;
+    std::vector<ValueId> outputs;
+    bool checked = false;
+  };
+
+  void chooseWritten();
+  bool isWorthWriting(ValueId value) const;
+  void findReady();
+  void findFolds();
+  void foldIntoResults(OpId root);
+  void foldIntoReader(OpId root);
+  bool isMakeable(OpId op, std::vector<signed char> &known) const;
+  void placeGuide(const Guide &guide);
+  void learnUses(const Schedule &before);
+  void start(const Guide &guide);
+  Schedule play(const Guide &guide, size_t end);
+  void applyGuide(const Guide &guide);
+  bool isHopeless() const;
+  void runWithMissing(OpId op, ValueId wanted);
+  void beginBackward(const Kernel &kernel);
+
+  bool inMemory(ValueId value) const {
+    return resident[value] || graph.isFree(value);
+  }
+  template <typename Function>
+  void forEachLeaf(OpId op, Function function) const;
+  std::vector<ValueId> findMissing(OpId root);
+  void findNeeds(const std::vector<ValueId> &burst, OpId root);
+  void needLeaves(OpId op, int32_t step);
+
+  std::vector<ValueId> outputsOf(OpId op, ValueId wanted) const;
+  bool fold(OpId op, Kernel &kernel, std::vector<ValueId> &reads);
+  void collectOps(const std::vector<OpId> &seeds, Kernel &kernel,
+                  std::vector<ValueId> &reads);
+  void emit(OpId op, ValueId wanted, int32_t step);
+  bool mightOverwrite(ValueId output, const std::vector<ValueId> &reads,
+                      int32_t step);
+  int64_t bytesOf(const Kernel &kernel, const std::vector<ValueId> &reads,
+                  int32_t step);
+  void makeRoom(const Kernel &kernel, const std::vector<ValueId> &reads,
+                int32_t step);
+  void dropDead(const std::vector<ValueId> &values, int32_t step);
+  void drop(ValueId value);
+  void evict(int64_t bytes, int32_t step);
+  double restorePs(ValueId value);
+  void keepForRestoring(ValueId value, int32_t until);
+  /// The place after the present one where it is read next, or `none` if it is
+  /// made again before, or never read.
+  int32_t nextUse(ValueId value);
+  bool isNeeded(ValueId value, int32_t step) const {
+    return needStamp[value] == burstStamp && needStep[value] >= step;
+  }
+
+  const Graph &graph;
+  const Problem &problem;
+  const CostWeights weights;
+  const std::vector<OpId> order;
+  std::vector<int64_t> again; // per op
+  /// Per op: the place in the order after which it can run.
+  std::vector<int32_t> ready;
+  /// Per value: whoever reads it reads it from memory.
+  std::vector<char> written;
+  size_t writtenCount = 0;
+  /// Per op: what its kernel computes and writes instead of its own result.
+  std::vector<Fold> folds;
+  /// Per place in the order: fusible values that a guide wants from there on.
+  std::vector<std::vector<ValueId>> guided;
+
+  // The present run.
+  Schedule schedule;
+  bool limited = false;
+  bool backwardBegan = false;
+  int64_t cap = 0, live = 0;
+  int32_t now = 0;                // as in Schedule::place
+  std::vector<char> resident;     // per value
+  std::vector<char> done;         // per op
+  std::vector<ValueId> residents; // a superset of those in the arena
+  std::vector<char> listed;       // per value: in `residents`
+  size_t scanned = 0;             // values looked at for eviction
+
+  // Uses of each value, and the next that is still to come.
+  std::vector<Use> uses;
+  std::vector<int32_t> firstUse, cursor;
+  std::vector<int32_t> keptUntil; // per value: see keepForRestoring
+
+  // Scratch, valid while its stamp is current.
+  int32_t stamp = 0, burstStamp = 0;
+  std::vector<int32_t> opStamp, valueStamp, needStamp, needStep;
+};
+
+} // namespace ckpt::plan
+
+#endif // CKPT_LIB_PLAN_JUSTINTIME_H

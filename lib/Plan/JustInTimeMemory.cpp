@@ -1,0 +1,183 @@
+//===- JustInTimeMemory.cpp - What leaves memory when it runs out ---------===//
+
+#include "JustInTime.h"
+
+#include "ckpt/Plan/Kernel.h"
+
+#include <algorithm>
+#include <limits>
+
+using namespace ckpt::plan;
+
+/// Sorts the reads and writes of a finished schedule by value.
+void JustInTime::learnUses(const Schedule &before) {
+  const std::vector<Kernel> &kernels = before.plan.kernels;
+  firstUse.assign(problem.values.size() + 1, 0);
+  for (ValueId value : before.reads)
+    ++firstUse[value + 1];
+  for (const Kernel &kernel : kernels)
+    for (ValueId value : kernel.outputs)
+      ++firstUse[value + 1];
+  for (size_t value = 0; value < problem.values.size(); ++value)
+    firstUse[value + 1] += firstUse[value];
+  cursor = firstUse;
+  uses.resize(firstUse.back());
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    for (int32_t i = before.firstRead[k]; i < before.firstRead[k + 1]; ++i)
+      uses[cursor[before.reads[i]]++] = {before.place[k], false};
+    for (ValueId value : kernels[k].outputs)
+      uses[cursor[value]++] = {before.place[k], true};
+  }
+  cursor = firstUse;
+}
+
+int32_t JustInTime::nextUse(ValueId value) {
+  int32_t &at = cursor[value];
+  while (at < firstUse[value + 1] && uses[at].place <= now)
+    ++at;
+  int32_t next = keptUntil[value] > now ? keptUntil[value] : none;
+  if (at < firstUse[value + 1] && !uses[at].made)
+    next = next == none ? uses[at].place : std::min(next, uses[at].place);
+  return next;
+}
+
+void JustInTime::drop(ValueId value) {
+  if (!resident[value])
+    return;
+  resident[value] = 0;
+  live -= graph.slot[value];
+}
+
+/// Drops those of \p values that nobody reads any more.
+void JustInTime::dropDead(const std::vector<ValueId> &values, int32_t step) {
+  for (ValueId value : values)
+    if (problem.values[value].home == Home::Arena &&
+        !isNeeded(value, step + 1) && nextUse(value) == none)
+      drop(value);
+}
+
+/// Whether some value that dies in the next kernel might be overwritten by
+/// \p output; the rules of kernels are asked only then.
+bool JustInTime::mightOverwrite(ValueId output,
+                                const std::vector<ValueId> &reads,
+                                int32_t step) {
+  for (ValueId value : reads)
+    if (problem.values[value].bytes == problem.values[output].bytes &&
+        graph.slot[value] > 0 && !isNeeded(value, step + 1) &&
+        nextUse(value) == none)
+      return true;
+  return false;
+}
+
+/// Bytes that the next kernel takes while it runs.
+int64_t JustInTime::bytesOf(const Kernel &kernel,
+                            const std::vector<ValueId> &reads, int32_t step) {
+  int64_t bytes = 0;
+  for (OpId op : kernel.ops)
+    bytes += slotBytes(problem.ops[op].workspaceBytes);
+  bool ask = false;
+  for (ValueId value : kernel.outputs)
+    if (!resident[value]) {
+      bytes += graph.slot[value];
+      ask |= graph.slot[value] > 0 && mightOverwrite(value, reads, step);
+    }
+  if (!ask)
+    return bytes;
+  ++stamp;
+  std::vector<char> written(kernel.outputs.size(), 0);
+  for (const InPlacePair &pair : analyze(problem, kernel).inPlace) {
+    ValueId output = kernel.outputs[pair.output];
+    if (written[pair.output] || valueStamp[pair.input] == stamp ||
+        resident[output] || graph.slot[pair.input] == 0 ||
+        isNeeded(pair.input, step + 1) || nextUse(pair.input) != none)
+      continue;
+    written[pair.output] = 1;
+    valueStamp[pair.input] = stamp;
+    bytes -= graph.slot[output];
+  }
+  return bytes;
+}
+
+/// Evicts what the next kernel leaves no room for.
+void JustInTime::makeRoom(const Kernel &kernel,
+                          const std::vector<ValueId> &reads, int32_t step) {
+  int64_t needed = bytesOf(kernel, reads, step);
+  if (live + needed > cap)
+    evict(live + needed - cap, step);
+  if (live + needed > schedule.peakBytes) {
+    schedule.peakBytes = live + needed;
+    schedule.peakAt = now / 2;
+  }
+}
+
+void JustInTime::evict(int64_t bytes, int32_t step) {
+  // With many candidates, room is made for a while.
+  constexpr size_t many = 2048;
+  constexpr int64_t reservedShare = 64;
+  struct Candidate {
+    double score;
+    ValueId value;
+  };
+  std::vector<Candidate> candidates;
+  size_t kept = 0;
+  scanned += residents.size();
+  for (ValueId value : residents) {
+    if (!resident[value]) {
+      listed[value] = 0;
+      continue;
+    }
+    residents[kept++] = value;
+    if (isNeeded(value, step) || graph.once[problem.values[value].op])
+      continue;
+    int32_t next = nextUse(value);
+    double distance = next == none ? std::numeric_limits<int32_t>::max()
+                                   : static_cast<double>(next - now);
+    candidates.push_back(
+        {restorePs(value) / (distance * static_cast<double>(graph.slot[value])),
+         value});
+  }
+  residents.resize(kept);
+  if (candidates.size() > many)
+    bytes += cap / reservedShare;
+  std::sort(candidates.begin(), candidates.end(),
+            [](const Candidate &a, const Candidate &b) {
+              return a.score != b.score ? a.score < b.score : a.value < b.value;
+            });
+  for (const Candidate &candidate : candidates) {
+    if (bytes <= 0)
+      break;
+    if (int32_t next = nextUse(candidate.value); next != none)
+      keepForRestoring(candidate.value, next);
+    bytes -= graph.slot[candidate.value];
+    drop(candidate.value);
+  }
+}
+
+/// Time to make \p value again, with what it is computed from and is not there;
+/// a lower bound where that is much.
+double JustInTime::restorePs(ValueId value) {
+  constexpr size_t mostVisited = 16;
+  ++stamp;
+  std::vector<OpId> work = {problem.values[value].op};
+  opStamp[work.front()] = stamp;
+  double time = 0;
+  for (size_t i = 0; i < work.size(); ++i) {
+    time += static_cast<double>(again[work[i]]);
+    for (const Leaf &leaf : graph.leaves[work[i]]) {
+      OpId producer = problem.values[leaf.value].op;
+      if (resident[leaf.value] || opStamp[producer] == stamp ||
+          work.size() >= mostVisited)
+        continue;
+      opStamp[producer] = stamp;
+      work.push_back(producer);
+    }
+  }
+  return time;
+}
+
+/// What \p value is made from again must not leave before it is.
+void JustInTime::keepForRestoring(ValueId value, int32_t until) {
+  for (const Leaf &leaf : graph.leaves[problem.values[value].op])
+    if (resident[leaf.value])
+      keptUntil[leaf.value] = std::max(keptUntil[leaf.value], until);
+}

@@ -1,0 +1,148 @@
+//===- Compare.cpp - The planner against published strategies -------------===//
+//
+// Every published strategy at every setting worth trying, and beside it what
+// the planner does with as many bytes as that plan's arena takes. The table is
+// Markdown: scripts/compare puts it into docs/Comparison.md.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tool.h"
+#include "ckpt/Plan/Baselines.h"
+
+#include <cstdio>
+#include <iostream>
+
+using namespace ckpt::plan;
+using namespace ckpt::plan::tool;
+
+namespace {
+
+struct Row {
+  std::string strategy, setting;
+  int64_t arenaBytes = 0;
+  Verdict theirs;
+  std::optional<Verdict> ours;
+};
+
+class Compare {
+public:
+  explicit Compare(const Arguments &arguments) : arguments(arguments) {}
+  bool run();
+
+private:
+  bool chooseStrategies();
+  bool addCurve(std::string_view strategy);
+  void solveOurs();
+  void print() const;
+  void printRow(const Row &row) const;
+  std::string figures(const Verdict &verdict) const;
+
+  const Arguments &arguments;
+  Problem problem;
+  std::vector<std::string_view> strategies;
+  std::vector<Row> rows;
+  /// By arena: the planner's answer.
+  std::map<int64_t, std::optional<Verdict>> answers;
+  int64_t baselineNs = 0;
+  int64_t stepFlops = 0;
+};
+
+} // namespace
+
+bool Compare::chooseStrategies() {
+  std::string only = arguments.value("strategy");
+  if (only.empty()) {
+    strategies = baselineNames();
+    return true;
+  }
+  for (std::string_view name : baselineNames())
+    if (name == only)
+      strategies = {name};
+  return !strategies.empty() ||
+         fail("ckpt-plan",
+              "expected a published strategy, but got '" + only + "'");
+}
+
+bool Compare::addCurve(std::string_view strategy) {
+  BaselineCurve curve =
+      baselineCurve(problem, strategy, std::nullopt, SolverOptions());
+  if (!curve.error.empty())
+    std::cout << "left out: " << curve.error << "\n";
+  for (const std::string &refused : curve.refused)
+    if (curve.error.empty())
+      std::cout << "left out: " << strategy << ", " << refused << "\n";
+  for (BaselinePoint &point : curve.points)
+    rows.push_back({std::string(strategy), point.setting,
+                    point.solution.plan.arenaBytes,
+                    std::move(point.solution.verdict), std::nullopt});
+  return true;
+}
+
+void Compare::solveOurs() {
+  for (Row &row : rows) {
+    auto [answer, isNew] = answers.try_emplace(row.arenaBytes);
+    if (isNew) {
+      BudgetResult result =
+          solveBudget(problem, row.arenaBytes, SolverOptions());
+      if (result.best)
+        answer->second = std::move(result.best->verdict);
+    }
+    row.ours = answer->second;
+  }
+}
+
+/// "+1.25 % | +0.50 %": time and FLOPs beyond those of the unlimited plan.
+std::string Compare::figures(const Verdict &verdict) const {
+  auto percent = [](int64_t part, int64_t whole) {
+    return 100 * static_cast<double>(part) /
+           static_cast<double>(std::max<int64_t>(whole, 1));
+  };
+  char text[64];
+  std::snprintf(text, sizeof(text), "%+7.2f %% | %6.2f %%",
+                percent(verdict.timeNs - baselineNs, baselineNs),
+                percent(verdict.extraFlops, stepFlops));
+  return text;
+}
+
+void Compare::printRow(const Row &row) const {
+  char text[160];
+  std::snprintf(text, sizeof(text), "| %-13s | %-26s | %15s | ",
+                row.strategy.c_str(), row.setting.c_str(),
+                formatCount(row.arenaBytes).c_str());
+  std::cout << text << figures(row.theirs) << " | "
+            << (row.ours ? figures(*row.ours) : "  no plan |        -")
+            << " |\n";
+}
+
+void Compare::print() const {
+  std::cout << "| strategy      | setting                    |     arena bytes "
+               "|      time |    FLOPs |  our time | our FLOPs |\n"
+               "|---|---|--:|--:|--:|--:|--:|\n";
+  size_t worse = 0, moreFlops = 0;
+  for (const Row &row : rows) {
+    printRow(row);
+    worse += !row.ours || row.ours->timeNs > row.theirs.timeNs;
+    moreFlops += row.ours && row.ours->extraFlops > row.theirs.extraFlops;
+  }
+  std::cout << "\nours takes more time at " << worse << " of " << rows.size()
+            << " points, and more FLOPs at " << moreFlops << "\n";
+}
+
+bool Compare::run() {
+  if (!tool::readProblem(arguments.file, problem) || !chooseStrategies())
+    return false;
+  Solution unlimited = solveUnlimited(problem, SolverOptions());
+  if (!unlimited.verdict.error.empty())
+    return fail(arguments.file, unlimited.verdict.error);
+  baselineNs = unlimited.verdict.timeNs;
+  stepFlops = asWritten(problem).flops;
+  for (std::string_view strategy : strategies)
+    addCurve(strategy);
+  solveOurs();
+  print();
+  return true;
+}
+
+bool tool::compareMode(const Arguments &arguments) {
+  return Compare(arguments).run();
+}
