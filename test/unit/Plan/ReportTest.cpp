@@ -63,11 +63,15 @@ Figures someFigures() {
   figures.livePeakBytes = 14 << 20;
   figures.bytesMoved = 26 << 20;
   figures.costNs = 2500000;
+  figures.costBoundNs = 2200000;
   figures.argumentBytes = 512;
   figures.resultBytes = 2048;
   figures.flops = 3000;
   figures.extraFlops = 1000;
   figures.extraFlopsBound = 300;
+  figures.nextBytes = 1 << 20;
+  figures.nextSavedNs = 20000;
+  figures.nextSavedFlopsAtMost = 60;
   figures.planningMs = 12;
   return figures;
 }
@@ -97,7 +101,10 @@ TEST(Report, SaysEverythingOnce) {
       "  the caller's: arguments 512 B, results 2.0 KiB\n"
       "  extra work 33.33 % of the step's FLOPs; no plan within the budget "
       "does with less than 10.00 %: gap 23.33 %\n"
-      "  extra time 25.00 % of the baseline's, by the cost model\n"
+      "  extra time 25.00 % of the baseline's, by the cost model; no plan, "
+      "fused or ordered in any way, does with less than 10.00 %: gap 15.00 %\n"
+      "  the next 1,024.0 KiB would save 1.00 % of the time, by plans that "
+      "were found, and at most 2.00 % of the FLOPs, by the bound\n"
       "  layers recomputed: 0\n"
       "\n"
       "  live at the peak (kernel 1 of 4)\n"
@@ -114,6 +121,7 @@ TEST(Report, SaysEverythingOnce) {
 TEST(Report, WithoutABudgetSpeaksOfTheArena) {
   Figures figures = someFigures();
   figures.budgetBytes = -1;
+  figures.nextBytes = 0;
   std::string text = report(Recomputation(), figures);
   EXPECT_THAT(text, Not(HasSubstr("budget")));
   EXPECT_THAT(text, HasSubstr("no plan in this arena does with less than"));
