@@ -6,7 +6,9 @@
 //   extra FLOPs >= cut(price) - price * (budget - what the kernel needs)
 //
 // for every price: a line in the budget. All of it is exact integer arithmetic;
-// prices are multiples of 1 / priceScale FLOPs per byte.
+// prices are multiples of 1 / flopScale FLOPs per byte. The same with the time
+// that running an anchor again takes, on top of the least time without a limit
+// (TimeBound.cpp), bounds the time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,31 +24,56 @@ using namespace ckpt::plan;
 /// Sums of capacities stay below this, far from `MinCut::infinite`.
 static constexpr int64_t capacityLimit = int64_t{1} << 58;
 
+/// Costs enter the networks as multiples of 1 / scale FLOPs or nanoseconds.
+static constexpr int64_t flopScale = 16, timeScale = 4096;
+
+/// Costs of running ops again as multiples of 1 / \p scale; empty if they are
+/// too large for exact arithmetic.
+static std::vector<int64_t> scaleCosts(const std::vector<int64_t> &costs,
+                                       int64_t scale) {
+  std::vector<int64_t> scaled;
+  int64_t total = 0;
+  for (int64_t cost : costs) {
+    if (cost > capacityLimit / scale - total)
+      return {};
+    total += cost;
+    scaled.push_back(cost * scale);
+  }
+  return scaled;
+}
+
+/// What anchors that run again cost in FLOPs.
+static std::vector<int64_t> repeatFlops(const Graph &graph) {
+  std::vector<int64_t> flops(graph.problem.ops.size(), 0);
+  for (size_t op = 0; op < flops.size(); ++op)
+    if (graph.live[op] && isAnchor(graph.problem.ops[op]))
+      flops[op] = graph.problem.ops[op].flops;
+  return flops;
+}
+
 /// Prices in geometric steps that cover what any anchor costs per byte.
-static std::vector<int64_t> choosePrices(const Graph &graph) {
+static std::vector<int64_t> choosePrices(const Graph &graph,
+                                         const std::vector<int64_t> &costs,
+                                         double step, size_t most) {
   const Problem &problem = graph.problem;
+  if (costs.empty())
+    return {};
   int64_t totalBytes = 1;
   for (size_t value = 0; value < problem.values.size(); ++value)
     totalBytes += arenaBytes(problem, static_cast<ValueId>(value));
   int64_t highest = 1;
-  int64_t totalFlops = 0;
   for (size_t op = 0; op < problem.ops.size(); ++op) {
-    if (!isAnchor(problem.ops[op]) || !graph.live[op])
-      continue;
-    if (problem.ops[op].flops > capacityLimit / priceScale - totalFlops)
-      return {};
-    totalFlops += problem.ops[op].flops;
     int64_t bytes = 0;
     for (ValueId value : problem.ops[op].results)
       bytes += arenaBytes(problem, value);
     if (bytes)
-      highest = std::max(highest, problem.ops[op].flops / bytes * priceScale);
+      highest = std::max(highest, costs[op] / bytes);
   }
   highest = std::min(highest * 4, capacityLimit / totalBytes);
   std::vector<int64_t> prices;
-  for (double price = static_cast<double>(highest); price >= 1; price /= 1.35)
+  for (double price = static_cast<double>(highest); price >= 1; price /= step)
     prices.push_back(static_cast<int64_t>(price));
-  prices.resize(std::min<size_t>(prices.size(), 32));
+  prices.resize(std::min(prices.size(), most));
   std::sort(prices.begin(), prices.end());
   prices.erase(std::unique(prices.begin(), prices.end()), prices.end());
   return prices;
@@ -141,15 +168,37 @@ static std::vector<Triple> chooseTriples(const Graph &graph, FirstRun &moment) {
 Bound::Bound(const Problem &problem) {
   Graph graph(problem, true);
   FirstRun moment(graph);
-  unlimitedNs = TimeBound(graph).totalNs();
-  std::vector<int64_t> prices = choosePrices(graph);
-  auto look = [&](OpId anchor, OpId before, OpId after) {
-    moment.enter(anchor, before, after);
-    moment.build(true);
-    Lines lines;
-    for (int64_t price : prices)
-      lines.push_back({moment.solve(price), price, moment.kernelBytes()});
-    return lines;
+  TimeBound time(graph);
+  unlimitedNs = time.totalNs();
+  struct {
+    std::vector<int64_t> costs, prices;
+    std::vector<std::vector<Lines>> *groups;
+  } goals[2];
+  goals[0] = {scaleCosts(repeatFlops(graph), flopScale), {}, &flopGroups};
+  goals[1] = {scaleCosts(time.kernelNs(), timeScale), {}, &timeGroups};
+  goals[0].prices = choosePrices(graph, goals[0].costs, 1.35, 32);
+  goals[1].prices = choosePrices(graph, goals[1].costs, 2, 14);
+  struct Moment {
+    OpId anchor, before, after;
+  };
+  // Adds a group with a case for each of the moments.
+  auto look = [&](std::initializer_list<Moment> cases) {
+    for (auto &goal : goals)
+      goal.groups->emplace_back();
+    for (Moment it : cases) {
+      moment.enter(it.anchor, it.before, it.after);
+      if (!goals[1].costs.empty())
+        goals[1].costs = scaleCosts(
+            time.repeatNs([&](OpId op) { return moment.hasRun(op); }),
+            timeScale);
+      for (auto &goal : goals) {
+        moment.build(goal.costs);
+        Lines lines;
+        for (int64_t price : goal.prices)
+          lines.push_back({moment.solve(price), price, moment.kernelBytes()});
+        goal.groups->back().push_back(std::move(lines));
+      }
+    }
   };
 
   std::vector<std::pair<int64_t, OpId>> demanded;
@@ -163,26 +212,26 @@ Bound::Bound(const Problem &problem) {
     demanded.emplace_back(moment.demandedBytes(), static_cast<OpId>(op));
   }
   for (OpId anchor : chooseAnchors(std::move(demanded))) {
-    groups.push_back({look(anchor, none, none)});
+    look({{anchor, none, none}});
     if (anyOnce) {
-      moment.build(false);
+      moment.build({});
       minimum = std::max(minimum, moment.solve(1) + moment.kernelBytes());
     }
   }
   for (const Triple &triple : chooseTriples(graph, moment))
-    groups.push_back({look(triple.other, triple.held, none),
-                      look(triple.held, triple.other, triple.later),
-                      look(triple.later, none, triple.held)});
+    look({{triple.other, triple.held, none},
+          {triple.held, triple.other, triple.later},
+          {triple.later, none, triple.held}});
 }
 
-int64_t Bound::extraFlops(int64_t budgetBytes) const {
+int64_t Bound::extra(const Groups &groups, int64_t budgetBytes, int64_t scale) {
   __extension__ typedef __int128 Wide;
   auto valueOf = [&](const Lines &lines) {
     Wide best = 0;
     for (const Line &line : lines) {
       Wide scaled = Wide(line.value) -
                     Wide(line.price) * (Wide(budgetBytes) - Wide(line.room));
-      best = std::max(best, (scaled + priceScale - 1) / priceScale);
+      best = std::max(best, (scaled + scale - 1) / scale);
     }
     return best;
   };
@@ -194,7 +243,13 @@ int64_t Bound::extraFlops(int64_t budgetBytes) const {
     best = std::max(best, least);
   }
   return static_cast<int64_t>(
-      std::min(best, Wide(std::numeric_limits<int64_t>::max())));
+      std::min(best, Wide(std::numeric_limits<int64_t>::max() / 2)));
 }
 
-int64_t Bound::timeNs(int64_t) const { return unlimitedNs; }
+int64_t Bound::extraFlops(int64_t budgetBytes) const {
+  return extra(flopGroups, budgetBytes, flopScale);
+}
+
+int64_t Bound::timeNs(int64_t budgetBytes) const {
+  return unlimitedNs + extra(timeGroups, budgetBytes, timeScale);
+}

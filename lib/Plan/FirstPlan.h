@@ -19,6 +19,12 @@ namespace ckpt::plan {
 Draft firstPlan(const Graph &graph, int64_t budgetBytes,
                 const SolverOptions &options);
 
+/// Whether walks, whose time grows with the square of the roots, are left out.
+inline bool isTooLargeToWalk(const Graph &graph) {
+  constexpr size_t mostRoots = 6000;
+  return graph.roots.size() > mostRoots;
+}
+
 } // namespace ckpt::plan
 
 #endif // CKPT_LIB_PLAN_FIRSTPLAN_H

@@ -223,7 +223,7 @@ int64_t FirstRun::demandedBytes() const {
   return sum;
 }
 
-void FirstRun::build(bool costs) {
+void FirstRun::build(const std::vector<int64_t> &costs) {
   constexpr int32_t source = 0, sink = 1;
   nodes = demanded;
   number.assign(problem.values.size(), -1);
@@ -261,8 +261,8 @@ void FirstRun::build(bool costs) {
       continue;
     if (graph.once[op])
       cut.addArc(computed[op], sink, MinCut::infinite);
-    else if (costs && isAnchor(problem.ops[op]))
-      cut.addArc(computed[op], sink, problem.ops[op].flops * priceScale);
+    else if (!costs.empty() && costs[op] > 0)
+      cut.addArc(computed[op], sink, costs[op]);
   }
 }
 

@@ -8,9 +8,6 @@
 
 namespace ckpt::plan {
 
-/// Costs enter the network as multiples of 1 / priceScale FLOPs.
-inline constexpr int64_t priceScale = 16;
-
 /// Bytes of the slot of a value; 0 for what does not lie in the arena.
 int64_t arenaBytes(const Problem &problem, ValueId value);
 
@@ -31,9 +28,10 @@ public:
   int64_t kernelBytes() const { return needed; }
   /// Bytes of all values that may have to be kept.
   int64_t demandedBytes() const;
-  /// Value of the minimum cut, with \p costs (else only what may not repeat
-  /// costs). Prices must rise from call to call after `build`.
-  void build(bool costs);
+  /// Value of the minimum cut, where running an op again costs \p costs (per
+  /// op; empty: only what may not repeat costs). Prices must rise from call to
+  /// call after `build`.
+  void build(const std::vector<int64_t> &costs);
   int64_t solve(int64_t price);
 
 private:

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 
 using namespace ckpt::plan;
 
@@ -22,7 +23,8 @@ public:
   FrontierSearch(const Problem &problem, int32_t points,
                  const SolverOptions &options)
       : problem(problem), count(std::max(points, 2)), options(options),
-        graph(problem, options.fusion), walker(graph, options, loose),
+        graph(problem, options.fusion),
+        walks{{graph, options, loose}, {graph, options, loose}},
         bound(problem) {}
   Frontier run();
 
@@ -30,22 +32,36 @@ private:
   void walkAll();
   void walkThrough(const Setting &setting, double offset);
   void walkLadder(const Setting &setting);
-  bool walk(const Setting &setting, double cap, int64_t allowedBytes,
-            size_t kernelsPerRoot);
+  void enter(Draft draft);
   void place(int64_t budgetBytes);
   void chooseBudgets();
-  bool isOver() const {
-    return options.timeLimitMs > 0 && watch.ms() >= options.timeLimitMs;
+  /// The clock counts once a coarse curve is there.
+  bool clockCounts() const {
+    constexpr int32_t fewestWalks = 8;
+    return options.timeLimitMs > 0 && walked >= fewestWalks;
   }
+  bool isOver() const {
+    return clockCounts() && watch.ms() >= options.timeLimitMs;
+  }
+  WalkLimits limits(size_t kernelsPerRoot) const {
+    WalkLimits limits;
+    limits.kernelsPerRoot = kernelsPerRoot;
+    if (clockCounts())
+      limits.deadline =
+          watch.start() + std::chrono::milliseconds(options.timeLimitMs);
+    return limits;
+  }
+
   const Problem &problem;
   const int32_t count;
   const SolverOptions &options;
   Stopwatch watch;
   Graph graph;
   LooseWalks loose;
-  BudgetWalk walker;
+  BudgetWalk walks[2];
   Bound bound;
   Frontier frontier;
+  int32_t walked = 0;
   /// The range of caps.
   double largestCap = 0, lowestCap = 0;
   /// By their live bytes, and without slots.
@@ -58,59 +74,78 @@ private:
 
 } // namespace
 
-/// The numbers below \p count: those divisible by a large power of two first.
+/// The numbers below \p count, middles first: half, quarters, eighths.
 static std::vector<int32_t> coarseToFine(int32_t count) {
-  std::vector<int32_t> order = {0};
-  int32_t step = 1;
-  while (step < count)
-    step *= 2;
-  for (; step >= 1; step /= 2)
-    for (int32_t i = step; i < count; i += 2 * step)
-      order.push_back(i);
+  std::vector<int32_t> order;
+  std::vector<std::pair<int32_t, int32_t>> ranges = {{0, count}};
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    auto [begin, end] = ranges[i];
+    if (begin == end)
+      continue;
+    int32_t middle = begin + (end - begin) / 2;
+    order.push_back(middle);
+    ranges.emplace_back(begin, middle);
+    ranges.emplace_back(middle + 1, end);
+  }
   return order;
 }
 
-/// Whether the walk came to an end.
-bool FrontierSearch::walk(const Setting &setting, double cap,
-                          int64_t allowedBytes, size_t kernelsPerRoot) {
-  WalkLimits limits;
-  limits.kernelsPerRoot = kernelsPerRoot;
-  if (options.timeLimitMs > 0)
-    limits.deadline =
-        watch.start() + std::chrono::milliseconds(options.timeLimitMs);
-  Draft draft = walker.run(setting, cap, allowedBytes, limits);
-  if (!draft.usable())
-    return false;
+void FrontierSearch::enter(Draft draft) {
   int64_t bytes = draft.verdict.livePeakBytes;
   if (drafts.add(bytes, {std::move(draft.plan), std::move(draft.verdict)}) &&
       options.progress)
     options.progress(std::to_string(drafts.plans().size()) +
                      " plans, the smallest of " +
                      formatBytes(drafts.plans().begin()->first));
-  return true;
 }
 
 /// Walks through the caps coarse to fine, so that what the clock leaves covers
 /// all of the range; below a cap whose walk gave up, others would too, mostly.
+/// Two walk at once; the result does not depend on which one ends first.
 void FrontierSearch::walkThrough(const Setting &setting, double offset) {
+  constexpr int32_t fewestCaps = 20;
+  int32_t places = std::max(count, fewestCaps);
+  std::vector<double> caps;
+  for (int32_t place : coarseToFine(places))
+    caps.push_back(largestCap *
+                   std::pow(lowestCap / largestCap, (place + offset) / places));
   double lowest = lowestCap;
-  for (int32_t place : coarseToFine(count)) {
-    double share = (place + offset) / count;
-    double cap = largestCap * std::pow(lowestCap / largestCap, share);
-    if (isOver())
-      return;
-    if (cap > lowest && !walk(setting, cap, static_cast<int64_t>(cap), 2))
-      lowest = cap;
+  for (size_t next = 0; next < caps.size() && !isOver();) {
+    std::vector<double> batch;
+    for (; next < caps.size() && batch.size() < std::size(walks); ++next)
+      if (caps[next] > lowest)
+        batch.push_back(caps[next]);
+    walked += static_cast<int32_t>(batch.size());
+    WalkLimits now = limits(2);
+    auto walk = [&](size_t lane) {
+      return walks[lane].run(setting, batch[lane],
+                             static_cast<int64_t>(batch[lane]), now);
+    };
+    std::future<Draft> other;
+    if (batch.size() > 1)
+      other = std::async(std::launch::async, walk, 1);
+    for (size_t lane = 0; lane < batch.size(); ++lane) {
+      Draft draft = lane == 0 ? walk(0) : other.get();
+      if (draft.usable())
+        enter(std::move(draft));
+      else
+        lowest = std::max(lowest, batch[lane]);
+    }
   }
 }
 
 /// Deeper and deeper, merging only what costs no memory.
 void FrontierSearch::walkLadder(const Setting &setting) {
-  std::array<double, ladderShares.size()> shares = ladderShares;
+  std::vector<double> shares(std::begin(ladderShares), std::end(ladderShares));
   std::sort(shares.rbegin(), shares.rend());
-  for (double share : shares)
-    if (isOver() || !walk(setting, share * largestCap, 0, 4))
+  for (double share : shares) {
+    if (isOver())
       return;
+    Draft draft = walks[0].run(setting, share * largestCap, 0, limits(4));
+    if (!draft.usable())
+      return;
+    enter(std::move(draft));
+  }
 }
 
 /// Caps of a setting lie between those of the settings before.
@@ -119,10 +154,10 @@ void FrontierSearch::walkAll() {
   lowestCap =
       static_cast<double>(std::max<int64_t>(1, frontier.minimumBoundBytes));
   constexpr double goldenSection = 0.618;
-  for (size_t i = 0; i < walkSettings.size() && !isOver(); ++i) {
+  for (size_t i = 0; i < std::size(walkSettings) && !isOver(); ++i) {
     walkThrough(walkSettings[i],
                 std::fmod(static_cast<double>(i) * goldenSection, 1));
-    if (i < ladderSettings.size())
+    if (i < std::size(ladderSettings))
       walkLadder(ladderSettings[i]);
   }
 }
@@ -177,8 +212,8 @@ Frontier FrontierSearch::run() {
   for (size_t i = budgets.size(); i-- > 0;)
     place(budgets[i]);
   for (int64_t budget : budgets)
-    frontier.points.push_back(
-        {budget, *placed.fastestWithin(budget), bound.extraFlops(budget)});
+    frontier.points.push_back({budget, *placed.fastestWithin(budget),
+                               bound.extraFlops(budget), bound.timeNs(budget)});
   frontier.planningMs = watch.ms();
   return std::move(frontier);
 }

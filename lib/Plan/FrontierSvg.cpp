@@ -230,6 +230,7 @@ void Picture::print(const std::string &title) {
   for (const FrontierPoint &point : frontier.points) {
     const Verdict &verdict = point.solution.verdict;
     time.plans.push_back(static_cast<double>(verdict.timeNs) / 1e6);
+    time.bounds.push_back(static_cast<double>(point.timeBoundNs) / 1e6);
     work.plans.push_back(100 * static_cast<double>(verdict.extraFlops) / flops);
     work.bounds.push_back(100 * static_cast<double>(point.extraFlopsBound) /
                           flops);

@@ -1,4 +1,4 @@
-//===- KernelFloor.cpp - The least that one kernel reads and takes --------===//
+//===- KernelFloor.cpp - The least that one kernel reads ------------------===//
 //
 // What a kernel computes inside is free to choose, but somewhere between its
 // outputs and the anchors and arguments that they come from it reads from
@@ -16,6 +16,8 @@ using namespace ckpt::plan;
 
 /// Producers further away are taken to be free: networks stay small.
 static constexpr size_t mostOps = 256;
+/// No value counts more in a network, so that sums stay small.
+static constexpr int64_t mostBytes = int64_t{1} << 44;
 
 __extension__ typedef __int128 Wide;
 
@@ -68,6 +70,7 @@ int64_t KernelFloor::operandBytes(OpId anchor) {
     auto [value, bytes] = *last;
     touched.erase(last);
     counted[value] = 1;
+    operands.push_back(value);
     if (graph.isView(value))
       touch(problem.ops[problem.values[value].op].reads.front().value, bytes);
     else
@@ -135,7 +138,8 @@ int64_t KernelFloor::readBytes(OpId anchor,
     OpId producer = problem.values[values[i]].op;
     if (producer != none && producer == anchor)
       continue;
-    cut.addArc(in, in + 1, problem.values[values[i]].bytes);
+    cut.addArc(in, in + 1,
+               std::min(problem.values[values[i]].bytes, mostBytes));
     if (producer == none || isAnchor(problem.ops[producer])) {
       cut.addArc(in + 1, sink, MinCut::infinite);
       continue;
@@ -152,6 +156,8 @@ int64_t KernelFloor::readBytes(OpId anchor,
   for (OpId op : expanded)
     isExpanded[op] = 0;
   expanded.clear();
-  std::fill(counted.begin(), counted.end(), 0);
+  for (ValueId value : operands)
+    counted[value] = 0;
+  operands.clear();
   return sum;
 }

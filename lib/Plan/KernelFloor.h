@@ -1,5 +1,4 @@
-//===- KernelFloor.h - The least that one kernel reads and takes -*- C++
-//-*-===//
+//===- KernelFloor.h - The least that one kernel reads ----------*- C++ -*-===//
 
 #ifndef CKPT_LIB_PLAN_KERNELFLOOR_H
 #define CKPT_LIB_PLAN_KERNELFLOOR_H
@@ -37,6 +36,7 @@ private:
   /// it.
   std::vector<int32_t> number;
   std::vector<char> counted;
+  std::vector<ValueId> operands;
   std::vector<OpId> expanded;
   std::vector<char> isExpanded;
 };

@@ -143,10 +143,26 @@ void Packer::makeBuffers() {
     }
 }
 
+void Packer::pack(int64_t budgetBytes) {
+  Packing packing = packBuffers(buffers, budgetBytes, effort);
+  plan.arenaBytes = packing.arenaBytes;
+  for (size_t k = 0; k < plan.kernels.size(); ++k) {
+    Kernel &kernel = plan.kernels[k];
+    kernel.offsets.assign(kernel.outputs.size(), -1);
+    kernel.workspaceOffset =
+        workspaces[k] == none ? -1 : packing.offsets[workspaces[k]];
+    for (int32_t life : made[k])
+      kernel.offsets[lives[life].output] =
+          lives[life].buffer == none ? 0 : packing.offsets[lives[life].buffer];
+  }
+}
+
+} // namespace
+
 /// The orders are often enough. What they leave is searched, first for the
 /// goal, then for less: the effort is no monotone function of the capacity.
-Packing placeBuffers(const std::vector<Buffer> &buffers, int64_t budgetBytes,
-                     PackEffort effort) {
+Packing ckpt::plan::packBuffers(const std::vector<Buffer> &buffers,
+                                int64_t budgetBytes, PackEffort effort) {
   // Beyond this, comparing buffers with each other takes too long.
   constexpr size_t many = 6000;
   int64_t goal = std::max(loadBytes(buffers), budgetBytes);
@@ -162,22 +178,6 @@ Packing placeBuffers(const std::vector<Buffer> &buffers, int64_t budgetBytes,
       return best;
   return best;
 }
-
-void Packer::pack(int64_t budgetBytes) {
-  Packing packing = placeBuffers(buffers, budgetBytes, effort);
-  plan.arenaBytes = packing.arenaBytes;
-  for (size_t k = 0; k < plan.kernels.size(); ++k) {
-    Kernel &kernel = plan.kernels[k];
-    kernel.offsets.assign(kernel.outputs.size(), -1);
-    kernel.workspaceOffset =
-        workspaces[k] == none ? -1 : packing.offsets[workspaces[k]];
-    for (int32_t life : made[k])
-      kernel.offsets[lives[life].output] =
-          lives[life].buffer == none ? 0 : packing.offsets[lives[life].buffer];
-  }
-}
-
-} // namespace
 
 void ckpt::plan::packSlots(const Problem &problem, Plan &plan,
                            int64_t budgetBytes, PackEffort effort) {

@@ -8,28 +8,9 @@
 #ifndef CKPT_LIB_PLAN_PACKBUFFERS_H
 #define CKPT_LIB_PLAN_PACKBUFFERS_H
 
-#include <cstdint>
-#include <vector>
+#include "ckpt/Plan/Pack.h"
 
 namespace ckpt::plan {
-
-/// A place that is occupied from kernel `first` to `last`, both inclusive.
-struct Buffer {
-  int32_t first = 0;
-  int32_t last = 0;
-  int64_t bytes = 0;
-
-  int64_t duration() const { return last - first + 1; }
-};
-
-/// An offset per buffer and where the last one ends.
-struct Packing {
-  std::vector<int64_t> offsets;
-  int64_t arenaBytes = 0;
-};
-
-/// Largest sum of buffers that live together: no arena is smaller.
-int64_t loadBytes(const std::vector<Buffer> &buffers);
 
 /// Fixed orders with first and best fit; stops at an arena of
 /// \p goalBytes or less.

@@ -27,6 +27,10 @@ std::map<std::string, int64_t> Figures::integers() const {
           {"flops", flops},
           {"extra_flops", extraFlops},
           {"extra_flops_bound", extraFlopsBound},
+          {"cost_bound_ns", costBoundNs},
+          {"next_bytes", nextBytes},
+          {"next_saved_ns", nextSavedNs},
+          {"next_saved_flops_at_most", nextSavedFlopsAtMost},
           {"bytes_moved", bytesMoved},
           {"baseline_bytes_moved", baselineBytesMoved},
           {"written_bytes_moved", writtenBytesMoved},
@@ -35,6 +39,16 @@ std::map<std::string, int64_t> Figures::integers() const {
           {"kernels", kernels},
           {"minimum_budget_bytes", minimumBudgetBytes},
           {"minimum_budget_bound_bytes", minimumBudgetBoundBytes}};
+}
+
+int64_t ckpt::plan::smallStep(int64_t bytes) {
+  constexpr int64_t share = 50, largestUnit = int64_t{1} << 40;
+  int64_t step = 1;
+  for (int64_t unit = 1; unit <= largestUnit; unit *= 1024)
+    for (int64_t count : {1, 10, 100})
+      if (count * unit <= bytes / share)
+        step = count * unit;
+  return step;
 }
 
 /// Numbers become `*`, so that equal values of equal layers stand together.
@@ -173,7 +187,19 @@ static void printWork(const Figures &figures, std::ostream &os) {
      << ": gap " << percent(figures.gap()) << "\n";
   os << "  extra time "
      << percent((figures.costNs - figures.baselineCostNs) / time)
-     << " of the baseline's, by the cost model\n";
+     << " of the baseline's, by the cost model; no plan, fused or ordered in "
+        "any way, does with less than "
+     << percent((figures.costBoundNs - figures.baselineCostNs) / time)
+     << ": gap "
+     << percent(std::max<int64_t>(0, figures.costNs - figures.costBoundNs) /
+                time)
+     << "\n";
+  if (figures.nextBytes > 0)
+    os << "  the next " << formatBytes(figures.nextBytes) << " would save "
+       << percent(figures.nextSavedNs / time)
+       << " of the time, by plans that were found, and at most "
+       << percent(figures.nextSavedFlopsAtMost / flops)
+       << " of the FLOPs, by the bound\n";
 }
 
 static void printPeak(const Problem &problem, const Solution &solution,

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "FirstPlan.h"
 #include "PostPasses.h"
 #include "Search.h"
 
@@ -87,6 +88,10 @@ Solution ckpt::plan::solveUnlimited(const Problem &problem,
     none.verdict.error = graph.error;
     return none;
   }
+  if (isTooLargeToWalk(graph))
+    return placeSlots(
+        problem, firstPlan(graph, std::numeric_limits<int64_t>::max(), options),
+        0);
   Rolling rolling(graph);
   Draft draft = draftUnlimited(rolling, graph, options,
                                std::numeric_limits<int64_t>::max());

@@ -10,7 +10,6 @@
 
 #include "TextLines.h"
 
-#include <array>
 #include <ostream>
 
 using namespace ckpt::plan;
@@ -28,56 +27,6 @@ constexpr std::array<std::string_view, 4> keepNames = {"free", "save",
                                                        "recompute", "inline"};
 constexpr std::array<std::string_view, 4> homeNames = {"arena", "argument",
                                                        "result", "hosted"};
-
-template <typename Enum, size_t count>
-std::string_view spell(const std::array<std::string_view, count> &names,
-                       Enum value) {
-  return names[static_cast<size_t>(value)];
-}
-
-template <typename Enum, size_t count>
-bool match(std::string_view text,
-           const std::array<std::string_view, count> &names, Enum &value) {
-  for (size_t i = 0; i < count; ++i)
-    if (text == names[i]) {
-      value = static_cast<Enum>(i);
-      return true;
-    }
-  return false;
-}
-
-template <typename Integer>
-bool parseList(std::string_view text, std::vector<Integer> &list) {
-  for (std::string_view item : split(text, ','))
-    if (!parseInteger(item, list.emplace_back()))
-      return false;
-  return true;
-}
-
-/// A property given as `key=number`.
-template <typename Integer>
-bool number(const Word &word, std::string_view key, Integer &value) {
-  return word.key == key && word.hasValue && !word.quoted &&
-         parseInteger(word.value, value);
-}
-
-bool flag(const Word &word, std::string_view key) {
-  return word.key == key && !word.hasValue && !word.quoted;
-}
-
-bool quotedName(const Word &word, std::string &name) {
-  if (word.key != "name" || !word.quoted || !word.hasValue)
-    return false;
-  name = word.value;
-  return true;
-}
-
-template <typename Enum, size_t count>
-bool choice(const Word &word, std::string_view key,
-            const std::array<std::string_view, count> &names, Enum &value) {
-  return word.key == key && word.hasValue && !word.quoted &&
-         match(word.value, names, value);
-}
 
 /// `VALUE[:ACCESS][:NEED][:destination],…`; what is missing has its default.
 bool parseReads(std::string_view text, std::vector<Read> &reads) {
@@ -204,89 +153,6 @@ bool ProblemReader::readOp() {
   return true;
 }
 
-class PlanReader {
-public:
-  PlanReader(std::string_view text, const Problem &problem, Plan &plan,
-             std::string &error)
-      : reader(text, error), problem(problem), plan(plan) {}
-
-  bool run() {
-    while (reader.nextLine())
-      if (!readLine())
-        return false;
-    return !reader.failed();
-  }
-
-private:
-  bool readLine();
-  bool readOutputs(std::string_view text, Kernel &kernel);
-  bool readKernel();
-
-  LineReader reader;
-  const Problem &problem;
-  Plan &plan;
-};
-
-bool PlanReader::readLine() {
-  if (flag(reader.words[0], "kernel"))
-    return readKernel();
-  if (reader.words.size() == 1 &&
-      number(reader.words[0], "arena", plan.arenaBytes))
-    return true;
-  return reader.fail("expected 'arena=' or 'kernel', but got '" +
-                     std::string(reader.words[0].key) + "'");
-}
-
-/// `VALUE@OFFSET,…` or, without places, `VALUE,…`.
-bool PlanReader::readOutputs(std::string_view text, Kernel &kernel) {
-  for (std::string_view item : split(text, ',')) {
-    std::vector<std::string_view> parts = split(item, '@');
-    if (parts.size() > 2 ||
-        !parseInteger(parts[0], kernel.outputs.emplace_back()) ||
-        (parts.size() == 2 &&
-         !parseInteger(parts[1], kernel.offsets.emplace_back())))
-      return false;
-    ValueId value = kernel.outputs.back();
-    if (value < 0 || value >= static_cast<ValueId>(problem.values.size()))
-      return reader.fail("value " + std::to_string(value) + " does not exist");
-  }
-  return kernel.offsets.empty() ||
-         kernel.offsets.size() == kernel.outputs.size();
-}
-
-bool PlanReader::readKernel() {
-  Kernel kernel;
-  for (size_t i = 1; i < reader.words.size(); ++i) {
-    const Word &word = reader.words[i];
-    bool isList = word.hasValue && !word.quoted && !word.value.empty();
-    bool known = number(word, "workspace", kernel.workspaceOffset);
-    if (isList && word.key == "ops")
-      known = parseList(word.value, kernel.ops);
-    else if (isList && word.key == "outputs")
-      known = readOutputs(word.value, kernel);
-    if (!known)
-      return reader.failAt(word);
-  }
-  for (OpId op : kernel.ops)
-    if (op < 0 || op >= static_cast<OpId>(problem.ops.size()))
-      return reader.fail("op " + std::to_string(op) + " does not exist");
-  plan.kernels.push_back(std::move(kernel));
-  return true;
-}
-
-void printQuoted(const std::string &text, std::ostream &os) {
-  os << '"';
-  for (char c : text) {
-    if (c == '"' || c == '\\')
-      os << '\\';
-    if (c == '\n')
-      os << "\\n";
-    else
-      os << c;
-  }
-  os << '"';
-}
-
 void printName(const std::string &name, std::ostream &os) {
   if (name.empty())
     return;
@@ -300,15 +166,6 @@ void printRead(const Read &read, std::ostream &os) {
     os << ':' << spell(needNames, read.need);
   if (read.destination)
     os << ":destination";
-}
-
-template <typename List, typename Print>
-void printList(const char *key, const List &list, std::ostream &os,
-               Print print) {
-  for (size_t i = 0; i < list.size(); ++i) {
-    os << (i ? "," : key);
-    print(i);
-  }
 }
 
 void printNonzero(const char *key, int64_t number, std::ostream &os) {
@@ -375,29 +232,5 @@ void ckpt::plan::printProblem(const Problem &problem, std::ostream &os) {
   for (size_t i = 0; i < problem.ops.size(); ++i) {
     os << "op " << i << ' ';
     printOp(problem.ops[i], os);
-  }
-}
-
-bool ckpt::plan::parsePlan(std::string_view text, const Problem &problem,
-                           Plan &plan, std::string &error) {
-  plan = Plan();
-  error.clear();
-  return PlanReader(text, problem, plan, error).run();
-}
-
-void ckpt::plan::printPlan(const Plan &plan, std::ostream &os) {
-  if (plan.arenaBytes)
-    os << "arena=" << plan.arenaBytes << '\n';
-  for (const Kernel &kernel : plan.kernels) {
-    os << "kernel";
-    printList(" ops=", kernel.ops, os, [&](size_t i) { os << kernel.ops[i]; });
-    printList(" outputs=", kernel.outputs, os, [&](size_t i) {
-      os << kernel.outputs[i];
-      if (!kernel.offsets.empty())
-        os << '@' << kernel.offsets[i];
-    });
-    if (kernel.workspaceOffset != -1)
-      os << " workspace=" << kernel.workspaceOffset;
-    os << '\n';
   }
 }

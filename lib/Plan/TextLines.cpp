@@ -86,3 +86,16 @@ bool LineReader::splitLine(std::string_view line) {
       return fail("expected a space before '" + std::string(line) + "'");
   }
 }
+
+void ckpt::plan::printQuoted(const std::string &text, std::ostream &os) {
+  os << '"';
+  for (char c : text) {
+    if (c == '"' || c == '\\')
+      os << '\\';
+    if (c == '\n')
+      os << "\\n";
+    else
+      os << c;
+  }
+  os << '"';
+}

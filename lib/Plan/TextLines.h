@@ -8,8 +8,10 @@
 #ifndef CKPT_LIB_PLAN_TEXTLINES_H
 #define CKPT_LIB_PLAN_TEXTLINES_H
 
+#include <array>
 #include <charconv>
 #include <cstdint>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,6 +60,80 @@ private:
   std::string &error;
   int64_t lineNumber = 0;
 };
+
+//===----------------------------------------------------------------------===//
+// Properties
+//===----------------------------------------------------------------------===//
+
+template <typename Integer>
+bool parseList(std::string_view text, std::vector<Integer> &list) {
+  for (std::string_view item : split(text, ','))
+    if (!parseInteger(item, list.emplace_back()))
+      return false;
+  return true;
+}
+
+/// A property given as `key=number`.
+template <typename Integer>
+bool number(const Word &word, std::string_view key, Integer &value) {
+  return word.key == key && word.hasValue && !word.quoted &&
+         parseInteger(word.value, value);
+}
+
+inline bool flag(const Word &word, std::string_view key) {
+  return word.key == key && !word.hasValue && !word.quoted;
+}
+
+inline bool quotedName(const Word &word, std::string &name) {
+  if (word.key != "name" || !word.quoted || !word.hasValue)
+    return false;
+  name = word.value;
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Names of enumerators
+//===----------------------------------------------------------------------===//
+
+template <typename Enum, size_t count>
+std::string_view spell(const std::array<std::string_view, count> &names,
+                       Enum value) {
+  return names[static_cast<size_t>(value)];
+}
+
+template <typename Enum, size_t count>
+bool match(std::string_view text,
+           const std::array<std::string_view, count> &names, Enum &value) {
+  for (size_t i = 0; i < count; ++i)
+    if (text == names[i]) {
+      value = static_cast<Enum>(i);
+      return true;
+    }
+  return false;
+}
+
+template <typename Enum, size_t count>
+bool choice(const Word &word, std::string_view key,
+            const std::array<std::string_view, count> &names, Enum &value) {
+  return word.key == key && word.hasValue && !word.quoted &&
+         match(word.value, names, value);
+}
+
+//===----------------------------------------------------------------------===//
+// Printing
+//===----------------------------------------------------------------------===//
+
+/// The inverse of what a reader makes of `"text"`.
+void printQuoted(const std::string &text, std::ostream &os);
+
+template <typename List, typename Print>
+void printList(const char *key, const List &list, std::ostream &os,
+               Print print) {
+  for (size_t i = 0; i < list.size(); ++i) {
+    os << (i ? "," : key);
+    print(i);
+  }
+}
 
 } // namespace ckpt::plan
 

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <tuple>
 
 using namespace ckpt::plan;
 
@@ -70,7 +69,8 @@ void TimeBound::findWritten() {
                            isResult ? v.bytes : smallest[value],
                            {},
                            {},
-                           false,
+                           {},
+                           true,
                            false,
                            0});
     }
@@ -81,60 +81,68 @@ void TimeBound::findWritten() {
     writtenIndex[written[i].value] = static_cast<int32_t>(i);
 }
 
-/// For every anchor, the values that its first kernel may write: none that
-/// depends on another anchor which depends on it.
+/// Marks the ops that depend on \p anchor, and those that do so through another
+/// anchor: these are in no first kernel of it.
+void TimeBound::findDependents(OpId anchor) {
+  depends.assign(problem.ops.size(), 0);
+  far.assign(problem.ops.size(), 0);
+  depends[anchor] = 1;
+  for (size_t user = anchor + 1; user < problem.ops.size(); ++user)
+    for (const Read &read : problem.ops[user].reads)
+      if (OpId producer = problem.values[read.value].op;
+          producer != none && depends[producer]) {
+        depends[user] = 1;
+        far[user] |= far[producer] ||
+                     (producer != anchor && isAnchor(problem.ops[producer]));
+      }
+}
+
+/// Adds to \p forms what is computed from them one to one, until there are
+/// \p most.
+void TimeBound::follow(std::vector<ValueId> &forms, bool mayBeFar,
+                       size_t most) {
+  for (ValueId value : forms)
+    isReached[value] = 1;
+  for (size_t i = 0; i < forms.size() && forms.size() < most; ++i)
+    for (OpId user : graph.users[forms[i]])
+      if (!isAnchor(problem.ops[user]) && (mayBeFar || !far[user]) &&
+          isOneToOne(user, forms[i]))
+        for (ValueId value : problem.ops[user].results)
+          if (!isReached[value]) {
+            isReached[value] = 1;
+            forms.push_back(value);
+          }
+  for (ValueId value : forms)
+    isReached[value] = 0;
+}
+
+/// For every anchor, the values that its first kernel may write, and the
+/// smallest that any of its kernels may.
 void TimeBound::findWriters() {
   constexpr size_t mostForms = 256;
-  size_t numOps = problem.ops.size();
-  smallestOutput.assign(numOps, 0);
-  smallestAgain.assign(numOps, 0);
-  std::vector<char> depends, far, isForm(problem.values.size(), 0);
-  for (size_t anchor = 0; anchor < numOps; ++anchor) {
-    const Op &op = problem.ops[anchor];
-    if (!graph.live[anchor] || !isAnchor(op))
+  smallestOutput.assign(problem.ops.size(), 0);
+  smallestAgain.assign(problem.ops.size(), 0);
+  for (size_t op = 0; op < problem.ops.size(); ++op) {
+    const Op &anchor = problem.ops[op];
+    if (!graph.live[op] || !isAnchor(anchor))
       continue;
-    depends.assign(numOps, 0);
-    far.assign(numOps, 0);
-    depends[anchor] = 1;
-    for (size_t user = anchor + 1; user < numOps; ++user)
-      for (const Read &read : problem.ops[user].reads)
-        if (OpId producer = problem.values[read.value].op;
-            producer != none && depends[producer]) {
-          depends[user] = 1;
-          far[user] |=
-              far[producer] || (producer != static_cast<OpId>(anchor) &&
-                                isAnchor(problem.ops[producer]));
-        }
-    std::vector<ValueId> forms = op.results;
+    findDependents(static_cast<OpId>(op));
+    std::vector<ValueId> forms = anchor.results;
+    auto smallestForm = [&] {
+      int64_t bytes = std::numeric_limits<int64_t>::max();
+      for (ValueId value : forms)
+        bytes = std::min(bytes, problem.values[value].bytes);
+      return forms.empty() || anchor.hasEffects ? 0 : bytes;
+    };
+    if (anchor.kind != OpKind::Opaque)
+      follow(forms, false, forms.max_size());
+    smallestOutput[op] = smallestForm();
     for (ValueId value : forms)
-      isForm[value] = 1;
-    for (size_t i = 0; i < forms.size() && i < mostForms; ++i) {
-      if (op.kind == OpKind::Opaque)
-        break;
-      for (OpId user : graph.users[forms[i]])
-        if (!isAnchor(problem.ops[user]) && isOneToOne(user, forms[i]))
-          for (ValueId value : problem.ops[user].results)
-            if (!isForm[value]) {
-              isForm[value] = 1;
-              forms.push_back(value);
-            }
-    }
-    constexpr int64_t unknown = std::numeric_limits<int64_t>::max();
-    int64_t smallest = unknown, again = unknown;
-    for (size_t i = 0; i < forms.size(); ++i) {
-      ValueId value = forms[i];
-      isForm[value] = 0;
-      again = std::min(again, problem.values[value].bytes);
-      if (far[problem.values[value].op])
-        continue;
-      smallest = std::min(smallest, problem.values[value].bytes);
       if (int32_t index = writtenIndex[value]; index != none)
-        written[index].writers.push_back(static_cast<OpId>(anchor));
-    }
-    if (forms.size() > mostForms || forms.empty() || op.hasEffects)
-      smallest = again = 0;
-    smallestOutput[anchor] = smallest;
-    smallestAgain[anchor] = again;
+        written[index].writers.push_back(static_cast<OpId>(op));
+    if (anchor.kind != OpKind::Opaque)
+      follow(forms, true, mostForms);
+    smallestAgain[op] = forms.size() < mostForms ? smallestForm() : 0;
   }
 }
 
@@ -176,12 +184,11 @@ bool TimeBound::neverTogether(const Written &left, const Written &right) const {
       seenThroughViews[left.value] || seenThroughViews[right.value] ||
       !left.knowsRepeaters || !right.knowsRepeaters)
     return false;
-  return std::none_of(left.repeaters.begin(), left.repeaters.end(),
-                      [&](OpId anchor) {
-                        return std::binary_search(right.repeaters.begin(),
-                                                  right.repeaters.end(),
-                                                  anchor);
-                      });
+  return std::none_of(
+      left.repeaters.begin(), left.repeaters.end(), [&](OpId anchor) {
+        return std::binary_search(right.repeaters.begin(),
+                                  right.repeaters.end(), anchor);
+      });
 }
 
 /// Chooses values of which no two are first written by one kernel: one depends
@@ -213,7 +220,8 @@ void TimeBound::chooseApart() {
         seenThroughViews[value] = 1;
       }
       if (int32_t index = writtenIndex[value]; index != none && isSure)
-        before[op][index / 64] |= uint64_t{1} << index % 64;
+        before[op][index / 64] |= uint64_t{1} << index % 64,
+            written[index].readers.push_back(static_cast<OpId>(op));
     }
   }
   auto waits = [&](size_t later, size_t earlier) {
@@ -223,9 +231,8 @@ void TimeBound::chooseApart() {
   std::vector<size_t> order, chosen;
   std::vector<int64_t> gain;
   for (const Written &item : written)
-    gain.push_back(item.writers.empty()
-                       ? floor.readBytes(none, {item.value})
-                       : 0);
+    gain.push_back(item.writers.empty() ? floor.readBytes(none, {item.value})
+                                        : 0);
   for (size_t i = 0; i < written.size(); ++i)
     if (!isAnchor(problem.ops[problem.values[written[i].value].op]))
       order.push_back(i);
@@ -295,8 +302,8 @@ int64_t TimeBound::cheapest(OpId anchor,
       continue;
     bytes = std::max(bytes, smallestOutput[anchor]) +
             floor.readBytes(anchor, outputs);
-    best = std::min(best,
-                    ns + floor.timeNs(problem.ops[anchor].computePs, bytes));
+    best =
+        std::min(best, ns + floor.timeNs(problem.ops[anchor].computePs, bytes));
   }
   return best;
 }
@@ -313,8 +320,8 @@ void TimeBound::addKernels() {
         list.push_back(&item);
     }
   }
-  std::vector<int64_t> saved(problem.ops.size(), 0);
-  repeat.assign(problem.ops.size(), 0);
+  savedBehind.assign(problem.ops.size(), 0);
+  kernel.assign(problem.ops.size(), 0);
   for (size_t op = 0; op < problem.ops.size(); ++op) {
     if (!graph.live[op] || !isAnchor(problem.ops[op]))
       continue;
@@ -322,38 +329,34 @@ void TimeBound::addKernels() {
     int64_t least = cheapest(anchor, mine[op]);
     total += least;
     if (!mine[op].empty())
-      saved[op] = least - cheapest(anchor, {});
-    repeat[op] = floor.timeNs(problem.ops[op].computePs,
+      savedBehind[op] = least - cheapest(anchor, {});
+    kernel[op] = floor.timeNs(problem.ops[op].computePs,
                               smallestAgain[op] + floor.readBytes(anchor, {}));
   }
-  allowRepeats(saved);
 }
 
-/// An anchor that runs again may write what is charged to others: only what its
+/// An anchor that runs again may write what is charged to others, but not what
+/// stood in memory before, and of values that are apart one: only what its
 /// kernel takes beyond that is a cost of its own.
-void TimeBound::allowRepeats(const std::vector<int64_t> &saved) {
-  // Of the values that first kernels may write: anchor, first writer, charge.
-  std::vector<std::tuple<OpId, OpId, int64_t>> behind;
-  bool knowsAll = true;
+std::vector<int64_t>
+TimeBound::repeatNs(const std::function<bool(OpId)> &hasRun) const {
+  std::vector<int64_t> ns = kernel, apart(ns.size(), 0);
   for (const Written &item : written) {
-    if (item.writers.size() > 1)
+    if (item.writers.size() > 1 ||
+        std::any_of(item.readers.begin(), item.readers.end(), hasRun))
       continue;
-    knowsAll &= item.knowsRepeaters;
+    if (!item.knowsRepeaters)
+      return std::vector<int64_t>(ns.size(), 0);
+    int64_t charge = item.elsewhereNs;
+    if (item.writers.size() == 1)
+      charge = std::min(charge, savedBehind[item.writers.front()]);
     for (OpId anchor : item.repeaters)
-      if (item.writers.empty())
-        repeat[anchor] -= item.elsewhereNs;
+      if (item.apart)
+        apart[anchor] = std::max(apart[anchor], charge);
       else
-        behind.emplace_back(anchor, item.writers.front(), item.elsewhereNs);
+        ns[anchor] -= charge;
   }
-  std::sort(behind.begin(), behind.end());
-  for (size_t i = 0; i < behind.size();) {
-    auto [anchor, writer, charge] = behind[i];
-    for (++i; i < behind.size() && std::get<0>(behind[i]) == anchor &&
-              std::get<1>(behind[i]) == writer;
-         ++i)
-      charge += std::get<2>(behind[i]);
-    repeat[anchor] -= std::min(charge, saved[writer]);
-  }
-  for (int64_t &ns : repeat)
-    ns = knowsAll ? std::max<int64_t>(ns, 0) : 0;
+  for (size_t op = 0; op < ns.size(); ++op)
+    ns[op] = std::max<int64_t>(0, ns[op] - apart[op]);
+  return ns;
 }

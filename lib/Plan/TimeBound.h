@@ -6,6 +6,8 @@
 #include "Graph.h"
 #include "KernelFloor.h"
 
+#include <functional>
+
 namespace ckpt::plan {
 
 /// A value that every plan writes to memory, itself or as views of it.
@@ -15,6 +17,8 @@ struct Written {
   int64_t bytes;
   /// The fewest that a kernel with an anchor writes of it.
   int64_t epilogueBytes;
+  /// Ops that read it, or a view of it, from memory.
+  std::vector<OpId> readers;
   /// Anchors whose first kernels can write it.
   std::vector<OpId> writers;
   /// Anchors whose kernels can write it when they run again.
@@ -34,22 +38,25 @@ struct Written {
 class TimeBound {
 public:
   explicit TimeBound(const Graph &graph);
-  /// What running an anchor again adds to `totalNs` at least, per op, in
-  /// nanoseconds: its kernel, less what it may write in the place of others.
-  const std::vector<int64_t> &repeatNs() const { return repeat; }
+  /// What running an anchor again after the ops of \p hasRun adds to `totalNs`
+  /// at least, per op, in nanoseconds.
+  std::vector<int64_t> repeatNs(const std::function<bool(OpId)> &hasRun) const;
+  /// The least time of any kernel with an anchor, per op.
+  const std::vector<int64_t> &kernelNs() const { return kernel; }
   /// No plan is faster.
   int64_t totalNs() const { return total; }
 
 private:
   bool isOneToOne(OpId op, ValueId value) const;
   void findWritten();
+  void findDependents(OpId anchor);
+  void follow(std::vector<ValueId> &forms, bool mayBeFar, size_t most);
   void findWriters();
   void findRepeaters(Written &item);
   void chooseApart();
   void addElsewhere();
   bool neverTogether(const Written &left, const Written &right) const;
   void addKernels();
-  void allowRepeats(const std::vector<int64_t> &saved);
   int64_t cheapest(OpId anchor, const std::vector<const Written *> &mine);
 
   const Graph &graph;
@@ -60,8 +67,11 @@ private:
   std::vector<char> seenThroughViews;  // per value
   std::vector<int64_t> smallestOutput; // per anchor, of its first kernel
   std::vector<int64_t> smallestAgain;  // per anchor, of any kernel
+  std::vector<char> depends, far;      // per op
   std::vector<char> isReached;         // per value, all zero between calls
-  std::vector<int64_t> repeat;         // per op
+  std::vector<int64_t> kernel;         // per op
+  /// Per anchor: what its first kernel saves if others write all of `writers`.
+  std::vector<int64_t> savedBehind;
   int64_t total = 0;
 };
 

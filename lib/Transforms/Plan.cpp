@@ -2,12 +2,14 @@
 
 #include "ckpt/Analysis/Step.h"
 #include "ckpt/IR/CkptDialect.h"
+#include "ckpt/Plan/Frontier.h"
 #include "ckpt/Support/OutputFile.h"
 #include "ckpt/Transforms/Passes.h"
 #include "ckpt/Transforms/Planning.h"
 #include "ckpt/Transforms/PolicyScript.h"
 #include "mlir/Dialect/Transform/IR/TransformDialect.h"
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Process.h"
 
 #include <sstream>
@@ -55,7 +57,7 @@ private:
   LogicalResult readStrategyAttribute(mlir::func::FuncOp step) {
     auto text =
         step->getAttrOfType<mlir::StringAttr>(CkptDialect::strategyAttrName());
-    if (!text || !strategy.empty() || !budget.empty())
+    if (!text || !strategy.empty() || !budget.empty() || !planFile.empty())
       return success();
     return initializeOptions(text.getValue(), [&](const Twine &message) {
       return mlir::emitError(step.getLoc())
@@ -65,6 +67,12 @@ private:
 
   FailureOr<PlanRequest> readRequest(mlir::func::FuncOp step);
   LogicalResult planStep(mlir::func::FuncOp step);
+  LogicalResult replayPlan(ProgramProblem &program);
+  LogicalResult savePlanFile(const ProgramProblem &program,
+                             const plan::Solution &solution,
+                             int64_t budgetBytes);
+  LogicalResult planFrontier(const ProgramProblem &program,
+                             const plan::SolverOptions &options);
   void printReport(const ProgramProblem &program, const PlanOutcome &outcome);
 };
 } // namespace
@@ -123,6 +131,86 @@ FailureOr<PlanRequest> PlanPass::readRequest(mlir::func::FuncOp step) {
   return request;
 }
 
+LogicalResult PlanPass::savePlanFile(const ProgramProblem &program,
+                                     const plan::Solution &solution,
+                                     int64_t budgetBytes) {
+  std::ostringstream text;
+  plan::printPlanFile(makePlanFile(program, solution, budgetBytes), text);
+  llvm::Error error = writeOutputFile(
+      savePlan, [&](llvm::raw_ostream &os) { os << text.str(); });
+  if (error)
+    return mlir::emitError(getOperation().getLoc())
+           << llvm::toString(std::move(error));
+  return success();
+}
+
+LogicalResult PlanPass::replayPlan(ProgramProblem &program) {
+  mlir::func::FuncOp step = program.function;
+  for (const auto &[name, value] :
+       {std::pair<StringRef, StringRef>{"budget", budget},
+        {"strategy", strategy},
+        {"report", reportFile},
+        {"save-plan", savePlan}})
+    if (!value.empty())
+      return mlir::emitError(step.getLoc())
+             << "'plan-file' replays a plan as it is and takes no '" << name
+             << "'";
+  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> buffer =
+      llvm::MemoryBuffer::getFile(planFile);
+  if (!buffer)
+    return mlir::emitError(step.getLoc())
+           << "'" << planFile
+           << "' cannot be read: " << buffer.getError().message();
+  plan::PlanFile file;
+  std::string error;
+  if (!plan::parsePlanFile((*buffer)->getBuffer(), file, error))
+    return mlir::emitError(step.getLoc())
+           << "'" << planFile << "' is no plan: " << error;
+  FailureOr<plan::Solution> solution = readPlanFile(program, file);
+  if (failed(solution))
+    return failure();
+  annotatePlan(program, *solution);
+  if (!quiet)
+    llvm::errs() << "ckpt: @" << step.getName() << ": replayed '" << planFile
+                 << "', arena " << plan::formatBytes(solution->plan.arenaBytes)
+                 << "\n";
+  return success();
+}
+
+LogicalResult PlanPass::planFrontier(const ProgramProblem &program,
+                                     const plan::SolverOptions &options) {
+  mlir::func::FuncOp function = program.function;
+  constexpr int32_t mostPoints = 10000;
+  if (frontier < 2 || frontier > mostPoints)
+    return mlir::emitError(function.getLoc())
+           << "expected 'frontier' to be a number of budgets from 2 to "
+           << mostPoints << ", but got " << int32_t(frontier);
+  plan::Frontier curve =
+      plan::solveFrontier(program.problem, frontier, options);
+  if (options.progress)
+    llvm::errs() << "\r\033[K";
+  if (!curve.error.empty())
+    return mlir::emitError(function.getLoc()) << curve.error;
+  std::string title = "@" + function.getSymName().str();
+  std::ostringstream text, json, svg;
+  plan::printFrontierJson(curve, json);
+  plan::printFrontierSvg(curve, title, svg);
+  for (auto [path, content] : {std::pair(StringRef(frontierJson), json.str()),
+                               std::pair(StringRef(frontierSvg), svg.str())}) {
+    if (path.empty())
+      continue;
+    llvm::Error error =
+        writeOutputFile(path, [&](llvm::raw_ostream &os) { os << content; });
+    if (error)
+      return mlir::emitError(function.getLoc())
+             << llvm::toString(std::move(error));
+  }
+  plan::printFrontier(curve, title, text);
+  if (!quiet)
+    llvm::errs() << text.str();
+  return success();
+}
+
 LogicalResult PlanPass::planStep(mlir::func::FuncOp step) {
   FailureOr<PlanRequest> request = readRequest(step);
   if (failed(request))
@@ -133,6 +221,14 @@ LogicalResult PlanPass::planStep(mlir::func::FuncOp step) {
   FailureOr<ProgramProblem> program = buildProblem(step, device);
   if (failed(program))
     return failure();
+  if (!planFile.empty())
+    return replayPlan(*program);
+  if (frontier != 0) {
+    if (failed(planFrontier(*program, request->solver)))
+      return failure();
+    if (!request->budget && request->strategy.strategy.empty())
+      return success();
+  }
   FailureOr<PlanOutcome> outcome = planProgram(*program, *request);
   if (request->solver.progress)
     llvm::errs() << "\r\033[K";
@@ -142,6 +238,12 @@ LogicalResult PlanPass::planStep(mlir::func::FuncOp step) {
       failed(writeReportFile(getOperation(), reportFile, *outcome)))
     return failure();
   if (!outcome->figures.feasible)
+    return failure();
+  if (outcome->isForwardChain && !savePlan.empty())
+    return mlir::emitError(step.getLoc())
+           << "a forward chain of layers has decisions, but no plan to save";
+  if (!savePlan.empty() && failed(savePlanFile(*program, outcome->solution,
+                                               outcome->figures.budgetBytes)))
     return failure();
   if (!outcome->isForwardChain)
     annotatePlan(*program, outcome->solution);

@@ -11,27 +11,16 @@ using namespace ckpt;
 // Writing
 //===----------------------------------------------------------------------===//
 
-/// What the plan does with each op: it is made again, it stands in memory, or
-/// it is only computed inside kernels. An anchor that runs in several kernels
-/// is made again though its result may never stand in memory.
-static SmallVector<Decision> decide(const ProgramProblem &program,
-                                    const plan::Solution &solution) {
-  SmallVector<Decision> decisions(program.ops.size(), Decision::Inline);
-  std::vector<bool> ran(program.ops.size(), false);
-  for (const plan::Kernel &kernel : solution.plan.kernels)
-    for (plan::OpId op : kernel.ops) {
-      if (plan::isAnchor(program.problem.ops[op]) && ran[op])
-        decisions[op] = Decision::Recompute;
-      ran[op] = true;
-    }
-  for (const plan::Instance &instance : solution.verdict.instances) {
-    Decision &decision = decisions[program.problem.values[instance.value].op];
-    if (instance.recomputed)
-      decision = Decision::Recompute;
-    else if (decision == Decision::Inline)
-      decision = Decision::Save;
+static Decision decisionOf(plan::PlannedAs as) {
+  switch (as) {
+  case plan::PlannedAs::Save:
+    return Decision::Save;
+  case plan::PlannedAs::Recompute:
+    return Decision::Recompute;
+  case plan::PlannedAs::Inline:
+    return Decision::Inline;
   }
-  return decisions;
+  llvm_unreachable("all enumerators are handled");
 }
 
 /// A layer is recomputed if anything in it is.
@@ -70,10 +59,11 @@ void ckpt::annotatePlan(ProgramProblem &program,
                         const plan::Solution &solution) {
   mlir::func::FuncOp function = program.function;
   MLIRContext *context = function.getContext();
-  for (auto [op, decision] :
-       llvm::zip_equal(program.ops, decide(program, solution)))
+  for (auto [op, as] : llvm::zip_equal(
+           program.ops,
+           plan::plannedAs(program.problem, solution.plan, solution.verdict)))
     op->setAttr(CkptDialect::decisionAttrName(),
-                DecisionAttr::get(context, decision));
+                DecisionAttr::get(context, decisionOf(as)));
   decideLayers(function);
   function->setAttr(
       CkptDialect::planAttrName(),
@@ -86,9 +76,9 @@ void ckpt::annotatePlan(ProgramProblem &program,
 //===----------------------------------------------------------------------===//
 
 /// Refuses a schedule that was made for another body.
-static LogicalResult checkBody(ProgramProblem &program, PlanAttr attribute) {
+static LogicalResult checkBody(ProgramProblem &program,
+                               ArrayRef<int64_t> planned) {
   SmallVector<int64_t> hashes = hashOps(program);
-  ArrayRef<int64_t> planned = attribute.getOps();
   for (auto [i, op] : llvm::enumerate(program.ops))
     if (i >= planned.size() || planned[i] != hashes[i])
       return mlir::emitError(op->getLoc())
@@ -101,6 +91,18 @@ static LogicalResult checkBody(ProgramProblem &program, PlanAttr attribute) {
            << "' was made for another body, which had more ops or returned "
               "something else; plan again";
   return success();
+}
+
+/// Judges \p solution with its places.
+static LogicalResult checkRules(const ProgramProblem &program,
+                                plan::Solution &solution) {
+  solution.verdict =
+      plan::validate(program.problem, solution.plan, /*slots=*/true);
+  if (solution.verdict.error.empty())
+    return success();
+  mlir::func::FuncOp function = program.function;
+  return mlir::emitError(function.getLoc())
+         << "the plan breaks a rule: " << solution.verdict.error;
 }
 
 /// Numbers out of range are left to the simulator, which names them; what
@@ -190,17 +192,70 @@ FailureOr<plan::Solution> ckpt::readPlan(ProgramProblem &program) {
       program.function->getAttrOfType<PlanAttr>(CkptDialect::planAttrName());
   if (!attribute)
     return planFromDecisions(program);
-  if (failed(checkBody(program, attribute)))
+  if (failed(checkBody(program, attribute.getOps())))
     return failure();
   if (attribute.getDecisionsHash() != hashDecisions(program.function))
     return planFromDecisions(program);
   plan::Solution solution;
   if (failed(decode(program, attribute, solution.plan)))
     return failure();
-  solution.verdict =
-      plan::validate(program.problem, solution.plan, /*slots=*/true);
-  if (!solution.verdict.error.empty())
+  if (failed(checkRules(program, solution)))
+    return failure();
+  return solution;
+}
+
+//===----------------------------------------------------------------------===//
+// Files
+//===----------------------------------------------------------------------===//
+
+plan::PlanFile ckpt::makePlanFile(const ProgramProblem &program,
+                                  const plan::Solution &solution,
+                                  int64_t budgetBytes) {
+  plan::PlanFile file;
+  mlir::func::FuncOp function = program.function;
+  file.function = function.getName().str();
+  file.budgetBytes = budgetBytes;
+  file.timeNs = solution.verdict.timeNs;
+  file.extraFlops = solution.verdict.extraFlops;
+  file.valueCount = program.values.size();
+  SmallVector<int64_t> hashes = hashOps(program);
+  std::vector<plan::PlannedAs> planned =
+      plan::plannedAs(program.problem, solution.plan, solution.verdict);
+  for (auto [i, op] : llvm::enumerate(program.problem.ops)) {
+    file.flops += op.flops;
+    const std::string &name =
+        op.results.empty() ? op.name
+                           : program.problem.values[op.results.front()].name;
+    file.ops.push_back({hashes[i], planned[i], name});
+  }
+  file.returnHash = hashes.back();
+  file.plan = solution.plan;
+  return file;
+}
+
+FailureOr<plan::Solution> ckpt::readPlanFile(ProgramProblem &program,
+                                             const plan::PlanFile &file) {
+  SmallVector<int64_t> hashes;
+  for (const plan::PlannedOp &op : file.ops)
+    hashes.push_back(op.hash);
+  hashes.push_back(file.returnHash);
+  if (failed(checkBody(program, hashes)))
+    return failure();
+  if (file.valueCount != static_cast<int64_t>(program.values.size()))
     return mlir::emitError(program.function.getLoc())
-           << "the plan breaks a rule: " << solution.verdict.error;
+           << "expected a plan of " << program.values.size()
+           << " values, but got one of " << file.valueCount;
+  plan::Solution solution;
+  solution.plan = file.plan;
+  if (failed(checkRules(program, solution)))
+    return failure();
+  std::vector<plan::PlannedAs> planned =
+      plan::plannedAs(program.problem, solution.plan, solution.verdict);
+  for (auto [i, op] : llvm::enumerate(program.ops))
+    if (planned[i] != file.ops[i].as)
+      return mlir::emitError(op->getLoc())
+             << "the plan says that op number " << i << " is "
+             << plan::describe(file.ops[i].as) << ", but by its kernels it is "
+             << plan::describe(planned[i]);
   return solution;
 }

@@ -4,6 +4,8 @@
 #include "LayerReport.h"
 #include "ckpt/Analysis/Layers.h"
 #include "ckpt/Plan/Baselines.h"
+#include "ckpt/Plan/Explain.h"
+#include "ckpt/Plan/Frontier.h"
 
 #include <chrono>
 
@@ -42,7 +44,8 @@ private:
   void measureSolution();
   LogicalResult checkPlan();
   void reportInfeasible();
-  std::string whyItStands(const plan::Instance &instance) const;
+  void noteArguments(mlir::InFlightDiagnostic &diagnostic);
+  void priceMemory(const plan::Bound &bound, int64_t bytes);
 
   ProgramProblem &program;
   plan::Problem &problem;
@@ -50,6 +53,8 @@ private:
   std::string strategy;
   Clock::time_point start;
   plan::Solution baseline;
+  /// What the search for a budget made, by live bytes, without slots.
+  plan::PlanPool drafts;
   LayerChain chain;
   plan::Selection selection;
   PlanOutcome outcome;
@@ -122,8 +127,12 @@ LogicalResult Planner::solveForBudget() {
   figures.budgetBytes = budget;
   if (request.countArguments)
     budget -= figures.argumentBytes + figures.resultBytes;
+  plan::SolverOptions options = request.solver;
+  options.onPlan = [&](const plan::Plan &plan, const plan::Verdict &verdict) {
+    drafts.add(verdict.livePeakBytes, {plan, verdict});
+  };
   plan::BudgetResult result =
-      plan::solveBudget(problem, std::max<int64_t>(budget, 0), request.solver);
+      plan::solveBudget(problem, std::max<int64_t>(budget, 0), options);
   figures.firstPlanMs = result.firstPlanMs;
   figures.stoppedByClock = result.stoppedByClock;
   figures.minimumBudgetBytes = result.smallest.plan.arenaBytes;
@@ -181,60 +190,71 @@ void Planner::measureSolution() {
                       ? figures.budgetBytes
                       : figures.peakBytes;
   figures.extraFlopsBound = bound.extraFlops(bytes);
+  figures.costBoundNs = bound.timeNs(bytes);
+  if (figures.budgetBytes >= 0 && figures.feasible)
+    priceMemory(bound, bytes);
   figures.minimumBudgetBoundBytes = bound.minimumBytes();
   if (figures.minimumBudgetBytes == 0)
     figures.minimumBudgetBytes = figures.peakBytes;
   figures.planningMs = millisecondsSince(start);
 }
 
-std::string Planner::whyItStands(const plan::Instance &instance) const {
-  const plan::Value &value = problem.values[instance.value];
-  const plan::Verdict &verdict = outcome.solution.verdict;
-  plan::KernelInfo info =
-      plan::analyze(problem, outcome.solution.plan.kernels[verdict.peakKernel]);
-  if (instance.kernel == verdict.peakKernel)
-    return "is made by the kernel at the peak";
-  if (llvm::is_contained(info.memoryReads, instance.value))
-    return "is read by the kernel at the peak";
-  if (value.keep == plan::Keep::Save)
-    return "is to be saved, by a pin or the strategy";
-  if (!problem.ops[value.op].mayRepeat)
-    return "cannot be made again: its op has effects or is not known to be "
-           "pure";
-  return "is needed later, and every plan that was found keeps it";
+/// The plan without a limit counts among those that were found.
+void Planner::priceMemory(const plan::Bound &bound, int64_t bytes) {
+  plan::Figures &figures = outcome.figures;
+  drafts.add(baseline.plan.arenaBytes, baseline);
+  figures.nextBytes = plan::smallStep(bytes);
+  figures.nextSavedNs =
+      drafts.savedNs(bytes, figures.costNs, figures.nextBytes);
+  figures.nextSavedFlopsAtMost = std::max<int64_t>(
+      0, figures.extraFlops - bound.extraFlops(bytes + figures.nextBytes));
 }
 
+/// What is known, what the proven bound comes from, and what stands at the peak
+/// of the smallest plan, each where it is in the program.
 void Planner::reportInfeasible() {
   const plan::Figures &figures = outcome.figures;
+  int64_t given =
+      request.countArguments ? figures.argumentBytes + figures.resultBytes : 0;
   mlir::InFlightDiagnostic diagnostic =
-      mlir::emitError(program.function.getLoc())
-      << "no plan was found for a budget of "
-      << plan::formatBytes(figures.budgetBytes) << " (" << figures.budgetBytes
-      << " bytes); the smallest budget for which one "
-      << "was found is " << figures.minimumBudgetBytes
-      << " bytes, and no plan does with less than "
-      << figures.minimumBudgetBoundBytes << " bytes";
+      mlir::emitError(program.function.getLoc()) << plan::describeBudget(
+          figures.budgetBytes, figures.minimumBudgetBytes + given,
+          figures.minimumBudgetBoundBytes + given);
   if (request.countArguments)
-    diagnostic << "; arguments and results count, with "
-               << figures.argumentBytes + figures.resultBytes << " bytes";
-  SmallVector<const plan::Instance *> live;
-  const plan::Verdict &verdict = outcome.solution.verdict;
-  for (const plan::Instance &instance : verdict.instances)
-    if (instance.kernel <= verdict.peakKernel &&
-        instance.lastRead >= verdict.peakKernel &&
-        problem.values[instance.value].home == plan::Home::Arena)
-      live.push_back(&instance);
-  llvm::stable_sort(
-      live, [&](const plan::Instance *a, const plan::Instance *b) {
-        return problem.values[a->value].bytes > problem.values[b->value].bytes;
-      });
+    diagnostic << "; arguments and results count, with " << given << " bytes";
+  std::string bound =
+      plan::describeBound(problem, figures.minimumBudgetBoundBytes);
+  if (!bound.empty())
+    diagnostic.attachNote(
+        program.ops[plan::largestWorkingSet(problem).op]->getLoc())
+        << bound;
+  if (request.countArguments)
+    noteArguments(diagnostic);
+  std::vector<plan::HeldAtPeak> held = plan::explainPeak(
+      problem, outcome.solution.plan, outcome.solution.verdict);
   constexpr size_t shown = 8;
-  for (const plan::Instance *instance : ArrayRef(live).take_front(shown)) {
-    const plan::Value &value = problem.values[instance->value];
-    diagnostic.attachNote(program.values[instance->value].getLoc())
-        << "'" << value.name << "' takes " << plan::formatBytes(value.bytes)
-        << " there and " << whyItStands(*instance);
-  }
+  for (const plan::HeldAtPeak &each : ArrayRef(held).take_front(shown))
+    diagnostic.attachNote(each.value == plan::none
+                              ? program.ops[each.reader]->getLoc()
+                              : program.values[each.value].getLoc())
+        << plan::describe(problem, each);
+}
+
+/// The largest of what the caller gives, where it counts.
+void Planner::noteArguments(mlir::InFlightDiagnostic &diagnostic) {
+  SmallVector<size_t> arguments;
+  for (auto [i, value] : llvm::enumerate(problem.values))
+    if (value.op == plan::none)
+      arguments.push_back(i);
+  llvm::stable_sort(arguments, [&](size_t a, size_t b) {
+    return problem.values[a].bytes > problem.values[b].bytes;
+  });
+  constexpr size_t shown = 3;
+  for (size_t i : ArrayRef(arguments).take_front(shown))
+    diagnostic.attachNote(program.values[i].getLoc())
+        << "argument '" << problem.values[i].name << "' takes "
+        << plan::formatBytes(problem.values[i].bytes)
+        << " throughout, which 'count-arguments' counts";
 }
 
 FailureOr<PlanOutcome> Planner::run() {

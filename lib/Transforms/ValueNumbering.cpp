@@ -101,8 +101,8 @@ Number ValueNumbering::op(Operation *op,
 //===----------------------------------------------------------------------===//
 
 ProgramMeaning::ProgramMeaning(mlir::func::FuncOp function,
-                               ValueNumbering &numbering)
-    : function(function), numbering(numbering) {
+                               ValueNumbering &numbering, Barriers barriers)
+    : function(function), numbering(numbering), barriers(barriers) {
   for (BlockArgument argument : function.getArguments())
     scope[argument] = numbering.argument(argument.getArgNumber());
   addBlock(function.getBody().front(), /*kernel=*/-1);
@@ -132,8 +132,14 @@ void ProgramMeaning::addOp(Operation *op, int64_t kernel) {
     addBlock(body, kernel);
     return bind(layer.getResults(), body.getTerminator()->getOperands());
   }
-  if (auto barrier = dyn_cast<BarrierOp>(op))
-    return bind(barrier.getResults(), barrier.getValues());
+  if (auto barrier = dyn_cast<BarrierOp>(op)) {
+    if (barriers == Barriers::PassThrough)
+      return bind(barrier.getResults(), barrier.getValues());
+    for (OpResult result : op->getResults())
+      scope[result] = numbering.hidden(barrierCount, result.getResultNumber());
+    ++barrierCount;
+    return;
+  }
   Number number = numbering.op(op, scope);
   auto described = dyn_cast<RematOpInterface>(op);
   bool hasEffects =

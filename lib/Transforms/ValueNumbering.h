@@ -31,6 +31,10 @@ public:
   Number effect(Number op, size_t position) {
     return intern({2, op, position});
   }
+  /// What comes out of barrier number \p barrier, if nobody sees through it.
+  Number hidden(size_t barrier, unsigned position) {
+    return intern({4, barrier, position});
+  }
   /// \p op with what it captures, read through \p scope. Attributes of ckpt
   /// and locations do not count.
   Number op(Operation *op, const llvm::DenseMap<Value, Number> &scope);
@@ -52,10 +56,14 @@ struct OpRun {
   int64_t kernel;
 };
 
+enum class Barriers { PassThrough, Hide };
+
 /// What a function computes: all that it runs, in order, kernels and layers
-/// read in place and barriers passed through.
+/// read in place and barriers passed through, or as a pass sees it that does
+/// not look behind them.
 struct ProgramMeaning {
-  ProgramMeaning(mlir::func::FuncOp function, ValueNumbering &numbering);
+  ProgramMeaning(mlir::func::FuncOp function, ValueNumbering &numbering,
+                 Barriers barriers = Barriers::PassThrough);
 
   mlir::func::FuncOp function;
   llvm::DenseMap<Value, ValueNumbering::Number> scope;
@@ -68,7 +76,8 @@ private:
   void bind(ValueRange to, ValueRange from);
 
   ValueNumbering &numbering;
-  size_t effects = 0;
+  Barriers barriers;
+  size_t effects = 0, barrierCount = 0;
 };
 
 /// Attributes that are part of what an op computes.

@@ -8,6 +8,7 @@
 
 #include "ckpt/Transforms/Verify.h"
 #include "VerifyMarks.h"
+#include "VerifyTakeovers.h"
 #include "ckpt/Interfaces/RematOpInterface.h"
 #include "ckpt/Transforms/Passes.h"
 #include "mlir/IR/SymbolTable.h"
@@ -34,7 +35,9 @@ public:
     if (failed(verifyOps()) || failed(verifyEffects()) ||
         failed(verifyResults()))
       return failure();
-    return verifyMarks(rewritten, original);
+    return rewritten.kernels.empty()
+               ? verifyBarriers(rewritten, original, numbering)
+               : verifyMarks(rewritten, original);
   }
 
 private:
@@ -281,7 +284,7 @@ LogicalResult ckpt::verifyRewrite(ModuleOp rewritten, ModuleOp original) {
     }
     auto function = cast<mlir::func::FuncOp>(op);
     if (failed(verifyRewrite(function, cast<mlir::func::FuncOp>(from))) ||
-        failed(verifySlots(function)))
+        failed(verifySlots(function)) || failed(verifyTakeovers(function)))
       return failure();
   }
   return success();

@@ -9,9 +9,7 @@
 using namespace ckpt;
 using Number = ValueNumbering::Number;
 
-/// Ops whose work is not done again by the way: all but fusible ones, views,
-/// constants and empty tensors.
-static bool isAnchor(Operation *op) {
+bool ckpt::isAnchor(Operation *op) {
   if (op->hasTrait<mlir::OpTrait::ConstantLike>() ||
       isa<mlir::tensor::EmptyOp>(op))
     return false;

@@ -7,7 +7,7 @@
 // RUN: not ckpt-opt --ckpt-plan=budget=9223372036854775808B %s 2>&1 | FileCheck --check-prefix=BEYOND %s
 // RUN: not ckpt-opt --ckpt-plan=strategy=budget %s 2>&1 | FileCheck --check-prefix=NEEDS %s
 // RUN: not ckpt-opt --ckpt-plan=strategy=magic %s 2>&1 | FileCheck --check-prefix=MAGIC %s
-// RUN: not ckpt-opt --ckpt-plan=strategy=rotor %s 2>&1 | FileCheck --check-prefix=ROTOR %s
+// RUN: not ckpt-opt --ckpt-plan="strategy=save-all budget=300B" %s 2>&1 | FileCheck --check-prefix=OTHERS %s
 // RUN: not ckpt-opt --ckpt-plan="strategy=selective ratio=1.5" %s 2>&1 | FileCheck --check-prefix=RATIO %s
 // RUN: not ckpt-opt --ckpt-plan="strategy=every-nth n=0" %s 2>&1 | FileCheck --check-prefix=NTH %s
 // RUN: not ckpt-opt --ckpt-plan="strategy=layers layers=9" %s 2>&1 | FileCheck --check-prefix=RANGE %s
@@ -20,6 +20,8 @@
 // RUN: not ckpt-opt --ckpt-plan="budget=300B report=%t.json" %s 2>%t.err | count 0
 // RUN: FileCheck --check-prefix=INFEASIBLE %s < %t.err
 // RUN: FileCheck --check-prefix=JSON %s < %t.json
+// RUN: not ckpt-opt --ckpt-plan="budget=300B count-arguments" %s 2>&1 | FileCheck --check-prefix=COUNTED %s
+// RUN: not ckpt-opt --ckpt-plan=frontier=1 %s 2>&1 | FileCheck --check-prefix=FRONTIER %s
 
 // ZERO: error: expected a budget such as 4096 (MiB), 512KiB, 1.5GB or 50%, but got '0': a budget is at least one byte
 // NEGATIVE: but got '-5', which is negative
@@ -28,7 +30,7 @@
 // BEYOND: a budget is below 2^63 bytes
 // NEEDS: strategy 'budget' needs a budget, such as budget=4096
 // MAGIC: expected a strategy of docs/Strategies.md, but got 'magic'
-// ROTOR: strategy 'rotor' is not supported yet
+// OTHERS: error: strategy 'save-all' has no plan within 300 bytes; its smallest takes {{[0-9]+}} bytes
 // RATIO: expected 'ratio' to be in [0, 1], but got 1.5
 // NTH: expected 'n' to be at least 1, but got 0
 // RANGE: 9
@@ -38,8 +40,12 @@
 // DEVICE: expected a known device, but got 'abacus'; known are cpu
 // TIME: expected 'time-limit-ms' not to be negative, but got -3
 // REPORT: cannot write '{{.*}}.none/r.json'
-// INFEASIBLE: no plan was found for a budget of 300 B (300 bytes); the smallest budget for which one was found is [[BYTES:[0-9]+]] bytes, and no plan does with less than {{[0-9]+}} bytes
-// INFEASIBLE: note: 'a · math.exp' takes 400 B there and is made by the kernel at the peak
+// INFEASIBLE: a budget of 300 B (300 bytes) is proven infeasible: the least possible is 512 bytes, for which there is a plan
+// INFEASIBLE: note: {{.*}}'linalg.vecmat' (a · dot) alone needs 512 bytes for what it reads and writes
+// INFEASIBLE: note: 'a · math.exp' takes 512 B there and is read or written by the kernel at the peak
+// COUNTED: the least possible is 41312 bytes, for which there is a plan; arguments and results count, with 40800 bytes
+// COUNTED: note: argument 'argument 1' takes 39.1 KiB throughout, which 'count-arguments' counts
+// FRONTIER: expected 'frontier' to be a number of budgets from 2 to 10000, but got 1
 // JSON: "feasible": false
 func.func @f(%x: tensor<100xf32>, %w: tensor<100x100xf32>) -> tensor<100xf32> {
   %zero = arith.constant 0.0 : f32

@@ -277,3 +277,52 @@ func.func private @log(tensor<8xf32>)
 func.func @other(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<4xf32>
 }
+
+// -----
+
+// A result over an input whose elements are read in another order.
+func.func @reversed(%x: tensor<4x4xf32>) -> tensor<4x4xf32>
+    attributes {ckpt.arena_bytes = 256 : i64} {
+  // expected-note @+1 {{which is made here}}
+  %0 = ckpt.kernel(%a = %x : tensor<4x4xf32>) slots [0 : 64] {
+    %e = math.exp %a : tensor<4x4xf32>
+    ckpt.yield %e : tensor<4x4xf32>
+  } -> tensor<4x4xf32>
+  // expected-error @+1 {{result 0 is written over input 0, of which other elements are still to be read}}
+  %1 = ckpt.kernel(%a = %0 : tensor<4x4xf32>) slots [0 : 64] {
+    %empty = tensor.empty() : tensor<4x4xf32>
+    %t = linalg.transpose ins(%a : tensor<4x4xf32>) outs(%empty : tensor<4x4xf32>) permutation = [1, 0]
+    %e = math.tanh %t : tensor<4x4xf32>
+    ckpt.yield %e : tensor<4x4xf32>
+  } -> tensor<4x4xf32>
+  %2 = ckpt.kernel(%a = %1 : tensor<4x4xf32>) slots [-1 : 64] {
+    %e = math.absf %a : tensor<4x4xf32>
+    ckpt.yield %e : tensor<4x4xf32>
+  } -> tensor<4x4xf32>
+  return %2 : tensor<4x4xf32>
+}
+
+// -----
+
+// A product that CSE would merge with the first one.
+func.func @product(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %0 = linalg.matmul ins(%x, %y : tensor<4x4xf32>, tensor<4x4xf32>) outs(%y : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = math.exp %0 : tensor<4x4xf32>
+  // expected-error @+1 {{runs again, but no barrier keeps it apart from its first run}}
+  %2 = linalg.matmul ins(%x, %y : tensor<4x4xf32>, tensor<4x4xf32>) outs(%y : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %3 = arith.mulf %1, %2 : tensor<4x4xf32>
+  return %3 : tensor<4x4xf32>
+}
+
+// -----
+
+// A barrier that could move up to the first product.
+func.func @product(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %0 = linalg.matmul ins(%x, %y : tensor<4x4xf32>, tensor<4x4xf32>) outs(%y : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = math.exp %0 : tensor<4x4xf32>
+  %b = ckpt.barrier %x : tensor<4x4xf32>
+  // expected-error @+1 {{runs again behind a barrier that waits for nothing that is made after its first run}}
+  %2 = linalg.matmul ins(%b, %y : tensor<4x4xf32>, tensor<4x4xf32>) outs(%y : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %3 = arith.mulf %1, %2 : tensor<4x4xf32>
+  return %3 : tensor<4x4xf32>
+}

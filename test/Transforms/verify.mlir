@@ -43,3 +43,13 @@ func.func @effects(%x: tensor<4xf32>) -> tensor<4xf32> {
   %3 = arith.addf %again, %2 : tensor<4xf32>
   return %3 : tensor<4xf32>
 }
+
+// A product that runs again behind a barrier.
+func.func @product(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %0 = linalg.matmul ins(%x, %y : tensor<4x4xf32>, tensor<4x4xf32>) outs(%y : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = math.exp %0 : tensor<4x4xf32>
+  %b = ckpt.barrier %x after (%1 : tensor<4x4xf32>) : tensor<4x4xf32>
+  %2 = linalg.matmul ins(%b, %y : tensor<4x4xf32>, tensor<4x4xf32>) outs(%y : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %3 = arith.mulf %1, %2 : tensor<4x4xf32>
+  return %3 : tensor<4x4xf32>
+}

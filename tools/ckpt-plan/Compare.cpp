@@ -106,7 +106,7 @@ std::string Compare::figures(const Verdict &verdict) const {
 
 void Compare::printRow(const Row &row) const {
   char text[160];
-  std::snprintf(text, sizeof(text), "| %-13s | %-22s | %15s | ",
+  std::snprintf(text, sizeof(text), "| %-13s | %-26s | %15s | ",
                 row.strategy.c_str(), row.setting.c_str(),
                 formatCount(row.arenaBytes).c_str());
   std::cout << text << figures(row.theirs) << " | "
@@ -115,7 +115,7 @@ void Compare::printRow(const Row &row) const {
 }
 
 void Compare::print() const {
-  std::cout << "| strategy      | setting                |     arena bytes "
+  std::cout << "| strategy      | setting                    |     arena bytes "
                "|      time |    FLOPs |  our time | our FLOPs |\n"
                "|---|---|--:|--:|--:|--:|--:|\n";
   size_t worse = 0, moreFlops = 0;

@@ -2,8 +2,10 @@
 
 #include "Tool.h"
 #include "ckpt/Plan/Baselines.h"
+#include "ckpt/Plan/Explain.h"
 #include "ckpt/Plan/Pack.h"
 
+#include <algorithm>
 #include <iostream>
 
 using namespace ckpt::plan;
@@ -25,6 +27,7 @@ private:
   bool readPlan();
   bool solve();
   bool solveWithin(int64_t bytes);
+  bool failInfeasible(int64_t bytes, const Solution &smallest) const;
   bool searchAll(int64_t bytes);
   bool finish(const std::string &planned);
   void report() const;
@@ -45,7 +48,8 @@ private:
 } // namespace
 
 bool Solve::start() {
-  if (!readBudget(arguments, budget) || !readEffort(arguments, options) ||
+  if (!readBudget(arguments, budget) ||
+      !readSolverOptions(arguments, options) ||
       !tool::readProblem(arguments.file, problem))
     return false;
   written = asWritten(problem);
@@ -115,12 +119,27 @@ bool Solve::solveWithin(int64_t bytes) {
     solution = std::move(*result.best);
     return true;
   }
-  return fail(arguments.file,
-              "no plan was found for a budget of " + std::to_string(bytes) +
-                  " bytes; the smallest budget for which one was found is " +
-                  std::to_string(result.smallest.plan.arenaBytes) +
-                  " bytes, and no plan does with less than " +
-                  std::to_string(Bound(problem).minimumBytes()) + " bytes");
+  if (!result.smallest.verdict.error.empty())
+    return fail(arguments.file, result.smallest.verdict.error);
+  return failInfeasible(bytes, result.smallest);
+}
+
+/// An error with what is known, and notes with what would lower it.
+bool Solve::failInfeasible(int64_t bytes, const Solution &smallest) const {
+  int64_t bound = Bound(problem).minimumBytes();
+  fail(arguments.file, describeBudget(bytes, smallest.plan.arenaBytes, bound));
+  auto note = [&](const std::string &what) {
+    std::cerr << arguments.file << ": note: " << what << "\n";
+  };
+  std::string cause = describeBound(problem, bound);
+  if (!cause.empty())
+    note(cause);
+  constexpr size_t shown = 8;
+  std::vector<HeldAtPeak> held =
+      explainPeak(problem, smallest.plan, smallest.verdict);
+  for (size_t i = 0; i < std::min(held.size(), shown); ++i)
+    note("at the peak of the smallest plan, " + describe(problem, held[i]));
+  return false;
 }
 
 bool Solve::searchAll(int64_t bytes) {

@@ -2,8 +2,8 @@
 
 #include "Tool.h"
 
+#include <charconv>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -53,6 +53,19 @@ bool tool::writeFile(const std::string &path, const std::string &text) {
   return true;
 }
 
+bool tool::readInteger(const Arguments &arguments, const std::string &name,
+                       int64_t least, int64_t most, int64_t &number) {
+  std::string text = arguments.value(name);
+  const char *end = text.data() + text.size();
+  auto [stop, error] = std::from_chars(text.data(), end, number);
+  return (error == std::errc() && stop == end && number >= least &&
+          number <= most) ||
+         fail("ckpt-plan", "expected '--" + name + "' to be an integer from " +
+                               std::to_string(least) + " to " +
+                               std::to_string(most) + ", but got '" + text +
+                               "'");
+}
+
 bool tool::readBudget(const Arguments &arguments,
                       std::optional<Budget> &budget) {
   std::string error;
@@ -62,20 +75,14 @@ bool tool::readBudget(const Arguments &arguments,
          fail("ckpt-plan", error);
 }
 
-bool tool::readEffort(const Arguments &arguments, SolverOptions &options) {
+bool tool::readSolverOptions(const Arguments &arguments,
+                             SolverOptions &options) {
   if (isatty(STDERR_FILENO))
     options.progress = [](const std::string &line) {
       std::cerr << "\r\033[K" << line << std::flush;
     };
   if (!arguments.has("time-limit"))
     return true;
-  std::string text = arguments.value("time-limit");
-  char *end = nullptr;
-  double seconds = std::strtod(text.c_str(), &end);
-  constexpr double most = 1e6;
-  if (*end != '\0' || !(seconds >= 0 && seconds <= most))
-    return fail("ckpt-plan",
-                "expected a time limit in seconds, but got '" + text + "'");
-  options.timeLimitMs = static_cast<int64_t>(1000 * seconds);
-  return true;
+  constexpr int64_t most = 1'000'000'000;
+  return readInteger(arguments, "time-limit", 0, most, options.timeLimitMs);
 }

@@ -35,6 +35,11 @@ struct Arguments {
 /// Prints "where: error: what" to stderr; returns false.
 bool fail(const std::string &where, const std::string &what);
 
+/// The option \p name as an integer from \p least to \p most. Prints an error
+/// and returns false if it is none.
+bool readInteger(const Arguments &arguments, const std::string &name,
+                 int64_t least, int64_t most, int64_t &number);
+
 /// Reads a file, or standard input for "-". Prints an error and returns false
 /// if it cannot be read.
 bool readFile(const std::string &path, std::string &text);
@@ -48,16 +53,18 @@ bool writeFile(const std::string &path, const std::string &text);
 /// no budget.
 bool readBudget(const Arguments &arguments, std::optional<Budget> &budget);
 
-/// The option `time-limit`, with progress where stderr is a terminal. Prints an
-/// error and returns false if it is no number of seconds.
-bool readEffort(const Arguments &arguments, SolverOptions &options);
+/// The options of the solver, with progress where stderr is a terminal. Prints
+/// an error and returns false if one is wrong.
+bool readSolverOptions(const Arguments &arguments, SolverOptions &options);
 
 /// The modes. Each prints to stdout, or an error to stderr and returns false.
 bool solveMode(const Arguments &arguments);
 bool checkPlanMode(const Arguments &arguments);
 bool compareMode(const Arguments &arguments);
-bool generateMode(const Arguments &arguments);
 bool frontierMode(const Arguments &arguments);
+bool diffMode(const Arguments &arguments);
+bool packMode(const Arguments &arguments);
+bool generateMode(const Arguments &arguments);
 
 } // namespace ckpt::plan::tool
 

@@ -31,6 +31,11 @@ constexpr Mode modes[] = {
      "Plans the problem in FILE ('-': standard input) and prints a report."},
     {"check-plan", "FILE", checkPlanMode,
      "check the plan in FILE instead of making one"},
+    {"diff", "OLD", diffMode,
+     "FILE and OLD are plan files (ckpt-opt --ckpt-plan=save-plan=...): say "
+     "what changed"},
+    {"frontier", "POINTS", frontierMode,
+     "the curve of peak against time, for so many budgets"},
     {"compare", "", compareMode,
      "compare the planner with published strategies, or with the one of "
      "--strategy, at equal arenas"},
@@ -40,6 +45,9 @@ constexpr Mode modes[] = {
      /*takesFile=*/false},
     {"frontier", "POINTS", frontierMode,
      "the curve of peak against time, for so many budgets"},
+    {"pack", "", packMode,
+     "place the buffers of FILE, a table such as MiniMalloc's (columns id, "
+     "lower, upper, size), in one arena"},
 };
 
 /// An option of one or several modes.
@@ -58,10 +66,14 @@ constexpr Option options[] = {
      "no limit (the default without); reference: least extra FLOPs by "
      "exhaustive search; or a published strategy of docs/Comparison.md, such "
      "as sqrt: its fastest plan, within the budget if one is given"},
+    {"max-growth", "SHARE",
+     "with --diff: fail if the arena takes more than this share, such as 2%, "
+     "beyond that of OLD"},
+    {"time-limit", "MS",
+     "milliseconds after which the best plan so far is taken (default: 5000; "
+     "0: one round)"},
     {"json", "FILE", "with --frontier: also write the curve as JSON"},
     {"svg", "FILE", "with --frontier: also write the curve as a picture"},
-    {"time-limit", "SECONDS",
-     "stop improving after this (5); 0: the first round only"},
     {"print-plan", "", "print the plan too; the report becomes comments"},
 };
 

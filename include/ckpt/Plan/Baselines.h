@@ -52,6 +52,17 @@ Solution solveBaseline(const Problem &problem, std::string_view name,
                        std::optional<int64_t> budgetBytes,
                        const SolverOptions &options);
 
+/// The fastest plan within \p budgetBytes that moves and repeats kernels of
+/// \p start greedily; nothing if none is found. \p start writes every value
+/// once, as the unlimited plan does.
+std::optional<Solution> repeatKernels(const Problem &problem, const Plan &start,
+                                      int64_t budgetBytes);
+
+/// Leaves out kernels of \p plan, a legal one without slots, that write only
+/// what stood in memory before and without which the live peak stays within
+/// \p budgetBytes; the slowest first. One simulation for each.
+void dropRepeats(const Problem &problem, Plan &plan, int64_t budgetBytes);
+
 } // namespace ckpt::plan
 
 #endif // CKPT_PLAN_BASELINES_H

@@ -49,6 +49,8 @@ struct FrontierPoint {
   Solution solution;
   /// No plan within the budget has fewer extra FLOPs.
   int64_t extraFlopsBound = 0;
+  /// None is faster.
+  int64_t timeBoundNs = 0;
 };
 
 struct Frontier {

@@ -17,6 +17,29 @@ enum class PackEffort : uint8_t { Orders, Search };
 void packSlots(const Problem &problem, Plan &plan, int64_t budgetBytes,
                PackEffort effort = PackEffort::Search);
 
+/// A place that is occupied from moment `first` to `last`, both inclusive:
+/// kernels of a plan, or any other numbering from 0.
+struct Buffer {
+  int32_t first = 0;
+  int32_t last = 0;
+  int64_t bytes = 0;
+
+  int64_t duration() const { return last - first + 1; }
+};
+
+/// An offset per buffer and where the last one ends.
+struct Packing {
+  std::vector<int64_t> offsets;
+  int64_t arenaBytes = 0;
+};
+
+/// Largest sum of buffers that live together: no arena is smaller.
+int64_t loadBytes(const std::vector<Buffer> &buffers);
+
+/// What packSlots does once it knows the buffers.
+Packing packBuffers(const std::vector<Buffer> &buffers, int64_t budgetBytes,
+                    PackEffort effort = PackEffort::Search);
+
 } // namespace ckpt::plan
 
 #endif // CKPT_PLAN_PACK_H

@@ -28,6 +28,14 @@ struct Figures {
   /// No plan within the arena of this one has fewer extra FLOPs, whatever its
   /// order, fusion and recomputations.
   int64_t extraFlopsBound = 0;
+  /// Nor is one faster.
+  int64_t costBoundNs = 0;
+  /// The price of memory: this many bytes more would save so much time by plans
+  /// that were found, and it is proven that they save no more than so many
+  /// FLOPs. 0 bytes without a budget.
+  int64_t nextBytes = 0;
+  int64_t nextSavedNs = 0;
+  int64_t nextSavedFlopsAtMost = 0;
   int64_t bytesMoved = 0;
   int64_t baselineBytesMoved = 0;
   int64_t writtenBytesMoved = 0;
@@ -66,6 +74,10 @@ struct LiveAtPeak {
 /// Grouped, most bytes first.
 std::vector<LiveAtPeak> liveAtPeak(const Problem &problem,
                                    const Verdict &verdict);
+
+/// An amount of memory that is little beside \p bytes and easy to read: 1, 10
+/// or 100 of a binary unit.
+int64_t smallStep(int64_t bytes);
 
 /// Writes the report that `--ckpt-plan` prints to stderr.
 void printReport(const Problem &problem, const Solution &solution,

@@ -79,7 +79,7 @@ public:
   int64_t minimumBytes() const { return minimum; }
 
 private:
-  /// extraFlops >= (value - price * (budget - room)) / scale.
+  /// extra >= (value - price * (budget - room)) / scale.
   struct Line {
     int64_t value;
     int64_t price;
@@ -87,7 +87,11 @@ private:
   };
   using Lines = std::vector<Line>;
   /// Every plan obeys all lines of one case of each group.
-  std::vector<std::vector<Lines>> groups;
+  using Groups = std::vector<std::vector<Lines>>;
+  static int64_t extra(const Groups &groups, int64_t budgetBytes,
+                       int64_t scale);
+
+  Groups flopGroups, timeGroups;
   int64_t minimum = 0;
   /// No plan is faster, whatever its arena.
   int64_t unlimitedNs = 0;

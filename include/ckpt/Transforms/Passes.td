@@ -71,10 +71,21 @@ def PlanPass : Pass<"ckpt-plan", "::mlir::ModuleOp"> {
     (docs/Strategies.md); fusion, order and places are planned all the same. The
     same options can stand in a `ckpt.strategy` attribute on the function.
 
-    Fails when the budget is infeasible, with the smallest budget for which a
-    plan was found, a lower bound on any feasible budget, and a note at each
-    value that stands in the way; the IR is left as it was and the report file is
-    still written.
+    `save-plan` keeps the plan in a file, line by line, to be stored beside the
+    program and compared with `ckpt-plan --diff`. `plan-file` replays such a
+    file, exactly and without a search, and refuses it with an error at the first
+    op that is not the planned one.
+
+    Fails when no plan is found for the budget, with the smallest one for which
+    a plan was found and a lower bound on any feasible one; says that the budget
+    is infeasible only where that is proven. Notes say what the bound comes from
+    and what keeps each value that stands in the way. The IR is left as it was
+    and the report file is still written.
+
+    `--ckpt-plan=frontier=20` prints what 20 budgets cost, from the smallest for
+    which a plan is found to the baseline, with bounds, in about the time of one
+    plan (docs/Frontier.md). Without a budget or a strategy that is all that it
+    does.
   }];
   let options = [
     Option<"budget", "budget", "std::string", "\"\"",
@@ -98,7 +109,17 @@ def PlanPass : Pass<"ckpt-plan", "::mlir::ModuleOp"> {
            "Stop improving after this; 0: the first plan">,
     Option<"reportFile", "report", "std::string", "\"\"",
            "Also write the figures to this file, as JSON">,
+    Option<"savePlan", "save-plan", "std::string", "\"\"",
+           "Also write the plan to this file (docs/PlanFormat.md)">,
+    Option<"planFile", "plan-file", "std::string", "\"\"",
+           "Replay the plan of this file instead of searching for one">,
     Option<"quiet", "quiet", "bool", "false", "No report on stderr">,
+    Option<"frontier", "frontier", "int32_t", "0",
+           "Print the curve of peak against time for so many budgets">,
+    Option<"frontierJson", "frontier-json", "std::string", "\"\"",
+           "Also write the curve to this file, as JSON">,
+    Option<"frontierSvg", "frontier-svg", "std::string", "\"\"",
+           "Also write the curve to this file, as a picture">,
     Option<"ratio", "ratio", "std::string", "\"\"", "selective: share of layers">,
     Option<"every", "n", "std::string", "\"\"", "every-nth: the distance">,
     Option<"topK", "top-k", "std::string", "\"\"", "largest: how many layers">,
@@ -191,11 +212,14 @@ def VerifyPass : Pass<"ckpt-verify", "::mlir::ModuleOp"> {
     - every result is that of the original;
     - ops with effects run once each and in their order, and what may not be
       repeated runs no more often than in the original;
-    - places hold what is read, as in `--ckpt-verify-slots`;
+    - places hold what is read, as in `--ckpt-verify-slots`, and a kernel that
+      writes a result over one of its inputs reads each element of it only to
+      make the element at its place;
     - a kernel that makes something again is marked, and waits for a value that
       was made after what it repeats: without such an `after` operand CSE could
       merge the two. Only where no value that was made since lives past the
-      kernel, it is enough that it reads one.
+      kernel, it is enough that it reads one. Barriers have to do the same for
+      dissolved kernels.
 
     The pass trusts no plan. All functions and symbols of the file are compared
     with those of the same name. An error stands at the op of the rewritten file,

@@ -10,6 +10,7 @@
 
 #include "ckpt/Analysis/Layers.h"
 #include "ckpt/Plan/Budget.h"
+#include "ckpt/Plan/PlanFile.h"
 #include "ckpt/Plan/Report.h"
 #include "ckpt/Plan/Strategies.h"
 
@@ -55,6 +56,17 @@ void annotatePlan(ProgramProblem &program, const plan::Solution &solution);
 /// were edited since, one is derived from the decisions, with a remark. Reports
 /// an error at the first op that is not the planned one.
 FailureOr<plan::Solution> readPlan(ProgramProblem &program);
+
+/// The plan of \p program as a file; \p budgetBytes is -1 without a budget.
+plan::PlanFile makePlanFile(const ProgramProblem &program,
+                            const plan::Solution &solution,
+                            int64_t budgetBytes);
+
+/// The schedule of a plan file, for \p program. Reports an error at the first
+/// op that is not the planned one, or that the file does not agree with itself
+/// about.
+FailureOr<plan::Solution> readPlanFile(ProgramProblem &program,
+                                       const plan::PlanFile &file);
 
 /// Layers whose backward pass is made later, by somebody else.
 bool isForwardChain(const LayerChain &chain);

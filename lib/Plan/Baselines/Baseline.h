@@ -10,6 +10,7 @@
 #define CKPT_LIB_PLAN_BASELINES_BASELINE_H
 
 #include "ckpt/Plan/Baselines.h"
+#include "ckpt/Plan/Budget.h"
 
 namespace ckpt::plan {
 
@@ -31,6 +32,9 @@ public:
   void addPlan(const std::string &setting, Plan plan);
   void add(const std::string &setting, Solution solution);
 };
+
+// Checkmate.cpp
+void addCheckmate(BaselineRun &run);
 
 // Dtr.cpp
 void addDtr(BaselineRun &run);

@@ -31,6 +31,8 @@ constexpr Entry entries[] = {
     {"xla-greedy", addXlaGreedy,
      "XLA, xla/hlo/transforms/simplifiers/hlo_rematerialization.cc"},
     {"dtr", addDtr, "Kirisame et al., ICLR 2021 (arXiv 2006.09616)"},
+    {"checkmate", addCheckmate,
+     "Jain et al., MLSys 2020 (arXiv 1910.02653), sections 4 and 5"},
 };
 } // namespace
 
@@ -134,9 +136,11 @@ BaselineCurve ckpt::plan::baselineCurve(const Problem &problem,
     run.curve.error = run.unlimited.verdict.error;
   else
     entry->addPoints(run);
-  if (run.curve.error.empty() && run.curve.points.empty())
-    run.curve.error = "strategy '" + std::string(name) + "' has no plan; " +
-                      run.curve.refused.front();
+  if (run.curve.error.empty() && run.curve.points.empty()) {
+    run.curve.error = "strategy '" + std::string(name) + "' has no plan";
+    if (!run.curve.refused.empty())
+      run.curve.error += "; " + run.curve.refused.front();
+  }
   return std::move(run.curve);
 }
 

@@ -169,7 +169,7 @@ void ckpt::plan::addDtr(BaselineRun &run) {
   KernelGraph graph(run.problem, run.unlimited.plan);
   for (int64_t target : run.targets) {
     std::vector<KernelRun> runs = DtrSimulation(graph, target).run();
-    std::string setting = "memory " + std::to_string(target);
+    std::string setting = "memory " + formatBytes(target);
     if (runs.empty() && !graph.nodes.empty())
       run.curve.refused.push_back(setting + ": out of memory");
     else

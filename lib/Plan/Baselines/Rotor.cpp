@@ -236,12 +236,13 @@ void ckpt::plan::addRotor(BaselineRun &run) {
   }
   KernelChain chain(graph, stages);
   int64_t bytes = tapesAndWork(StageFigures(chain, /*unitBytes=*/1).run());
-  int64_t unitBytes = std::max<int64_t>(1, bytes / (units - stages.count));
+  // Each stage rounds up once, and so does what works besides.
+  int64_t unitBytes = 1 + bytes / (units - stages.count - 2);
   RotorTable table(StageFigures(chain, unitBytes).run(), units);
   for (int32_t setting = settings; setting > 0; --setting) {
     int32_t memory = units * setting / settings;
     if (table.timeNs(memory))
-      run.addPlan("memory " + std::to_string(memory * unitBytes),
+      run.addPlan("memory " + formatBytes(memory * unitBytes),
                   graph.emit(followSteps(chain, table.steps(memory))));
   }
 }

@@ -86,7 +86,7 @@ void ckpt::plan::addChenGreedy(BaselineRun &run) {
     auto bytes = static_cast<int64_t>(static_cast<double>(largest) * factor);
     std::vector<int32_t> boundaries = greedyBoundaries(stages, bytes);
     if (tried.insert(boundaries).second)
-      addBoundaries(run, stages, "threshold " + std::to_string(bytes),
+      addBoundaries(run, stages, "threshold " + formatBytes(bytes),
                     std::move(boundaries));
   }
 }

@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Baseline.h"
-#include "KernelGraph.h"
+#include "Walk.h"
 
 #include <algorithm>
 
@@ -19,8 +19,9 @@ namespace {
 
 class Walker {
 public:
-  Walker(const KernelGraph &graph, int64_t limitBytes, size_t mostInBlock)
-      : graph(graph), limit(limitBytes), mostInBlock(mostInBlock),
+  Walker(const KernelGraph &graph, int64_t limitBytes,
+         const WalkOptions &options)
+      : graph(graph), limit(limitBytes), options(options),
         wasMoved(graph.nodes.size(), 0) {
     for (size_t node = 0; node < graph.nodes.size(); ++node)
       runs.push_back(graph.firstRun(static_cast<int32_t>(node)));
@@ -52,6 +53,7 @@ private:
     size_t first = 0, place = 0;
     std::vector<KernelRun> parts;
     int64_t freedBytes = 0;
+    int64_t timeNs = 0;
     /// Nobody has read the results yet: the runs themselves move.
     bool isMove = false;
   };
@@ -74,6 +76,7 @@ private:
            graph.slot(instance.value) > 0 && !isReadHere(instance.value);
   }
   void findHolders();
+  bool isBetter(const Candidate &a, const Candidate &b) const;
   bool step();
   bool makeCandidate(size_t first, size_t count, Candidate &candidate) const;
   bool findFreed(size_t first, size_t count, Candidate &candidate) const;
@@ -83,7 +86,7 @@ private:
 
   const KernelGraph &graph;
   const int64_t limit;
-  const size_t mostInBlock;
+  const WalkOptions options;
   size_t here = 0;
   /// By node: neighbours must not push each other ahead for ever.
   std::vector<char> wasMoved;
@@ -219,22 +222,34 @@ bool Walker::makeCandidate(size_t first, size_t count,
   if (!findFreed(first, count, candidate) || !addParts(count, candidate))
     return false;
   candidate.freedBytes -= revivedBytes(candidate);
+  for (const KernelRun &part : candidate.parts)
+    candidate.timeNs +=
+        part.outputs.empty() ? 0 : graph.nodes[part.node].timeNs;
   return candidate.freedBytes > 0;
+}
+
+/// Moves cost nothing and go first.
+bool Walker::isBetter(const Candidate &a, const Candidate &b) const {
+  if (a.isMove != b.isMove)
+    return a.isMove;
+  if (!options.weighTime)
+    return a.freedBytes > b.freedBytes;
+  return static_cast<double>(a.freedBytes) * static_cast<double>(b.timeNs) >
+         static_cast<double>(b.freedBytes) * static_cast<double>(a.timeNs);
 }
 
 /// Applies the best block, of as few instructions as will do; false if nothing
 /// frees bytes.
 bool Walker::step() {
   findHolders();
-  for (size_t count = 1; count <= mostInBlock; count *= 2) {
+  for (size_t count = 1; count <= options.mostInBlock; count *= 2) {
     std::optional<Candidate> best;
     for (size_t last : holders) {
       Candidate candidate;
       if (last + 1 < count ||
           !makeCandidate(last + 1 - count, count, candidate))
         continue;
-      if (!best || std::make_pair(candidate.isMove, candidate.freedBytes) >
-                       std::make_pair(best->isMove, best->freedBytes))
+      if (!best || isBetter(candidate, *best))
         best = std::move(candidate);
     }
     if (best) {
@@ -261,12 +276,17 @@ void Walker::apply(const Candidate &candidate) {
   }
 }
 
+std::vector<KernelRun> ckpt::plan::walk(const KernelGraph &graph,
+                                        int64_t limitBytes,
+                                        const WalkOptions &options) {
+  return Walker(graph, limitBytes, options).run();
+}
+
 void ckpt::plan::addXlaGreedy(BaselineRun &run) {
   KernelGraph graph(run.problem, run.unlimited.plan);
-  constexpr size_t blockLimits[] = {1, 8};
   for (int64_t limit : run.targets)
-    for (size_t mostInBlock : blockLimits)
-      run.addPlan("limit " + std::to_string(limit) + ", block " +
+    for (size_t mostInBlock : {1, 8})
+      run.addPlan("limit " + formatBytes(limit) + ", block " +
                       std::to_string(mostInBlock),
-                  graph.emit(Walker(graph, limit, mostInBlock).run()));
+                  graph.emit(walk(graph, limit, {mostInBlock, false})));
 }

@@ -90,4 +90,37 @@ TEST(Bound, KnowsThatHeldResultsMayBeMadeLate) {
   EXPECT_EQ(Bound(b.problem).extraFlops(10240), 0);
 }
 
+/// A product with its epilogue, and a copy of it that no anchor can write: time
+/// of two kernels that read and write what they must.
+TEST(Bound, AddsUpTheTimeOfKernelsThatEveryPlanHas) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix);
+  ValueId product = b.contraction({memory(x)}, matrix);
+  ValueId turned = b.fusible({any(product)}, matrix);
+  b.result(b.contraction({memory(turned)}, matrix));
+  std::optional<Plan> plan =
+      solveReference(b.problem, INT64_MAX / 4, Objective::Time);
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->kernels.size(), 3u);
+  EXPECT_EQ(Bound(b.problem).timeNs(INT64_MAX / 4),
+            validate(b.problem, *plan, false).timeNs);
+}
+
+/// The repetition that a tight budget needs takes a kernel's time.
+TEST(Bound, ChargesTheTimeOfRepetitions) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix);
+  ValueId first = b.contraction({memory(x)}, matrix);
+  ValueId second = b.contraction({memory(first)}, matrix);
+  ValueId third = b.contraction({memory(second)}, matrix);
+  b.result(b.contraction({memory(third), memory(first)}, matrix));
+  std::optional<Plan> plan =
+      solveReference(b.problem, 2 * 4096, Objective::Time);
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(Bound(b.problem).timeNs(2 * 4096),
+            validate(b.problem, *plan, false).timeNs);
+  EXPECT_GT(Bound(b.problem).timeNs(2 * 4096),
+            Bound(b.problem).timeNs(INT64_MAX / 4));
+}
+
 } // namespace

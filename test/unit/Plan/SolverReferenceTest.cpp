@@ -45,6 +45,7 @@ void checkBudget(const Problem &problem, const Bound &bound, int64_t budget,
   EXPECT_EQ(result.best->verdict.error, "");
   EXPECT_LE(result.best->plan.arenaBytes, budget);
   EXPECT_GE(result.best->verdict.extraFlops, least);
+  EXPECT_GE(result.best->verdict.timeNs, bound.timeNs(budget));
 }
 
 Tally checkSeeds(uint64_t first, uint64_t last, const RandomOptions &options) {

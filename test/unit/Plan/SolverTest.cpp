@@ -97,6 +97,7 @@ TEST(SolveBudget, SweepStaysWithinBudgetsAndAboveBounds) {
     EXPECT_EQ(result.best->verdict.error, "");
     EXPECT_LE(result.best->plan.arenaBytes, budget);
     EXPECT_GE(result.best->verdict.extraFlops, lastBound);
+    EXPECT_GE(result.best->verdict.timeNs, bound.timeNs(budget));
     EXPECT_LE(bound.minimumBytes(), budget);
     EXPECT_LE(result.smallest.plan.arenaBytes, result.best->plan.arenaBytes);
   }

@@ -68,38 +68,53 @@ static Mutation exchange(OpOperand &operand, Value other) {
           [&operand, before] { operand.set(before); }};
 }
 
+static Value behindBarriers(Value value) {
+  while (auto barrier = value.getDefiningOp<BarrierOp>())
+    value = barrier.getValues()[cast<OpResult>(value).getResultNumber()];
+  return value;
+}
+
 /// Whether two values could mean the same though they are not one value.
 static bool mayBeEqual(Value a, Value b) {
+  a = behindBarriers(a);
+  b = behindBarriers(b);
   Operation *makesA = a.getDefiningOp(), *makesB = b.getDefiningOp();
   if (!makesA || !makesB)
     return a == b;
   return makesA->getName() == makesB->getName();
 }
 
-/// All ops in all kernels, those in their regions too.
-template <typename F>
-static void forEachOp(ArrayRef<KernelOp> kernels, F function) {
-  for (KernelOp kernel : kernels)
-    KernelOp(kernel).getBody().walk([&](Operation *op) { function(op); });
+/// Operands that say what is computed: not those that only order.
+static MutableArrayRef<OpOperand> meantOperands(Operation *op) {
+  if (isa<KernelOp>(op))
+    return {};
+  if (auto barrier = dyn_cast<BarrierOp>(op))
+    return op->getOpOperands().take_front(barrier.getValues().size());
+  return op->getOpOperands();
 }
 
-SmallVector<Mutation> ckpt::wrongOperands(ArrayRef<KernelOp> kernels) {
+/// The nearest value before \p op in its block that could be meant instead.
+static Value otherThan(Value value, Operation *op) {
+  auto fits = [&](Value other) {
+    return other.getType() == value.getType() && !mayBeEqual(other, value);
+  };
+  for (Operation *earlier = op->getPrevNode(); earlier;
+       earlier = earlier->getPrevNode())
+    for (Value other : earlier->getResults())
+      if (fits(other))
+        return other;
+  for (Value other : op->getBlock()->getArguments())
+    if (fits(other))
+      return other;
+  return {};
+}
+
+SmallVector<Mutation> ckpt::wrongOperands(mlir::func::FuncOp step) {
   SmallVector<Mutation> mutations;
-  forEachOp(kernels, [&](Operation *op) {
-    for (OpOperand &operand : op->getOpOperands()) {
-      SmallVector<Value> others(op->getBlock()->getArguments());
-      for (Operation &earlier : *op->getBlock()) {
-        if (&earlier == op)
-          break;
-        llvm::append_range(others, earlier.getResults());
-      }
-      for (Value other : llvm::reverse(others))
-        if (other.getType() == operand.get().getType() &&
-            !mayBeEqual(other, operand.get())) {
-          mutations.push_back(exchange(operand, other));
-          break;
-        }
-    }
+  step.getBody().walk([&](Operation *op) {
+    for (OpOperand &operand : meantOperands(op))
+      if (Value other = otherThan(operand.get(), op))
+        mutations.push_back(exchange(operand, other));
   });
   return mutations;
 }
@@ -160,9 +175,11 @@ static Attribute offByOne(Attribute attribute) {
   return {};
 }
 
-SmallVector<Mutation> ckpt::wrongAttributes(ArrayRef<KernelOp> kernels) {
+SmallVector<Mutation> ckpt::wrongAttributes(mlir::func::FuncOp step) {
   SmallVector<Mutation> mutations;
-  forEachOp(kernels, [&](Operation *op) {
+  step.getBody().walk([&](Operation *op) {
+    if (isa<KernelOp, BarrierOp>(op))
+      return;
     for (mlir::NamedAttribute attribute : op->getAttrs()) {
       if (attribute.getName() == "operandSegmentSizes")
         continue;
@@ -199,6 +216,28 @@ SmallVector<Mutation> ckpt::wrongResults(mlir::func::FuncOp step) {
                              b.set(after);
                            }});
     }
+  return mutations;
+}
+
+/// Whether \p value is made from what a barrier passes on.
+static bool isBehindBarrier(Value value) {
+  Operation *maker = value.getDefiningOp();
+  return maker && (isa<BarrierOp>(maker) ||
+                   llvm::any_of(maker->getOperands(), isBehindBarrier));
+}
+
+SmallVector<Mutation> ckpt::droppedBarrierWaits(mlir::func::FuncOp step) {
+  SmallVector<Mutation> mutations;
+  for (BarrierOp barrier : step.getOps<BarrierOp>()) {
+    if (llvm::any_of(barrier.getValues(), isBehindBarrier))
+      continue;
+    SmallVector<Value> after(barrier.getAfter());
+    mutations.push_back(
+        {[barrier]() mutable { barrier.getAfterMutable().clear(); },
+         [barrier, after]() mutable {
+           barrier.getAfterMutable().assign(after);
+         }});
+  }
   return mutations;
 }
 

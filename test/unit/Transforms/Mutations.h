@@ -14,17 +14,20 @@ struct Mutation {
   std::function<void()> apply, undo;
 };
 
-/// Every operand in a kernel: another value of its type from before.
-SmallVector<Mutation> wrongOperands(ArrayRef<KernelOp> kernels);
+/// Every operand of every op: the nearest other value of its type.
+SmallVector<Mutation> wrongOperands(mlir::func::FuncOp step);
 /// Every input of a kernel: an argument of the function.
 SmallVector<Mutation> wrongInputs(mlir::func::FuncOp step);
-/// Every attribute in a kernel with a number: one larger.
-SmallVector<Mutation> wrongAttributes(ArrayRef<KernelOp> kernels);
+/// Every attribute with a number in it: one larger.
+SmallVector<Mutation> wrongAttributes(mlir::func::FuncOp step);
 /// Neighbours that change places among what a kernel hands out, and among what
 /// the function returns.
 SmallVector<Mutation> wrongResults(mlir::func::FuncOp step);
 /// Every recomputation: waits for nothing.
 SmallVector<Mutation> droppedWaits(ArrayRef<KernelOp> kernels);
+/// The same for every barrier that passes on nothing from behind another one:
+/// to read such a value is to wait.
+SmallVector<Mutation> droppedBarrierWaits(mlir::func::FuncOp step);
 /// Every kernel that can be: taken out, with arguments in place of its results.
 SmallVector<Mutation> removedKernels(mlir::func::FuncOp step);
 /// Every kernel that calls: runs twice.

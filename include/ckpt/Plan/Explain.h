@@ -1,0 +1,65 @@
+//===- Explain.h - Why a plan needs its bytes -------------------*- C++ -*-===//
+//
+// For people whose budget cannot be met: what stands at the peak, which op or
+// demand keeps it there, and what would lower it. Names nothing as impossible
+// that is not proven.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_PLAN_EXPLAIN_H
+#define CKPT_PLAN_EXPLAIN_H
+
+#include "ckpt/Plan/Validate.h"
+
+namespace ckpt::plan {
+
+/// What keeps bytes at the peak of a plan.
+enum class Holder : uint8_t {
+  /// The kernel at the peak reads them, writes them, or works in them.
+  Kernel,
+  /// `Keep::Save`: a pin or a strategy.
+  Pin,
+  /// Its op may not run again: effects, random state, or unknown.
+  Once,
+  /// A later reader, as plans that were found go; it could be made again.
+  Reader,
+};
+
+struct HeldAtPeak {
+  /// `none`: the workspace of the kernel at the peak.
+  ValueId value = none;
+  int64_t bytes = 0;
+  Holder holder = Holder::Reader;
+  /// The main op of the kernel that reads it last, or of the one at the peak if
+  /// that holds it.
+  OpId reader = none;
+};
+
+/// All that lies in the arena in the peak kernel of a plan; most bytes first.
+std::vector<HeldAtPeak> explainPeak(const Problem &problem, const Plan &plan,
+                                    const Verdict &verdict);
+
+/// "'h · exp' takes 4.0 MiB there and is to be saved, by a pin or the strategy;
+/// without that it could be made again".
+std::string describe(const Problem &problem, const HeldAtPeak &held);
+
+/// The op whose kernel needs the most bytes by itself, in any plan.
+struct WorkingSet {
+  OpId op = none;
+  int64_t bytes = 0;
+};
+WorkingSet largestWorkingSet(const Problem &problem);
+
+/// What is known of a budget for which there is no plan: the smallest for which
+/// one was found, and the proven bound. Says that it is infeasible only where
+/// that is proven.
+std::string describeBudget(int64_t budgetBytes, int64_t smallestBytes,
+                           int64_t boundBytes);
+
+/// The largest working set, if it is what the bound \p boundBytes comes from;
+/// else an empty string.
+std::string describeBound(const Problem &problem, int64_t boundBytes);
+
+} // namespace ckpt::plan
+
+#endif // CKPT_PLAN_EXPLAIN_H

@@ -1,0 +1,59 @@
+//===- PlanFile.h - Plans of functions as files -----------------*- C++ -*-===//
+//
+// A plan that is kept beside the program: replayed without a search, compared
+// by line, refused when the program is another (docs/PlanFormat.md).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_PLAN_PLANFILE_H
+#define CKPT_PLAN_PLANFILE_H
+
+#include "ckpt/Plan/Validate.h"
+
+#include <iosfwd>
+#include <string_view>
+
+namespace ckpt::plan {
+
+/// What a plan does with the results of an op: they stand in memory until the
+/// last reader, are made again, or are only computed inside kernels.
+enum class PlannedAs : uint8_t { Save, Recompute, Inline };
+
+/// By op. An anchor that runs in several kernels is made again, though its
+/// result may never stand in memory.
+std::vector<PlannedAs> plannedAs(const Problem &problem, const Plan &plan,
+                                 const Verdict &verdict);
+
+struct PlannedOp {
+  /// Of what it does and reads, 24 bits.
+  int64_t hash = 0;
+  PlannedAs as = PlannedAs::Inline;
+  std::string name;
+};
+
+struct PlanFile {
+  std::string function;
+  /// -1 without a budget.
+  int64_t budgetBytes = -1;
+  int64_t timeNs = 0;
+  int64_t flops = 0;
+  int64_t extraFlops = 0;
+  int64_t valueCount = 0;
+  std::vector<PlannedOp> ops;
+  /// Of what the function returns.
+  int64_t returnHash = 0;
+  Plan plan;
+};
+
+/// Reads a plan file, whole. On error returns false and sets \p error to
+/// "line N: what is wrong".
+bool parsePlanFile(std::string_view text, PlanFile &file, std::string &error);
+
+void printPlanFile(const PlanFile &file, std::ostream &os);
+
+/// "saved", "recomputed" or "inlined".
+std::string_view describe(PlannedAs as);
+
+} // namespace ckpt::plan
+
+#endif // CKPT_PLAN_PLANFILE_H

@@ -1,0 +1,136 @@
+//===- RepeatKernels.cpp - Plans that repeat kernels of a plan ------------===//
+//
+// Where a budget is a little below a good plan, repeating or moving a few of
+// its kernels is hard to beat. What a limit on live bytes makes of the arena is
+// not known before, so the limit is bisected.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Walk.h"
+#include "ckpt/Plan/Baselines.h"
+#include "ckpt/Plan/Pack.h"
+
+#include <algorithm>
+
+using namespace ckpt::plan;
+
+/// The repeats of \p plan: kernels all of whose outputs stood in memory before.
+static std::vector<size_t> findRepeats(const Problem &problem,
+                                       const Plan &plan) {
+  std::vector<char> written(problem.values.size(), 0);
+  std::vector<size_t> repeats;
+  for (size_t k = 0; k < plan.kernels.size(); ++k) {
+    bool again = true;
+    for (ValueId value : plan.kernels[k].outputs)
+      again &= written[value] != 0;
+    for (ValueId value : plan.kernels[k].outputs)
+      written[value] = 1;
+    if (again)
+      repeats.push_back(k);
+  }
+  return repeats;
+}
+
+void ckpt::plan::dropRepeats(const Problem &problem, Plan &plan,
+                             int64_t budgetBytes) {
+  std::vector<size_t> repeats = findRepeats(problem, plan);
+  std::vector<int64_t> timeNs;
+  for (const Kernel &kernel : plan.kernels)
+    timeNs.push_back(analyze(problem, kernel).timeNs);
+  std::stable_sort(repeats.begin(), repeats.end(),
+                   [&](size_t a, size_t b) { return timeNs[a] > timeNs[b]; });
+  std::vector<char> gone(plan.kernels.size(), 0);
+  auto without = [&] {
+    Plan rest;
+    for (size_t k = 0; k < plan.kernels.size(); ++k)
+      if (!gone[k])
+        rest.kernels.push_back(plan.kernels[k]);
+    return rest;
+  };
+  for (size_t repeat : repeats) {
+    gone[repeat] = 1;
+    Verdict verdict = validate(problem, without(), /*slots=*/false);
+    gone[repeat] =
+        verdict.error.empty() && verdict.livePeakBytes <= budgetBytes;
+  }
+  plan = without();
+}
+
+namespace {
+class Repeater {
+public:
+  Repeater(const Problem &problem, const Plan &start, int64_t budgetBytes)
+      : problem(problem), graph(problem, start), budget(budgetBytes) {}
+
+  void search(const WalkOptions &options);
+  std::optional<Solution> best;
+
+private:
+  bool tryLimit(int64_t limit, const WalkOptions &options);
+  void enter(Plan plan);
+
+  const Problem &problem;
+  const KernelGraph graph;
+  const int64_t budget;
+  /// The fastest of one search.
+  std::optional<Solution> found;
+};
+} // namespace
+
+/// Whether the plan for this limit fits.
+bool Repeater::tryLimit(int64_t limit, const WalkOptions &options) {
+  Solution solution;
+  solution.plan = graph.emit(walk(graph, limit, options));
+  solution.verdict = validate(problem, solution.plan, /*slots=*/false);
+  if (!solution.verdict.error.empty() ||
+      solution.verdict.livePeakBytes > budget)
+    return false;
+  packSlots(problem, solution.plan, budget);
+  if (solution.plan.arenaBytes > budget)
+    return false;
+  if (!found || solution.verdict.timeNs < found->verdict.timeNs)
+    found = std::move(solution);
+  return true;
+}
+
+/// Enters a plan, with slots, if it is the best so far.
+void Repeater::enter(Plan plan) {
+  Solution solution;
+  packSlots(problem, plan, budget);
+  solution.plan = std::move(plan);
+  solution.verdict = validate(problem, solution.plan, /*slots=*/true);
+  if (solution.verdict.error.empty() && solution.plan.arenaBytes <= budget &&
+      (!best || solution.verdict.timeNs < best->verdict.timeNs))
+    best = std::move(solution);
+}
+
+void Repeater::search(const WalkOptions &options) {
+  constexpr int steps = 6;
+  int64_t low = budget - budget / 5, high = budget + budget / 2;
+  for (int step = 0; step < steps; ++step) {
+    int64_t limit = step == 0 ? budget : low + (high - low) / 2;
+    (tryLimit(limit, options) ? low : high) = limit;
+  }
+  if (!found)
+    return;
+  Plan plan = std::move(found->plan);
+  found.reset();
+  enter(plan);
+  for (Kernel &kernel : plan.kernels) {
+    kernel.offsets.clear();
+    kernel.workspaceOffset = -1;
+  }
+  plan.arenaBytes = 0;
+  dropRepeats(problem, plan, budget);
+  enter(std::move(plan));
+}
+
+std::optional<Solution> ckpt::plan::repeatKernels(const Problem &problem,
+                                                  const Plan &start,
+                                                  int64_t budgetBytes) {
+  Repeater repeater(problem, start, budgetBytes);
+  for (size_t mostInBlock : {1, 8})
+    for (bool weighTime : {true, false})
+      repeater.search({mostInBlock, weighTime});
+  return std::move(repeater.best);
+}

@@ -1,0 +1,142 @@
+//===- Explain.cpp - Why a plan needs its bytes ---------------------------===//
+
+#include "ckpt/Plan/Explain.h"
+#include "FirstRun.h"
+#include "ckpt/Plan/Budget.h"
+
+#include <algorithm>
+
+using namespace ckpt::plan;
+
+/// The anchor of a kernel, or its last op.
+static OpId mainOp(const Problem &problem, const Kernel &kernel) {
+  OpId anchor = analyze(problem, kernel).anchor;
+  return anchor != none || kernel.ops.empty() ? anchor : kernel.ops.back();
+}
+
+std::vector<HeldAtPeak> ckpt::plan::explainPeak(const Problem &problem,
+                                                const Plan &plan,
+                                                const Verdict &verdict) {
+  std::vector<HeldAtPeak> all;
+  if (verdict.peakKernel == none)
+    return all;
+  const Kernel &peak = plan.kernels[verdict.peakKernel];
+  KernelInfo info = analyze(problem, peak);
+  std::vector<char> isTakenOver(verdict.instances.size(), 0);
+  for (const Instance &instance : verdict.instances)
+    if (instance.takesOver != none && instance.kernel == verdict.peakKernel)
+      isTakenOver[instance.takesOver] = 1;
+  for (size_t i = 0; i < verdict.instances.size(); ++i) {
+    const Instance &instance = verdict.instances[i];
+    const Value &value = problem.values[instance.value];
+    if (value.home != Home::Arena || isTakenOver[i] ||
+        instance.kernel > verdict.peakKernel ||
+        instance.lastRead < verdict.peakKernel)
+      continue;
+    HeldAtPeak held;
+    held.value = instance.value;
+    held.bytes = slotBytes(value.bytes);
+    bool isRead = std::find(info.memoryReads.begin(), info.memoryReads.end(),
+                            instance.value) != info.memoryReads.end();
+    if (isRead || instance.kernel == verdict.peakKernel)
+      held.holder = Holder::Kernel;
+    else if (!problem.ops[value.op].mayRepeat)
+      held.holder = Holder::Once;
+    else if (value.keep == Keep::Save)
+      held.holder = Holder::Pin;
+    held.reader = mainOp(problem, held.holder == Holder::Kernel
+                                      ? peak
+                                      : plan.kernels[instance.lastRead]);
+    all.push_back(held);
+  }
+  int64_t workspace = 0;
+  for (OpId op : peak.ops)
+    workspace += problem.ops[op].workspaceBytes;
+  if (workspace > 0)
+    all.push_back(
+        {none, slotBytes(workspace), Holder::Kernel, mainOp(problem, peak)});
+  std::stable_sort(all.begin(), all.end(),
+                   [](const HeldAtPeak &left, const HeldAtPeak &right) {
+                     return left.bytes > right.bytes;
+                   });
+  return all;
+}
+
+/// "'linalg.matmul' (h/0/attn · dot)".
+static std::string opName(const Problem &problem, OpId op) {
+  if (op == none)
+    return "nothing";
+  std::string name = "'" + problem.ops[op].name + "'";
+  const std::vector<ValueId> &results = problem.ops[op].results;
+  return results.empty()
+             ? name
+             : name + " (" + problem.values[results.front()].name + ")";
+}
+
+std::string ckpt::plan::describe(const Problem &problem,
+                                 const HeldAtPeak &held) {
+  std::string reader = opName(problem, held.reader);
+  std::string what = held.value == none
+                         ? "the workspace of " + reader
+                         : "'" + problem.values[held.value].name + "'";
+  what += " takes " + formatBytes(held.bytes) + " there and ";
+  switch (held.holder) {
+  case Holder::Kernel:
+    return what + "is read or written by the kernel at the peak, of " + reader +
+           ": a smaller op would lower it";
+  case Holder::Pin:
+    return what + "is to be saved, by a pin or the strategy, until " + reader +
+           " has read it: without that it could be made again";
+  case Holder::Once:
+    return what + "cannot be made again until " + reader +
+           " has read it: its op has effects or is not known to be pure";
+  case Holder::Reader:
+    return what + "waits for " + reader +
+           ": every plan that was found keeps it";
+  }
+  return what;
+}
+
+WorkingSet ckpt::plan::largestWorkingSet(const Problem &problem) {
+  Graph graph(problem, true);
+  FirstRun moment(graph);
+  WorkingSet largest;
+  for (size_t op = 0; op < problem.ops.size(); ++op) {
+    if (!graph.live[op] || !isAnchor(problem.ops[op]))
+      continue;
+    moment.enter(static_cast<OpId>(op));
+    if (moment.kernelBytes() > largest.bytes)
+      largest = {static_cast<OpId>(op), moment.kernelBytes()};
+  }
+  return largest;
+}
+
+std::string ckpt::plan::describeBudget(int64_t budgetBytes,
+                                       int64_t smallestBytes,
+                                       int64_t boundBytes) {
+  std::string budget = "a budget of " + formatBytes(budgetBytes) + " (" +
+                       std::to_string(budgetBytes) + " bytes)";
+  std::string smallest = std::to_string(smallestBytes) + " bytes";
+  std::string bound = std::to_string(boundBytes) + " bytes";
+  if (budgetBytes >= boundBytes)
+    return "no plan was found for " + budget +
+           ", which is not proven infeasible; the smallest budget for which "
+           "one was found is " +
+           smallest + ", and no plan does with less than " + bound;
+  if (smallestBytes == boundBytes)
+    return budget + " is proven infeasible: the least possible is " + bound +
+           ", for which there is a plan";
+  return budget + " is proven infeasible: no plan does with less than " +
+         bound + "; the smallest budget for which one was found is " + smallest;
+}
+
+std::string ckpt::plan::describeBound(const Problem &problem,
+                                      int64_t boundBytes) {
+  WorkingSet largest = largestWorkingSet(problem);
+  if (largest.op == none || largest.bytes < boundBytes)
+    return "";
+  return opName(problem, largest.op) + " alone needs " +
+         std::to_string(largest.bytes) +
+         " bytes for what it reads and writes: that is the proven bound, and "
+         "only a smaller op would lower it";
+}

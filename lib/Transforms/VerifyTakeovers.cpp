@@ -1,0 +1,105 @@
+//===- VerifyTakeovers.cpp - Is an input read before it is lost? ----------===//
+//
+// Slots say that a result lies where an input does; only the body of the kernel
+// says whether that is right. It is read here as a program of its own.
+//
+//===----------------------------------------------------------------------===//
+
+#include "VerifyTakeovers.h"
+#include "ckpt/Analysis/ProblemBuilder.h"
+#include "ckpt/Plan/Kernel.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace ckpt;
+
+namespace {
+/// A stretch of memory: of the arena, or of the buffer of a result of the
+/// function.
+struct Stretch {
+  /// -1 for the arena.
+  int64_t buffer;
+  int64_t begin, end;
+
+  bool overlaps(const Stretch &other) const {
+    return buffer == other.buffer && begin < other.end && other.begin < end;
+  }
+};
+} // namespace
+
+/// Where a result of a kernel lies.
+static std::optional<Stretch> stretchOf(Value value) {
+  auto kernel = value.getDefiningOp<KernelOp>();
+  if (!kernel)
+    return std::nullopt;
+  unsigned number = cast<OpResult>(value).getResultNumber();
+  int64_t offset = kernel.getOffsets()[number];
+  int64_t bytes = kernel.getBytes()[number];
+  if (offset >= 0)
+    return Stretch{-1, offset, offset + bytes};
+  if (int64_t host = hostOf(offset); host >= 0)
+    return Stretch{host, 0, bytes};
+  for (OpOperand &use : value.getUses())
+    if (isa<mlir::func::ReturnOp>(use.getOwner()))
+      return Stretch{use.getOperandNumber(), 0, bytes};
+  return std::nullopt;
+}
+
+/// The body as a function, whose results go to a call: so they are values like
+/// any other.
+static mlir::OwningOpRef<mlir::func::FuncOp> functionOf(KernelOp kernel) {
+  OpBuilder builder(kernel.getContext());
+  auto type = builder.getFunctionType(kernel.getInputs().getTypes(), {});
+  mlir::OwningOpRef<mlir::func::FuncOp> function =
+      mlir::func::FuncOp::create(kernel.getLoc(), "kernel", type);
+  mlir::IRMapping mapping;
+  kernel.getBody().cloneInto(&function->getBody(), mapping);
+  Operation *yield = function->getBody().front().getTerminator();
+  builder.setInsertionPoint(yield);
+  mlir::func::CallOp::create(builder, kernel.getLoc(), "results", TypeRange(),
+                             yield->getOperands());
+  mlir::func::ReturnOp::create(builder, kernel.getLoc());
+  yield->erase();
+  return function;
+}
+
+/// Whether result \p result may be written over input \p input.
+static bool mayOverwrite(KernelOp kernel, unsigned input, unsigned result) {
+  mlir::OwningOpRef<mlir::func::FuncOp> function = functionOf(kernel);
+  FailureOr<ProgramProblem> program = buildProblem(*function, "cpu");
+  if (failed(program))
+    return false;
+  plan::Kernel whole;
+  plan::OpId call = program->ops.size() - 1;
+  for (plan::OpId op = 0; op < call; ++op)
+    whole.ops.push_back(op);
+  for (Value operand : program->ops[call]->getOperands())
+    whole.outputs.push_back(program->valueIds.lookup(operand));
+  plan::ValueId source = program->valueIds.lookup(function->getArgument(input));
+  plan::KernelInfo info = plan::analyze(program->problem, whole);
+  return llvm::any_of(info.inPlace, [&](const plan::InPlacePair &pair) {
+    return pair.input == source && pair.output == static_cast<int32_t>(result);
+  });
+}
+
+LogicalResult ckpt::verifyTakeovers(mlir::func::FuncOp function) {
+  for (KernelOp kernel : function.getOps<KernelOp>())
+    for (auto [i, input] : llvm::enumerate(kernel.getInputs())) {
+      std::optional<Stretch> place = stretchOf(input);
+      if (!place)
+        continue;
+      for (OpResult result : kernel->getResults()) {
+        std::optional<Stretch> target = stretchOf(result);
+        if (!target || !target->overlaps(*place) ||
+            mayOverwrite(kernel, i, result.getResultNumber()))
+          continue;
+        mlir::InFlightDiagnostic diagnostic =
+            mlir::emitError(kernel.getLoc())
+            << "result " << result.getResultNumber()
+            << " is written over input " << i
+            << ", of which other elements are still to be read";
+        diagnostic.attachNote(input.getLoc()) << "which is made here";
+        return diagnostic;
+      }
+    }
+  return success();
+}

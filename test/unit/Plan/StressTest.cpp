@@ -1,0 +1,107 @@
+//===- StressTest.cpp - Many random problems against the oracle -----------===//
+//
+// No bound is above an optimum and no plan below it. Every test run looks at
+// some thousand problems; CKPT_STRESS=100000 asks for so many, and
+// CKPT_STRESS_FIRST for another first seed. A failure prints its seed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "RandomProblem.h"
+
+#include "ckpt/Plan/Solvers.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+
+using namespace ckpt::plan;
+
+namespace {
+
+uint64_t numberFromEnvironment(const char *name, uint64_t otherwise) {
+  const char *text = std::getenv(name);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+class Stress {
+public:
+  void look(uint64_t seed);
+  void print() const {
+    std::cout << problems << " problems: " << feasible
+              << " with an optimum within the budget, " << solved
+              << " of them solved, " << optimal << " with least extra FLOPs, "
+              << tight << " with an exact bound\n";
+  }
+
+private:
+  void compare(const Problem &problem, int64_t budget);
+
+  uint64_t problems = 0, feasible = 0, solved = 0, optimal = 0, tight = 0;
+};
+
+/// Every kind of op, read and home, in turns with and without demands.
+Problem problemOf(uint64_t seed) {
+  RandomOptions options;
+  options.ops = 4 + seed % 3;
+  options.arguments = 1 + seed % 2;
+  options.keeps = seed % 5 == 0;
+  options.runOnce = seed % 2 == 0;
+  options.hosts = seed % 7 < 4;
+  return randomProblem(seed, options);
+}
+
+void Stress::look(uint64_t seed) {
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  Problem problem = problemOf(seed);
+  ++problems;
+  SolverOptions options;
+  options.timeLimitMs = 1000000;
+  Solution unlimited = solveUnlimited(problem, options);
+  if (!unlimited.verdict.error.empty()) {
+    EXPECT_FALSE(solveReference(problem, INT64_MAX / 4))
+        << unlimited.verdict.error;
+    return;
+  }
+  constexpr int64_t percents[] = {100, 80, 65, 50, 35};
+  compare(problem, unlimited.plan.arenaBytes * percents[seed / 3 % 5] / 100);
+}
+
+void Stress::compare(const Problem &problem, int64_t budget) {
+  SolverOptions options;
+  options.timeLimitMs = 1000000;
+  Bound bound(problem);
+  BudgetResult result = solveBudget(problem, budget, options);
+  std::optional<Plan> optimum = solveReference(problem, budget);
+  if (!optimum) {
+    EXPECT_FALSE(result.best);
+    return;
+  }
+  Verdict least = validate(problem, *optimum, false);
+  ++feasible;
+  tight += bound.extraFlops(budget) == least.extraFlops;
+  EXPECT_EQ(least.error, "");
+  EXPECT_LE(bound.extraFlops(budget), least.extraFlops);
+  EXPECT_LE(bound.timeNs(budget), least.timeNs);
+  EXPECT_LE(bound.minimumBytes(), least.livePeakBytes);
+  if (!result.best)
+    return;
+  ++solved;
+  const Verdict &verdict = result.best->verdict;
+  EXPECT_EQ(validate(problem, result.best->plan, true).error, "");
+  EXPECT_LE(result.best->plan.arenaBytes, budget);
+  EXPECT_GE(verdict.extraFlops, least.extraFlops);
+  EXPECT_GE(verdict.timeNs, bound.timeNs(budget));
+  optimal += verdict.extraFlops == least.extraFlops;
+}
+
+TEST(Stress, NoBoundAboveNoPlanBelowTheOptimum) {
+  uint64_t first = numberFromEnvironment("CKPT_STRESS_FIRST", 1000000);
+  uint64_t count = numberFromEnvironment("CKPT_STRESS", 2000);
+  Stress stress;
+  for (uint64_t seed = first; seed < first + count; ++seed)
+    stress.look(seed);
+  stress.print();
+}
+
+} // namespace
