@@ -1,0 +1,332 @@
+//===- JudgeKernel.cpp - The rules for one kernel, and its cost -----------===//
+//
+// Follows the prose of include/ckpt/Plan/Kernel.h with sets and maps.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Replay.h"
+
+#include <algorithm>
+
+using namespace ckpt::check;
+
+namespace {
+
+constexpr int elsewhere = -1;
+
+class Judge {
+public:
+  Judge(const Step &step, const StepKernel &kernel)
+      : step(step), kernel(kernel),
+        inside(kernel.ops.begin(), kernel.ops.end()) {}
+
+  KernelFacts run();
+
+private:
+  const StepOp &op(int id) const { return step.ops[id]; }
+  const StepValue &value(int id) const { return step.values[id]; }
+  void demand(bool holds, const std::string &rule) const {
+    if (!holds)
+      throw Refusal(rule);
+  }
+  bool madeInside(int id) const { return inside.count(value(id).op); }
+  /// Ops from the last to the first, so that readers come first.
+  std::vector<int> backwards() const {
+    return {inside.rbegin(), inside.rend()};
+  }
+
+  void checkLists();
+  void checkNeeds() const;
+  void checkEpilogue();
+  void checkOutputs() const;
+  void checkAllNeeded() const;
+  int sameInside(int view) const;
+  void spread(int id, std::map<int, int> &places) const;
+  int readsOfAnchor(int id) const;
+  bool mayOverwrite(int input, size_t output,
+                    const std::vector<std::map<int, int>> &places) const;
+  void findInPlace();
+  int64_t bytesMoved() const;
+  void countWork();
+
+  const Step &step;
+  const StepKernel &kernel;
+  const std::set<int> inside;
+  KernelFacts facts;
+  int anchor = -1;
+  /// Of the ops after the anchor that depend on it (and of the anchor): the
+  /// last view and the last permutation on the way; -1 if there is none.
+  std::map<int, int> lastView, lastPermute;
+};
+
+void Judge::checkLists() {
+  demand(!kernel.ops.empty(), "a kernel without ops");
+  for (size_t i = 1; i < kernel.ops.size(); ++i)
+    demand(kernel.ops[i - 1] < kernel.ops[i], "ops are not ascending");
+  std::set<int> written;
+  for (int output : kernel.outputs) {
+    demand(madeInside(output), "an output is not made inside");
+    demand(written.insert(output).second, "an output is written twice");
+  }
+  for (int id : kernel.ops) {
+    demand(!op(id).isAnchor() || anchor == -1, "two anchors in one kernel");
+    if (op(id).isAnchor())
+      anchor = id;
+    for (const StepRead &read : op(id).reads)
+      if (!madeInside(read.value))
+        facts.memoryReads.insert(read.value);
+  }
+}
+
+void Judge::checkNeeds() const {
+  for (int id : kernel.ops)
+    for (const StepRead &read : op(id).reads) {
+      if (read.need == "inline")
+        continue;
+      for (int at = read.value; madeInside(at);) {
+        const StepOp &maker = op(value(at).op);
+        demand(maker.isView() && (read.need == "memory" ||
+                                  maker.reads[0].access == "reshape"),
+               "op " + std::to_string(id) + " needs value " +
+                   std::to_string(read.value) + " in memory");
+        at = maker.reads[0].value;
+      }
+    }
+  if (anchor == -1 || op(anchor).kind != "opaque")
+    return;
+  for (int id : kernel.ops)
+    demand(id == anchor ||
+               (op(id).isView() && op(id).reads[0].access == "reshape"),
+           "something stands in one kernel with an opaque op");
+}
+
+void Judge::checkEpilogue() {
+  if (anchor == -1)
+    return;
+  lastView[anchor] = lastPermute[anchor] = -1;
+  for (int id : kernel.ops) {
+    if (id <= anchor)
+      continue;
+    for (const StepRead &read : op(id).reads) {
+      int maker = value(read.value).op;
+      if (!madeInside(read.value) || !lastView.count(maker))
+        continue;
+      bool view = op(id).isView() &&
+                  (read.access == "reshape" || read.access == "permute");
+      demand(read.access == "pointwise" || view,
+             "op " + std::to_string(id) +
+                 " reads what depends on the anchor, but not one to one");
+      demand(!lastView.count(id) || lastView[id] == lastView[maker],
+             "op " + std::to_string(id) +
+                 " reads what depends on the anchor through different views");
+      lastView[id] = lastView[maker];
+      lastPermute[id] = lastPermute[maker];
+    }
+    if (!op(id).isView() || !lastView.count(id))
+      continue;
+    lastView[id] = id;
+    if (op(id).reads[0].access == "permute")
+      lastPermute[id] = id;
+  }
+}
+
+void Judge::checkOutputs() const {
+  bool effects = anchor != -1 && op(anchor).effects;
+  demand(effects || !kernel.outputs.empty(), "a kernel without outputs");
+  for (int output : kernel.outputs) {
+    int maker = value(output).op;
+    if (anchor == -1) {
+      demand(value(output).shape == value(kernel.outputs[0]).shape,
+             "outputs of several shapes without an anchor");
+      continue;
+    }
+    demand(lastView.count(maker), "an output does not depend on the anchor");
+    demand(maker == anchor || op(anchor).kind != "opaque",
+           "an output is made after an opaque op");
+  }
+}
+
+void Judge::checkAllNeeded() const {
+  std::set<int> needed;
+  for (int output : kernel.outputs)
+    needed.insert(value(output).op);
+  if (anchor != -1 && op(anchor).effects)
+    needed.insert(anchor);
+  for (int id : backwards()) {
+    demand(needed.count(id), "op " + std::to_string(id) +
+                                 " is needed for no output");
+    for (const StepRead &read : op(id).reads)
+      if (madeInside(read.value))
+        needed.insert(value(read.value).op);
+  }
+}
+
+/// `same` of the result of a view if the way there is inside; else -1.
+int Judge::sameInside(int view) const {
+  int64_t same = value(op(view).results[0]).same;
+  int at = op(view).reads[0].value;
+  while (same != -1 && at != same) {
+    if (!madeInside(at) || !op(value(at).op).isView())
+      return -1;
+    at = op(value(at).op).reads[0].value;
+  }
+  return static_cast<int>(same);
+}
+
+/// Says of what \p id reads at which coordinates its elements stand that make
+/// one element of an output; `elsewhere` if at others or at several.
+void Judge::spread(int id, std::map<int, int> &places) const {
+  const StepOp &reader = op(id);
+  auto enter = [&](int source, int place) {
+    auto [at, first] = places.emplace(source, place);
+    if (!first && at->second != place)
+      at->second = elsewhere;
+  };
+  for (size_t k = 0; k < reader.results.size(); ++k) {
+    int result = reader.results[k];
+    if (!places.count(result))
+      continue;
+    int here = places[result];
+    if (int same = reader.isView() ? sameInside(id) : -1; same != -1) {
+      enter(same, here);
+      continue;
+    }
+    size_t destinations = 0;
+    for (const StepRead &read : reader.reads) {
+      bool isOwn = read.destination && destinations == k;
+      bool isOther = read.destination && !isOwn;
+      destinations += read.destination;
+      if (reader.isAnchor()) {
+        if (!isOther)
+          enter(read.value, isOwn && (read.access == "pointwise" ||
+                                      reader.kind == "opaque")
+                                ? here
+                                : elsewhere);
+      } else if (read.access == "pointwise" || read.access == "aligned") {
+        enter(read.value, here);
+      } else if (read.access == "reshape" && here == value(result).shape) {
+        enter(read.value, static_cast<int>(value(read.value).shape));
+      } else {
+        enter(read.value, elsewhere);
+      }
+    }
+  }
+}
+
+/// How often the anchor reads the value, reshapes looked through.
+int Judge::readsOfAnchor(int id) const {
+  int count = 0;
+  for (const StepRead &read : op(anchor).reads) {
+    int at = read.value;
+    while (madeInside(at))
+      at = op(value(at).op).reads[0].value;
+    count += at == id;
+  }
+  return count;
+}
+
+bool Judge::mayOverwrite(int input, size_t output,
+                         const std::vector<std::map<int, int>> &places) const {
+  const StepValue &source = value(input), &target = value(kernel.outputs[output]);
+  auto stands = [&](size_t j) {
+    auto found = places[j].find(input);
+    return found != places[j].end() && found->second == source.shape;
+  };
+  auto permutation = [&](size_t j) {
+    auto found = lastPermute.find(value(kernel.outputs[j]).op);
+    return found == lastPermute.end() ? -1 : found->second;
+  };
+  if (source.bytes != target.bytes || source.elements != target.elements ||
+      !stands(output))
+    return false;
+  for (size_t j = 0; j < kernel.outputs.size(); ++j)
+    if (places[j].count(input) &&
+        (!stands(j) || permutation(j) != permutation(output)))
+      return false;
+  return true;
+}
+
+void Judge::findInPlace() {
+  std::vector<std::map<int, int>> places;
+  for (int output : kernel.outputs) {
+    places.emplace_back()[output] = static_cast<int>(value(output).shape);
+    for (int id : backwards())
+      if (id <= value(output).op)
+        spread(id, places.back());
+  }
+  for (int input : facts.memoryReads) {
+    if (anchor != -1 && op(anchor).kind == "opaque" && readsOfAnchor(input) > 1)
+      continue;
+    for (size_t k = 0; k < kernel.outputs.size(); ++k)
+      if (mayOverwrite(input, k, places))
+        facts.inPlace.insert({input, static_cast<int>(k)});
+  }
+}
+
+/// What is read of a value counts as often as it is read, at most whole; of a
+/// view as much as is read of that.
+int64_t Judge::bytesMoved() const {
+  std::map<int, int64_t> touched;
+  int64_t sum = 0;
+  for (int output : kernel.outputs)
+    sum += touched[output] = value(output).bytes;
+  for (int id : backwards())
+    for (const StepRead &read : op(id).reads) {
+      int64_t whole = value(read.value).bytes;
+      int64_t shown = op(id).isView() ? touched[op(id).results[0]] : whole;
+      touched[read.value] = std::min(whole, touched[read.value] + shown);
+    }
+  for (int input : facts.memoryReads)
+    sum += touched[input];
+  return sum;
+}
+
+void Judge::countWork() {
+  std::map<int, int64_t> evaluations;
+  auto raise = [&](int id, int64_t times) {
+    evaluations[id] = std::max(evaluations[id], times);
+  };
+  for (int output : kernel.outputs)
+    raise(value(output).op, value(output).elements);
+  Wide computePs = 0;
+  for (int id : backwards()) {
+    int64_t elements = 0;
+    for (int result : op(id).results)
+      elements = std::max(elements, value(result).elements);
+    int64_t iterations = elements;
+    for (const StepRead &read : op(id).reads)
+      iterations = std::max(iterations, value(read.value).elements);
+    for (const StepRead &read : op(id).reads)
+      if (madeInside(read.value))
+        raise(value(read.value).op, !op(id).isAnchor() ? evaluations[id]
+                                    : read.destination ? elements
+                                                       : iterations);
+    bool once = op(id).isAnchor() || elements == 0;
+    computePs += once ? Wide(op(id).computePs)
+                      : Wide(op(id).computePs) * evaluations[id] / elements;
+    facts.workspaceBytes += op(id).workspaceBytes;
+  }
+  Wide memoryPs = Wide(bytesMoved()) * 1000000 / step.bytesPerMicrosecond;
+  Wide timePs = std::max(computePs, memoryPs) + Wide(step.launchNs) * 1000;
+  // Costs beyond this are all alike.
+  facts.timeNs =
+      static_cast<int64_t>(std::min((timePs + 999) / 1000, Wide(INT64_MAX / 64)));
+}
+
+KernelFacts Judge::run() {
+  checkLists();
+  checkNeeds();
+  checkEpilogue();
+  checkOutputs();
+  checkAllNeeded();
+  findInPlace();
+  countWork();
+  return facts;
+}
+
+} // namespace
+
+KernelFacts ckpt::check::judgeKernel(const Step &step,
+                                     const StepKernel &kernel) {
+  return Judge(step, kernel).run();
+}

@@ -1,0 +1,229 @@
+//===- Moment.cpp - What any plan has to pay when an anchor first runs ----===//
+
+#include "Moment.h"
+
+#include <algorithm>
+
+using namespace ckpt::check;
+
+/// Whether the operand stands in memory when \p op runs.
+static bool needsMemory(const StepOp &op, const StepRead &read) {
+  return read.need != "inline" || op.kind == "opaque";
+}
+
+/// The value, what it is a view of, and so on.
+static std::vector<int> formsBelow(const Step &step, int value) {
+  std::vector<int> forms = {value};
+  while (step.values[value].op != -1 && step.ops[step.values[value].op].isView())
+    forms.push_back(value = step.ops[step.values[value].op].reads[0].value);
+  return forms;
+}
+
+Facts::Facts(const Step &step)
+    : step(step), live(step.ops.size()), once(step.ops.size()),
+      memoryRead(step.values.size()), users(step.values.size()),
+      mayReadArena(step.values.size()) {
+  std::vector<bool> wanted(step.values.size());
+  for (size_t id = 0; id < step.values.size(); ++id)
+    wanted[id] = step.values[id].home == "result";
+  for (size_t id = step.ops.size(); id-- > 0;) {
+    const StepOp &op = step.ops[id];
+    once[id] = live[id] = op.once;
+    for (int result : op.results) {
+      once[id] = once[id] || step.values[result].keep == "save";
+      live[id] = live[id] || wanted[result];
+    }
+    for (const StepRead &read : op.reads) {
+      wanted[read.value] = wanted[read.value] || live[id];
+      if (needsMemory(op, read))
+        for (int form : formsBelow(step, read.value))
+          memoryRead[form] = true;
+    }
+  }
+  for (size_t id = 0; id < step.ops.size(); ++id) {
+    const StepOp &op = step.ops[id];
+    std::set<int> distinct;
+    for (const StepRead &read : op.reads)
+      if (live[id] && distinct.insert(read.value).second)
+        users[read.value].push_back(static_cast<int>(id));
+    bool isRoot = op.isAnchor() || once[id];
+    bool below = false;
+    for (int value : distinct)
+      below = below || (!isRoot && mayReadArena[value]);
+    for (int result : op.results)
+      mayReadArena[result] = below || (step.values[result].home == "arena" &&
+                                       (isRoot || memoryRead[result]));
+  }
+}
+
+Moment::Moment(const Facts &facts, MomentName name)
+    : facts(facts), step(facts.step), name(name), ancestor(step.ops.size()),
+      future(step.ops.size()), far(step.ops.size()),
+      operand(step.values.size()), demanded(step.values.size()) {
+  for (int id : {name.anchor, name.before, name.after}) {
+    if (id == -1 && name.anchor != -1)
+      continue;
+    if (id < 0 || id >= static_cast<int>(step.ops.size()) ||
+        !step.ops[id].isAnchor() || !facts.live[id])
+      throw Refusal("evidence names op " + std::to_string(id) +
+                    ", which is no anchor that has to run");
+  }
+  findRelatives();
+  countOperands();
+  countOutput();
+  outputBytes += slotBytes(step.ops[name.anchor].workspaceBytes);
+}
+
+void Moment::findRelatives() {
+  ancestor[name.anchor] = future[name.anchor] = true;
+  if (name.before != -1)
+    ancestor[name.before] = true;
+  if (name.after != -1)
+    future[name.after] = far[name.after] = true;
+  for (size_t id = 0; id < step.ops.size(); ++id)
+    for (const StepRead &read : step.ops[id].reads) {
+      int maker = step.values[read.value].op;
+      if (maker == -1 || !future[maker])
+        continue;
+      future[id] = true;
+      far[id] = far[id] || far[maker] ||
+                (maker != name.anchor && step.ops[maker].isAnchor());
+    }
+  for (size_t id = step.ops.size(); id-- > 0;)
+    for (const StepRead &read : step.ops[id].reads)
+      if (int maker = step.values[read.value].op; ancestor[id] && maker != -1)
+        ancestor[maker] = true;
+  for (size_t id = 0; id < step.ops.size(); ++id)
+    for (const StepRead &read : step.ops[id].reads) {
+      int maker = step.values[read.value].op;
+      if (future[id] && facts.live[id] &&
+          static_cast<int>(id) != name.anchor && maker != -1 && !future[maker])
+        demanded[read.value] = true;
+    }
+}
+
+/// Operands that are views of one value may all be that value.
+void Moment::countOperands() {
+  const StepOp &op = step.ops[name.anchor];
+  std::map<int, int64_t> perBase;
+  for (const StepRead &read : op.reads) {
+    if (!needsMemory(op, read))
+      continue;
+    std::vector<int> forms = formsBelow(step, read.value);
+    int64_t smallest = INT64_MAX;
+    for (int form : forms) {
+      operand[form] = true;
+      smallest = std::min(smallest, arenaBytes(step.values[form]));
+    }
+    auto [at, first] = perBase.emplace(forms.back(), smallest);
+    at->second = std::min(at->second, smallest);
+  }
+  for (auto [base, bytes] : perBase)
+    operandBytes += bytes;
+}
+
+bool Moment::isOneToOne(int user, int form) const {
+  for (const StepRead &read : step.ops[user].reads)
+    if (read.value == form && read.access != "pointwise" &&
+        read.access != "reshape" && read.access != "permute")
+      return false;
+  return true;
+}
+
+/// The smallest value that the kernel may write instead of the results; nothing
+/// if it may lie outside the arena or be written over something that dies.
+void Moment::countOutput() {
+  const StepOp &op = step.ops[name.anchor];
+  for (const StepRead &read : op.reads)
+    if (read.destination && facts.mayReadArena[read.value])
+      return;
+  std::vector<int> forms = op.results;
+  std::set<int> known(forms.begin(), forms.end());
+  int64_t smallest = INT64_MAX;
+  for (size_t i = 0; i < forms.size(); ++i) {
+    int form = forms[i];
+    bool isResult = step.values[form].home == "result";
+    if (i < op.results.size() && facts.users[form].empty() && !isResult)
+      return;
+    smallest = std::min(smallest, arenaBytes(step.values[form]));
+    for (int user : facts.users[form]) {
+      const StepOp &reader = step.ops[user];
+      if (reader.isAnchor() || far[user] || !isOneToOne(user, form))
+        continue;
+      for (const StepRead &read : reader.reads)
+        if (!known.count(read.value) && facts.mayReadArena[read.value])
+          return;
+      for (int result : reader.results)
+        if (known.insert(result).second)
+          forms.push_back(result);
+    }
+  }
+  if (!op.results.empty())
+    outputBytes = smallest;
+}
+
+/// That every arc exists and carries no more than it may.
+void Moment::checkArcs(const Evidence &evidence, int64_t scale) const {
+  auto fail = [](const std::string &arc, int64_t flow) {
+    throw Refusal("arc '" + arc + "' may not carry " + std::to_string(flow));
+  };
+  for (auto [value, flow] : evidence.demand)
+    if (flow < 0 || !demanded[value])
+      fail("demand " + std::to_string(value), flow);
+  for (auto [value, flow] : evidence.keep) {
+    Wide most = operand[value] ? Wide(0)
+                               : Wide(evidence.price) *
+                                     arenaBytes(step.values[value]);
+    if (flow < 0 || step.values[value].op == -1 || flow > most)
+      fail("keep " + std::to_string(value), flow);
+  }
+  for (auto [id, flow] : evidence.again) {
+    const StepOp &op = step.ops[id];
+    // A fusible op that runs once may run inside this very kernel, unless it
+    // has to be written.
+    bool saved = false;
+    for (int result : op.results)
+      saved = saved || step.values[result].keep == "save";
+    bool never = facts.once[id] && (op.isAnchor() || saved);
+    Wide most = op.isAnchor() ? Wide(op.flops) * scale : Wide(0);
+    if (flow < 0 || (flow > 0 && !ancestor[id]) || (!never && flow > most))
+      fail("again " + std::to_string(id), flow);
+  }
+  for (auto [arc, flow] : evidence.needs) {
+    bool exists = step.values[arc.second].op != -1 && flow >= 0;
+    bool reads = false;
+    for (const StepRead &read : step.ops[arc.first].reads)
+      reads = reads || read.value == arc.second;
+    if (!exists || !reads)
+      fail("needs " + std::to_string(arc.first) + " " +
+               std::to_string(arc.second),
+           flow);
+  }
+}
+
+Wide Moment::checkFlow(const Evidence &evidence, int64_t scale) const {
+  checkArcs(evidence, scale);
+  std::map<int, Wide> intoValue, intoOp;
+  Wide total = 0;
+  for (auto [value, flow] : evidence.demand) {
+    intoValue[value] += flow;
+    total += flow;
+  }
+  for (auto [value, flow] : evidence.keep) {
+    intoValue[value] -= flow;
+    intoOp[step.values[value].op] += flow;
+  }
+  for (auto [arc, flow] : evidence.needs) {
+    intoOp[arc.first] -= flow;
+    intoValue[arc.second] += flow;
+  }
+  for (auto [id, flow] : evidence.again)
+    intoOp[id] -= flow;
+  for (auto [value, rest] : intoValue)
+    if (rest != 0)
+      throw Refusal("flow is not conserved at value " + std::to_string(value));
+  for (auto [id, rest] : intoOp)
+    if (rest != 0)
+      throw Refusal("flow is not conserved at op " + std::to_string(id));
+  return total;
+}

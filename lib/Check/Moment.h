@@ -1,0 +1,82 @@
+//===- Moment.h - What any plan has to pay when an anchor first runs ------===//
+//
+// docs/Certificates.md proves what is computed here: the network of a moment,
+// in which every flow is a bound.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_LIB_CHECK_MOMENT_H
+#define CKPT_LIB_CHECK_MOMENT_H
+
+#include "Replay.h"
+
+namespace ckpt::check {
+
+/// The kernel in which `anchor` first runs, in plans in which `before` has run
+/// earlier and `after` has not (-1: nothing is said).
+struct MomentName {
+  int anchor = -1, before = -1, after = -1;
+};
+
+/// What a certificate says of a moment.
+struct Evidence {
+  MomentName moment;
+  int64_t price = 0;
+  /// Flow on the arcs of values, and of ops; (op, value) for what ops read.
+  std::map<int, int64_t> demand, keep, again;
+  std::map<std::pair<int, int>, int64_t> needs;
+};
+
+/// What holds of a step in every moment.
+class Facts {
+public:
+  explicit Facts(const Step &step);
+
+  const Step &step;
+  /// Per op: some result or effect depends on it.
+  std::vector<bool> live;
+  /// Per op: it runs once in every plan.
+  std::vector<bool> once;
+  /// Per value: some op needs it, or a view of it, in memory.
+  std::vector<bool> memoryRead;
+  /// Per value: live ops that read it.
+  std::vector<std::vector<int>> users;
+  /// Per value: its place, or that of something from which it is computed
+  /// inside a kernel, may be in the arena.
+  std::vector<bool> mayReadArena;
+};
+
+class Moment {
+public:
+  /// Throws a `Refusal` if the ops named are no live anchors.
+  Moment(const Facts &facts, MomentName name);
+
+  /// Bytes that the kernel takes whatever else stands in memory.
+  int64_t kernelBytes() const { return operandBytes + outputBytes; }
+
+  /// Checks the flow where running an anchor again costs \p scale per FLOP, and
+  /// returns its value.
+  Wide checkFlow(const Evidence &evidence, int64_t scale) const;
+
+private:
+  void findRelatives();
+  void countOperands();
+  void countOutput();
+  bool isOneToOne(int user, int form) const;
+  void checkArcs(const Evidence &evidence, int64_t scale) const;
+
+  const Facts &facts;
+  const Step &step;
+  const MomentName name;
+  /// Per op: it has run or runs now; it runs now or later, not before; another
+  /// anchor has to run between this kernel and it.
+  std::vector<bool> ancestor, future, far;
+  /// Per value: it stands in memory as an operand, or may be what an operand
+  /// is a view of; and: something that is still to run reads it.
+  std::vector<bool> operand, demanded;
+  int64_t operandBytes = 0, outputBytes = 0;
+};
+
+} // namespace ckpt::check
+
+#endif // CKPT_LIB_CHECK_MOMENT_H

@@ -1,0 +1,36 @@
+//===- Replay.h - Plays a plan as the rules of kernels say ----------------===//
+
+#ifndef CKPT_LIB_CHECK_REPLAY_H
+#define CKPT_LIB_CHECK_REPLAY_H
+
+#include "Step.h"
+
+namespace ckpt::check {
+
+/// Products of 64-bit numbers.
+__extension__ typedef __int128 Wide;
+
+/// What a kernel reads, may overwrite and costs.
+struct KernelFacts {
+  std::set<int> memoryReads;
+  /// (value read, position among the outputs) that may share a place.
+  std::set<std::pair<int, int>> inPlace;
+  int64_t workspaceBytes = 0;
+  int64_t timeNs = 0;
+};
+
+/// Throws a `Refusal` that says which rule the kernel breaks.
+KernelFacts judgeKernel(const Step &step, const StepKernel &kernel);
+
+struct PlanFacts {
+  int64_t timeNs = 0, extraFlops = 0;
+};
+
+/// Throws a `Refusal` unless every kernel is legal, every value stands in
+/// memory when it is read, every demand of the step is obeyed, and no two
+/// places overlap.
+PlanFacts replay(const Step &step, const StepPlan &plan);
+
+} // namespace ckpt::check
+
+#endif // CKPT_LIB_CHECK_REPLAY_H

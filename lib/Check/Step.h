@@ -1,0 +1,77 @@
+//===- Step.h - A training step and a plan, as the checker sees them ------===//
+//
+// The checker's own reading of docs/PlanFormat.md. Words stay close to the
+// text: what the planner calls by an enumerator is a word here.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_LIB_CHECK_STEP_H
+#define CKPT_LIB_CHECK_STEP_H
+
+#include "Json.h"
+
+#include <set>
+
+namespace ckpt::check {
+
+struct StepRead {
+  int value = -1;
+  std::string access = "any", need = "inline";
+  bool destination = false;
+};
+
+struct StepValue {
+  std::string name, home = "arena", keep = "free";
+  int64_t bytes = 0, elements = 0, shape = 0;
+  int64_t host = -1, same = -1;
+  /// The op that makes it; -1 for an argument.
+  int op = -1;
+};
+
+struct StepOp {
+  std::string name, kind;
+  std::vector<StepRead> reads;
+  std::vector<int> results;
+  int64_t flops = 0, computePs = 0, workspaceBytes = 0, layer = -1;
+  bool once = false, effects = false, backward = false;
+
+  bool isAnchor() const { return kind != "fusible" && kind != "view"; }
+  bool isView() const { return kind == "view"; }
+};
+
+struct Step {
+  std::vector<StepValue> values;
+  std::vector<StepOp> ops;
+  int64_t bytesPerMicrosecond = 10000, launchNs = 1000;
+  int64_t layers = 0;
+};
+
+struct StepKernel {
+  std::vector<int> ops, outputs;
+  std::vector<int64_t> offsets;
+  int64_t workspaceOffset = -1;
+};
+
+struct StepPlan {
+  int64_t arenaBytes = 0;
+  std::vector<StepKernel> kernels;
+};
+
+/// Both throw a `Refusal`. What they return is in range throughout, and sums
+/// over a whole step fit 62 bits.
+Step parseStep(std::string_view text);
+StepPlan parsePlan(const std::vector<std::string> &lines, const Step &step);
+
+/// A number that differs for different steps, names apart (FNV-1a).
+std::string fingerprint(const Step &step);
+
+/// Bytes of a slot: a multiple of 256.
+inline int64_t slotBytes(int64_t bytes) { return (bytes + 255) / 256 * 256; }
+/// Bytes that a value takes in the arena.
+inline int64_t arenaBytes(const StepValue &value) {
+  return value.home == "arena" ? slotBytes(value.bytes) : 0;
+}
+
+} // namespace ckpt::check
+
+#endif // CKPT_LIB_CHECK_STEP_H
