@@ -131,11 +131,11 @@ void readValue(const std::vector<Word> &words, Step &step) {
     if (word.key == "name")
       value.name = textOf(word, true);
     else if (word.key == "home")
-      value.home = oneOf(textOf(word, false),
-                         {"arena", "argument", "result", "hosted"});
+      value.home =
+          oneOf(textOf(word, false), {"arena", "argument", "result", "hosted"});
     else if (word.key == "keep")
-      value.keep = oneOf(textOf(word, false),
-                         {"free", "save", "recompute", "inline"});
+      value.keep =
+          oneOf(textOf(word, false), {"free", "save", "recompute", "inline"});
     else if (word.key == "bytes")
       value.bytes = toInteger(textOf(word, false));
     else if (word.key == "elements")
@@ -262,7 +262,8 @@ void demandRead(const Step &step, int id, const StepRead &read) {
   std::string name = "op " + std::to_string(id);
   demand(source.op < id, name + " reads a value before it is made");
   bool viewOnly = read.access == "reshape" || read.access == "permute";
-  demand(!viewOnly || op.isView(), name + " has an access that only views have");
+  demand(!viewOnly || op.isView(),
+         name + " has an access that only views have");
   if (op.isAnchor())
     return;
   for (int result : op.results) {
@@ -283,8 +284,8 @@ void demandOp(const Step &step, int id) {
          name + " is a view without one read and one result");
   demand(op.isAnchor() || !op.results.empty(), name + " has no result");
   for (int result : op.results)
-    demand(op.isAnchor() || step.values[result].shape ==
-                                step.values[op.results[0]].shape,
+    demand(op.isAnchor() ||
+               step.values[result].shape == step.values[op.results[0]].shape,
            name + " has results of several shapes");
   demand(!op.effects || (op.kind == "opaque" && op.once),
          name + " has effects, but is not an opaque op that runs once");

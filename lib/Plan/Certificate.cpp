@@ -123,13 +123,9 @@ void Evidence::addArcs(int64_t scale) {
            read});
     if (!moment.hasRun(id))
       continue;
-    // What runs once and need not be written may run inside this very kernel.
-    bool saved = isAnchor(op);
-    for (ValueId result : op.results)
-      saved |= problem.values[result].keep == Keep::Save;
-    int64_t again = graph.once[id] && saved ? MinCut::infinite
-                    : isAnchor(op)          ? op.flops * scale
-                                            : 0;
+    int64_t again = graph.once[id] && moment.hasOwnKernel(id) ? MinCut::infinite
+                    : isAnchor(op)                            ? op.flops * scale
+                                                              : 0;
     againArcs.push_back({cut.addArc(computed[id], sink, again), id, none});
   }
 }
@@ -212,8 +208,8 @@ void Prover::printExtraFlops(std::ostream &os) {
     proven = static_cast<int64_t>(std::min(Wide(proven), value));
   }
   os << "\"extra_flops_bound\": " << proven
-     << ",\n\"extra_flops_evidence\": {\"scale\": " << scale
-     << ", \"cases\": [" << cases.str() << "]}";
+     << ",\n\"extra_flops_evidence\": {\"scale\": " << scale << ", \"cases\": ["
+     << cases.str() << "]}";
 }
 
 void Prover::printMinimum(std::ostream &os) {
