@@ -1,6 +1,6 @@
 //===- JudgeKernel.cpp - The rules for one kernel, and its cost -----------===//
 //
-// Follows the prose of include/ckpt/Plan/Kernel.h with sets and maps.
+// Follows the prose of docs/Rationale/MemoryModel.md with sets and maps.
 //
 //===----------------------------------------------------------------------===//
 
