@@ -15,8 +15,17 @@ public:
       number(argument);
     for (auto [i, value] : llvm::enumerate(program.values))
       numbers[value] = i;
+    outside = inside;
   }
 
+  /// What lies within its regions is numbered from one start for every op: the
+  /// hash does not depend on what comes before or behind.
+  uint64_t hashOf(Operation *op) {
+    inside = outside;
+    return hash(op);
+  }
+
+private:
   uint64_t hash(Operation *op) {
     uint64_t state = llvm::xxh3_64bits(op->getName().getStringRef());
     for (mlir::NamedAttribute attribute : op->getAttrDictionary()) {
@@ -35,7 +44,6 @@ public:
     return state;
   }
 
-private:
   void hashBlock(Block &block, uint64_t &state) {
     for (BlockArgument argument : block.getArguments()) {
       number(argument);
@@ -58,9 +66,8 @@ private:
     return maker ? hash(maker) : 0;
   }
 
-  void number(Value value) {
-    numbers.try_emplace(value, (uint64_t(1) << 32) + numbers.size());
-  }
+  /// Apart from the numbers of `program.values`.
+  void number(Value value) { numbers[value] = (uint64_t(1) << 32) + inside++; }
 
   static void mix(uint64_t &state, uint64_t more) {
     uint64_t both[2] = {state, more};
@@ -82,6 +89,8 @@ private:
   }
 
   llvm::DenseMap<Value, uint64_t> numbers;
+  /// Next number of a value without one, and the first behind the arguments.
+  uint64_t inside = 0, outside = 0;
   llvm::DenseMap<const void *, uint64_t> texts;
 };
 } // namespace
@@ -90,11 +99,11 @@ SmallVector<int64_t> ckpt::hashOps(const ProgramProblem &program) {
   OpHasher hasher(program);
   SmallVector<int64_t> hashes;
   for (Operation *op : program.ops)
-    hashes.push_back(hasher.hash(op) & 0xFFFFFF);
+    hashes.push_back(hasher.hashOf(op) & 0xFFFFFF);
   // What is returned, under the number after the last op.
   mlir::func::FuncOp function = program.function;
   Operation *terminator = function.getBody().front().getTerminator();
-  hashes.push_back(hasher.hash(terminator) & 0xFFFFFF);
+  hashes.push_back(hasher.hashOf(terminator) & 0xFFFFFF);
   return hashes;
 }
 

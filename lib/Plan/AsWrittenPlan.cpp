@@ -27,7 +27,8 @@ public:
     }
     for (const Op &op : problem.ops)
       for (const Read &read : op.reads)
-        if (op.kind != OpKind::View && read.need == Need::Contiguous)
+        if (op.kind == OpKind::Opaque ||
+            (op.kind != OpKind::View && read.need == Need::Contiguous))
           materializeBelow(read.value);
 
     Plan plan;
@@ -39,8 +40,8 @@ public:
   }
 
 private:
-  /// A contiguous read sees only reshapes: the first other view below is
-  /// copied.
+  /// A contiguous read, or one of an opaque op, sees only reshapes: the first
+  /// other view below is copied.
   void materializeBelow(ValueId value) {
     while (!standsInMemory[value]) {
       const Read &read = problem.ops[problem.values[value].op].reads.front();

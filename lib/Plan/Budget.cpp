@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cctype>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -71,21 +72,23 @@ bool ckpt::plan::parseBudget(std::string_view text, Budget &budget,
   double bytes = amount * scale;
   if (bytes < 1)
     return fail(": a budget is at least one byte");
-  if (bytes >= 9223372036854775808.0)
-    return fail(": a budget is below 2^63 bytes");
   // Whole bytes are read exactly, also beyond the 53 bits of a double.
   bool whole = unit == "B" && number.find('.') == std::string::npos;
-  budget = {whole ? std::strtoll(number.c_str(), nullptr, 10)
-                  : static_cast<int64_t>(bytes),
-            0};
+  errno = 0;
+  int64_t exactly = whole ? std::strtoll(number.c_str(), nullptr, 10) : 0;
+  if (whole ? errno == ERANGE : bytes >= 9223372036854775808.0)
+    return fail(": a budget is below 2^63 bytes");
+  budget = {whole ? exactly : static_cast<int64_t>(bytes), 0};
   return true;
 }
 
 std::string ckpt::plan::formatCount(int64_t number) {
-  std::string digits = std::to_string(number < 0 ? -number : number);
-  for (int64_t at = static_cast<int64_t>(digits.size()) - 3; at > 0; at -= 3)
+  std::string digits = std::to_string(number);
+  int64_t first = number < 0; // After the sign.
+  for (int64_t at = static_cast<int64_t>(digits.size()) - 3; at > first;
+       at -= 3)
     digits.insert(at, ",");
-  return number < 0 ? "-" + digits : digits;
+  return digits;
 }
 
 std::string ckpt::plan::formatBytes(int64_t bytes) {

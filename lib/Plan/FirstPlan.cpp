@@ -188,3 +188,38 @@ Draft ckpt::plan::firstPlan(const Graph &graph, int64_t budgetBytes,
                             const SolverOptions &options) {
   return FirstPlanner(graph, budgetBytes, options).run();
 }
+
+std::optional<Solution>
+ckpt::plan::placedFirstPlan(const Graph &graph, int64_t budgetBytes,
+                            const SolverOptions &options) {
+  constexpr int mostTries = 5;
+  // Where simple orders miss the budget by more, a search rarely helps.
+  constexpr double worthSearching = 1.03;
+  int64_t cap = budgetBytes;
+  // Without a limit, as small as it gets.
+  int64_t goal = budgetBytes == INT64_MAX ? 0 : budgetBytes;
+  for (int i = 0; i < mostTries; ++i) {
+    Draft draft = firstPlan(graph, cap, options);
+    if (!draft.usable())
+      break;
+    Solution solution =
+        placeSlots(graph.problem, draft, goal, PackEffort::Orders);
+    double arena = static_cast<double>(solution.plan.arenaBytes);
+    if (goal > 0 && solution.plan.arenaBytes > goal &&
+        !isTooLargeToWalk(graph) &&
+        arena < worthSearching * static_cast<double>(goal))
+      solution = placeSlots(graph.problem, std::move(draft), goal);
+    if (!solution.verdict.error.empty())
+      break;
+    if (solution.plan.arenaBytes <= budgetBytes)
+      return solution;
+    cap -= solution.plan.arenaBytes - budgetBytes;
+  }
+  return std::nullopt;
+}
+
+std::optional<Solution> ckpt::plan::solveFirst(const Problem &problem,
+                                               int64_t budgetBytes,
+                                               const SolverOptions &options) {
+  return placedFirstPlan(Graph(problem, options.fusion), budgetBytes, options);
+}

@@ -19,6 +19,10 @@ namespace ckpt::plan {
 Draft firstPlan(const Graph &graph, int64_t budgetBytes,
                 const SolverOptions &options);
 
+/// The same with slots: a plan whose arena is at most \p budgetBytes.
+std::optional<Solution> placedFirstPlan(const Graph &graph, int64_t budgetBytes,
+                                        const SolverOptions &options);
+
 /// Whether walks, whose time grows with the square of the roots, are left out.
 inline bool isTooLargeToWalk(const Graph &graph) {
   constexpr size_t mostRoots = 6000;

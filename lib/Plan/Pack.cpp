@@ -159,8 +159,19 @@ void Packer::pack(int64_t budgetBytes) {
 
 } // namespace
 
-/// The orders are often enough. What they leave is searched, first for the
-/// goal, then for less: the effort is no monotone function of the capacity.
+/// Searches at growing capacities, none of which is wider than what stands: a
+/// tight one is often found sooner than a loose one, so none is left out.
+static void search(const PackSearch &search, int64_t goalBytes,
+                   int64_t stepLimit, Packing &best) {
+  for (int64_t perMille : {0, 2, 5, 10, 20, 40, 80}) {
+    int64_t capacity = goalBytes + goalBytes / 1000 * perMille;
+    if (capacity >= best.arenaBytes || search.find(capacity, stepLimit, best))
+      return;
+  }
+}
+
+/// The orders are often enough. What they leave is searched, with more work
+/// where less did not reach the goal.
 Packing ckpt::plan::packBuffers(const std::vector<Buffer> &buffers,
                                 int64_t budgetBytes, PackEffort effort) {
   // Beyond this, comparing buffers with each other takes too long.
@@ -171,11 +182,10 @@ Packing ckpt::plan::packBuffers(const std::vector<Buffer> &buffers,
   Packing best = packByOrders(buffers, goal);
   if (best.arenaBytes <= goal || effort == PackEffort::Orders)
     return best;
-  PackSearch search(buffers);
-  int64_t step = (best.arenaBytes - goal) / 16;
-  for (int64_t capacity : {goal, goal + step, goal + 4 * step})
-    if (search.find(capacity, best))
-      return best;
+  PackSearch searcher(buffers);
+  search(searcher, goal, 4000000, best);
+  if (best.arenaBytes > goal && effort == PackEffort::Thorough)
+    search(searcher, goal, 400000000, best);
   return best;
 }
 

@@ -26,13 +26,10 @@ public:
   explicit PackSearch(const std::vector<Buffer> &buffers);
 
   /// Searches a packing of at most \p capacityBytes with a limit on counted
-  /// work; true if it found one.
-  bool find(int64_t capacityBytes, Packing &packing) const;
+  /// work, which each of several orders may do; true if it found one.
+  bool find(int64_t capacityBytes, int64_t stepLimit, Packing &packing) const;
 
 private:
-  bool tryOrder(int32_t variant, int64_t capacityBytes, int64_t stepLimit,
-                Packing &packing) const;
-
   const std::vector<Buffer> &buffers;
   /// For each buffer, those that live at the same time at some point.
   std::vector<std::vector<int32_t>> neighbours;

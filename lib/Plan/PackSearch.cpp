@@ -3,9 +3,9 @@
 // After MiniMalloc (Moffitt, ASPLOS'23). In a canonical packing every buffer
 // lies on the floor or on another buffer, and buffers are placed by ascending
 // offset; so the state is a skyline over time, and what lies under it is
-// settled. A branch ends where the space that it wastes at some moment exceeds
-// what that moment has to spare. Buffers that no longer live at the same time
-// as others are searched apart.
+// settled. A branch ends where what is open at some moment no longer fits above
+// the lowest place that an open buffer can still take then. Buffers that no
+// longer live at the same time as others are searched apart.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,10 +13,8 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <iterator>
 #include <numeric>
-#include <queue>
 #include <tuple>
 
 using namespace ckpt::plan;
@@ -25,48 +23,82 @@ namespace {
 
 using Ids = std::vector<int32_t>;
 
+/// What decides the order of buffers at equal offsets: the size, the duration,
+/// the area, and the largest sum of open buffers at one of its moments, most of
+/// it first.
+enum class Precedence {
+  SizeAreaWidth,
+  WidthAreaTotal,
+  TotalAreaWidth,
+  TotalWidthArea
+};
+constexpr Precedence precedences[] = {
+    Precedence::SizeAreaWidth, Precedence::WidthAreaTotal,
+    Precedence::TotalAreaWidth, Precedence::TotalWidthArea};
+
 class Search {
 public:
   Search(const std::vector<Buffer> &buffers, const std::vector<Ids> &neighbours,
-         int64_t capacityBytes, int64_t stepLimit)
-      : buffers(buffers), neighbours(neighbours), stepsLeft(stepLimit),
-        offsets(buffers.size(), -1), floors(buffers.size(), 0),
-        rank(buffers.size()) {
+         Precedence precedence, int64_t capacityBytes, int64_t stepLimit)
+      : buffers(buffers), neighbours(neighbours), precedence(precedence),
+        capacity(capacityBytes), stepsLeft(stepLimit),
+        offsets(buffers.size(), -1), floors(buffers.size(), 0) {
     int32_t end = 0;
     for (const Buffer &buffer : buffers)
       end = std::max(end, buffer.last + 1);
-    skyline.assign(end, 0);
-    spare.assign(end, capacityBytes);
-    for (const Buffer &buffer : buffers)
-      for (int32_t t = buffer.first; t <= buffer.last; ++t)
-        spare[t] -= buffer.bytes;
+    moments.resize(end);
+    for (size_t id = 0; id < buffers.size(); ++id)
+      for (int32_t t = buffers[id].first; t <= buffers[id].last; ++t) {
+        moments[t].ids.push_back(id);
+        moments[t].openBytes += buffers[id].bytes;
+      }
   }
 
-  /// Tries buffers of equal offset in the order \p ids.
-  bool run(const Ids &ids) {
-    idOfRank = ids;
-    for (size_t i = 0; i < ids.size(); ++i)
-      rank[ids[i]] = i;
-    Ids byFirst = ids;
+  bool run() {
+    Ids byFirst(buffers.size());
+    std::iota(byFirst.begin(), byFirst.end(), 0);
     std::sort(byFirst.begin(), byFirst.end(), [&](int32_t a, int32_t b) {
       return std::tie(buffers[a].first, a) < std::tie(buffers[b].first, b);
     });
-    return searchParts(byFirst, {-1, -1});
+    return searchParts(byFirst);
   }
 
   const std::vector<int64_t> &result() const { return offsets; }
 
 private:
-  /// Offset and rank of a placement; ascending along a branch, so that every
-  /// set of placements is met in one order only.
-  using Key = std::pair<int64_t, int32_t>;
+  struct Moment {
+    /// No open buffer that lives then can lie lower.
+    int64_t floor = 0;
+    int64_t openBytes = 0;
+    /// All that live then.
+    Ids ids;
+  };
+  /// An open buffer, in the order of tries: the offsets ascend along a branch,
+  /// so that every set of placements is met in one order only.
+  struct Try {
+    int64_t offset;
+    int32_t rank, id;
+    bool operator<(const Try &other) const {
+      return std::tie(offset, rank) < std::tie(other.offset, other.rank);
+    }
+  };
+  /// Open buffers that are searched together, by start.
+  struct Part {
+    Ids byFirst;
+    int32_t first, last;
+  };
 
-  bool searchParts(const Ids &open, Key last);
-  bool searchPart(const Ids &open, Key last);
-  bool fits(int32_t id) const;
-  bool wastesTooMuch(const Ids &open);
-  void place(int32_t id);
-  std::vector<Key> candidates(const Ids &open, Key last) const;
+  std::vector<Part> split(const Ids &open) const;
+  bool searchParts(const Ids &open);
+  bool searchPart(const Part &part);
+  bool searchRest(const Part &part, const std::vector<Try> &tries,
+                  const Try &latest);
+  bool searchAbove(const Part &part, const std::vector<Try> &tries,
+                   const Try &placed);
+  std::vector<Try> openTries(const std::vector<Try> &tries) const;
+  bool place(int32_t id);
+  void raiseFloors(int32_t first, int32_t last);
+  bool canHold(const Part &part, int64_t offset);
 
   void set(int64_t &figure, int64_t value) {
     trail.push_back({&figure, figure});
@@ -76,96 +108,129 @@ private:
 
   const std::vector<Buffer> &buffers;
   const std::vector<Ids> &neighbours;
+  const Precedence precedence;
+  const int64_t capacity;
   /// Work that may still be done, in figures looked at or changed.
   int64_t stepsLeft;
-  /// Looking ahead pays near dead ends; the first descent often meets none.
-  static constexpr int32_t lookAheadsAfterDeadEnd = 64;
-  int32_t lookAheads = 0;
   /// Offset of each placed buffer; -1 for open ones.
   std::vector<int64_t> offsets;
-  /// Lowest offset of each open buffer on the skyline.
+  /// Lowest offset of each open buffer.
   std::vector<int64_t> floors;
-  Ids rank, idOfRank;
-  /// Per moment: the top of what is placed, and how many bytes may be wasted.
-  std::vector<int64_t> skyline, spare;
+  std::vector<Moment> moments;
   /// Former values of all figures that placements changed, in order.
   std::vector<std::pair<int64_t *, int64_t>> trail;
 };
 
 /// Splits \p open, which is sorted by start, where nothing crosses.
-bool Search::searchParts(const Ids &open, Key last) {
-  size_t begin = 0;
-  while (begin < open.size()) {
-    size_t end = begin;
-    int32_t reach = buffers[open[begin]].last;
-    while (end < open.size() && buffers[open[end]].first <= reach)
-      reach = std::max(reach, buffers[open[end++]].last);
-    bool whole = begin == 0 && end == open.size();
-    if (whole
-            ? !searchPart(open, last)
-            : !searchPart(Ids(open.begin() + begin, open.begin() + end), last))
-      return false;
-    begin = end;
+std::vector<Search::Part> Search::split(const Ids &open) const {
+  std::vector<Part> parts;
+  for (int32_t id : open) {
+    if (parts.empty() || buffers[id].first > parts.back().last)
+      parts.push_back({{}, buffers[id].first, buffers[id].last});
+    parts.back().byFirst.push_back(id);
+    parts.back().last = std::max(parts.back().last, buffers[id].last);
   }
-  return true;
+  return parts;
 }
 
-/// Open buffers whose floor is below the lowest top: with any other first, that
-/// lowest one would still fit below it.
-std::vector<Search::Key> Search::candidates(const Ids &open, Key last) const {
-  int64_t lowestTop = INT64_MAX;
-  for (int32_t id : open)
-    lowestTop = std::min(lowestTop, floors[id] + buffers[id].bytes);
-  std::vector<Key> keys;
-  for (int32_t id : open)
-    if (Key key{floors[id], rank[id]}; key > last && key.first < lowestTop)
-      keys.push_back(key);
-  std::sort(keys.begin(), keys.end());
-  return keys;
-}
-
-bool Search::fits(int32_t id) const {
-  const Buffer &buffer = buffers[id];
-  for (int32_t t = buffer.first; t <= buffer.last; ++t)
-    if (floors[id] - skyline[t] > spare[t])
+bool Search::searchParts(const Ids &open) {
+  for (const Part &part : split(open))
+    if (!searchPart(part))
       return false;
   return true;
 }
 
-/// Whether all open buffers that live at some moment lie so high above its
-/// skyline that more is wasted there than may be.
-bool Search::wastesTooMuch(const Ids &open) {
-  --lookAheads;
-  stepsLeft -= 16 * open.size();
-  // By floor; what has ended goes when it comes to the top.
-  using Started = std::pair<int64_t, int32_t>;
-  std::priority_queue<Started, std::vector<Started>, std::greater<Started>>
-      started;
-  size_t next = 0;
-  for (int32_t time = buffers[open[0]].first;; ++time) {
-    for (; next < open.size() && buffers[open[next]].first == time; ++next)
-      started.push({floors[open[next]], buffers[open[next]].last});
-    while (!started.empty() && started.top().second < time)
-      started.pop();
-    if (started.empty())
+bool Search::searchPart(const Part &part) {
+  using Keys = std::array<double, 3>;
+  std::vector<std::pair<Keys, int32_t>> order;
+  for (int32_t id : part.byFirst) {
+    const Buffer &buffer = buffers[id];
+    int64_t most = 0;
+    for (int32_t t = buffer.first; t <= buffer.last; ++t)
+      most = std::max(most, moments[t].openBytes);
+    stepsLeft -= buffer.duration();
+    double total = most, width = buffer.duration();
+    double area = double(buffer.bytes) * width;
+    switch (precedence) {
+    case Precedence::SizeAreaWidth:
+      order.push_back({{-double(buffer.bytes), -area, -width}, id});
+      break;
+    case Precedence::WidthAreaTotal:
+      order.push_back({{-width, -area, -total}, id});
+      break;
+    case Precedence::TotalAreaWidth:
+      order.push_back({{-total, -area, -width}, id});
+      break;
+    case Precedence::TotalWidthArea:
+      order.push_back({{-total, -width, -area}, id});
+      break;
+    }
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<Try> tries;
+  for (size_t i = 0; i < order.size(); ++i)
+    tries.push_back({0, int32_t(i), order[i].second});
+  return searchRest(part, tries, {-1, -1, -1});
+}
+
+std::vector<Search::Try>
+Search::openTries(const std::vector<Try> &tries) const {
+  std::vector<Try> open;
+  for (const Try &old : tries)
+    if (offsets[old.id] < 0)
+      open.push_back({floors[old.id], old.rank, old.id});
+  std::sort(open.begin(), open.end());
+  return open;
+}
+
+/// Whether at every moment of \p part what is open fits above \p offset, below
+/// which nothing more is placed, and above the floor.
+bool Search::canHold(const Part &part, int64_t offset) {
+  stepsLeft -= part.last - part.first + 1;
+  for (int32_t t = part.first; t <= part.last; ++t)
+    if (std::max(offset, moments[t].floor) + moments[t].openBytes > capacity)
       return false;
-    if (started.top().first - skyline[time] > spare[time])
-      return true;
+  return true;
+}
+
+/// A moment has no floor below the lowest open buffer that lives then.
+void Search::raiseFloors(int32_t first, int32_t last) {
+  for (int32_t t = first; t <= last; ++t) {
+    Moment &moment = moments[t];
+    stepsLeft -= moment.ids.size();
+    int64_t lowest = INT64_MAX;
+    for (int32_t id : moment.ids)
+      if (offsets[id] < 0)
+        lowest = std::min(lowest, floors[id]);
+    if (lowest != INT64_MAX && lowest > moment.floor)
+      set(moment.floor, lowest);
   }
 }
 
-void Search::place(int32_t id) {
+/// Puts a buffer on its floor; returns whether it lies below an open one.
+bool Search::place(int32_t id) {
   const Buffer &buffer = buffers[id];
-  int64_t floor = floors[id], top = floor + buffer.bytes;
-  stepsLeft -= buffer.duration() + neighbours[id].size();
-  set(offsets[id], floor);
+  int64_t top = floors[id] + buffer.bytes;
+  set(offsets[id], floors[id]);
   for (int32_t t = buffer.first; t <= buffer.last; ++t) {
-    set(spare[t], spare[t] - (floor - skyline[t]));
-    set(skyline[t], top);
+    set(moments[t].floor, top);
+    set(moments[t].openBytes, moments[t].openBytes - buffer.bytes);
   }
-  for (int32_t other : neighbours[id])
-    if (offsets[other] < 0 && floors[other] < top)
-      set(floors[other], top);
+  int32_t first = buffer.first, last = buffer.last;
+  bool below = false;
+  for (int32_t other : neighbours[id]) {
+    if (offsets[other] >= 0)
+      continue;
+    below = true;
+    if (floors[other] >= top)
+      continue;
+    set(floors[other], top);
+    first = std::min(first, buffers[other].first);
+    last = std::max(last, buffers[other].last);
+  }
+  stepsLeft -= 2 * buffer.duration() + neighbours[id].size();
+  raiseFloors(first, last);
+  return below;
 }
 
 void Search::undoTo(size_t mark) {
@@ -173,38 +238,44 @@ void Search::undoTo(size_t mark) {
     *trail.back().first = trail.back().second;
 }
 
-bool Search::searchPart(const Ids &open, Key last) {
-  stepsLeft -= open.size();
-  if (lookAheads > 0 && wastesTooMuch(open))
-    return false;
-  for (Key key : candidates(open, last)) {
-    if (stepsLeft < 0)
-      return false;
-    int32_t id = idOfRank[key.second];
-    if (!fits(id))
-      continue;
-    size_t mark = trail.size();
-    place(id);
-    Ids rest;
-    std::remove_copy(open.begin(), open.end(), std::back_inserter(rest), id);
-    if (searchParts(rest, key))
-      return true;
-    undoTo(mark);
-  }
-  lookAheads = lookAheadsAfterDeadEnd;
-  return false;
+/// Searches what is open after \p placed, apart where it has come apart.
+bool Search::searchAbove(const Part &part, const std::vector<Try> &tries,
+                         const Try &placed) {
+  Part rest{{}, part.first, part.last};
+  for (int32_t id : part.byFirst)
+    if (offsets[id] < 0)
+      rest.byFirst.push_back(id);
+  std::vector<Part> parts = split(rest.byFirst);
+  if (parts.size() == 1)
+    return searchRest(parts[0], tries, placed);
+  return std::all_of(parts.begin(), parts.end(),
+                     [&](const Part &each) { return searchPart(each); });
 }
 
-/// MiniMalloc's orders: by size, area, duration in three precedences.
-bool before(const Buffer &a, const Buffer &b, int32_t variant) {
-  auto keys = [&](const Buffer &buffer) {
-    double bytes = buffer.bytes, time = buffer.duration();
-    double area = bytes * time;
-    return variant == 0   ? std::array<double, 3>{bytes, area, time}
-           : variant == 1 ? std::array<double, 3>{time, area, bytes}
-                          : std::array<double, 3>{time, bytes, area};
-  };
-  return keys(a) > keys(b);
+bool Search::searchRest(const Part &part, const std::vector<Try> &tries,
+                        const Try &latest) {
+  std::vector<Try> open = openTries(tries);
+  stepsLeft -= 4 * tries.size();
+  // With anything above the lowest top first, that lowest one would still fit
+  // below it.
+  int64_t lowestTop = INT64_MAX;
+  for (const Try &next : open)
+    lowestTop = std::min(lowestTop, next.offset + buffers[next.id].bytes);
+  for (const Try &next : open) {
+    if (!(latest < next))
+      continue;
+    if (next.offset >= lowestTop || stepsLeft < 0)
+      return false;
+    size_t mark = trail.size();
+    bool below = place(next.id);
+    if (canHold(part, next.offset) && searchAbove(part, open, next))
+      return true;
+    undoTo(mark);
+    // What bears nothing hinders nothing: another order does not help.
+    if (!below)
+      return false;
+  }
+  return false;
 }
 
 } // namespace
@@ -228,32 +299,24 @@ PackSearch::PackSearch(const std::vector<Buffer> &buffers)
   }
 }
 
-bool PackSearch::find(int64_t capacityBytes, Packing &packing) const {
-  // One descent to the last buffer and some way back in each order, then more:
-  // what one order does not find soon, another often does.
+bool PackSearch::find(int64_t capacityBytes, int64_t stepLimit,
+                      Packing &packing) const {
+  // What one order does not find soon, another often does: all get little
+  // first, then more.
   int64_t count = buffers.size();
-  int64_t descent = 2 * count * count;
-  for (int64_t stepLimit : {descent + 200000, descent + 4000000})
-    for (int32_t variant : {0, 1, 2})
-      if (tryOrder(variant, capacityBytes, stepLimit, packing))
+  for (int64_t steps = 64 * count * count + stepLimit / 16;; steps *= 4) {
+    for (Precedence precedence : precedences) {
+      Search search(buffers, neighbours, precedence, capacityBytes, steps);
+      if (search.run()) {
+        packing.offsets = search.result();
+        packing.arenaBytes = 0;
+        for (size_t i = 0; i < buffers.size(); ++i)
+          packing.arenaBytes = std::max(packing.arenaBytes,
+                                        packing.offsets[i] + buffers[i].bytes);
         return true;
-  return false;
-}
-
-bool PackSearch::tryOrder(int32_t variant, int64_t capacityBytes,
-                          int64_t stepLimit, Packing &packing) const {
-  Ids order(buffers.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
-    return before(buffers[a], buffers[b], variant);
-  });
-  Search search(buffers, neighbours, capacityBytes, stepLimit);
-  if (!search.run(order))
-    return false;
-  packing.offsets = search.result();
-  packing.arenaBytes = 0;
-  for (size_t i = 0; i < buffers.size(); ++i)
-    packing.arenaBytes =
-        std::max(packing.arenaBytes, packing.offsets[i] + buffers[i].bytes);
-  return true;
+      }
+    }
+    if (steps >= stepLimit)
+      return false;
+  }
 }

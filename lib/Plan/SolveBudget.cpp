@@ -63,7 +63,6 @@ private:
   void runAttempts(const std::vector<Attempt *> &batch);
   void chooseNextCap(Attempt &attempt, std::optional<int64_t> bytes);
   void runLadder();
-  void runCoarseLadder();
   Outcome judge(Draft draft) const;
   void enter(Outcome &outcome);
   void keepIfSmallest(const Solution &solution);
@@ -296,10 +295,6 @@ void BudgetSearch::runRounds() {
     attempt.cap = static_cast<double>(budget);
     attempts.push_back(attempt);
   }
-  Outcome first = judge(firstPlan(graph, budget, options));
-  enter(first);
-  if (isTooLargeToWalk(graph))
-    return;
   runAttempts({&attempts[0], &attempts[1]});
   if (tryUnlimited())
     return;
@@ -308,28 +303,9 @@ void BudgetSearch::runRounds() {
     runRound(round);
 }
 
-/// The same with plans of near-linear time, from large to small.
-void BudgetSearch::runCoarseLadder() {
-  Solution unlimited = solveUnlimited(problem, options);
-  if (!unlimited.verdict.error.empty())
-    return;
-  unlimitedBytes = unlimited.plan.arenaBytes;
-  keepIfSmallest(unlimited);
-  for (double share : {0.5, 0.4, 0.32, 0.25, 0.2, 0.16}) {
-    int64_t bytes =
-        static_cast<int64_t>(share * static_cast<double>(unlimitedBytes));
-    Draft draft = firstPlan(graph, bytes, options);
-    if (!draft.usable())
-      return;
-    keepIfSmallest(placeSlots(problem, std::move(draft), bytes));
-  }
-}
-
 /// Caps and merges depend on the problem alone, so that a budget reported as
 /// the smallest is one for which planning succeeds.
 void BudgetSearch::runLadder() {
-  if (isTooLargeToWalk(graph))
-    return runCoarseLadder();
   for (double share : ladderShares)
     for (const Setting &setting : ladderSettings) {
       if (!result.smallest.plan.kernels.empty() && isOver())

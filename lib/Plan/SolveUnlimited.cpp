@@ -88,12 +88,13 @@ Solution ckpt::plan::solveUnlimited(const Problem &problem,
     none.verdict.error = graph.error;
     return none;
   }
+  constexpr int64_t unlimited = std::numeric_limits<int64_t>::max();
+  Draft draft;
   if (isTooLargeToWalk(graph))
-    return placeSlots(
-        problem, firstPlan(graph, std::numeric_limits<int64_t>::max(), options),
-        0);
-  Rolling rolling(graph);
-  Draft draft = draftUnlimited(rolling, graph, options,
-                               std::numeric_limits<int64_t>::max());
+    draft = firstPlan(graph, unlimited, options);
+  if (!draft.usable()) {
+    Rolling rolling(graph);
+    draft = draftUnlimited(rolling, graph, options, unlimited);
+  }
   return placeSlots(problem, std::move(draft), 0);
 }

@@ -129,7 +129,7 @@ bool tool::packMode(const Arguments &arguments) {
     return false;
   std::vector<Buffer> buffers = table.buffers();
   int64_t load = loadBytes(buffers);
-  Packing packing = packBuffers(buffers, load);
+  Packing packing = packBuffers(buffers, load, PackEffort::Thorough);
   int64_t more = packing.arenaBytes - load;
   std::cout << "buffers           " << formatCount(buffers.size()) << "\n"
             << "live peak         " << formatCount(load) << " B\n"

@@ -66,6 +66,7 @@ bool checkCertificateMode(const Arguments &arguments);
 bool diffMode(const Arguments &arguments);
 bool packMode(const Arguments &arguments);
 bool generateMode(const Arguments &arguments);
+bool stagesMode(const Arguments &arguments);
 
 } // namespace ckpt::plan::tool
 

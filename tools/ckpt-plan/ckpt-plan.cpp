@@ -51,6 +51,9 @@ constexpr Mode modes[] = {
     {"pack", "", packMode,
      "place the buffers of FILE, a table such as MiniMalloc's (columns id, "
      "lower, upper, size), in one arena"},
+    {"stages", "", stagesMode,
+     "print the processor time of each stage up to the first plan within "
+     "--budget, its quality and the memory that planning takes"},
 };
 
 /// An option of one or several modes.

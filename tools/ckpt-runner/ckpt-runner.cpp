@@ -179,8 +179,9 @@ LogicalResult Runner::run() {
   if (rewritten && (command.verify || !command.budget.empty() ||
                     !command.strategy.empty() || !command.planOptions.empty()))
     return step->emitError()
-           << "is rewritten into kernels already: '--verify' and plan options "
-              "need the program as it was before";
+           << "'" << step->getSymName()
+           << "' is rewritten into kernels already: '--verify' and plan "
+              "options need the program as it was before";
   FailureOr<Signature> read = readSignature(*step);
   if (failed(read))
     return failure();

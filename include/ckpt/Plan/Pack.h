@@ -13,7 +13,8 @@ namespace ckpt::plan {
 /// found. Orders by several criteria, then searches canonical placements
 /// (PLANNER: MiniMalloc, ASPLOS'23) with a limit on counted steps. The orders
 /// alone take a tenth of the time: what solvers ask for while they look around.
-enum class PackEffort : uint8_t { Orders, Search };
+/// Thorough: a hundred times the steps (seconds), for packing alone.
+enum class PackEffort : uint8_t { Orders, Search, Thorough };
 void packSlots(const Problem &problem, Plan &plan, int64_t budgetBytes,
                PackEffort effort = PackEffort::Search);
 

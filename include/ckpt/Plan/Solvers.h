@@ -48,6 +48,13 @@ Solution solveUnlimited(const Problem &problem, const SolverOptions &options);
 /// One kernel per op in program order: what every other plan is compared with.
 Solution solveAsWritten(const Problem &problem);
 
+/// One plan with an arena of at most \p budgetBytes (`INT64_MAX`: without a
+/// limit, recomputing no anchor) in time near-linear in the number of ops, or
+/// nothing. What the other solvers start with, and where a problem is too large
+/// for their search, end with. Looks at no clock.
+std::optional<Solution> solveFirst(const Problem &problem, int64_t budgetBytes,
+                                   const SolverOptions &options);
+
 /// Least time (then extra FLOPs) with an arena of at most \p budgetBytes: the
 /// rolling snapshot min-cut, run as a small portfolio.
 struct BudgetResult {

@@ -1,8 +1,8 @@
 //===- FirstPlanTest.cpp - Plans of generated steps -----------------------===//
 
 #include "FirstPlan.h"
-#include "ckpt/Plan/Generate.h"
 #include "RandomProblem.h"
+#include "ckpt/Plan/Generate.h"
 
 #include "gtest/gtest.h"
 

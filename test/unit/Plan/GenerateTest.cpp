@@ -68,8 +68,7 @@ TEST_P(Families, AreTrainingSteps) {
         << problem.values[value].name;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Families,
-                         testing::ValuesIn(generatedFamilies()),
+INSTANTIATE_TEST_SUITE_P(All, Families, testing::ValuesIn(generatedFamilies()),
                          [](auto &info) { return std::string(info.param); });
 
 TEST(Generate, RefusesWhatItDoesNotKnow) {

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <iostream>
 #include <numeric>
 
 using namespace ckpt::plan;
@@ -177,10 +178,60 @@ TEST(Pack, ChainsOfTakeoversShareAPlace) {
   EXPECT_EQ(validate(b.problem, plan, true).error, "");
 }
 
+/// Cuts a rectangle of moments and bytes into buffers, so that the arena of
+/// the live peak has no byte to spare anywhere.
+void cutRectangle(std::mt19937_64 &random, Buffer whole,
+                  std::vector<Buffer> &buffers) {
+  int64_t moments = whole.duration();
+  if (whole.bytes < 512 || moments < 2 || random() % 16 == 0) {
+    buffers.push_back(whole);
+    return;
+  }
+  Buffer other = whole;
+  if (random() % 2 == 0) {
+    int32_t at = whole.first + random() % (moments - 1);
+    whole.last = at;
+    other.first = at + 1;
+  } else {
+    whole.bytes = 1 + random() % (whole.bytes - 1);
+    other.bytes -= whole.bytes;
+  }
+  cutRectangle(random, whole, buffers);
+  cutRectangle(random, other, buffers);
+}
+
+TEST(PackProperty, SearchReachesThePeakWhereNothingIsSpare) {
+  int cases = 0, byOrders = 0, bySearch = 0;
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    std::mt19937_64 random(seed);
+    std::vector<Buffer> buffers;
+    cutRectangle(random, {0, 15, 4096}, buffers);
+    ASSERT_EQ(loadBytes(buffers), 4096);
+    for (size_t i = buffers.size(); i > 1; --i)
+      std::swap(buffers[i - 1], buffers[random() % i]);
+    ++cases;
+    byOrders += packBuffers(buffers, 0, PackEffort::Orders).arenaBytes == 4096;
+    Packing packing = packBuffers(buffers, 0, PackEffort::Search);
+    bySearch += packing.arenaBytes == 4096;
+    for (size_t i = 0; i < buffers.size(); ++i)
+      for (size_t j = 0; j < i; ++j) {
+        bool together = buffers[i].first <= buffers[j].last &&
+                        buffers[j].first <= buffers[i].last;
+        bool apart =
+            packing.offsets[i] + buffers[i].bytes <= packing.offsets[j] ||
+            packing.offsets[j] + buffers[j].bytes <= packing.offsets[i];
+        EXPECT_TRUE(!together || apart) << seed;
+      }
+  }
+  std::cout << cases << " cut rectangles: " << byOrders << " by orders, "
+            << bySearch << " by search\n";
+  EXPECT_GE(bySearch * 100, cases * 90);
+}
+
 TEST(PackProperty, IsNeverBelowTheLivePeak) {
   for (uint64_t seed = 0; seed < 3000; ++seed) {
     RandomOptions options;
-  options.hosts = false;
+    options.hosts = false;
     options.keeps = false;
     options.ops = 20;
     Problem problem = randomProblem(seed, options);

@@ -185,7 +185,7 @@ SmallVector<Mutation> ckpt::wrongAttributes(mlir::func::FuncOp step) {
         continue;
       Attribute before = attribute.getValue(), other = offByOne(before);
       mlir::StringAttr name = attribute.getName();
-      if (other)
+      if (other && other != before)
         mutations.push_back(
             {[op, name, other] { op->setAttr(name, other); },
              [op, name, before] { op->setAttr(name, before); }});
@@ -216,28 +216,6 @@ SmallVector<Mutation> ckpt::wrongResults(mlir::func::FuncOp step) {
                              b.set(after);
                            }});
     }
-  return mutations;
-}
-
-/// Whether \p value is made from what a barrier passes on.
-static bool isBehindBarrier(Value value) {
-  Operation *maker = value.getDefiningOp();
-  return maker && (isa<BarrierOp>(maker) ||
-                   llvm::any_of(maker->getOperands(), isBehindBarrier));
-}
-
-SmallVector<Mutation> ckpt::droppedBarrierWaits(mlir::func::FuncOp step) {
-  SmallVector<Mutation> mutations;
-  for (BarrierOp barrier : step.getOps<BarrierOp>()) {
-    if (llvm::any_of(barrier.getValues(), isBehindBarrier))
-      continue;
-    SmallVector<Value> after(barrier.getAfter());
-    mutations.push_back(
-        {[barrier]() mutable { barrier.getAfterMutable().clear(); },
-         [barrier, after]() mutable {
-           barrier.getAfterMutable().assign(after);
-         }});
-  }
   return mutations;
 }
 

@@ -25,9 +25,6 @@ SmallVector<Mutation> wrongAttributes(mlir::func::FuncOp step);
 SmallVector<Mutation> wrongResults(mlir::func::FuncOp step);
 /// Every recomputation: waits for nothing.
 SmallVector<Mutation> droppedWaits(ArrayRef<KernelOp> kernels);
-/// The same for every barrier that passes on nothing from behind another one:
-/// to read such a value is to wait.
-SmallVector<Mutation> droppedBarrierWaits(mlir::func::FuncOp step);
 /// Every kernel that can be: taken out, with arguments in place of its results.
 SmallVector<Mutation> removedKernels(mlir::func::FuncOp step);
 /// Every kernel that calls: runs twice.

@@ -191,7 +191,6 @@ TEST_F(VerifyMutationTest, Barriers) {
   ASSERT_TRUE(isAccepted());
   expectAllCaught("wrong operands", wrongOperands(step), 10);
   expectAllCaught("wrong attributes", wrongAttributes(step), 10);
-  expectAllCaught("dropped waits", droppedBarrierWaits(step), 1);
 }
 
 TEST_F(VerifyMutationTest, Effects) {
