@@ -1,6 +1,6 @@
 //===- JudgeKernel.cpp - The rules for one kernel, and its cost -----------===//
 //
-// Follows the prose of include/ckpt/Plan/Kernel.h with sets and maps.
+// Follows the prose of docs/Rationale/MemoryModel.md with sets and maps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -153,8 +153,8 @@ void Judge::checkAllNeeded() const {
   if (anchor != -1 && op(anchor).effects)
     needed.insert(anchor);
   for (int id : backwards()) {
-    demand(needed.count(id), "op " + std::to_string(id) +
-                                 " is needed for no output");
+    demand(needed.count(id),
+           "op " + std::to_string(id) + " is needed for no output");
     for (const StepRead &read : op(id).reads)
       if (madeInside(read.value))
         needed.insert(value(read.value).op);
@@ -198,10 +198,10 @@ void Judge::spread(int id, std::map<int, int> &places) const {
       destinations += read.destination;
       if (reader.isAnchor()) {
         if (!isOther)
-          enter(read.value, isOwn && (read.access == "pointwise" ||
-                                      reader.kind == "opaque")
-                                ? here
-                                : elsewhere);
+          enter(read.value,
+                isOwn && (read.access == "pointwise" || reader.kind == "opaque")
+                    ? here
+                    : elsewhere);
       } else if (read.access == "pointwise" || read.access == "aligned") {
         enter(read.value, here);
       } else if (read.access == "reshape" && here == value(result).shape) {
@@ -227,7 +227,8 @@ int Judge::readsOfAnchor(int id) const {
 
 bool Judge::mayOverwrite(int input, size_t output,
                          const std::vector<std::map<int, int>> &places) const {
-  const StepValue &source = value(input), &target = value(kernel.outputs[output]);
+  const StepValue &source = value(input),
+                  &target = value(kernel.outputs[output]);
   auto stands = [&](size_t j) {
     auto found = places[j].find(input);
     return found != places[j].end() && found->second == source.shape;
@@ -309,8 +310,8 @@ void Judge::countWork() {
   Wide memoryPs = Wide(bytesMoved()) * 1000000 / step.bytesPerMicrosecond;
   Wide timePs = std::max(computePs, memoryPs) + Wide(step.launchNs) * 1000;
   // Costs beyond this are all alike.
-  facts.timeNs =
-      static_cast<int64_t>(std::min((timePs + 999) / 1000, Wide(INT64_MAX / 64)));
+  facts.timeNs = static_cast<int64_t>(
+      std::min((timePs + 999) / 1000, Wide(INT64_MAX / 64)));
 }
 
 KernelFacts Judge::run() {

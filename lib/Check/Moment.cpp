@@ -14,23 +14,27 @@ static bool needsMemory(const StepOp &op, const StepRead &read) {
 /// The value, what it is a view of, and so on.
 static std::vector<int> formsBelow(const Step &step, int value) {
   std::vector<int> forms = {value};
-  while (step.values[value].op != -1 && step.ops[step.values[value].op].isView())
+  while (step.values[value].op != -1 &&
+         step.ops[step.values[value].op].isView())
     forms.push_back(value = step.ops[step.values[value].op].reads[0].value);
   return forms;
 }
 
 Facts::Facts(const Step &step)
     : step(step), live(step.ops.size()), once(step.ops.size()),
-      memoryRead(step.values.size()), users(step.values.size()),
-      mayReadArena(step.values.size()) {
+      ownKernel(step.ops.size()), memoryRead(step.values.size()),
+      users(step.values.size()), mayReadArena(step.values.size()) {
   std::vector<bool> wanted(step.values.size());
   for (size_t id = 0; id < step.values.size(); ++id)
     wanted[id] = step.values[id].home == "result";
   for (size_t id = step.ops.size(); id-- > 0;) {
     const StepOp &op = step.ops[id];
     once[id] = live[id] = op.once;
+    ownKernel[id] = op.isAnchor();
     for (int result : op.results) {
-      once[id] = once[id] || step.values[result].keep == "save";
+      bool saved = step.values[result].keep == "save";
+      once[id] = once[id] || saved;
+      ownKernel[id] = ownKernel[id] || saved;
       live[id] = live[id] || wanted[result];
     }
     for (const StepRead &read : op.reads) {
@@ -46,13 +50,13 @@ Facts::Facts(const Step &step)
     for (const StepRead &read : op.reads)
       if (live[id] && distinct.insert(read.value).second)
         users[read.value].push_back(static_cast<int>(id));
-    bool isRoot = op.isAnchor() || once[id];
     bool below = false;
     for (int value : distinct)
-      below = below || (!isRoot && mayReadArena[value]);
+      below = below || (!ownKernel[id] && mayReadArena[value]);
     for (int result : op.results)
-      mayReadArena[result] = below || (step.values[result].home == "arena" &&
-                                       (isRoot || memoryRead[result]));
+      mayReadArena[result] =
+          below || (step.values[result].home == "arena" &&
+                    (ownKernel[id] || once[id] || memoryRead[result]));
   }
 }
 
@@ -96,13 +100,14 @@ void Moment::findRelatives() {
   for (size_t id = 0; id < step.ops.size(); ++id)
     for (const StepRead &read : step.ops[id].reads) {
       int maker = step.values[read.value].op;
-      if (future[id] && facts.live[id] &&
-          static_cast<int>(id) != name.anchor && maker != -1 && !future[maker])
+      if (future[id] && facts.live[id] && static_cast<int>(id) != name.anchor &&
+          maker != -1 && !future[maker])
         demanded[read.value] = true;
     }
 }
 
-/// Operands that are views of one value may all be that value.
+/// Operands that are views of one value may all be that value, or parts of one
+/// of these views.
 void Moment::countOperands() {
   const StepOp &op = step.ops[name.anchor];
   std::map<int, int64_t> perBase;
@@ -115,8 +120,8 @@ void Moment::countOperands() {
       operand[form] = true;
       smallest = std::min(smallest, arenaBytes(step.values[form]));
     }
-    auto [at, first] = perBase.emplace(forms.back(), smallest);
-    at->second = std::min(at->second, smallest);
+    int64_t &bytes = perBase[forms.back()];
+    bytes = std::max(bytes, smallest);
   }
   for (auto [base, bytes] : perBase)
     operandBytes += bytes;
@@ -171,20 +176,15 @@ void Moment::checkArcs(const Evidence &evidence, int64_t scale) const {
     if (flow < 0 || !demanded[value])
       fail("demand " + std::to_string(value), flow);
   for (auto [value, flow] : evidence.keep) {
-    Wide most = operand[value] ? Wide(0)
-                               : Wide(evidence.price) *
-                                     arenaBytes(step.values[value]);
+    Wide most = operand[value]
+                    ? Wide(0)
+                    : Wide(evidence.price) * arenaBytes(step.values[value]);
     if (flow < 0 || step.values[value].op == -1 || flow > most)
       fail("keep " + std::to_string(value), flow);
   }
   for (auto [id, flow] : evidence.again) {
     const StepOp &op = step.ops[id];
-    // A fusible op that runs once may run inside this very kernel, unless it
-    // has to be written.
-    bool saved = false;
-    for (int result : op.results)
-      saved = saved || step.values[result].keep == "save";
-    bool never = facts.once[id] && (op.isAnchor() || saved);
+    bool never = facts.once[id] && facts.ownKernel[id];
     Wide most = op.isAnchor() ? Wide(op.flops) * scale : Wide(0);
     if (flow < 0 || (flow > 0 && !ancestor[id]) || (!never && flow > most))
       fail("again " + std::to_string(id), flow);

@@ -37,6 +37,9 @@ public:
   std::vector<bool> live;
   /// Per op: it runs once in every plan.
   std::vector<bool> once;
+  /// Per op: it runs in no kernel of another anchor, as it is one or has to be
+  /// written, which only what depends on the anchor is.
+  std::vector<bool> ownKernel;
   /// Per value: some op needs it, or a view of it, in memory.
   std::vector<bool> memoryRead;
   /// Per value: live ops that read it.

@@ -124,8 +124,8 @@ void Player::checkSave(int k) const {
     for (int value : step.ops[id].results) {
       if (step.values[value].keep != "save")
         continue;
-      if (runs[id] != 1 || !std::count(kernel.outputs.begin(),
-                                       kernel.outputs.end(), value))
+      if (runs[id] != 1 ||
+          !std::count(kernel.outputs.begin(), kernel.outputs.end(), value))
         refuse(k, "value " + std::to_string(value) + " is to be saved");
     }
 }

@@ -131,11 +131,11 @@ void readValue(const std::vector<Word> &words, Step &step) {
     if (word.key == "name")
       value.name = textOf(word, true);
     else if (word.key == "home")
-      value.home = oneOf(textOf(word, false),
-                         {"arena", "argument", "result", "hosted"});
+      value.home =
+          oneOf(textOf(word, false), {"arena", "argument", "result", "hosted"});
     else if (word.key == "keep")
-      value.keep = oneOf(textOf(word, false),
-                         {"free", "save", "recompute", "inline"});
+      value.keep =
+          oneOf(textOf(word, false), {"free", "save", "recompute", "inline"});
     else if (word.key == "bytes")
       value.bytes = toInteger(textOf(word, false));
     else if (word.key == "elements")
@@ -262,7 +262,8 @@ void demandRead(const Step &step, int id, const StepRead &read) {
   std::string name = "op " + std::to_string(id);
   demand(source.op < id, name + " reads a value before it is made");
   bool viewOnly = read.access == "reshape" || read.access == "permute";
-  demand(!viewOnly || op.isView(), name + " has an access that only views have");
+  demand(!viewOnly || op.isView(),
+         name + " has an access that only views have");
   if (op.isAnchor())
     return;
   for (int result : op.results) {
@@ -283,8 +284,8 @@ void demandOp(const Step &step, int id) {
          name + " is a view without one read and one result");
   demand(op.isAnchor() || !op.results.empty(), name + " has no result");
   for (int result : op.results)
-    demand(op.isAnchor() || step.values[result].shape ==
-                                step.values[op.results[0]].shape,
+    demand(op.isAnchor() ||
+               step.values[result].shape == step.values[op.results[0]].shape,
            name + " has results of several shapes");
   demand(!op.effects || (op.kind == "opaque" && op.once),
          name + " has effects, but is not an opaque op that runs once");
@@ -387,37 +388,56 @@ StepPlan ckpt::check::parsePlan(const std::vector<std::string> &lines,
   return plan;
 }
 
+/// The words of the text form, names and layers apart.
+static std::string wordsOf(const Step &step) {
+  std::string text = "bandwidth=" + std::to_string(step.bytesPerMicrosecond) +
+                     " launch=" + std::to_string(step.launchNs) + " ";
+  auto add = [&](const char *key, int64_t number, int64_t unless) {
+    if (number != unless)
+      text += key + std::to_string(number) + " ";
+  };
+  for (size_t id = 0; id < step.values.size(); ++id) {
+    const StepValue &value = step.values[id];
+    add("value ", id, -1);
+    add("bytes=", value.bytes, -1);
+    add("elements=", value.elements, -1);
+    add("shape=", value.shape, -1);
+    text += value.home == "arena" ? "" : "home=" + value.home + " ";
+    add("host=", value.host, -1);
+    add("same=", value.same, -1);
+    text += value.keep == "free" ? "" : "keep=" + value.keep + " ";
+  }
+  for (size_t id = 0; id < step.ops.size(); ++id) {
+    const StepOp &op = step.ops[id];
+    add("op ", id, -1);
+    text += op.kind;
+    std::string before = " reads=";
+    for (const StepRead &read : op.reads) {
+      text += before + std::to_string(read.value) + ":" + read.access;
+      text += read.need == "inline" ? "" : ":" + read.need;
+      text += read.destination ? ":destination" : "";
+      before = ",";
+    }
+    before = " results=";
+    for (int result : op.results) {
+      text += before + std::to_string(result);
+      before = ",";
+    }
+    text += " ";
+    add("flops=", op.flops, 0);
+    add("compute=", op.computePs, 0);
+    add("workspace=", op.workspaceBytes, 0);
+    text += op.once ? "once " : "";
+    text += op.effects ? "effects " : "";
+    text += op.backward ? "backward " : "";
+  }
+  return text;
+}
+
 std::string ckpt::check::fingerprint(const Step &step) {
   uint64_t hash = 14695981039346656037u;
-  auto mix = [&](std::string_view text) {
-    for (char c : text)
-      hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-    hash = (hash ^ ' ') * 1099511628211u;
-  };
-  auto mixNumbers = [&](std::initializer_list<int64_t> numbers) {
-    for (int64_t number : numbers)
-      mix(std::to_string(number));
-  };
-  mixNumbers({step.bytesPerMicrosecond, step.launchNs});
-  for (const StepValue &value : step.values) {
-    mixNumbers({value.bytes, value.elements, value.shape, value.host,
-                value.same});
-    mix(value.home);
-    mix(value.keep);
-  }
-  for (const StepOp &op : step.ops) {
-    mix(op.kind);
-    for (const StepRead &read : op.reads) {
-      mixNumbers({read.value, read.destination});
-      mix(read.access);
-      mix(read.need);
-    }
-    mix("results");
-    for (int result : op.results)
-      mixNumbers({result});
-    mixNumbers({op.flops, op.computePs, op.workspaceBytes, op.once, op.effects,
-                op.backward});
-  }
+  for (char c : wordsOf(step))
+    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
   std::string text(16, '0');
   for (int digit = 15; digit >= 0; --digit, hash /= 16)
     text[digit] = "0123456789abcdef"[hash % 16];

@@ -25,8 +25,12 @@ using namespace ckpt::plan;
 /// Sums of capacities stay below this, far from `MinCut::infinite`.
 static constexpr int64_t capacityLimit = int64_t{1} << 58;
 
-/// Costs enter the networks as multiples of 1 / scale FLOPs or nanoseconds.
-static constexpr int64_t flopScale = 16, timeScale = 4096;
+/// Products of two 64-bit figures.
+__extension__ typedef __int128 Wide;
+
+/// Nanoseconds enter the networks as multiples of 1 / timeScale; FLOPs of
+/// 1 / flopScale.
+static constexpr int64_t timeScale = 4096;
 
 /// Costs of running ops again as multiples of 1 / \p scale; empty if they are
 /// too large for exact arithmetic.
@@ -188,14 +192,11 @@ Bound::Bound(const Problem &problem) {
       &timeGroups};
   goals[0].prices = choosePrices(graph, goals[0].costs, 1.35, 32);
   goals[1].prices = choosePrices(graph, goals[1].costs, 2, 14);
-  struct Moment {
-    OpId anchor, before, after;
-  };
   // Adds a group with a case for each of the moments.
-  auto look = [&](std::initializer_list<Moment> cases) {
+  auto look = [&](std::vector<BoundCase> cases) {
     for (auto &goal : goals)
       goal.groups->emplace_back();
-    for (Moment it : cases) {
+    for (const BoundCase &it : cases) {
       moment.enter(it.anchor, it.before, it.after);
       if (!goals[1].costs.empty())
         goals[1].costs = scaleCosts(
@@ -209,6 +210,12 @@ Bound::Bound(const Problem &problem) {
         goal.groups->back().push_back(std::move(lines));
       }
     }
+    moments.push_back(std::move(cases));
+  };
+  auto raiseMinimum = [&](int64_t bytes, OpId anchor) {
+    if (bytes > minimum)
+      tightest = {anchor, none, none, 1};
+    minimum = std::max(minimum, bytes);
   };
 
   std::vector<OpId> anchors;
@@ -222,16 +229,16 @@ Bound::Bound(const Problem &problem) {
   size_t step = (anchors.size() + mostAnchors - 1) / mostAnchors;
   for (size_t i = 0; i < anchors.size(); i += step) {
     moment.enter(anchors[i]);
-    minimum = std::max(minimum, moment.kernelBytes());
+    raiseMinimum(moment.kernelBytes(), anchors[i]);
     demanded.emplace_back(moment.demandedBytes(), anchors[i]);
   }
   if (!isSmall)
     return;
   for (OpId anchor : chooseAnchors(std::move(demanded))) {
-    look({{anchor, none, none}});
+    look({{anchor}});
     if (anyOnce) {
       moment.build({});
-      minimum = std::max(minimum, moment.solve(1) + moment.kernelBytes());
+      raiseMinimum(moment.solve(1) + moment.kernelBytes(), anchor);
     }
   }
   for (const Triple &triple : chooseTriples(graph, moment))
@@ -240,32 +247,52 @@ Bound::Bound(const Problem &problem) {
           {triple.later, none, triple.held}});
 }
 
-int64_t Bound::extra(const Groups &groups, int64_t budgetBytes, int64_t scale) {
-  __extension__ typedef __int128 Wide;
-  auto valueOf = [&](const Lines &lines) {
-    Wide best = 0;
-    for (const Line &line : lines) {
-      Wide scaled = Wide(line.value) -
-                    Wide(line.price) * (Wide(budgetBytes) - Wide(line.room));
-      best = std::max(best, (scaled + scale - 1) / scale);
-    }
-    return best;
-  };
-  Wide best = 0;
-  for (const std::vector<Lines> &cases : groups) {
-    Wide least = valueOf(cases.front());
-    for (const Lines &lines : cases)
-      least = std::min(least, valueOf(lines));
-    best = std::max(best, least);
+/// The line that says most of a budget, with what it says; none if it says
+/// nothing.
+std::pair<const Bound::Line *, int64_t>
+Bound::bestLine(const Lines &lines, int64_t budgetBytes, int64_t scale) {
+  std::pair<const Line *, int64_t> best = {nullptr, 0};
+  for (const Line &line : lines) {
+    Wide scaled = Wide(line.value) -
+                  Wide(line.price) * (Wide(budgetBytes) - Wide(line.room));
+    Wide value = std::min((scaled + scale - 1) / scale,
+                          Wide(std::numeric_limits<int64_t>::max() / 2));
+    if (value > best.second)
+      best = {&line, static_cast<int64_t>(value)};
   }
-  return static_cast<int64_t>(
-      std::min(best, Wide(std::numeric_limits<int64_t>::max() / 2)));
+  return best;
+}
+
+/// The group that says most of a budget, with what it says; `groups.size()` if
+/// none says anything.
+std::pair<size_t, int64_t>
+Bound::bestGroup(const Groups &groups, int64_t budgetBytes, int64_t scale) {
+  std::pair<size_t, int64_t> best = {groups.size(), 0};
+  for (size_t i = 0; i < groups.size(); ++i) {
+    int64_t least = std::numeric_limits<int64_t>::max();
+    for (const Lines &lines : groups[i])
+      least = std::min(least, bestLine(lines, budgetBytes, scale).second);
+    if (least > best.second)
+      best = {i, least};
+  }
+  return best;
 }
 
 int64_t Bound::extraFlops(int64_t budgetBytes) const {
-  return extra(flopGroups, budgetBytes, flopScale);
+  return bestGroup(flopGroups, budgetBytes, flopScale).second;
 }
 
 int64_t Bound::timeNs(int64_t budgetBytes) const {
-  return unlimitedNs + extra(timeGroups, budgetBytes, timeScale);
+  return unlimitedNs + bestGroup(timeGroups, budgetBytes, timeScale).second;
+}
+
+std::vector<BoundCase> Bound::extraFlopsCases(int64_t budgetBytes) const {
+  size_t group = bestGroup(flopGroups, budgetBytes, flopScale).first;
+  if (group == flopGroups.size())
+    return {};
+  std::vector<BoundCase> cases = moments[group];
+  for (size_t i = 0; i < cases.size(); ++i)
+    cases[i].price =
+        bestLine(flopGroups[group][i], budgetBytes, flopScale).first->price;
+  return cases;
 }

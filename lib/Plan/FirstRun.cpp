@@ -92,6 +92,13 @@ void FirstRun::findRelatives(OpId anchor, OpId before, OpId after) {
           ancestor[producer] = 1;
 }
 
+bool FirstRun::hasOwnKernel(OpId op) const {
+  bool saved = false;
+  for (ValueId result : problem.ops[op].results)
+    saved |= problem.values[result].keep == Keep::Save;
+  return saved || isAnchor(problem.ops[op]);
+}
+
 /// Whether computing \p value inside a kernel may read a value of the arena.
 bool FirstRun::mayReadArena(ValueId value) const {
   const Value &v = problem.values[value];
@@ -99,7 +106,7 @@ bool FirstRun::mayReadArena(ValueId value) const {
     return false;
   if (v.home == Home::Arena && (graph.rooted[v.op] || node[value]))
     return true;
-  return !graph.rooted[v.op] && !leaves[v.op].empty();
+  return !hasOwnKernel(v.op) && !leaves[v.op].empty();
 }
 
 ValueId FirstRun::baseOf(ValueId value) const {
@@ -259,7 +266,7 @@ void FirstRun::build(const std::vector<int64_t> &costs) {
       cut.addArc(computed[op], 2 + number[leaf], MinCut::infinite);
     if (!ancestor[op])
       continue;
-    if (graph.once[op])
+    if (graph.once[op] && hasOwnKernel(op))
       cut.addArc(computed[op], sink, MinCut::infinite);
     else if (!costs.empty() && costs[op] > 0)
       cut.addArc(computed[op], sink, costs[op]);

@@ -22,6 +22,11 @@ public:
   void enter(OpId anchor, OpId before = none, OpId after = none);
   bool hasRun(OpId op) const { return ancestor[op]; }
   bool isFuture(OpId op) const { return future[op]; }
+  /// Whether the op runs in no kernel of an anchor but its own: what runs once
+  /// and need not be written may run inside a kernel that reads it.
+  bool hasOwnKernel(OpId op) const;
+  /// Whether it is free to keep, as the kernel needs it in memory anyway.
+  bool isOperand(ValueId value) const { return operand[value]; }
   /// The value that an operand is, or is a view of.
   ValueId baseOf(ValueId value) const;
   /// Bytes that its kernel needs, whatever else stands in memory.

@@ -30,6 +30,8 @@ public:
   /// Pushes as much flow as fits and returns the total value since `reset`; at
   /// least `infinite` if every cut pays an infinite arc.
   int64_t run(int32_t source, int32_t sink);
+  /// What \p arc carries.
+  int64_t flowOn(int32_t arc) const { return arcs[arc ^ 1].capacity; }
   /// Whether \p node is on the source side of the cut of the last run; the
   /// source side is the smallest of all minimum cuts.
   bool onSourceSide(int32_t node) const { return level[node] >= 0; }

@@ -2,6 +2,7 @@
 
 #include "Tool.h"
 #include "ckpt/Plan/Baselines.h"
+#include "ckpt/Plan/Certificate.h"
 #include "ckpt/Plan/Explain.h"
 #include "ckpt/Plan/Pack.h"
 
@@ -68,7 +69,11 @@ bool Solve::finish(const std::string &planned) {
   report();
   if (arguments.has("print-plan"))
     printPlan(solution.plan, std::cout);
-  return true;
+  if (!arguments.has("certificate"))
+    return true;
+  int64_t within = budgetBytes.value_or(solution.plan.arenaBytes);
+  return writeFile(arguments.value("certificate"),
+                   certify(problem, solution, within));
 }
 
 bool Solve::readPlan() {

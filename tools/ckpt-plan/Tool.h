@@ -62,6 +62,7 @@ bool solveMode(const Arguments &arguments);
 bool checkPlanMode(const Arguments &arguments);
 bool compareMode(const Arguments &arguments);
 bool frontierMode(const Arguments &arguments);
+bool checkCertificateMode(const Arguments &arguments);
 bool diffMode(const Arguments &arguments);
 bool packMode(const Arguments &arguments);
 bool generateMode(const Arguments &arguments);

@@ -34,6 +34,9 @@ constexpr Mode modes[] = {
     {"diff", "OLD", diffMode,
      "FILE and OLD are plan files (ckpt-opt --ckpt-plan=save-plan=...): say "
      "what changed"},
+    {"check", "FILE", checkCertificateMode,
+     "verify every claim of the certificate in FILE, with nothing of the "
+     "planner"},
     {"compare", "", compareMode,
      "compare the planner with published strategies, or with the one of "
      "--strategy, at equal arenas"},
@@ -73,6 +76,8 @@ constexpr Option options[] = {
     {"time-limit", "MS",
      "milliseconds after which the best plan so far is taken (default: 5000; "
      "0: one round)"},
+    {"certificate", "FILE",
+     "also write evidence for the plan and its bounds, for --check"},
     {"json", "FILE", "with --frontier: also write the curve as JSON"},
     {"svg", "FILE", "with --frontier: also write the curve as a picture"},
     {"print-plan", "", "print the plan too; the report becomes comments"},

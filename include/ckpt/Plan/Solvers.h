@@ -71,6 +71,14 @@ struct BudgetResult {
 BudgetResult solveBudget(const Problem &problem, int64_t budgetBytes,
                          const SolverOptions &options);
 
+/// The moment at which the kernel of `anchor` first runs, in plans in which
+/// `before` has run by then and `after` has not (`none`: nothing is said), and
+/// the price of a byte there.
+struct BoundCase {
+  OpId anchor = none, before = none, after = none;
+  int64_t price = 0;
+};
+
 /// Lower bounds that hold for any order, any fusion and any number of
 /// recomputations of kernels that obey the rules: computed once, then asked
 /// for every budget. (Snapshot relaxation: first execution of one anchor.)
@@ -85,6 +93,13 @@ public:
   /// No plan has a smaller arena.
   int64_t minimumBytes() const { return minimum; }
 
+  /// What `extraFlops` and `minimumBytes` follow from: every plan obeys one of
+  /// the cases. Prices of the first are in FLOPs / `flopScale` per byte. Empty
+  /// where the bound is 0 for lack of anything better.
+  static constexpr int64_t flopScale = 16;
+  std::vector<BoundCase> extraFlopsCases(int64_t budgetBytes) const;
+  std::optional<BoundCase> minimumCase() const { return tightest; }
+
 private:
   /// extra >= (value - price * (budget - room)) / scale.
   struct Line {
@@ -95,11 +110,16 @@ private:
   using Lines = std::vector<Line>;
   /// Every plan obeys all lines of one case of each group.
   using Groups = std::vector<std::vector<Lines>>;
-  static int64_t extra(const Groups &groups, int64_t budgetBytes,
-                       int64_t scale);
+  static std::pair<const Line *, int64_t>
+  bestLine(const Lines &lines, int64_t budgetBytes, int64_t scale);
+  static std::pair<size_t, int64_t>
+  bestGroup(const Groups &groups, int64_t budgetBytes, int64_t scale);
 
   Groups flopGroups, timeGroups;
+  /// Of each case of each group, at no price.
+  std::vector<std::vector<BoundCase>> moments;
   int64_t minimum = 0;
+  std::optional<BoundCase> tightest;
   /// No plan is faster, whatever its arena.
   int64_t unlimitedNs = 0;
 };

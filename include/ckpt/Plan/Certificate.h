@@ -1,0 +1,21 @@
+//===- Certificate.h - Evidence for a plan and its bounds -------*- C++ -*-===//
+
+#ifndef CKPT_PLAN_CERTIFICATE_H
+#define CKPT_PLAN_CERTIFICATE_H
+
+#include "ckpt/Plan/Solvers.h"
+
+namespace ckpt::plan {
+
+/// A certificate (docs/Certificates.md) that says what \p solution costs, and
+/// that no plan within \p budgetBytes has fewer extra FLOPs than `Bound` says,
+/// and none a smaller arena. Checked by `ckpt-plan --check`.
+std::string certify(const Problem &problem, const Solution &solution,
+                    int64_t budgetBytes);
+
+/// A number that differs for different problems, names apart.
+std::string fingerprint(const Problem &problem);
+
+} // namespace ckpt::plan
+
+#endif // CKPT_PLAN_CERTIFICATE_H

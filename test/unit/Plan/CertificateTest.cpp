@@ -1,0 +1,356 @@
+//===- CertificateTest.cpp - True claims pass, false ones do not ----------===//
+//
+// Certificates of random problems are verified. Then every number of one, and
+// the problem, is changed: what the checker still accepts has to be true, which
+// the simulator and the exhaustive search of the planner decide.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProblemBuilder.h"
+#include "RandomProblem.h"
+
+#include "ckpt/Check/Check.h"
+#include "ckpt/Plan/Certificate.h"
+#include "ckpt/Plan/Text.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+using namespace ckpt::plan;
+using ckpt::check::checkCertificate;
+using ckpt::check::Claims;
+
+namespace {
+
+std::string textOf(const Problem &problem) {
+  std::ostringstream os;
+  printProblem(problem, os);
+  return os.str();
+}
+
+SolverOptions oneRound() {
+  SolverOptions options;
+  options.timeLimitMs = 0;
+  return options;
+}
+
+/// A problem, a plan within a budget, and the certificate.
+struct Certified {
+  Problem problem;
+  std::string text, certificate;
+  Solution solution;
+  int64_t budgetBytes = 0;
+};
+
+/// None if no plan was found.
+std::optional<Certified> certifyRandom(uint64_t seed, int ops, int percent) {
+  RandomOptions options;
+  options.ops = ops;
+  options.keeps = seed % 4 == 0;
+  options.runOnce = seed % 3 == 0;
+  Certified made;
+  made.problem = randomProblem(seed, options);
+  Solution unlimited = solveUnlimited(made.problem, oneRound());
+  if (!unlimited.verdict.error.empty())
+    return std::nullopt;
+  made.budgetBytes = unlimited.plan.arenaBytes * percent / 100;
+  BudgetResult result = solveBudget(made.problem, made.budgetBytes, oneRound());
+  if (!result.best)
+    return std::nullopt;
+  made.solution = std::move(*result.best);
+  made.text = textOf(made.problem);
+  made.certificate = certify(made.problem, made.solution, made.budgetBytes);
+  return made;
+}
+
+TEST(Certificate, OfEveryPlanIsVerified) {
+  int verified = 0, positive = 0, equal = 0;
+  for (uint64_t seed = 0; seed < 400; ++seed)
+    for (int percent : {100, 80, 65, 50}) {
+      SCOPED_TRACE("seed " + std::to_string(seed));
+      std::optional<Certified> made =
+          certifyRandom(seed, 4 + seed % 20, percent);
+      if (!made)
+        continue;
+      Claims claims;
+      EXPECT_EQ(checkCertificate(made->certificate, made->text, claims), "");
+      EXPECT_EQ(claims.budgetBytes, made->budgetBytes);
+      EXPECT_EQ(claims.arenaBytes, made->solution.plan.arenaBytes);
+      EXPECT_EQ(claims.timeNs, made->solution.verdict.timeNs);
+      EXPECT_EQ(claims.extraFlops, made->solution.verdict.extraFlops);
+      Bound bound(made->problem);
+      int64_t flops = bound.extraFlops(made->budgetBytes);
+      EXPECT_LE(claims.extraFlopsBound, flops);
+      EXPECT_LE(claims.extraFlopsBound, claims.extraFlops);
+      EXPECT_LE(claims.minimumBytesBound, bound.minimumBytes());
+      EXPECT_LE(claims.minimumBytesBound, claims.arenaBytes);
+      ++verified;
+      positive += claims.extraFlopsBound > 0;
+      equal += claims.extraFlopsBound == flops &&
+               claims.minimumBytesBound == bound.minimumBytes();
+    }
+  std::cout << verified << " certificates, " << positive
+            << " with a positive bound, " << equal
+            << " that prove all of what the planner says\n";
+  EXPECT_GT(verified, 500);
+  EXPECT_GT(positive, 50);
+  EXPECT_GT(equal, verified * 9 / 10);
+}
+
+/// Begin and end of every integer outside of names and hexadecimal digits.
+std::vector<std::pair<size_t, size_t>> integersOf(const std::string &text) {
+  std::vector<std::pair<size_t, size_t>> found;
+  auto isDigit = [&](size_t i) {
+    return i < text.size() && text[i] >= '0' && text[i] <= '9';
+  };
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (!isDigit(at))
+      continue;
+    size_t begin = at > 0 && text[at - 1] == '-' ? at - 1 : at;
+    while (isDigit(at))
+      ++at;
+    found.emplace_back(begin, at);
+  }
+  return found;
+}
+
+std::vector<std::string> othersThan(const std::string &number) {
+  std::vector<std::string> others = {"0", "9223372036854775807",
+                                     "9223372036854775808", "-9", "x"};
+  if (number.size() < 18) {
+    others.push_back(std::to_string(std::stoll(number) + 1));
+    others.push_back(std::to_string(std::stoll(number) - 1));
+    others.push_back(std::to_string(std::stoll(number) + 256));
+  }
+  return others;
+}
+
+/// The plan inside an accepted certificate.
+Plan planOf(const std::string &certificate, const Problem &problem) {
+  size_t begin = certificate.find("\"plan\": [") + 9;
+  std::string lines =
+      certificate.substr(begin, certificate.find(']', begin) - begin);
+  for (char &c : lines)
+    if (c == '"')
+      c = ' ';
+  size_t at = 0;
+  while ((at = lines.find(" ,\n", at)) != std::string::npos)
+    lines.replace(at, 3, "  \n");
+  Plan plan;
+  std::string error;
+  EXPECT_TRUE(parsePlan(lines, problem, plan, error)) << error << lines;
+  return plan;
+}
+
+/// That what the checker accepted is true.
+void expectTrue(const std::string &certificate, const Problem &problem,
+                const Claims &claims) {
+  Plan plan = planOf(certificate, problem);
+  Verdict verdict = validate(problem, plan, true);
+  EXPECT_EQ(verdict.error, "");
+  EXPECT_EQ(claims.timeNs, verdict.timeNs);
+  EXPECT_EQ(claims.extraFlops, verdict.extraFlops);
+  EXPECT_EQ(claims.arenaBytes, plan.arenaBytes);
+  EXPECT_LE(claims.arenaBytes, claims.budgetBytes);
+  std::optional<Plan> optimum = solveReference(problem, claims.budgetBytes);
+  ASSERT_TRUE(optimum);
+  EXPECT_LE(claims.extraFlopsBound,
+            validate(problem, *optimum, false).extraFlops);
+  if (claims.minimumBytesBound > 0) {
+    EXPECT_FALSE(solveReference(problem, claims.minimumBytesBound - 1));
+  }
+}
+
+TEST(Certificate, OfAChangedNumberIsRefusedOrTrue) {
+  int refused = 0, accepted = 0;
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::optional<Certified> made = certifyRandom(seed, 6, 65);
+    if (!made)
+      continue;
+    for (auto [begin, end] : integersOf(made->certificate)) {
+      std::string number = made->certificate.substr(begin, end - begin);
+      for (const std::string &other : othersThan(number)) {
+        if (other == number)
+          continue;
+        std::string changed = made->certificate;
+        changed.replace(begin, end - begin, other);
+        Claims claims;
+        if (!checkCertificate(changed, made->text, claims).empty()) {
+          ++refused;
+          continue;
+        }
+        ++accepted;
+        SCOPED_TRACE("from " + number + " to " + other + " at " +
+                     std::to_string(begin));
+        expectTrue(changed, made->problem, claims);
+      }
+    }
+  }
+  std::cout << refused << " refused, " << accepted << " true\n";
+  EXPECT_GT(refused, 20 * accepted);
+}
+
+/// Replaces the number behind \p key, or behind the first arc of it.
+std::string shift(std::string certificate, const std::string &key,
+                  int64_t amount) {
+  size_t begin = certificate.find("\"" + key + "\": ") + key.size() + 4;
+  size_t end = certificate.find_first_of(",\n}", begin);
+  int64_t number = std::stoll(certificate.substr(begin, end - begin));
+  return certificate.replace(begin, end - begin,
+                             std::to_string(number + amount));
+}
+
+/// Certificates that prove their bounds to the last unit.
+std::vector<Certified> exactCertificates() {
+  std::vector<Certified> found;
+  for (uint64_t seed = 1; seed < 400; ++seed) {
+    std::optional<Certified> made = certifyRandom(seed, 12, 65);
+    if (made && Bound(made->problem).extraFlops(made->budgetBytes) > 0)
+      found.push_back(std::move(*made));
+  }
+  return found;
+}
+
+TEST(Certificate, RefusesEveryClaimThatIsMoreThanItsEvidence) {
+  std::vector<Certified> all = exactCertificates();
+  ASSERT_GT(all.size(), 10u);
+  for (const Certified &made : all) {
+    Claims claims;
+    auto refuses = [&](const std::string &changed) {
+      return !checkCertificate(changed, made.text, claims).empty();
+    };
+    ASSERT_FALSE(refuses(made.certificate));
+    for (int64_t amount : {1, -1})
+      for (const char *key : {"arena", "time_ns", "extra_flops"})
+        EXPECT_TRUE(refuses(shift(made.certificate, key, amount))) << key;
+    EXPECT_TRUE(refuses(shift(made.certificate, "extra_flops_bound", 1)));
+    EXPECT_TRUE(refuses(shift(made.certificate, "minimum_bytes_bound", 1)));
+    EXPECT_FALSE(refuses(shift(made.certificate, "minimum_bytes_bound", -1)));
+    EXPECT_TRUE(refuses(shift(made.certificate, "budget", 1LL << 40)));
+  }
+}
+
+/// The innermost lists of integers: the arcs.
+std::vector<std::pair<size_t, size_t>> arcsOf(const std::string &text) {
+  std::vector<std::pair<size_t, size_t>> found;
+  for (size_t at = text.find("_evidence"); at < text.size(); ++at)
+    if (text[at] == '[' && at + 1 < text.size() && isdigit(text[at + 1]))
+      found.emplace_back(at, text.find(']', at) + 1);
+  return found;
+}
+
+TEST(Certificate, RefusesEveryChangedOrMissingArc) {
+  int arcs = 0;
+  for (const Certified &made : exactCertificates())
+    for (auto [begin, end] : arcsOf(made.certificate)) {
+      ++arcs;
+      Claims claims;
+      std::string missing = made.certificate, changed = made.certificate;
+      bool comma = missing[end] == ',';
+      bool before = !comma && missing[begin - 1] == ',';
+      missing.erase(begin - before, end - begin + comma + before);
+      EXPECT_NE(checkCertificate(missing, made.text, claims), "");
+      size_t flow = changed.rfind(',', end - 1) + 1;
+      int64_t number = std::stoll(changed.substr(flow, end - 1 - flow));
+      changed.replace(flow, end - 1 - flow, std::to_string(number + 1));
+      EXPECT_NE(checkCertificate(changed, made.text, claims), "");
+    }
+  EXPECT_GT(arcs, 100);
+}
+
+TEST(Certificate, OfAnotherPlanIsRefusedOrTrue) {
+  int refused = 0, accepted = 0;
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::optional<Certified> made = certifyRandom(seed, 6, 80);
+    if (!made)
+      continue;
+    size_t count = made->solution.plan.kernels.size();
+    for (size_t k = 0; k < count; ++k)
+      for (int change = 0; change < 3; ++change) {
+        Solution other = made->solution;
+        std::vector<Kernel> &kernels = other.plan.kernels;
+        if (change == 0)
+          kernels.erase(kernels.begin() + k);
+        else if (change == 1)
+          std::swap(kernels[k], kernels[(k + 1) % count]);
+        else if (kernels[k].ops.size() > 1)
+          kernels[k].ops.pop_back();
+        std::string changed = certify(made->problem, other, made->budgetBytes);
+        Claims claims;
+        bool passes = checkCertificate(changed, made->text, claims).empty();
+        passes ? ++accepted : ++refused;
+        Verdict verdict = validate(made->problem, other.plan, true);
+        EXPECT_EQ(passes, verdict.error.empty() &&
+                              verdict.timeNs == other.verdict.timeNs &&
+                              verdict.extraFlops == other.verdict.extraFlops);
+      }
+  }
+  std::cout << refused << " refused, " << accepted << " true\n";
+  EXPECT_GT(refused, 300);
+}
+
+/// An op that runs once may run inside the very kernel of the moment.
+TEST(Certificate, ClaimsNothingForWhatRunsOnceInsideAKernel) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix);
+  ValueId once = b.fusible({point(x)}, matrix);
+  b.problem.ops.back().mayRepeat = false;
+  ValueId sum = b.reduction({point(once)}, matrix);
+  b.result(b.fusible({point(sum), point(once)}, matrix));
+  std::optional<Plan> plan = solveReference(b.problem, 0);
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(Bound(b.problem).minimumBytes(), 0);
+  EXPECT_EQ(Bound(b.problem).extraFlops(0), 0);
+}
+
+TEST(Certificate, IsRefusedForAnotherProblem) {
+  std::optional<Certified> made = certifyRandom(4, 8, 100);
+  ASSERT_TRUE(made);
+  // Names are no part of what is certified.
+  for (Value &value : made->problem.values)
+    value.name.clear();
+  for (Op &op : made->problem.ops)
+    op.name.clear();
+  std::string text = textOf(made->problem);
+  Claims claims;
+  ASSERT_EQ(checkCertificate(made->certificate, text, claims), "");
+  for (auto [begin, end] : integersOf(text)) {
+    std::string number = text.substr(begin, end - begin);
+    for (const std::string &other : othersThan(number)) {
+      std::string changed = text;
+      changed.replace(begin, end - begin, other);
+      if (other != number) {
+        EXPECT_NE(checkCertificate(made->certificate, changed, claims), "")
+            << changed;
+      }
+    }
+  }
+}
+
+TEST(Certificate, OfGarbageIsRefused) {
+  std::optional<Certified> made = certifyRandom(5, 12, 65);
+  ASSERT_TRUE(made);
+  Claims claims;
+  const std::string &good = made->certificate;
+  for (size_t size = 0; size + 2 < good.size(); ++size)
+    EXPECT_NE(checkCertificate(good.substr(0, size), made->text, claims), "");
+  for (size_t size = 0; size + 2 < made->text.size(); size += 7)
+    checkCertificate(good, made->text.substr(0, size), claims);
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 3000; ++i) {
+    std::string certificate = good, text = made->text;
+    for (int j = 0; j < 1 + i % 3; ++j) {
+      certificate[random() % certificate.size()] = random() % 256;
+      text[random() % text.size()] = random() % 256;
+    }
+    checkCertificate(certificate, made->text, claims);
+    checkCertificate(good, text, claims);
+  }
+  EXPECT_NE(checkCertificate(std::string(100000, '['), made->text, claims), "");
+  EXPECT_NE(checkCertificate("", made->text, claims), "");
+}
+
+} // namespace
