@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 using namespace ckpt::plan;
 
@@ -172,14 +173,23 @@ static std::vector<Triple> chooseTriples(const Graph &graph, FirstRun &moment) {
 Bound::Bound(const Problem &problem) {
   Graph graph(problem, true);
   FirstRun moment(graph);
-  TimeBound time(graph);
-  unlimitedNs = time.totalNs();
+  // Each moment is a cut of the whole step at many prices: for very large
+  // steps only what single kernels need is bounded.
+  constexpr size_t mostOps = 20000, mostAnchors = 2000;
+  bool isSmall = problem.ops.size() <= mostOps;
+  std::optional<TimeBound> time;
+  if (isSmall)
+    time.emplace(graph);
+  unlimitedNs = time ? time->totalNs() : 0;
   struct {
     std::vector<int64_t> costs, prices;
     std::vector<std::vector<Lines>> *groups;
   } goals[2];
   goals[0] = {scaleCosts(repeatFlops(graph), flopScale), {}, &flopGroups};
-  goals[1] = {scaleCosts(time.kernelNs(), timeScale), {}, &timeGroups};
+  goals[1] = {
+      scaleCosts(time ? time->kernelNs() : std::vector<int64_t>(), timeScale),
+      {},
+      &timeGroups};
   goals[0].prices = choosePrices(graph, goals[0].costs, 1.35, 32);
   goals[1].prices = choosePrices(graph, goals[1].costs, 2, 14);
   // Adds a group with a case for each of the moments.
@@ -190,7 +200,7 @@ Bound::Bound(const Problem &problem) {
       moment.enter(it.anchor, it.before, it.after);
       if (!goals[1].costs.empty())
         goals[1].costs = scaleCosts(
-            time.repeatNs([&](OpId op) { return moment.hasRun(op); }),
+            time->repeatNs([&](OpId op) { return moment.hasRun(op); }),
             timeScale);
       for (auto &goal : goals) {
         moment.build(goal.costs);
@@ -208,16 +218,22 @@ Bound::Bound(const Problem &problem) {
     minimum = std::max(minimum, bytes);
   };
 
-  std::vector<std::pair<int64_t, OpId>> demanded;
+  std::vector<OpId> anchors;
   bool anyOnce = false;
   for (size_t op = 0; op < problem.ops.size(); ++op) {
     anyOnce |= graph.live[op] && graph.once[op];
-    if (!graph.live[op] || !isAnchor(problem.ops[op]))
-      continue;
-    moment.enter(static_cast<OpId>(op));
-    raiseMinimum(moment.kernelBytes(), static_cast<OpId>(op));
-    demanded.emplace_back(moment.demandedBytes(), static_cast<OpId>(op));
+    if (graph.live[op] && isAnchor(problem.ops[op]))
+      anchors.push_back(static_cast<OpId>(op));
   }
+  std::vector<std::pair<int64_t, OpId>> demanded;
+  size_t step = (anchors.size() + mostAnchors - 1) / mostAnchors;
+  for (size_t i = 0; i < anchors.size(); i += step) {
+    moment.enter(anchors[i]);
+    raiseMinimum(moment.kernelBytes(), anchors[i]);
+    demanded.emplace_back(moment.demandedBytes(), anchors[i]);
+  }
+  if (!isSmall)
+    return;
   for (OpId anchor : chooseAnchors(std::move(demanded))) {
     look({{anchor}});
     if (anyOnce) {

@@ -14,6 +14,7 @@
 
 #include "BudgetWalk.h"
 #include "FirstPlan.h"
+#include "ckpt/Plan/Baselines.h"
 #include "ckpt/Plan/Budget.h"
 
 #include <algorithm>
@@ -58,6 +59,8 @@ public:
 
 private:
   bool tryUnlimited();
+  void polish();
+  void enterPlan(Plan plan);
   void runRounds();
   void runRound(int round);
   void runAttempts(const std::vector<Attempt *> &batch);
@@ -92,6 +95,7 @@ private:
   std::vector<Attempt> attempts;
   /// Of the plan that recomputes nothing.
   int64_t unlimitedBytes = 0;
+  Plan unlimitedPlan;
   /// Time per FLOP, and the least time without what is recomputed.
   double nsPerFlop = 0;
   double leastNs = std::numeric_limits<double>::max();
@@ -282,9 +286,51 @@ bool BudgetSearch::tryUnlimited() {
   if (!draft.usable())
     return false;
   unlimitedBytes = draft.verdict.livePeakBytes;
+  unlimitedPlan = draft.plan;
   Outcome outcome = judge(std::move(draft));
   enter(outcome);
   return outcome.bytes && *outcome.bytes <= budget;
+}
+
+static Plan withoutSlots(Plan plan) {
+  for (Kernel &kernel : plan.kernels) {
+    kernel.offsets.clear();
+    kernel.workspaceOffset = -1;
+  }
+  plan.arenaBytes = 0;
+  return plan;
+}
+
+void BudgetSearch::enterPlan(Plan plan) {
+  Draft draft;
+  draft.verdict = validate(problem, plan, false);
+  if (!draft.verdict.error.empty())
+    return;
+  draft.plan = std::move(plan);
+  Outcome outcome = judge(std::move(draft));
+  enter(outcome);
+}
+
+/// Where launches count, moving and repeating whole kernels of the plan without
+/// a limit can be better than any walk; and a walk may repeat what it had room
+/// to keep. Both take a simulation per kernel and are left out where that is
+/// long.
+void BudgetSearch::polish() {
+  constexpr size_t mostMoved = 500, mostSimulated = 200000;
+  if (unlimitedPlan.kernels.size() <= mostMoved)
+    if (std::optional<Solution> moved =
+            repeatKernels(problem, unlimitedPlan, budget))
+      enterPlan(withoutSlots(std::move(moved->plan)));
+  if (!result.best)
+    return;
+  size_t repeats = 0;
+  for (const Instance &instance : result.best->verdict.instances)
+    repeats += instance.recomputed;
+  if (repeats * result.best->plan.kernels.size() > mostSimulated)
+    return;
+  Plan plan = withoutSlots(result.best->plan);
+  dropRepeats(problem, plan, budget);
+  enterPlan(std::move(plan));
 }
 
 void BudgetSearch::runRounds() {
@@ -301,6 +347,7 @@ void BudgetSearch::runRounds() {
   int rounds = options.timeLimitMs > 0 ? mostRounds : 1;
   for (int round = 0; round < rounds && !roundsAreOver(); ++round)
     runRound(round);
+  polish();
 }
 
 /// Caps and merges depend on the problem alone, so that a budget reported as

@@ -34,8 +34,6 @@ constexpr Mode modes[] = {
     {"diff", "OLD", diffMode,
      "FILE and OLD are plan files (ckpt-opt --ckpt-plan=save-plan=...): say "
      "what changed"},
-    {"frontier", "POINTS", frontierMode,
-     "the curve of peak against time, for so many budgets"},
     {"check", "FILE", checkCertificateMode,
      "verify every claim of the certificate in FILE, with nothing of the "
      "planner"},

@@ -57,10 +57,11 @@ TEST(PlanPool, HoldsNoDominatedPlan) {
           best = std::min(best, {timeNs, extraFlops});
       const Solution *found = pool.fastestWithin(bytes);
       ASSERT_EQ(found == nullptr, best.first == 1000);
-      if (found)
+      if (found) {
         EXPECT_EQ(
             std::make_pair(found->verdict.timeNs, found->verdict.extraFlops),
             best);
+      }
     }
     std::pair<int64_t, int64_t> last = {1000, 1000};
     for (const auto &[bytes, solution] : pool.plans()) {
