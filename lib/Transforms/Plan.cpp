@@ -2,6 +2,7 @@
 
 #include "ckpt/Analysis/Step.h"
 #include "ckpt/IR/CkptDialect.h"
+#include "ckpt/Plan/Certificate.h"
 #include "ckpt/Plan/Frontier.h"
 #include "ckpt/Support/OutputFile.h"
 #include "ckpt/Transforms/Passes.h"
@@ -71,6 +72,8 @@ private:
   LogicalResult savePlanFile(const ProgramProblem &program,
                              const plan::Solution &solution,
                              int64_t budgetBytes);
+  LogicalResult saveCertificate(const ProgramProblem &program,
+                                const PlanOutcome &outcome);
   LogicalResult planFrontier(const ProgramProblem &program,
                              const plan::SolverOptions &options);
   void printReport(const ProgramProblem &program, const PlanOutcome &outcome);
@@ -144,13 +147,32 @@ LogicalResult PlanPass::savePlanFile(const ProgramProblem &program,
   return success();
 }
 
+LogicalResult PlanPass::saveCertificate(const ProgramProblem &program,
+                                        const PlanOutcome &outcome) {
+  if (outcome.isForwardChain)
+    return mlir::emitError(getOperation().getLoc())
+           << "a forward chain of layers has decisions, but no plan to certify";
+  // A certificate is about the arena alone.
+  int64_t within = outcome.solution.plan.arenaBytes;
+  if (!countArguments)
+    within = std::max(within, outcome.figures.budgetBytes);
+  std::string text = plan::certify(program.problem, outcome.solution, within);
+  llvm::Error error = writeOutputFile(
+      certificate, [&](llvm::raw_ostream &os) { os << text; });
+  if (error)
+    return mlir::emitError(getOperation().getLoc())
+           << llvm::toString(std::move(error));
+  return success();
+}
+
 LogicalResult PlanPass::replayPlan(ProgramProblem &program) {
   mlir::func::FuncOp step = program.function;
   for (const auto &[name, value] :
        {std::pair<StringRef, StringRef>{"budget", budget},
         {"strategy", strategy},
         {"report", reportFile},
-        {"save-plan", savePlan}})
+        {"save-plan", savePlan},
+        {"certificate", certificate}})
     if (!value.empty())
       return mlir::emitError(step.getLoc())
              << "'plan-file' replays a plan as it is and takes no '" << name
@@ -229,6 +251,7 @@ LogicalResult PlanPass::planStep(mlir::func::FuncOp step) {
     if (!request->budget && request->strategy.strategy.empty())
       return success();
   }
+  std::string asked = plan::fingerprint(program->problem);
   FailureOr<PlanOutcome> outcome = planProgram(*program, *request);
   if (request->solver.progress)
     llvm::errs() << "\r\033[K";
@@ -244,6 +267,12 @@ LogicalResult PlanPass::planStep(mlir::func::FuncOp step) {
            << "a forward chain of layers has decisions, but no plan to save";
   if (!savePlan.empty() && failed(savePlanFile(*program, outcome->solution,
                                                outcome->figures.budgetBytes)))
+    return failure();
+  if (!certificate.empty() && asked != plan::fingerprint(program->problem))
+    return mlir::emitError(step.getLoc())
+           << "a certificate is about the program alone, but the strategy adds "
+              "demands of its own";
+  if (!certificate.empty() && failed(saveCertificate(*program, *outcome)))
     return failure();
   if (!outcome->isForwardChain)
     annotatePlan(*program, outcome->solution);

@@ -76,6 +76,10 @@ def PlanPass : Pass<"ckpt-plan", "::mlir::ModuleOp"> {
     file, exactly and without a search, and refuses it with an error at the first
     op that is not the planned one.
 
+    `certificate` writes evidence for the plan and its bounds, which
+    `ckpt-plan --check` verifies against what `--ckpt-print-problem` prints
+    (docs/Certificates.md).
+
     Fails when no plan is found for the budget, with the smallest one for which
     a plan was found and a lower bound on any feasible one; says that the budget
     is infeasible only where that is proven. Notes say what the bound comes from
@@ -111,6 +115,8 @@ def PlanPass : Pass<"ckpt-plan", "::mlir::ModuleOp"> {
            "Also write the figures to this file, as JSON">,
     Option<"savePlan", "save-plan", "std::string", "\"\"",
            "Also write the plan to this file (docs/PlanFormat.md)">,
+    Option<"certificate", "certificate", "std::string", "\"\"",
+           "Also write evidence for the plan and its bounds to this file">,
     Option<"planFile", "plan-file", "std::string", "\"\"",
            "Replay the plan of this file instead of searching for one">,
     Option<"quiet", "quiet", "bool", "false", "No report on stderr">,
