@@ -8,6 +8,7 @@ same work.
 """
 
 import re
+import sys
 
 import check_kernels
 import planned
@@ -74,12 +75,16 @@ def check_recomputations(model):
     if kept != anchors or kernels != len(program.kernels):
         raise planned.Failed(f"CSE leaves {kernels} kernels with {dict(kept)}, not {dict(anchors)}")
     fewer, _ = merged(strip(text, drop_after=True))
-    if fewer >= kernels:
-        raise planned.Failed("nothing merges without the 'after' operands: the test is blind")
     _, kept = merged(text, "--ckpt-kernels-to-barriers")
     if kept != anchors:
         raise planned.Failed(f"barriers keep {dict(kept)}, not {dict(anchors)}")
-    print(f"{len(program.kernels)} kernels stay; {fewer} would without what they wait for")
+    print(f"{kernels} kernels stay; {fewer} would without what they wait for")
+    would_merge.append(kernels - fewer)
 
 
+# A recomputation often reads or writes something else than its original, and
+# could not merge with it anyway; in some model one could.
+would_merge = []
 planned.main(check_recomputations)
+if not any(would_merge):
+    sys.exit("nothing merges without the 'after' operands: the test is blind")
