@@ -11,23 +11,23 @@ namespace {
 
 class Reader {
 public:
-  explicit Reader(std::string_view text) : text(text) {}
+  Reader(std::string_view text, Refusal &refusal)
+      : text(text), refusal(refusal) {}
 
-  Json run() {
-    Json value = readValue(0);
+  bool run(Json &json) {
+    if (!readValue(json, 0))
+      return false;
     skipSpace();
-    if (at != text.size())
-      fail("expected the end of the file");
-    return value;
+    return at == text.size() || fail("expected the end of the file");
   }
 
 private:
   /// Deeper than any certificate, and no danger to the stack.
   static constexpr int mostNesting = 16;
 
-  [[noreturn]] void fail(const std::string &what) const {
+  bool fail(const std::string &what) {
     auto line = 1 + std::count(text.begin(), text.begin() + at, '\n');
-    throw Refusal("line " + std::to_string(line) + ": " + what);
+    return refusal.fail("line " + std::to_string(line) + ": " + what);
   }
   void skipSpace() {
     at = std::min(text.find_first_not_of(" \t\r\n", at), text.size());
@@ -39,77 +39,86 @@ private:
     ++at;
     return true;
   }
-  void expect(char wanted) {
-    if (!take(wanted))
-      fail(std::string("expected '") + wanted + "'");
+  bool expect(char wanted) {
+    return take(wanted) || fail(std::string("expected '") + wanted + "'");
   }
 
-  Json readValue(int nesting);
-  std::string readText();
-  int64_t readInteger();
+  bool readValue(Json &json, int nesting);
+  bool readObject(Json &json, int nesting);
+  bool readList(Json &json, int nesting);
+  bool readText(std::string &result);
+  bool readInteger(int64_t &number);
 
   std::string_view text;
+  Refusal &refusal;
   size_t at = 0;
 };
 
-std::string Reader::readText() {
-  std::string result;
-  expect('"');
+bool Reader::readText(std::string &result) {
+  if (!expect('"'))
+    return false;
   for (; at < text.size() && text[at] != '"'; ++at) {
     if (static_cast<unsigned char>(text[at]) < ' ' || text[at] == '\\')
-      fail("expected text without escapes");
+      return fail("expected text without escapes");
     result += text[at];
   }
-  expect('"');
-  return result;
+  return expect('"');
 }
 
-int64_t Reader::readInteger() {
-  int64_t number = 0;
+bool Reader::readInteger(int64_t &number) {
   auto [end, error] =
       std::from_chars(text.data() + at, text.data() + text.size(), number);
   if (error != std::errc())
-    fail("expected a value: an object, a list, text or a 64-bit integer");
+    return fail("expected a value: an object, a list, text or a 64-bit "
+                "integer");
   at = end - text.data();
-  return number;
+  return true;
 }
 
-Json Reader::readValue(int nesting) {
+bool Reader::readObject(Json &json, int nesting) {
+  json.kind = Json::Kind::Object;
+  if (take('}'))
+    return true;
+  do {
+    std::string key;
+    if (!readText(key) || !expect(':'))
+      return false;
+    auto [member, isNew] = json.object.emplace(key, Json());
+    if (!isNew)
+      return fail("expected one '" + key + "'");
+    if (!readValue(member->second, nesting + 1))
+      return false;
+  } while (take(','));
+  return expect('}');
+}
+
+bool Reader::readList(Json &json, int nesting) {
+  json.kind = Json::Kind::List;
+  if (take(']'))
+    return true;
+  do
+    if (!readValue(json.list.emplace_back(), nesting + 1))
+      return false;
+  while (take(','));
+  return expect(']');
+}
+
+bool Reader::readValue(Json &json, int nesting) {
   if (nesting > mostNesting)
-    fail("expected less nesting");
-  Json value;
-  skipSpace();
-  if (take('{')) {
-    value.kind = Json::Kind::Object;
-    if (take('}'))
-      return value;
-    do {
-      skipSpace();
-      std::string key = readText();
-      expect(':');
-      if (!value.object.emplace(key, readValue(nesting + 1)).second)
-        fail("expected one '" + key + "'");
-    } while (take(','));
-    expect('}');
-  } else if (take('[')) {
-    value.kind = Json::Kind::List;
-    if (take(']'))
-      return value;
-    do
-      value.list.push_back(readValue(nesting + 1));
-    while (take(','));
-    expect(']');
-  } else if (at < text.size() && text[at] == '"') {
-    value.kind = Json::Kind::Text;
-    value.text = readText();
-  } else {
-    value.integer = readInteger();
-  }
-  return value;
+    return fail("expected less nesting");
+  if (take('{'))
+    return readObject(json, nesting);
+  if (take('['))
+    return readList(json, nesting);
+  if (at == text.size() || text[at] != '"')
+    return readInteger(json.integer);
+  json.kind = Json::Kind::Text;
+  return readText(json.text);
 }
 
 } // namespace
 
-Json ckpt::check::parseJson(std::string_view text) {
-  return Reader(text).run();
+bool ckpt::check::parseJson(std::string_view text, Json &json,
+                            Refusal &refusal) {
+  return Reader(text, refusal).run(json);
 }

@@ -9,19 +9,15 @@
 #ifndef CKPT_LIB_CHECK_JSON_H
 #define CKPT_LIB_CHECK_JSON_H
 
+#include "Refusal.h"
+
 #include <cstdint>
 #include <map>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace ckpt::check {
-
-/// Why a certificate is refused. Thrown and caught inside the library.
-struct Refusal : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 struct Json {
   enum class Kind : uint8_t { Integer, Text, List, Object };
@@ -32,7 +28,7 @@ struct Json {
   std::map<std::string, Json> object;
 };
 
-Json parseJson(std::string_view text);
+bool parseJson(std::string_view text, Json &json, Refusal &refusal);
 
 } // namespace ckpt::check
 

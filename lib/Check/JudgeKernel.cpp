@@ -16,18 +16,18 @@ constexpr int elsewhere = -1;
 
 class Judge {
 public:
-  Judge(const Step &step, const StepKernel &kernel)
-      : step(step), kernel(kernel),
+  Judge(const Step &step, const StepKernel &kernel, KernelFacts &facts,
+        Refusal &refusal)
+      : step(step), kernel(kernel), facts(facts), refusal(refusal),
         inside(kernel.ops.begin(), kernel.ops.end()) {}
 
-  KernelFacts run();
+  bool run();
 
 private:
   const StepOp &op(int id) const { return step.ops[id]; }
   const StepValue &value(int id) const { return step.values[id]; }
-  void demand(bool holds, const std::string &rule) const {
-    if (!holds)
-      throw Refusal(rule);
+  bool require(bool holds, const std::string &rule) {
+    return refusal.require(holds, rule);
   }
   bool madeInside(int id) const { return inside.count(value(id).op); }
   /// Ops from the last to the first, so that readers come first.
@@ -35,11 +35,11 @@ private:
     return {inside.rbegin(), inside.rend()};
   }
 
-  void checkLists();
-  void checkNeeds() const;
-  void checkEpilogue();
-  void checkOutputs() const;
-  void checkAllNeeded() const;
+  bool checkLists();
+  bool checkNeeds();
+  bool checkEpilogue();
+  bool checkOutputs();
+  bool checkAllNeeded();
   int sameInside(int view) const;
   void spread(int id, std::map<int, int> &places) const;
   int readsOfAnchor(int id) const;
@@ -51,58 +51,69 @@ private:
 
   const Step &step;
   const StepKernel &kernel;
+  KernelFacts &facts;
+  Refusal &refusal;
   const std::set<int> inside;
-  KernelFacts facts;
   int anchor = -1;
   /// Of the ops after the anchor that depend on it (and of the anchor): the
   /// last view and the last permutation on the way; -1 if there is none.
   std::map<int, int> lastView, lastPermute;
 };
 
-void Judge::checkLists() {
-  demand(!kernel.ops.empty(), "a kernel without ops");
+bool Judge::checkLists() {
+  if (!require(!kernel.ops.empty(), "a kernel without ops"))
+    return false;
   for (size_t i = 1; i < kernel.ops.size(); ++i)
-    demand(kernel.ops[i - 1] < kernel.ops[i], "ops are not ascending");
+    if (!require(kernel.ops[i - 1] < kernel.ops[i], "ops are not ascending"))
+      return false;
   std::set<int> written;
   for (int output : kernel.outputs) {
-    demand(madeInside(output), "an output is not made inside");
-    demand(written.insert(output).second, "an output is written twice");
+    if (!require(madeInside(output), "an output is not made inside"))
+      return false;
+    if (!require(written.insert(output).second, "an output is written twice"))
+      return false;
   }
   for (int id : kernel.ops) {
-    demand(!op(id).isAnchor() || anchor == -1, "two anchors in one kernel");
+    if (!require(!op(id).isAnchor() || anchor == -1,
+                 "two anchors in one kernel"))
+      return false;
     if (op(id).isAnchor())
       anchor = id;
     for (const StepRead &read : op(id).reads)
       if (!madeInside(read.value))
         facts.memoryReads.insert(read.value);
   }
+  return true;
 }
 
-void Judge::checkNeeds() const {
+bool Judge::checkNeeds() {
   for (int id : kernel.ops)
     for (const StepRead &read : op(id).reads) {
       if (read.need == "inline")
         continue;
       for (int at = read.value; madeInside(at);) {
         const StepOp &maker = op(value(at).op);
-        demand(maker.isView() && (read.need == "memory" ||
-                                  maker.reads[0].access == "reshape"),
-               "op " + std::to_string(id) + " needs value " +
-                   std::to_string(read.value) + " in memory");
+        if (!require(maker.isView() && (read.need == "memory" ||
+                                        maker.reads[0].access == "reshape"),
+                     "op " + std::to_string(id) + " needs value " +
+                         std::to_string(read.value) + " in memory"))
+          return false;
         at = maker.reads[0].value;
       }
     }
   if (anchor == -1 || op(anchor).kind != "opaque")
-    return;
+    return true;
   for (int id : kernel.ops)
-    demand(id == anchor ||
-               (op(id).isView() && op(id).reads[0].access == "reshape"),
-           "something stands in one kernel with an opaque op");
+    if (!require(id == anchor ||
+                     (op(id).isView() && op(id).reads[0].access == "reshape"),
+                 "something stands in one kernel with an opaque op"))
+      return false;
+  return true;
 }
 
-void Judge::checkEpilogue() {
+bool Judge::checkEpilogue() {
   if (anchor == -1)
-    return;
+    return true;
   lastView[anchor] = lastPermute[anchor] = -1;
   for (int id : kernel.ops) {
     if (id <= anchor)
@@ -113,12 +124,15 @@ void Judge::checkEpilogue() {
         continue;
       bool view = op(id).isView() &&
                   (read.access == "reshape" || read.access == "permute");
-      demand(read.access == "pointwise" || view,
-             "op " + std::to_string(id) +
-                 " reads what depends on the anchor, but not one to one");
-      demand(!lastView.count(id) || lastView[id] == lastView[maker],
-             "op " + std::to_string(id) +
-                 " reads what depends on the anchor through different views");
+      if (!require(read.access == "pointwise" || view,
+                   "op " + std::to_string(id) +
+                       " reads what depends on the anchor, but not one to one"))
+        return false;
+      if (!require(
+              !lastView.count(id) || lastView[id] == lastView[maker],
+              "op " + std::to_string(id) +
+                  " reads what depends on the anchor through different views"))
+        return false;
       lastView[id] = lastView[maker];
       lastPermute[id] = lastPermute[maker];
     }
@@ -128,37 +142,46 @@ void Judge::checkEpilogue() {
     if (op(id).reads[0].access == "permute")
       lastPermute[id] = id;
   }
+  return true;
 }
 
-void Judge::checkOutputs() const {
+bool Judge::checkOutputs() {
   bool effects = anchor != -1 && op(anchor).effects;
-  demand(effects || !kernel.outputs.empty(), "a kernel without outputs");
+  if (!require(effects || !kernel.outputs.empty(), "a kernel without outputs"))
+    return false;
   for (int output : kernel.outputs) {
     int maker = value(output).op;
     if (anchor == -1) {
-      demand(value(output).shape == value(kernel.outputs[0]).shape,
-             "outputs of several shapes without an anchor");
+      if (!require(value(output).shape == value(kernel.outputs[0]).shape,
+                   "outputs of several shapes without an anchor"))
+        return false;
       continue;
     }
-    demand(lastView.count(maker), "an output does not depend on the anchor");
-    demand(maker == anchor || op(anchor).kind != "opaque",
-           "an output is made after an opaque op");
+    if (!require(lastView.count(maker),
+                 "an output does not depend on the anchor"))
+      return false;
+    if (!require(maker == anchor || op(anchor).kind != "opaque",
+                 "an output is made after an opaque op"))
+      return false;
   }
+  return true;
 }
 
-void Judge::checkAllNeeded() const {
+bool Judge::checkAllNeeded() {
   std::set<int> needed;
   for (int output : kernel.outputs)
     needed.insert(value(output).op);
   if (anchor != -1 && op(anchor).effects)
     needed.insert(anchor);
   for (int id : backwards()) {
-    demand(needed.count(id),
-           "op " + std::to_string(id) + " is needed for no output");
+    if (!require(needed.count(id),
+                 "op " + std::to_string(id) + " is needed for no output"))
+      return false;
     for (const StepRead &read : op(id).reads)
       if (madeInside(read.value))
         needed.insert(value(read.value).op);
   }
+  return true;
 }
 
 /// `same` of the result of a view if the way there is inside; else -1.
@@ -314,20 +337,18 @@ void Judge::countWork() {
       std::min((timePs + 999) / 1000, Wide(INT64_MAX / 64)));
 }
 
-KernelFacts Judge::run() {
-  checkLists();
-  checkNeeds();
-  checkEpilogue();
-  checkOutputs();
-  checkAllNeeded();
+bool Judge::run() {
+  if (!checkLists() || !checkNeeds() || !checkEpilogue() || !checkOutputs() ||
+      !checkAllNeeded())
+    return false;
   findInPlace();
   countWork();
-  return facts;
+  return true;
 }
 
 } // namespace
 
-KernelFacts ckpt::check::judgeKernel(const Step &step,
-                                     const StepKernel &kernel) {
-  return Judge(step, kernel).run();
+bool ckpt::check::judgeKernel(const Step &step, const StepKernel &kernel,
+                              KernelFacts &facts, Refusal &refusal) {
+  return Judge(step, kernel, facts, refusal).run();
 }

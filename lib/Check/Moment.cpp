@@ -60,18 +60,19 @@ Facts::Facts(const Step &step)
   }
 }
 
+bool ckpt::check::isMoment(const Facts &facts, MomentName name) {
+  auto mustRun = [&](int id) {
+    return id >= 0 && id < static_cast<int>(facts.step.ops.size()) &&
+           facts.step.ops[id].isAnchor() && facts.live[id];
+  };
+  return mustRun(name.anchor) && (name.before == -1 || mustRun(name.before)) &&
+         (name.after == -1 || mustRun(name.after));
+}
+
 Moment::Moment(const Facts &facts, MomentName name)
     : facts(facts), step(facts.step), name(name), ancestor(step.ops.size()),
       future(step.ops.size()), far(step.ops.size()),
       operand(step.values.size()), demanded(step.values.size()) {
-  for (int id : {name.anchor, name.before, name.after}) {
-    if (id == -1 && name.anchor != -1)
-      continue;
-    if (id < 0 || id >= static_cast<int>(step.ops.size()) ||
-        !step.ops[id].isAnchor() || !facts.live[id])
-      throw Refusal("evidence names op " + std::to_string(id) +
-                    ", which is no anchor that has to run");
-  }
   findRelatives();
   countOperands();
   countOutput();
@@ -167,44 +168,57 @@ void Moment::countOutput() {
     outputBytes = smallest;
 }
 
-/// That every arc exists and carries no more than it may.
-void Moment::checkArcs(const Evidence &evidence, int64_t scale) const {
-  auto fail = [](const std::string &arc, int64_t flow) {
-    throw Refusal("arc '" + arc + "' may not carry " + std::to_string(flow));
-  };
-  for (auto [value, flow] : evidence.demand)
-    if (flow < 0 || !demanded[value])
-      fail("demand " + std::to_string(value), flow);
-  for (auto [value, flow] : evidence.keep) {
-    Wide most = operand[value]
-                    ? Wide(0)
-                    : Wide(evidence.price) * arenaBytes(step.values[value]);
-    if (flow < 0 || step.values[value].op == -1 || flow > most)
-      fail("keep " + std::to_string(value), flow);
-  }
-  for (auto [id, flow] : evidence.again) {
-    const StepOp &op = step.ops[id];
-    bool never = facts.once[id] && facts.ownKernel[id];
-    Wide most = op.isAnchor() ? Wide(op.flops) * scale : Wide(0);
-    if (flow < 0 || (flow > 0 && !ancestor[id]) || (!never && flow > most))
-      fail("again " + std::to_string(id), flow);
-  }
-  for (auto [arc, flow] : evidence.needs) {
-    bool exists = step.values[arc.second].op != -1 && flow >= 0;
-    bool reads = false;
-    for (const StepRead &read : step.ops[arc.first].reads)
-      reads = reads || read.value == arc.second;
-    if (!exists || !reads)
-      fail("needs " + std::to_string(arc.first) + " " +
-               std::to_string(arc.second),
-           flow);
-  }
+bool Moment::mayCarryAgain(int id, int64_t flow, int64_t scale) const {
+  if (flow == 0)
+    return true;
+  const StepOp &op = step.ops[id];
+  if (!ancestor[id])
+    return false;
+  return (facts.once[id] && facts.ownKernel[id]) ||
+         (op.isAnchor() && flow <= Wide(op.flops) * scale);
 }
 
-Wide Moment::checkFlow(const Evidence &evidence, int64_t scale) const {
-  checkArcs(evidence, scale);
+/// That every arc exists and carries no more than it may.
+bool Moment::checkArcs(const Evidence &evidence, int64_t scale,
+                       Refusal &refusal) const {
+  auto check = [&](bool holds, int64_t flow, const std::string &arc) {
+    return refusal.require(holds && flow >= 0, "arc '" + arc +
+                                                   "' may not carry " +
+                                                   std::to_string(flow));
+  };
+  for (auto [value, flow] : evidence.demand)
+    if (!check(demanded[value], flow, "demand " + std::to_string(value)))
+      return false;
+  for (auto [value, flow] : evidence.keep) {
+    int64_t bytes = operand[value] ? 0 : arenaBytes(step.values[value]);
+    if (!check(step.values[value].op != -1 &&
+                   flow <= Wide(evidence.price) * bytes,
+               flow, "keep " + std::to_string(value)))
+      return false;
+  }
+  for (auto [id, flow] : evidence.again)
+    if (!check(mayCarryAgain(id, flow, scale), flow,
+               "again " + std::to_string(id)))
+      return false;
+  for (auto [arc, flow] : evidence.needs) {
+    bool exists = false;
+    for (const StepRead &read : step.ops[arc.first].reads)
+      exists = exists ||
+               (read.value == arc.second && step.values[read.value].op != -1);
+    if (!check(exists, flow,
+               "needs " + std::to_string(arc.first) + " " +
+                   std::to_string(arc.second)))
+      return false;
+  }
+  return true;
+}
+
+bool Moment::checkFlow(const Evidence &evidence, int64_t scale, Wide &total,
+                       Refusal &refusal) const {
+  if (!checkArcs(evidence, scale, refusal))
+    return false;
   std::map<int, Wide> intoValue, intoOp;
-  Wide total = 0;
+  total = 0;
   for (auto [value, flow] : evidence.demand) {
     intoValue[value] += flow;
     total += flow;
@@ -221,9 +235,10 @@ Wide Moment::checkFlow(const Evidence &evidence, int64_t scale) const {
     intoOp[id] -= flow;
   for (auto [value, rest] : intoValue)
     if (rest != 0)
-      throw Refusal("flow is not conserved at value " + std::to_string(value));
+      return refusal.fail("flow is not conserved at value " +
+                          std::to_string(value));
   for (auto [id, rest] : intoOp)
     if (rest != 0)
-      throw Refusal("flow is not conserved at op " + std::to_string(id));
-  return total;
+      return refusal.fail("flow is not conserved at op " + std::to_string(id));
+  return true;
 }

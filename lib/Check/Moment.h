@@ -1,4 +1,4 @@
-//===- Moment.h - What any plan has to pay when an anchor first runs ------===//
+//===- Moment.h - What any plan pays when an anchor first runs --*- C++ -*-===//
 //
 // docs/Certificates.md proves what is computed here: the network of a moment,
 // in which every flow is a bound.
@@ -49,24 +49,30 @@ public:
   std::vector<bool> mayReadArena;
 };
 
+/// Whether the ops named are anchors that have to run.
+bool isMoment(const Facts &facts, MomentName name);
+
 class Moment {
 public:
-  /// Throws a `Refusal` if the ops named are no live anchors.
+  /// The ops that \p name names are live anchors (`isMoment`).
   Moment(const Facts &facts, MomentName name);
 
   /// Bytes that the kernel takes whatever else stands in memory.
   int64_t kernelBytes() const { return operandBytes + outputBytes; }
 
-  /// Checks the flow where running an anchor again costs \p scale per FLOP, and
-  /// returns its value.
-  Wide checkFlow(const Evidence &evidence, int64_t scale) const;
+  /// Whether there is such a flow where running an anchor again costs \p scale
+  /// per FLOP; sets its value.
+  bool checkFlow(const Evidence &evidence, int64_t scale, Wide &flow,
+                 Refusal &refusal) const;
 
 private:
   void findRelatives();
   void countOperands();
   void countOutput();
   bool isOneToOne(int user, int form) const;
-  void checkArcs(const Evidence &evidence, int64_t scale) const;
+  bool mayCarryAgain(int id, int64_t flow, int64_t scale) const;
+  bool checkArcs(const Evidence &evidence, int64_t scale,
+                 Refusal &refusal) const;
 
   const Facts &facts;
   const Step &step;

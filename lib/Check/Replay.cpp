@@ -22,11 +22,12 @@ struct Place {
 
 class Player {
 public:
-  Player(const Step &step, const StepPlan &plan)
-      : step(step), plan(plan), latest(step.values.size(), -1),
-        runs(step.ops.size(), 0) {}
+  Player(const Step &step, const StepPlan &plan, PlanFacts &result,
+         Refusal &refusal)
+      : step(step), plan(plan), result(result), refusal(refusal),
+        latest(step.values.size(), -1), runs(step.ops.size(), 0) {}
 
-  PlanFacts run();
+  bool run();
 
 private:
   int kernelCount() const { return static_cast<int>(plan.kernels.size()); }
@@ -36,25 +37,26 @@ private:
   int64_t offsetOf(const Instance &instance) const {
     return plan.kernels[instance.kernel].offsets[instance.output];
   }
-  [[noreturn]] void refuse(int kernel, const std::string &what) const {
-    throw Refusal("kernel " + std::to_string(kernel) + ": " + what);
+  bool fail(int kernel, const std::string &what) {
+    return refusal.fail("kernel " + std::to_string(kernel) + ": " + what);
   }
 
-  void play(int k);
-  void countRuns(int k);
-  void checkEnd();
-  void checkSave(int k) const;
-  void checkInline(int k) const;
-  void checkRecompute() const;
-  void checkHosted() const;
-  void checkFits(int k, int64_t offset, int64_t bytes, bool inArena) const;
-  void takePlace(int k, int64_t offset, int64_t bytes, int instance);
-  bool takesOver(const Instance &output, Instance &input) const;
-  void checkPlaces(int k);
+  bool play(int k);
+  bool countRuns(int k);
+  bool checkEnd();
+  bool checkSave(int k);
+  bool checkInline(int k);
+  bool checkRecompute();
+  bool checkHosted();
+  bool checkFits(int k, int64_t offset, int64_t bytes, bool inArena);
+  bool takePlace(int k, int64_t offset, int64_t bytes, int instance);
+  bool takesOver(const Instance &output, const Instance &input) const;
+  bool checkPlaces(int k);
 
   const Step &step;
   const StepPlan &plan;
-  PlanFacts result;
+  PlanFacts &result;
+  Refusal &refusal;
   std::vector<KernelFacts> facts;
   std::vector<int> latest;
   std::vector<int64_t> runs;
@@ -65,36 +67,35 @@ private:
   std::vector<Place> places;
 };
 
-void Player::countRuns(int k) {
+bool Player::countRuns(int k) {
   for (int id : plan.kernels[k].ops) {
     const StepOp &op = step.ops[id];
     if (runs[id] && op.once)
-      refuse(k, "op " + std::to_string(id) + " may run only once");
+      return fail(k, "op " + std::to_string(id) + " may run only once");
     if (op.effects && id < lastEffect)
-      refuse(k, "effects out of order");
+      return fail(k, "effects out of order");
     if (op.effects)
       lastEffect = id;
     if (runs[id] && op.isAnchor())
       result.extraFlops += std::min(op.flops, INT64_MAX - result.extraFlops);
     ++runs[id];
   }
+  return true;
 }
 
-void Player::play(int k) {
+bool Player::play(int k) {
   const StepKernel &kernel = plan.kernels[k];
-  try {
-    facts.push_back(judgeKernel(step, kernel));
-  } catch (const Refusal &refusal) {
-    refuse(k, refusal.what());
-  }
-  countRuns(k);
+  if (!judgeKernel(step, kernel, facts.emplace_back(), refusal))
+    return refusal.failIn("kernel " + std::to_string(k));
+  if (!countRuns(k))
+    return false;
   reads.emplace_back();
   for (int value : facts[k].memoryReads) {
     if (step.values[value].home == "argument")
       continue;
     if (latest[value] == -1)
-      refuse(k, "value " + std::to_string(value) +
-                    " is read before any kernel wrote it");
+      return fail(k, "value " + std::to_string(value) +
+                         " is read before any kernel wrote it");
     reads[k].push_back(latest[value]);
     instances[latest[value]].lastRead = k;
   }
@@ -103,22 +104,25 @@ void Player::play(int k) {
     instances.push_back({kernel.outputs[i], k, static_cast<int>(i), k});
   }
   result.timeNs += std::min(facts[k].timeNs, INT64_MAX - result.timeNs);
+  return true;
 }
 
-void Player::checkEnd() {
+bool Player::checkEnd() {
   for (Instance &instance : instances)
     if (valueOf(instance).home == "result")
       instance.lastRead = kernelCount() - 1;
   for (size_t id = 0; id < step.values.size(); ++id)
     if (step.values[id].home == "result" && latest[id] == -1)
-      throw Refusal("result " + std::to_string(id) + " was never written");
+      return refusal.fail("result " + std::to_string(id) +
+                          " was never written");
   for (size_t id = 0; id < step.ops.size(); ++id)
     if (step.ops[id].once && !runs[id])
-      throw Refusal("op " + std::to_string(id) + " has to run");
+      return refusal.fail("op " + std::to_string(id) + " has to run");
+  return true;
 }
 
 /// A saved value is made in one kernel, and that kernel writes it.
-void Player::checkSave(int k) const {
+bool Player::checkSave(int k) {
   const StepKernel &kernel = plan.kernels[k];
   for (int id : kernel.ops)
     for (int value : step.ops[id].results) {
@@ -126,24 +130,26 @@ void Player::checkSave(int k) const {
         continue;
       if (runs[id] != 1 ||
           !std::count(kernel.outputs.begin(), kernel.outputs.end(), value))
-        refuse(k, "value " + std::to_string(value) + " is to be saved");
+        return fail(k, "value " + std::to_string(value) + " is to be saved");
     }
+  return true;
 }
 
 /// Such a value is never written, if its op may be anywhere.
-void Player::checkInline(int k) const {
+bool Player::checkInline(int k) {
   for (int value : plan.kernels[k].outputs) {
     const StepOp &op = step.ops[step.values[value].op];
     bool free = !op.isAnchor() && !op.once;
     for (int other : op.results)
       free &= step.values[other].keep != "save";
     if (free && step.values[value].keep == "inline")
-      refuse(k, "value " + std::to_string(value) +
-                    " is to be computed inside its readers");
+      return fail(k, "value " + std::to_string(value) +
+                         " is to be computed inside its readers");
   }
+  return true;
 }
 
-void Player::checkRecompute() const {
+bool Player::checkRecompute() {
   int firstBackward = -1;
   for (int k = 0; k < kernelCount(); ++k) {
     bool backward = false;
@@ -157,14 +163,15 @@ void Player::checkRecompute() const {
       for (int instance : reads[k])
         if (valueOf(instances[instance]).keep == "recompute" &&
             instances[instance].kernel < firstBackward)
-          refuse(k, "value " + std::to_string(instances[instance].value) +
-                        " is to be recomputed");
+          return fail(k, "value " + std::to_string(instances[instance].value) +
+                             " is to be recomputed");
   }
+  return true;
 }
 
 /// What lies in the buffer of a result is dead before that is written, or is
 /// overwritten by it.
-void Player::checkHosted() const {
+bool Player::checkHosted() {
   for (const Instance &instance : instances) {
     int64_t host = valueOf(instance).host;
     if (host == -1)
@@ -178,41 +185,46 @@ void Player::checkHosted() const {
     bool over = instance.lastRead == written && instance.kernel < written &&
                 facts[written].inPlace.count({instance.value, output});
     if (instance.lastRead >= written && !over)
-      refuse(instance.lastRead, "value " + std::to_string(instance.value) +
-                                    " lies in a buffer that is written before "
-                                    "it is dead");
+      return fail(instance.lastRead,
+                  "value " + std::to_string(instance.value) +
+                      " lies in a buffer that is written before "
+                      "it is dead");
   }
+  return true;
 }
 
-void Player::checkFits(int k, int64_t offset, int64_t bytes,
-                       bool inArena) const {
+bool Player::checkFits(int k, int64_t offset, int64_t bytes, bool inArena) {
   bool fits = inArena ? offset >= 0 && offset % 256 == 0 &&
                             bytes <= plan.arenaBytes &&
                             offset <= plan.arenaBytes - bytes
                       : offset == -1;
   if (!fits)
-    refuse(k, "offset " + std::to_string(offset) + " is unaligned or outside");
+    return fail(k, "offset " + std::to_string(offset) +
+                       " is unaligned or outside");
+  return true;
 }
 
-void Player::takePlace(int k, int64_t offset, int64_t bytes, int instance) {
+bool Player::takePlace(int k, int64_t offset, int64_t bytes, int instance) {
   if (bytes == 0)
-    return;
+    return true;
   for (const Place &place : places)
     if (offset < place.end && place.begin < offset + bytes)
-      refuse(k, "places overlap at offset " + std::to_string(offset));
+      return fail(k, "places overlap at offset " + std::to_string(offset));
   places.push_back({offset, offset + bytes, instance});
+  return true;
 }
 
 /// Whether the output may be written over the input, which dies there.
-bool Player::takesOver(const Instance &output, Instance &input) const {
+bool Player::takesOver(const Instance &output, const Instance &input) const {
   return input.lastRead == output.kernel && input.kernel != output.kernel &&
          facts[output.kernel].inPlace.count({input.value, output.output});
 }
 
-void Player::checkPlaces(int k) {
+bool Player::checkPlaces(int k) {
   const StepKernel &kernel = plan.kernels[k];
   int64_t workspace = slotBytes(facts[k].workspaceBytes);
-  checkFits(k, kernel.workspaceOffset, workspace, workspace != 0);
+  if (!checkFits(k, kernel.workspaceOffset, workspace, workspace != 0))
+    return false;
   std::vector<int> fresh;
   for (size_t i = 0; i < instances.size(); ++i) {
     Instance &output = instances[i];
@@ -220,7 +232,8 @@ void Player::checkPlaces(int k) {
       continue;
     bool inArena = valueOf(output).home == "arena";
     int64_t bytes = arenaBytes(valueOf(output));
-    checkFits(k, offsetOf(output), bytes, inArena);
+    if (!checkFits(k, offsetOf(output), bytes, inArena))
+      return false;
     bool over = false;
     for (Place &place : places)
       if (bytes && !over && place.begin == offsetOf(output) &&
@@ -232,33 +245,40 @@ void Player::checkPlaces(int k) {
       fresh.push_back(static_cast<int>(i));
   }
   for (int i : fresh)
-    takePlace(k, offsetOf(instances[i]), arenaBytes(valueOf(instances[i])), i);
-  takePlace(k, kernel.workspaceOffset, workspace, -1);
+    if (!takePlace(k, offsetOf(instances[i]), arenaBytes(valueOf(instances[i])),
+                   i))
+      return false;
+  if (!takePlace(k, kernel.workspaceOffset, workspace, -1))
+    return false;
   places.erase(std::remove_if(places.begin(), places.end(),
                               [&](const Place &place) {
                                 return place.instance == -1 ||
                                        instances[place.instance].lastRead <= k;
                               }),
                places.end());
+  return true;
 }
 
-PlanFacts Player::run() {
+bool Player::run() {
   for (int k = 0; k < kernelCount(); ++k)
-    play(k);
-  checkEnd();
-  for (int k = 0; k < kernelCount(); ++k) {
-    checkSave(k);
-    checkInline(k);
-  }
-  checkRecompute();
-  checkHosted();
+    if (!play(k))
+      return false;
+  if (!checkEnd())
+    return false;
   for (int k = 0; k < kernelCount(); ++k)
-    checkPlaces(k);
-  return result;
+    if (!checkSave(k) || !checkInline(k))
+      return false;
+  if (!checkRecompute() || !checkHosted())
+    return false;
+  for (int k = 0; k < kernelCount(); ++k)
+    if (!checkPlaces(k))
+      return false;
+  return true;
 }
 
 } // namespace
 
-PlanFacts ckpt::check::replay(const Step &step, const StepPlan &plan) {
-  return Player(step, plan).run();
+bool ckpt::check::replay(const Step &step, const StepPlan &plan,
+                         PlanFacts &facts, Refusal &refusal) {
+  return Player(step, plan, facts, refusal).run();
 }

@@ -1,4 +1,4 @@
-//===- Replay.h - Plays a plan as the rules of kernels say ----------------===//
+//===- Replay.h - Plays a plan by the rules of kernels ----------*- C++ -*-===//
 
 #ifndef CKPT_LIB_CHECK_REPLAY_H
 #define CKPT_LIB_CHECK_REPLAY_H
@@ -19,17 +19,18 @@ struct KernelFacts {
   int64_t timeNs = 0;
 };
 
-/// Throws a `Refusal` that says which rule the kernel breaks.
-KernelFacts judgeKernel(const Step &step, const StepKernel &kernel);
+/// False if the kernel breaks a rule.
+bool judgeKernel(const Step &step, const StepKernel &kernel, KernelFacts &facts,
+                 Refusal &refusal);
 
 struct PlanFacts {
   int64_t timeNs = 0, extraFlops = 0;
 };
 
-/// Throws a `Refusal` unless every kernel is legal, every value stands in
-/// memory when it is read, every demand of the step is obeyed, and no two
-/// places overlap.
-PlanFacts replay(const Step &step, const StepPlan &plan);
+/// False unless every kernel is legal, every value stands in memory when it is
+/// read, every demand of the step is obeyed, and no two places overlap.
+bool replay(const Step &step, const StepPlan &plan, PlanFacts &facts,
+            Refusal &refusal);
 
 } // namespace ckpt::check
 

@@ -1,4 +1,4 @@
-//===- Step.h - A training step and a plan, as the checker sees them ------===//
+//===- Step.h - A training step as the checker sees it ----------*- C++ -*-===//
 //
 // The checker's own reading of docs/PlanFormat.md. Words stay close to the
 // text: what the planner calls by an enumerator is a word here.
@@ -8,9 +8,14 @@
 #ifndef CKPT_LIB_CHECK_STEP_H
 #define CKPT_LIB_CHECK_STEP_H
 
-#include "Json.h"
+#include "Refusal.h"
 
+#include <cstdint>
+#include <map>
 #include <set>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace ckpt::check {
 
@@ -57,10 +62,14 @@ struct StepPlan {
   std::vector<StepKernel> kernels;
 };
 
-/// Both throw a `Refusal`. What they return is in range throughout, and sums
-/// over a whole step fit 62 bits.
-Step parseStep(std::string_view text);
-StepPlan parsePlan(const std::vector<std::string> &lines, const Step &step);
+/// What is read without a refusal is in range throughout, and sums over a whole
+/// step fit 62 bits (`checkStep`).
+bool parseStep(std::string_view text, Step &step, Refusal &refusal);
+bool parsePlan(const std::vector<std::string> &lines, const Step &step,
+               StepPlan &plan, Refusal &refusal);
+
+/// The rules of docs/PlanFormat.md for a step of which every index is in range.
+bool checkStep(const Step &step, Refusal &refusal);
 
 /// A number that differs for different steps, names apart (FNV-1a).
 std::string fingerprint(const Step &step);
