@@ -13,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <set>
 
@@ -97,7 +98,8 @@ private:
     path.push_back(value);
     if (op == none || path.size() > 3)
       return;
-    std::set<int64_t> amounts = {made.problem.ops[op].flops * scale, 1 << 20};
+    std::set<int64_t, std::greater<>> amounts = {
+        made.problem.ops[op].flops * scale, 1 << 20};
     for (ValueId kept : path)
       amounts.insert(slotBytes(made.problem.values[kept].bytes) * price);
     for (int64_t amount : amounts)
