@@ -14,6 +14,7 @@
 
 #include "BudgetWalk.h"
 #include "FirstPlan.h"
+#include "RefitKernels.h"
 #include "ckpt/Plan/Baselines.h"
 #include "ckpt/Plan/Budget.h"
 
@@ -65,6 +66,7 @@ public:
 private:
   bool tryUnlimited();
   void spareRepeats();
+  void refit();
   void polish();
   void enterPlan(Plan plan);
   void runRounds();
@@ -438,6 +440,26 @@ void BudgetSearch::polish() {
   enterPlan(std::move(plan));
 }
 
+/// What refitting takes most often needs a little more memory: plans of walks
+/// that were left less are refitted too.
+void BudgetSearch::refit() {
+  constexpr double shares[] = {0.97, 0.93};
+  if (!result.best || !options.fusion)
+    return;
+  Plan plan = withoutSlots(result.best->plan);
+  if (refitKernels(problem, plan, budget))
+    enterPlan(std::move(plan));
+  if (bestCap == 0 || options.timeLimitMs == 0)
+    return;
+  for (double share : shares) {
+    if (isOver())
+      return;
+    Draft draft = walks[0].run(bestSetting, share * bestCap, budget, limits());
+    if (draft.usable() && refitKernels(problem, draft.plan, budget))
+      enterPlan(std::move(draft.plan));
+  }
+}
+
 void BudgetSearch::runRounds() {
   constexpr int mostRounds = 5;
   for (const Setting &setting : walkSettings) {
@@ -453,6 +475,7 @@ void BudgetSearch::runRounds() {
   for (int round = 0; round < rounds && !roundsAreOver(); ++round)
     runRound(round);
   spareRepeats();
+  refit();
   polish();
 }
 
