@@ -12,22 +12,23 @@ using namespace ckpt::plan;
 // Stages of kernels
 //===----------------------------------------------------------------------===//
 
-KernelChain::KernelChain(const KernelGraph &graph, const Stages &stages)
-    : graph(graph), count(stages.count), stageOf(graph.nodes.size(), 0),
+KernelChain::KernelChain(const KernelGraph &graph,
+                         const std::vector<int32_t> &stageOfOp, int32_t count)
+    : graph(graph), count(count), stageOf(graph.nodes.size(), 0),
       alwaysHeld(graph.problem.values.size(), 0) {
-  assignForward(stages);
+  assignForward(stageOfOp);
   assignBackward();
   collectInputs();
   collectTapes();
 }
 
-void KernelChain::assignForward(const Stages &stages) {
+void KernelChain::assignForward(const std::vector<int32_t> &stageOfOp) {
   for (size_t id = 0; id < graph.nodes.size(); ++id) {
     const KernelNode &node = graph.nodes[id];
     if (node.backward)
       continue;
     for (OpId op : node.kernel.ops)
-      stageOf[id] = std::max(stageOf[id], stages.ofOp[op]);
+      stageOf[id] = std::max(stageOf[id], stageOfOp[op]);
     for (ValueId value : node.reads)
       stageOf[id] = std::max(stageOf[id], stageOf[graph.maker[value]]);
   }
@@ -102,7 +103,8 @@ public:
       : chain(chain), graph(chain.graph), hasRun(graph.nodes.size(), 0),
         available(graph.problem.values.size(), 0),
         holds(graph.problem.values.size(), 0),
-        pending(graph.problem.values.size(), 0), hasTape(chain.count, 0) {
+        pending(graph.problem.values.size(), 0), hasTape(chain.count, 0),
+        hasNextInput(chain.count, 0) {
     for (const KernelNode &node : graph.nodes)
       for (ValueId value : node.reads)
         pending[value] += node.backward;
@@ -115,6 +117,7 @@ private:
   void hold(const std::vector<ValueId> &values);
   void release(const std::vector<ValueId> &values);
   void runBackward(int32_t stage);
+  void dropNextInput(int32_t stage);
   std::vector<int32_t> forwardUpTo(int32_t stage) const;
   void make(const std::vector<int32_t> &firstTimes,
             const std::vector<ValueId> &wanted);
@@ -131,7 +134,7 @@ private:
   std::vector<int32_t> holds;  // per value: steps that keep it
   /// Per value: backward nodes that have not run yet and read it.
   std::vector<int32_t> pending;
-  std::vector<char> hasTape; // per stage
+  std::vector<char> hasTape, hasNextInput; // per stage
   std::vector<KernelRun> runs;
 };
 } // namespace
@@ -224,7 +227,13 @@ void Follower::runBackward(int32_t stage) {
     return;
   hasTape[stage] = 0;
   release(chain.tapes[stage]);
-  release(chain.inputs[stage + 1]);
+  dropNextInput(stage);
+}
+
+void Follower::dropNextInput(int32_t stage) {
+  if (hasNextInput[stage])
+    release(chain.inputs[stage + 1]);
+  hasNextInput[stage] = 0;
 }
 
 void Follower::follow(const ChainStep &step) {
@@ -241,10 +250,13 @@ void Follower::follow(const ChainStep &step) {
     const std::vector<ValueId> &next = chain.inputs[step.stage + 1];
     wanted.insert(wanted.end(), next.begin(), next.end());
     hold(wanted);
-    hasTape[step.stage] = 1;
+    hasTape[step.stage] = hasNextInput[step.stage] = 1;
     make(forwardUpTo(step.stage), wanted);
     break;
   }
+  case ChainStep::Kind::DropNextInput:
+    dropNextInput(step.stage);
+    break;
   case ChainStep::Kind::Backward:
     runBackward(step.stage);
     break;

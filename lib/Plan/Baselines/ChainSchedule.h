@@ -24,8 +24,11 @@ struct ChainStep {
     /// Runs the stage forward and keeps what its backward part reads, and the
     /// input of the next stage.
     SaveTape,
-    /// Runs the backward part of the stage; its tape and the input that went
-    /// with it are dropped.
+    /// Of a stage whose tape is kept: the input of the next stage is not needed
+    /// any more.
+    DropNextInput,
+    /// Runs the backward part of the stage; its tape and, if that is still
+    /// there, the input that went with it are dropped.
     Backward,
   };
   Kind kind;
@@ -35,7 +38,11 @@ struct ChainStep {
 /// The kernels of a plan, by stage.
 class KernelChain {
 public:
-  KernelChain(const KernelGraph &graph, const Stages &stages);
+  KernelChain(const KernelGraph &graph, const Stages &stages)
+      : KernelChain(graph, stages.ofOp, stages.count) {}
+  /// \p stageOfOp is only asked for ops of forward nodes.
+  KernelChain(const KernelGraph &graph, const std::vector<int32_t> &stageOfOp,
+              int32_t count);
 
   const KernelGraph &graph;
   int32_t count;
@@ -52,7 +59,7 @@ public:
   std::vector<char> alwaysHeld;
 
 private:
-  void assignForward(const Stages &stages);
+  void assignForward(const std::vector<int32_t> &stageOfOp);
   void assignBackward();
   int32_t lastForwardStage(ValueId value) const;
   void collectInputs();

@@ -1,0 +1,25 @@
+//===- ChainFigures.h - What the stages of a chain cost ---------*- C++ -*-===//
+
+#ifndef CKPT_LIB_PLAN_CHAINFIGURES_H
+#define CKPT_LIB_PLAN_CHAINFIGURES_H
+
+#include "ChainTable.h"
+
+namespace ckpt::plan {
+
+/// Stages of \p graph, one per op: each forward kernel begins one, and where
+/// that makes more than \p most, those are joined between which most bytes
+/// pass compared with the places around.
+struct KernelStages {
+  KernelStages(const KernelGraph &graph, int32_t most);
+
+  std::vector<int32_t> ofOp;
+  int32_t count = 0;
+};
+
+/// Plays parts of \p chain, kernel by kernel, as `followSteps` runs them.
+ChainCosts measureChain(const KernelChain &chain);
+
+} // namespace ckpt::plan
+
+#endif // CKPT_LIB_PLAN_CHAINFIGURES_H
