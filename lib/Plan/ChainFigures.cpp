@@ -9,6 +9,7 @@
 #include "ckpt/Plan/Kernel.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 using namespace ckpt::plan;
@@ -28,40 +29,19 @@ static std::vector<int64_t> inputBytesOf(const KernelChain &chain) {
   return bytes;
 }
 
-/// Joins stages until there are at most \p most; the new number of each.
-static std::vector<int32_t> joinStages(const std::vector<int64_t> &inputBytes,
-                                       int32_t most) {
-  // Stages that begin where they did; the first one always does.
-  std::vector<int32_t> starts(inputBytes.size());
-  for (size_t stage = 0; stage < starts.size(); ++stage)
-    starts[stage] = static_cast<int32_t>(stage);
-  auto excess = [&](size_t i) {
-    int64_t around = inputBytes[starts[i - 1]];
-    if (i + 1 < starts.size())
-      around = i > 1 ? std::min(around, inputBytes[starts[i + 1]])
-                     : inputBytes[starts[i + 1]];
-    return static_cast<double>(inputBytes[starts[i]]) /
-           static_cast<double>(std::max<int64_t>(around, 1));
-  };
-  auto length = [&](size_t i) {
-    int32_t end = i + 1 < starts.size()
-                      ? starts[i + 1]
-                      : static_cast<int32_t>(inputBytes.size());
-    return end - starts[i - 1];
-  };
-  while (starts.size() > static_cast<size_t>(most)) {
-    size_t worst = 1;
-    for (size_t i = 2; i < starts.size(); ++i)
-      if (std::make_pair(excess(i), -length(i)) >
-          std::make_pair(excess(worst), -length(worst)))
-        worst = i;
-    starts.erase(starts.begin() + static_cast<int64_t>(worst));
+/// The smallest of each of \p most groups of neighbours; all if there are fewer.
+static std::vector<int32_t> smallestOfGroups(const std::vector<int64_t> &bytes,
+                                             size_t most) {
+  size_t groups = std::min(bytes.size(), most);
+  std::vector<int32_t> chosen;
+  for (size_t group = 0; group < groups; ++group) {
+    auto begin = static_cast<int64_t>(bytes.size() * group / groups);
+    auto end = static_cast<int64_t>(bytes.size() * (group + 1) / groups);
+    chosen.push_back(static_cast<int32_t>(
+        std::min_element(bytes.begin() + begin, bytes.begin() + end) -
+        bytes.begin()));
   }
-  std::vector<int32_t> joined(inputBytes.size(), 0);
-  for (int32_t start : starts)
-    for (size_t stage = start; start > 0 && stage < joined.size(); ++stage)
-      ++joined[stage];
-  return joined;
+  return chosen;
 }
 
 KernelStages::KernelStages(const KernelGraph &graph, int32_t most)
@@ -74,10 +54,19 @@ KernelStages::KernelStages(const KernelGraph &graph, int32_t most)
         ofOp[op] = count;
     ++count;
   }
-  if (count <= most)
-    return;
-  std::vector<int32_t> joined =
-      joinStages(inputBytesOf(KernelChain(graph, ofOp, count)), most);
+  std::vector<int64_t> bytes = inputBytesOf(KernelChain(graph, ofOp, count));
+  std::vector<int32_t> starts;
+  std::vector<int64_t> startBytes;
+  for (int32_t stage = 1; stage < count; ++stage)
+    if ((stage == 1 || bytes[stage] <= bytes[stage - 1]) &&
+        (stage + 1 == count || bytes[stage] <= bytes[stage + 1])) {
+      starts.push_back(stage);
+      startBytes.push_back(bytes[stage]);
+    }
+  std::vector<int32_t> joined(std::max(count, 1), 0);
+  for (int32_t index : smallestOfGroups(startBytes, most - 1))
+    joined[starts[index]] = 1;
+  std::partial_sum(joined.begin(), joined.end(), joined.begin());
   for (int32_t &stage : ofOp)
     if (stage != none)
       stage = joined[stage];
@@ -100,15 +89,15 @@ private:
   void measureRates();
   void measureStage(int32_t stage);
   void measureAdvances(int32_t first);
-  Values nodesFor(int32_t first, const Values &wanted) const;
+  Values nodesFor(int32_t first, const Values &wanted);
   Values backwardNodes(int32_t stage) const;
-  int64_t peakOf(const Values &nodes, const Values &kept, int32_t backwardStage);
+  int64_t peakOf(const Values &nodes, const Values &standing,
+                 const Values &kept, int32_t backwardStage);
+  template <typename Function>
+  int64_t overwritten(int32_t node, Function dies) const;
   int64_t costOf(const Values &nodes) const;
   int64_t bytesBesides(int32_t first, const Values &values) const;
   bool waitsBeyond(ValueId value, int32_t stage) const;
-  bool isForward(ValueId value) const {
-    return !graph.nodes[graph.maker[value]].backward;
-  }
 
   const KernelChain &chain;
   const KernelGraph &graph;
@@ -118,6 +107,9 @@ private:
   /// By value that backward nodes read: the first stage with one.
   std::vector<int32_t> firstBackwardReader;
   std::vector<int64_t> waiting; // per stage
+  int32_t stamp = 0;
+  std::vector<int32_t> nodeStamp;
+  std::vector<char> isSource; // per value
   // Of `peakOf`.
   std::vector<int32_t> lastReader;
   std::vector<char> isKept, isLive;
@@ -127,11 +119,14 @@ private:
 Figures::Figures(const KernelChain &chain)
     : chain(chain), graph(chain.graph), inPlace(graph.nodes.size()),
       firstBackwardReader(graph.maker.size(), chain.count),
-      waiting(chain.count, 0), lastReader(graph.maker.size(), none),
+      waiting(chain.count, 0), nodeStamp(graph.nodes.size(), 0),
+      isSource(graph.maker.size(), 0), lastReader(graph.maker.size(), none),
       isKept(graph.maker.size(), 0), isLive(graph.maker.size(), 0) {
   for (size_t id = 0; id < graph.nodes.size(); ++id) {
     const KernelNode &node = graph.nodes[id];
     inPlace[id] = analyze(graph.problem, node.kernel).inPlace;
+    for (ValueId value : node.kernel.outputs)
+      isSource[value] = chain.isSource(value);
     if (node.backward)
       for (ValueId value : node.reads)
         firstBackwardReader[value] =
@@ -142,7 +137,7 @@ Figures::Figures(const KernelChain &chain)
   for (size_t value = 0; value < graph.maker.size(); ++value) {
     int32_t maker = graph.maker[value];
     auto id = static_cast<ValueId>(value);
-    if (maker == none || isForward(id))
+    if (maker == none || (!chain.isBackward(id) && !chain.alwaysHeld[value]))
       continue;
     for (int32_t stage = firstBackwardReader[value];
          stage < chain.stageOf[maker]; ++stage)
@@ -177,25 +172,26 @@ int64_t Figures::costOf(const Values &nodes) const {
   return cost;
 }
 
-/// The forward nodes that make \p wanted from the input of stage \p first.
-Figures::Values Figures::nodesFor(int32_t first, const Values &wanted) const {
-  std::set<int32_t> nodes;
-  std::vector<int32_t> work;
+/// The forward nodes that make \p wanted from the input of stage \p first, and
+/// from nothing.
+Figures::Values Figures::nodesFor(int32_t first, const Values &wanted) {
+  ++stamp;
+  Values nodes;
   auto want = [&](ValueId value) {
     int32_t node = graph.maker[value];
-    if (isForward(value) && chain.stageOf[node] >= first &&
-        nodes.insert(node).second)
-      work.push_back(node);
+    if (nodeStamp[node] == stamp || chain.isBackward(value) ||
+        (chain.stageOf[node] < first && !isSource[value]))
+      return;
+    nodeStamp[node] = stamp;
+    nodes.push_back(node);
   };
   for (ValueId value : wanted)
     want(value);
-  while (!work.empty()) {
-    int32_t node = work.back();
-    work.pop_back();
-    for (ValueId value : graph.nodes[node].reads)
+  for (size_t i = 0; i < nodes.size(); ++i)
+    for (ValueId value : graph.nodes[nodes[i]].reads)
       want(value);
-  }
-  return {nodes.begin(), nodes.end()};
+  std::sort(nodes.begin(), nodes.end());
+  return nodes;
 }
 
 Figures::Values Figures::backwardNodes(int32_t stage) const {
@@ -217,58 +213,79 @@ int64_t Figures::bytesBesides(int32_t first, const Values &values) const {
 
 /// Whether the backward part of an earlier stage still reads \p value.
 bool Figures::waitsBeyond(ValueId value, int32_t stage) const {
-  return !isForward(value) && firstBackwardReader[value] < stage;
+  return chain.isBackward(value) && firstBackwardReader[value] < stage;
+}
+
+/// Bytes of what \p node may write over inputs that die.
+template <typename Function>
+int64_t Figures::overwritten(int32_t node, Function dies) const {
+  const std::vector<ValueId> &outputs = graph.nodes[node].kernel.outputs;
+  const std::vector<InPlacePair> &pairs = inPlace[node];
+  int64_t bytes = 0;
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    auto isTaken = [&](const InPlacePair &earlier) {
+      return (earlier.input == pairs[i].input ||
+              earlier.output == pairs[i].output) &&
+             dies(earlier.input, node);
+    };
+    if (dies(pairs[i].input, node) &&
+        std::none_of(pairs.begin(), pairs.begin() + static_cast<int64_t>(i),
+                     isTaken))
+      bytes += graph.slot(outputs[pairs[i].output]);
+  }
+  return bytes;
 }
 
 /// The most bytes while \p nodes run and what they make of \p kept stays, as
 /// does what waits for stages before \p backwardStage (`none`: no backward
-/// part runs). Counts what waits in that case, and nothing else from before.
-int64_t Figures::peakOf(const Values &nodes, const Values &kept,
-                        int32_t backwardStage) {
+/// part runs). Counts what waits in that case and \p standing, which need not
+/// stay, and nothing else from before.
+int64_t Figures::peakOf(const Values &nodes, const Values &standing,
+                        const Values &kept, int32_t backwardStage) {
   int64_t live = backwardStage == none ? 0 : waiting[backwardStage];
-  int64_t peak = live;
   std::vector<ValueId> touched = kept;
+  for (ValueId value : standing) {
+    live += isLive[value] ? 0 : graph.slot(value);
+    isLive[value] = 1;
+    touched.push_back(value);
+  }
+  int64_t peak = live;
   for (ValueId value : kept)
     isKept[value] = 1;
   for (int32_t node : nodes)
     for (ValueId value : graph.nodes[node].reads) {
       lastReader[value] = node;
       touched.push_back(value);
-      isLive[value] |= !isForward(value);
+      isLive[value] |= chain.isBackward(value);
     }
   auto dies = [&](ValueId value, int32_t node) {
-    return isLive[value] && lastReader[value] <= node && !isKept[value] &&
+    return graph.slot(value) > 0 && isLive[value] && lastReader[value] <= node && !isKept[value] &&
            !(backwardStage != none && waitsBeyond(value, backwardStage));
   };
   for (int32_t node : nodes)
     for (ValueId value : graph.nodes[node].kernel.outputs)
       isLive[value] = 0;
   for (int32_t node : nodes) {
-    const Kernel &kernel = graph.nodes[node].kernel;
-    int64_t made = 0, over = 0;
-    for (ValueId value : kernel.outputs) {
-      touched.push_back(value);
-      isLive[value] = 1;
+    const std::vector<ValueId> &outputs = graph.nodes[node].kernel.outputs;
+    int64_t made = 0;
+    for (ValueId value : outputs)
       made += graph.slot(value);
-    }
-    std::set<ValueId> taken;
-    std::set<int32_t> written;
-    for (const InPlacePair &pair : inPlace[node])
-      if (graph.slot(pair.input) > 0 && dies(pair.input, node) &&
-          !taken.count(pair.input) && written.insert(pair.output).second) {
-        taken.insert(pair.input);
-        over += graph.slot(kernel.outputs[pair.output]);
-      }
+    int64_t over = overwritten(node, dies);
     peak = std::max(peak, live + made - over + graph.nodes[node].workspaceBytes);
     live += made;
-    std::set<ValueId> ended(kernel.outputs.begin(), kernel.outputs.end());
-    ended.insert(graph.nodes[node].reads.begin(),
-                 graph.nodes[node].reads.end());
-    for (ValueId value : ended)
-      if (dies(value, node)) {
-        live -= graph.slot(value);
-        isLive[value] = 0;
-      }
+    for (ValueId value : outputs)
+      isLive[value] = 1;
+    touched.insert(touched.end(), outputs.begin(), outputs.end());
+    auto end = [&](ValueId value) {
+      if (!dies(value, node))
+        return;
+      live -= graph.slot(value);
+      isLive[value] = 0;
+    };
+    for (ValueId value : outputs)
+      end(value);
+    for (ValueId value : graph.nodes[node].reads)
+      end(value);
   }
   for (ValueId value : touched) {
     lastReader[value] = none;
@@ -280,18 +297,32 @@ int64_t Figures::peakOf(const Values &nodes, const Values &kept,
 void Figures::measureStage(int32_t stage) {
   ChainCosts::Stage &figures = costs.stages[stage];
   const Values &tape = chain.tapes[stage];
-  Values backward = backwardNodes(stage), forward = nodesFor(stage, tape);
-  Values all = forward;
-  all.insert(all.end(), backward.begin(), backward.end());
-  figures.reverseBytes = peakOf(all, {}, stage);
+  Values backward = backwardNodes(stage), reads;
+  for (int32_t node : backward)
+    reads.insert(reads.end(), graph.nodes[node].reads.begin(),
+                 graph.nodes[node].reads.end());
+  auto withForward = [&](int32_t first) {
+    Values nodes = nodesFor(first, reads);
+    nodes.insert(nodes.end(), backward.begin(), backward.end());
+    return nodes;
+  };
+  // What was made before is part of inputs that are needed longer.
+  Values input;
+  for (ValueId value : chain.inputs[stage])
+    if (chain.stageOf[graph.maker[value]] + 1 == stage)
+      input.push_back(value);
+  int64_t inputBytes = bytesBesides(0, input);
+  Values all = withForward(stage);
+  figures.reverseBytes = peakOf(all, input, {}, stage) - inputBytes;
   figures.reverseCost = costOf(all);
-  figures.backwardBytes = peakOf(backward, {}, stage);
+  input.insert(input.end(), tape.begin(), tape.end());
+  figures.tapeReverseBytes =
+      peakOf(withForward(stage + 1), input, {}, stage) - inputBytes;
   Values kept = tape;
   kept.insert(kept.end(), chain.inputs[stage + 1].begin(),
               chain.inputs[stage + 1].end());
-  figures.tapePeakBytes = peakOf(nodesFor(stage, kept), kept, none);
+  figures.tapePeakBytes = peakOf(nodesFor(stage, kept), {}, kept, none);
   figures.tapeBytes = bytesBesides(stage, kept);
-  figures.ownBytes = bytesBesides(stage, tape);
   figures.waitingBytes = waiting[stage];
 }
 
@@ -300,7 +331,7 @@ void Figures::measureAdvances(int32_t first) {
   for (int32_t split = first + 1; split < chain.count; ++split) {
     const Values &kept = chain.inputs[split];
     Values nodes = nodesFor(first, kept);
-    costs.advances.back().push_back({peakOf(nodes, kept, none), costOf(nodes),
+    costs.advances.back().push_back({peakOf(nodes, {}, kept, none), costOf(nodes),
                                      bytesBesides(first, kept)});
   }
 }

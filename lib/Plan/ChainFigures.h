@@ -7,9 +7,9 @@
 
 namespace ckpt::plan {
 
-/// Stages of \p graph, one per op: each forward kernel begins one, and where
-/// that makes more than \p most, those are joined between which most bytes
-/// pass compared with the places around.
+/// Stages of \p graph, one per op: one begins where less passes to what
+/// follows than just before and after, and of more than \p most such places at
+/// the narrowest of every few.
 struct KernelStages {
   KernelStages(const KernelGraph &graph, int32_t most);
 

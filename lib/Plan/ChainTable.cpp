@@ -19,8 +19,7 @@ using Point = ChainTable::Point;
 
 static auto figuresOf(const ChainCosts::Stage &stage) {
   return std::tie(stage.reverseBytes, stage.reverseCost, stage.tapePeakBytes,
-                  stage.tapeBytes, stage.ownBytes, stage.backwardBytes,
-                  stage.waitingBytes);
+                  stage.tapeBytes, stage.tapeReverseBytes, stage.waitingBytes);
 }
 
 static auto figuresOf(const ChainCosts::Advance &advance) {
@@ -31,10 +30,10 @@ ChainTable::ChainTable(ChainCosts costsOfChain)
     : costs(std::move(costsOfChain)), count(costs.count()) {
   findEqualPieces();
   lists.resize(static_cast<size_t>(count) * count);
-  for (int32_t length = 1; length <= count; ++length)
-    for (int32_t first = 0; first + length <= count; ++first)
-      if (firstEqual[place(first, first + length - 1)] == first)
-        fill(first, first + length - 1);
+  for (int32_t last = 0; last < count; ++last)
+    for (int32_t first = last + 1; first-- > 0;)
+      if (firstEqual[place(first, last)] == first)
+        fill(first, last);
 }
 
 //===----------------------------------------------------------------------===//
@@ -118,7 +117,7 @@ void ChainTable::addTape(int32_t first, int32_t last, Points &found) const {
   const ChainCosts::Stage &stage = costs.stages[first];
   int64_t least =
       std::max(stage.tapePeakBytes + costs.stages[last].waitingBytes,
-               stage.ownBytes + stage.backwardBytes);
+               stage.tapeReverseBytes);
   const Points &later = at(first + 1, last);
   for (size_t i = 0; i < later.size(); ++i)
     found.push_back({std::max(least, stage.tapeBytes + later[i].bytes),
@@ -166,20 +165,16 @@ void ChainTable::collect(int32_t first, int32_t last, size_t number,
                          std::vector<ChainStep> &steps) const {
   using Kind = ChainStep::Kind;
   const Point &point = at(first, last)[number];
-  if (first == last) {
-    steps.push_back({Kind::Backward, first});
+  if (first < last && point.split > 0) {
+    int32_t split = first + point.split;
+    steps.push_back({Kind::SaveInput, split});
+    collect(split, last, point.later, steps);
+    collect(first, split - 1, point.earlier, steps);
     return;
   }
-  if (point.split == 0) {
+  if (first < last) {
     steps.push_back({Kind::SaveTape, first});
     collect(first + 1, last, point.later, steps);
-    steps.push_back({Kind::DropNextInput, first});
-    steps.push_back({Kind::Backward, first});
-    return;
   }
-  int32_t split = first + point.split;
-  steps.push_back({Kind::SaveInput, split});
-  collect(split, last, point.later, steps);
-  steps.push_back({Kind::DropInput, split});
-  collect(first, split - 1, point.earlier, steps);
+  steps.push_back({Kind::BackwardFromInput, first});
 }

@@ -15,20 +15,19 @@
 
 namespace ckpt::plan {
 
-/// What the table knows of a chain. Bytes count neither the input of the stage
-/// at which a piece starts nor what waits for the backward pass, unless it is
-/// said.
+/// What the table knows of a chain. Bytes are those beside the input of the
+/// stage at which a piece starts; that input is not needed beyond the backward
+/// part of its stage, so that these may take its place.
 struct ChainCosts {
-  /// What a piece needs at its first stage, run with its backward part.
+  /// What a piece needs at its first stage, run with its backward part. What
+  /// waits for the backward pass counts where that runs.
   struct Stage {
-    /// Forward and at once backward; bytes of what waits included.
+    /// Forward and at once backward.
     int64_t reverseBytes = 0, reverseCost = 0;
     /// Forward, so that its tape and the next input stand in memory then.
-    int64_t tapePeakBytes = 0;
-    /// The tape with the next input, and alone.
-    int64_t tapeBytes = 0, ownBytes = 0;
-    /// Backward beside its tape; bytes of what waits included.
-    int64_t backwardBytes = 0;
+    int64_t tapePeakBytes = 0, tapeBytes = 0;
+    /// Backward from its tape.
+    int64_t tapeReverseBytes = 0;
     /// Bytes that wait for backward parts of this stage and earlier ones.
     int64_t waitingBytes = 0;
   };
