@@ -1,7 +1,6 @@
 //===- BlockChain.cpp - Deep budgets on chains of blocks ------------------===//
 
 #include "BlockChain.h"
-#include "ChainFigures.h"
 #include "ckpt/Plan/Kernel.h"
 
 #include <algorithm>
@@ -11,8 +10,9 @@ using namespace ckpt::plan;
 /// The table takes time in the cube of the stages.
 static constexpr int32_t mostStages = 96;
 
-static KernelChain chainOf(const KernelGraph &graph) {
-  KernelStages stages(graph, mostStages);
+static KernelChain chainOf(const KernelGraph &graph,
+                           KernelStages::Places places) {
+  KernelStages stages(graph, places, mostStages);
   return KernelChain(graph, stages.ofOp, std::max(stages.count, 1));
 }
 
@@ -45,9 +45,10 @@ static Plan delaySources(const Problem &problem, const Plan &plan) {
   return result;
 }
 
-BlockChain::BlockChain(const Problem &problem, const Plan &start)
-    : graph(problem, delaySources(problem, start)), chain(chainOf(graph)),
-      table(measureChain(chain)) {}
+BlockChain::BlockChain(const Problem &problem, const Plan &start,
+                       KernelStages::Places places)
+    : graph(problem, delaySources(problem, start)),
+      chain(chainOf(graph, places)), table(measureChain(chain)) {}
 
 int32_t BlockChain::within(int64_t bytes) const {
   auto number = static_cast<int32_t>(points().size());

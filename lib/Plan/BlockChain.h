@@ -11,14 +11,15 @@
 #ifndef CKPT_LIB_PLAN_BLOCKCHAIN_H
 #define CKPT_LIB_PLAN_BLOCKCHAIN_H
 
-#include "ChainTable.h"
+#include "ChainFigures.h"
 
 namespace ckpt::plan {
 
 class BlockChain {
 public:
   /// \p start writes every value once, as the unlimited plan does.
-  BlockChain(const Problem &problem, const Plan &start);
+  BlockChain(const Problem &problem, const Plan &start,
+             KernelStages::Places places);
 
   /// By rising bytes, as far as the chain's figures tell, and falling costs;
   /// empty where there is no chain.

@@ -44,7 +44,8 @@ static std::vector<int32_t> smallestOfGroups(const std::vector<int64_t> &bytes,
   return chosen;
 }
 
-KernelStages::KernelStages(const KernelGraph &graph, int32_t most)
+KernelStages::KernelStages(const KernelGraph &graph, Places places,
+                           int32_t most)
     : ofOp(graph.problem.ops.size(), none) {
   for (const KernelNode &node : graph.nodes) {
     if (node.backward)
@@ -58,8 +59,9 @@ KernelStages::KernelStages(const KernelGraph &graph, int32_t most)
   std::vector<int32_t> starts;
   std::vector<int64_t> startBytes;
   for (int32_t stage = 1; stage < count; ++stage)
-    if ((stage == 1 || bytes[stage] <= bytes[stage - 1]) &&
-        (stage + 1 == count || bytes[stage] <= bytes[stage + 1])) {
+    if (places == Places::All ||
+        ((stage == 1 || bytes[stage] <= bytes[stage - 1]) &&
+         (stage + 1 == count || bytes[stage] <= bytes[stage + 1]))) {
       starts.push_back(stage);
       startBytes.push_back(bytes[stage]);
     }

@@ -7,11 +7,17 @@
 
 namespace ckpt::plan {
 
-/// Stages of \p graph, one per op: one begins where less passes to what
-/// follows than just before and after, and of more than \p most such places at
-/// the narrowest of every few.
+/// Stages of \p graph, one per op.
 struct KernelStages {
-  KernelStages(const KernelGraph &graph, int32_t most);
+  /// Where stages may begin.
+  enum class Places : uint8_t {
+    /// Where less passes to what follows than just before and just after.
+    Narrow,
+    /// At every kernel.
+    All,
+  };
+  /// Of more than \p most places, the narrowest of every few.
+  KernelStages(const KernelGraph &graph, Places places, int32_t most);
 
   std::vector<int32_t> ofOp;
   int32_t count = 0;

@@ -78,7 +78,7 @@ void ChainTable::findEqualPieces() {
 /// Keeps what no other point beats, and of many points those whose bytes are
 /// farthest apart: what is left out rounds bytes up.
 static void prune(std::vector<Point> &points) {
-  constexpr size_t most = 128;
+  constexpr size_t most = 64;
   std::sort(points.begin(), points.end(), [](const Point &a, const Point &b) {
     return std::tie(a.bytes, a.cost, a.split, a.later, a.earlier) <
            std::tie(b.bytes, b.cost, b.split, b.later, b.earlier);

@@ -62,7 +62,7 @@ public:
 private:
   bool tryUnlimited();
   void polish();
-  void tryChain();
+  void tryChain(KernelStages::Places places);
   std::optional<int64_t> enterChainPlan(Plan plan);
   void enterPlan(Plan plan);
   void runRounds();
@@ -351,11 +351,11 @@ std::optional<int64_t> BudgetSearch::enterChainPlan(Plan plan) {
 
 /// Deep budgets need what walks do not see: that what is made again may have to
 /// be made again once more.
-void BudgetSearch::tryChain() {
+void BudgetSearch::tryChain(KernelStages::Places places) {
   constexpr int mostTries = 6;
   if (unlimitedPlan.kernels.empty())
     return;
-  BlockChain chain(problem, unlimitedPlan);
+  BlockChain chain(problem, unlimitedPlan, places);
   Draft least;
   least.plan = chain.plan(0);
   least.verdict = improve(problem, least.plan, 0);
@@ -382,7 +382,7 @@ void BudgetSearch::runRounds() {
   runAttempts({&attempts[0], &attempts[1]});
   if (tryUnlimited())
     return;
-  tryChain();
+  tryChain(KernelStages::Places::Narrow);
   int rounds = options.timeLimitMs > 0 ? mostRounds : 1;
   for (int round = 0; round < rounds && !roundsAreOver(); ++round)
     runRound(round);
