@@ -46,9 +46,9 @@ static Plan delaySources(const Problem &problem, const Plan &plan) {
 }
 
 BlockChain::BlockChain(const Problem &problem, const Plan &start,
-                       KernelStages::Places places)
+                       KernelStages::Places places, int64_t mostBytes)
     : graph(problem, delaySources(problem, start)),
-      chain(chainOf(graph, places)), table(measureChain(chain)) {}
+      chain(chainOf(graph, places)), table(measureChain(chain), mostBytes) {}
 
 int32_t BlockChain::within(int64_t bytes) const {
   auto number = static_cast<int32_t>(points().size());

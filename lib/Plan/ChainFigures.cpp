@@ -89,6 +89,7 @@ private:
   using Values = std::vector<ValueId>;
 
   void measureRates();
+  Values stillNeeded(int32_t stage, const Values &nodes) const;
   void measureStage(int32_t stage);
   void measureAdvances(int32_t first);
   Values nodesFor(int32_t first, const Values &wanted);
@@ -215,7 +216,7 @@ int64_t Figures::bytesBesides(int32_t first, const Values &values) const {
 
 /// Whether the backward part of an earlier stage still reads \p value.
 bool Figures::waitsBeyond(ValueId value, int32_t stage) const {
-  return chain.isBackward(value) && firstBackwardReader[value] < stage;
+  return firstBackwardReader[value] < stage;
 }
 
 /// Bytes of what \p node may write over inputs that die.
@@ -296,6 +297,21 @@ int64_t Figures::peakOf(const Values &nodes, const Values &standing,
   return peak;
 }
 
+/// Of the input of \p stage, what backward parts of that stage and earlier ones
+/// or some of \p nodes read.
+Figures::Values Figures::stillNeeded(int32_t stage, const Values &nodes) const {
+  std::set<int32_t> readers(nodes.begin(), nodes.end());
+  Values needed;
+  for (ValueId value : chain.inputs[stage])
+    for (int32_t reader : graph.readers[value])
+      if (readers.count(reader) || (graph.nodes[reader].backward &&
+                                    chain.stageOf[reader] <= stage)) {
+        needed.push_back(value);
+        break;
+      }
+  return needed;
+}
+
 void Figures::measureStage(int32_t stage) {
   ChainCosts::Stage &figures = costs.stages[stage];
   const Values &tape = chain.tapes[stage];
@@ -308,23 +324,21 @@ void Figures::measureStage(int32_t stage) {
     nodes.insert(nodes.end(), backward.begin(), backward.end());
     return nodes;
   };
-  // What was made before is part of inputs that are needed longer.
-  Values input;
-  for (ValueId value : chain.inputs[stage])
-    if (chain.stageOf[graph.maker[value]] + 1 == stage)
-      input.push_back(value);
-  int64_t inputBytes = bytesBesides(0, input);
   Values all = withForward(stage);
-  figures.reverseBytes = peakOf(all, input, {}, stage) - inputBytes;
+  const Values &input = chain.inputs[stage], &next = chain.inputs[stage + 1];
+  int64_t inputBytes = bytesBesides(0, input);
+  figures.reverseBytes =
+      peakOf(all, stillNeeded(stage, all), {}, stage) - inputBytes;
   figures.reverseCost = costOf(all);
-  input.insert(input.end(), tape.begin(), tape.end());
+  Values standing = stillNeeded(stage, {});
+  standing.insert(standing.end(), tape.begin(), tape.end());
   figures.tapeReverseBytes =
-      peakOf(withForward(stage + 1), input, {}, stage) - inputBytes;
+      peakOf(withForward(stage + 1), standing, {}, stage) - inputBytes;
   Values kept = tape;
-  kept.insert(kept.end(), chain.inputs[stage + 1].begin(),
-              chain.inputs[stage + 1].end());
+  kept.insert(kept.end(), next.begin(), next.end());
   figures.tapePeakBytes = peakOf(nodesFor(stage, kept), {}, kept, none);
-  figures.tapeBytes = bytesBesides(stage, kept);
+  standing.insert(standing.end(), next.begin(), next.end());
+  figures.tapeBytes = bytesBesides(0, standing) - inputBytes;
   figures.waitingBytes = waiting[stage];
 }
 

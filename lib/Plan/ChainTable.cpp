@@ -26,8 +26,9 @@ static auto figuresOf(const ChainCosts::Advance &advance) {
   return std::tie(advance.peakBytes, advance.cost, advance.inputBytes);
 }
 
-ChainTable::ChainTable(ChainCosts costsOfChain)
-    : costs(std::move(costsOfChain)), count(costs.count()) {
+ChainTable::ChainTable(ChainCosts costsOfChain, int64_t mostBytes)
+    : costs(std::move(costsOfChain)), mostBytes(mostBytes),
+      count(costs.count()) {
   findEqualPieces();
   lists.resize(static_cast<size_t>(count) * count);
   for (int32_t last = 0; last < count; ++last)
@@ -77,7 +78,7 @@ void ChainTable::findEqualPieces() {
 
 /// Keeps what no other point beats, and of many points those whose bytes are
 /// farthest apart: what is left out rounds bytes up.
-static void prune(std::vector<Point> &points) {
+void ChainTable::prune(Points &points) const {
   constexpr size_t most = 64;
   std::sort(points.begin(), points.end(), [](const Point &a, const Point &b) {
     return std::tie(a.bytes, a.cost, a.split, a.later, a.earlier) <
@@ -87,6 +88,8 @@ static void prune(std::vector<Point> &points) {
   for (const Point &point : points)
     if (kept == 0 || point.cost < points[kept - 1].cost)
       points[kept++] = point;
+  while (kept > 1 && points[kept - 1].bytes > mostBytes)
+    --kept;
   points.resize(kept);
   if (kept <= most)
     return;

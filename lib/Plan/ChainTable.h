@@ -60,7 +60,8 @@ public:
     int32_t later, earlier;
   };
 
-  explicit ChainTable(ChainCosts costs);
+  /// Of the points above \p mostBytes, only the first is found.
+  ChainTable(ChainCosts costs, int64_t mostBytes);
 
   /// For the whole chain: bytes rise, costs fall.
   const std::vector<Point> &points() const { return at(0, count - 1); }
@@ -86,7 +87,10 @@ private:
   void collect(int32_t first, int32_t last, size_t number,
                std::vector<ChainStep> &steps) const;
 
+  void prune(Points &points) const;
+
   ChainCosts costs;
+  int64_t mostBytes;
   int32_t count;
   /// By piece.
   std::vector<Points> lists;

@@ -355,7 +355,7 @@ void BudgetSearch::tryChain(KernelStages::Places places) {
   constexpr int mostTries = 6;
   if (unlimitedPlan.kernels.empty())
     return;
-  BlockChain chain(problem, unlimitedPlan, places);
+  BlockChain chain(problem, unlimitedPlan, places, budget);
   Draft least;
   least.plan = chain.plan(0);
   least.verdict = improve(problem, least.plan, 0);
@@ -383,6 +383,7 @@ void BudgetSearch::runRounds() {
   if (tryUnlimited())
     return;
   tryChain(KernelStages::Places::Narrow);
+  tryChain(KernelStages::Places::All);
   int rounds = options.timeLimitMs > 0 ? mostRounds : 1;
   for (int round = 0; round < rounds && !roundsAreOver(); ++round)
     runRound(round);
