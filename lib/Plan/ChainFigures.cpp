@@ -29,7 +29,8 @@ static std::vector<int64_t> inputBytesOf(const KernelChain &chain) {
   return bytes;
 }
 
-/// The smallest of each of \p most groups of neighbours; all if there are fewer.
+/// The smallest of each of \p most groups of neighbours; all if there are
+/// fewer.
 static std::vector<int32_t> smallestOfGroups(const std::vector<int64_t> &bytes,
                                              size_t most) {
   size_t groups = std::min(bytes.size(), most);
@@ -105,7 +106,7 @@ private:
   const KernelChain &chain;
   const KernelGraph &graph;
   ChainCosts costs;
-  std::vector<int64_t> nodeCost;                // per node
+  std::vector<int64_t> nodeCost;                 // per node
   std::vector<std::vector<InPlacePair>> inPlace; // per node
   /// By value that backward nodes read: the first stage with one.
   std::vector<int32_t> firstBackwardReader;
@@ -262,7 +263,8 @@ int64_t Figures::peakOf(const Values &nodes, const Values &standing,
       isLive[value] |= chain.isBackward(value);
     }
   auto dies = [&](ValueId value, int32_t node) {
-    return graph.slot(value) > 0 && isLive[value] && lastReader[value] <= node && !isKept[value] &&
+    return graph.slot(value) > 0 && isLive[value] &&
+           lastReader[value] <= node && !isKept[value] &&
            !(backwardStage != none && waitsBeyond(value, backwardStage));
   };
   for (int32_t node : nodes)
@@ -274,7 +276,8 @@ int64_t Figures::peakOf(const Values &nodes, const Values &standing,
     for (ValueId value : outputs)
       made += graph.slot(value);
     int64_t over = overwritten(node, dies);
-    peak = std::max(peak, live + made - over + graph.nodes[node].workspaceBytes);
+    peak =
+        std::max(peak, live + made - over + graph.nodes[node].workspaceBytes);
     live += made;
     for (ValueId value : outputs)
       isLive[value] = 1;
@@ -304,8 +307,8 @@ Figures::Values Figures::stillNeeded(int32_t stage, const Values &nodes) const {
   Values needed;
   for (ValueId value : chain.inputs[stage])
     for (int32_t reader : graph.readers[value])
-      if (readers.count(reader) || (graph.nodes[reader].backward &&
-                                    chain.stageOf[reader] <= stage)) {
+      if (readers.count(reader) ||
+          (graph.nodes[reader].backward && chain.stageOf[reader] <= stage)) {
         needed.push_back(value);
         break;
       }
@@ -332,11 +335,13 @@ void Figures::measureStage(int32_t stage) {
   figures.reverseCost = costOf(all);
   Values standing = stillNeeded(stage, {});
   standing.insert(standing.end(), tape.begin(), tape.end());
-  figures.tapeReverseBytes =
-      peakOf(withForward(stage + 1), standing, {}, stage) - inputBytes;
+  Values fromTape = withForward(stage + 1);
+  figures.tapeReverseBytes = peakOf(fromTape, standing, {}, stage) - inputBytes;
   Values kept = tape;
   kept.insert(kept.end(), next.begin(), next.end());
-  figures.tapePeakBytes = peakOf(nodesFor(stage, kept), {}, kept, none);
+  Values forward = nodesFor(stage, kept);
+  figures.tapePeakBytes = peakOf(forward, {}, kept, none);
+  figures.tapeCost = costOf(forward) + costOf(fromTape);
   standing.insert(standing.end(), next.begin(), next.end());
   figures.tapeBytes = bytesBesides(0, standing) - inputBytes;
   figures.waitingBytes = waiting[stage];
@@ -347,8 +352,8 @@ void Figures::measureAdvances(int32_t first) {
   for (int32_t split = first + 1; split < chain.count; ++split) {
     const Values &kept = chain.inputs[split];
     Values nodes = nodesFor(first, kept);
-    costs.advances.back().push_back({peakOf(nodes, {}, kept, none), costOf(nodes),
-                                     bytesBesides(first, kept)});
+    costs.advances.back().push_back({peakOf(nodes, {}, kept, none),
+                                     costOf(nodes), bytesBesides(first, kept)});
   }
 }
 

@@ -19,7 +19,8 @@ using Point = ChainTable::Point;
 
 static auto figuresOf(const ChainCosts::Stage &stage) {
   return std::tie(stage.reverseBytes, stage.reverseCost, stage.tapePeakBytes,
-                  stage.tapeBytes, stage.tapeReverseBytes, stage.waitingBytes);
+                  stage.tapeBytes, stage.tapeReverseBytes, stage.tapeCost,
+                  stage.waitingBytes);
 }
 
 static auto figuresOf(const ChainCosts::Advance &advance) {
@@ -54,7 +55,8 @@ int32_t ChainTable::equalAdvances(int32_t first, int32_t other) const {
 void ChainTable::findEqualPieces() {
   firstEqual.assign(static_cast<size_t>(count) * count, none);
   // By pair of stages: the longest equal pieces that start there.
-  std::vector<int32_t> common((static_cast<size_t>(count) + 1) * (count + 1), 0);
+  std::vector<int32_t> common((static_cast<size_t>(count) + 1) * (count + 1),
+                              0);
   auto commonAt = [&](int32_t a, int32_t b) -> int32_t & {
     return common[static_cast<size_t>(a) * (count + 1) + b];
   };
@@ -94,11 +96,13 @@ void ChainTable::prune(Points &points) const {
   if (kept <= most)
     return;
   int64_t least = points.front().bytes;
-  int64_t step = (points.back().bytes - least) / (static_cast<int64_t>(most) - 1) + 1;
+  int64_t step =
+      (points.back().bytes - least) / (static_cast<int64_t>(most) - 1) + 1;
   std::vector<Point> thinned;
   for (size_t i = 0; i < kept; ++i)
     if (i == 0 || i + 1 == kept ||
-        (points[i].bytes - least) / step != (points[i + 1].bytes - least) / step)
+        (points[i].bytes - least) / step !=
+            (points[i + 1].bytes - least) / step)
       thinned.push_back(points[i]);
   points = std::move(thinned);
 }
@@ -124,8 +128,8 @@ void ChainTable::addTape(int32_t first, int32_t last, Points &found) const {
   const Points &later = at(first + 1, last);
   for (size_t i = 0; i < later.size(); ++i)
     found.push_back({std::max(least, stage.tapeBytes + later[i].bytes),
-                     stage.reverseCost + later[i].cost, 0,
-                     static_cast<int32_t>(i), none});
+                     stage.tapeCost + later[i].cost, 0, static_cast<int32_t>(i),
+                     none});
 }
 
 void ChainTable::addSplit(int32_t first, int32_t split, int32_t last,
@@ -145,9 +149,8 @@ void ChainTable::addSplit(int32_t first, int32_t split, int32_t last,
     bool moreLater = i + 1 < later.size(), moreEarlier = j + 1 < earlier.size();
     if (!moreLater && !moreEarlier)
       return;
-    if (moreLater &&
-        (!moreEarlier ||
-         later[i + 1].bytes + advance.inputBytes <= earlier[j + 1].bytes))
+    if (moreLater && (!moreEarlier || later[i + 1].bytes + advance.inputBytes <=
+                                          earlier[j + 1].bytes))
       ++i;
     else
       ++j;

@@ -26,8 +26,8 @@ struct ChainCosts {
     int64_t reverseBytes = 0, reverseCost = 0;
     /// Forward, so that its tape and the next input stand in memory then.
     int64_t tapePeakBytes = 0, tapeBytes = 0;
-    /// Backward from its tape.
-    int64_t tapeReverseBytes = 0;
+    /// Backward from its tape; the cost of both.
+    int64_t tapeReverseBytes = 0, tapeCost = 0;
     /// Bytes that wait for backward parts of this stage and earlier ones.
     int64_t waitingBytes = 0;
   };

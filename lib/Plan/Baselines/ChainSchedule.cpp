@@ -41,9 +41,8 @@ bool KernelChain::isSource(ValueId value) const {
   const KernelNode &node = graph.nodes[graph.maker[value]];
   if (node.backward || !node.reads.empty() || !graph.mayDrop(value))
     return false;
-  return std::none_of(
-      node.kernel.ops.begin(), node.kernel.ops.end(),
-      [&](OpId op) { return isAnchor(graph.problem.ops[op]); });
+  return std::none_of(node.kernel.ops.begin(), node.kernel.ops.end(),
+                      [&](OpId op) { return isAnchor(graph.problem.ops[op]); });
 }
 
 /// The last stage that has the value as an input; its own if none has.
@@ -97,8 +96,8 @@ void KernelChain::assignBackward() {
     int32_t stage = count - 1;
     for (ValueId value : node.reads)
       if (!isBackward(value))
-        stage = isSource(value) ? stage
-                                : std::min(stage, lastForwardStage(value));
+        stage =
+            isSource(value) ? stage : std::min(stage, lastForwardStage(value));
       else if (!readsNothing(graph.maker[value]))
         stage = std::min(stage, stageOf[graph.maker[value]]);
     stageOf[id] = std::max(stage, latest[id]);
