@@ -9,6 +9,7 @@
 #ifndef CKPT_LIB_PLAN_BUDGETSEARCH_H
 #define CKPT_LIB_PLAN_BUDGETSEARCH_H
 
+#include "BlockChain.h"
 #include "BudgetWalk.h"
 
 #include <algorithm>
@@ -69,6 +70,8 @@ private:
   void spareRepeats();
   bool spare(std::vector<Attempt *> batch);
   void polish();
+  void tryChain(KernelStages::Places places);
+  std::optional<int64_t> enterChainPlan(Plan plan);
   void enterPlan(Plan plan);
   void runRounds();
   void runRound(int round);

@@ -14,6 +14,7 @@
 
 #include "BudgetSearch.h"
 #include "FirstPlan.h"
+#include "PostPasses.h"
 #include "ckpt/Plan/Baselines.h"
 #include "ckpt/Plan/Budget.h"
 
@@ -221,6 +222,40 @@ void BudgetSearch::polish() {
   enterPlan(std::move(plan));
 }
 
+/// Enters \p plan, which may also be the smallest; what it needs.
+std::optional<int64_t> BudgetSearch::enterChainPlan(Plan plan) {
+  Draft draft;
+  draft.verdict = improve(problem, plan, budget);
+  if (!draft.verdict.error.empty())
+    return std::nullopt;
+  draft.plan = std::move(plan);
+  Outcome outcome = judge(std::move(draft));
+  enter(outcome);
+  return outcome.bytes;
+}
+
+/// Deep budgets need what walks do not see: that what is made again may have to
+/// be made again once more.
+void BudgetSearch::tryChain(KernelStages::Places places) {
+  constexpr int mostTries = 6;
+  if (unlimitedPlan.kernels.empty())
+    return;
+  BlockChain chain(problem, unlimitedPlan, places, budget);
+  Draft least;
+  least.plan = chain.plan(0);
+  least.verdict = improve(problem, least.plan, 0);
+  if (!result.best && least.verdict.error.empty())
+    keepIfSmallest(placeSlots(problem, least, 0, PackEffort::Orders));
+  int64_t cap = budget;
+  for (int i = 0; i < mostTries; ++i) {
+    int32_t point = std::max(chain.within(cap), 0);
+    std::optional<int64_t> bytes = enterChainPlan(chain.plan(point));
+    if (!bytes || *bytes <= budget || point == 0)
+      return;
+    cap = std::min(cap - (*bytes - budget), chain.points()[point].bytes - 1);
+  }
+}
+
 void BudgetSearch::runRounds() {
   constexpr int mostRounds = 5;
   for (const Setting &setting : walkSettings) {
@@ -232,6 +267,8 @@ void BudgetSearch::runRounds() {
   runAttempts({&attempts[0], &attempts[1]});
   if (tryUnlimited())
     return;
+  tryChain(KernelStages::Places::Narrow);
+  tryChain(KernelStages::Places::All);
   int rounds = options.timeLimitMs > 0 ? mostRounds : 1;
   for (int round = 0; round < rounds && !roundsAreOver(); ++round)
     runRound(round);
