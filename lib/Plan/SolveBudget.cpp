@@ -14,6 +14,7 @@
 
 #include "BudgetWalk.h"
 #include "FirstPlan.h"
+#include "RetentionSearch.h"
 #include "ckpt/Plan/Baselines.h"
 #include "ckpt/Plan/Budget.h"
 
@@ -379,6 +380,8 @@ BudgetResult BudgetSearch::run() {
   runRounds();
   if (!result.best)
     runLadder();
+  if (getenv("RET") && !unlimitedPlan.kernels.empty())
+    searchRetention(problem, unlimitedPlan, budget, {}, std::chrono::steady_clock::now() + std::chrono::milliseconds(options.timeLimitMs), [&](Plan plan) { enterPlan(std::move(plan)); });
   // Walks here stop early; what the unlimited solver packs may still fit.
   if (!result.best && unlimitedBytes <= budget) {
     Solution unlimited = solveUnlimited(problem, options);
