@@ -12,7 +12,8 @@ static constexpr int64_t forbiddenNs = int64_t{1} << 50;
 
 Retention::Retention(const KernelGraph &graph, int64_t budgetBytes)
     : graph(graph), count(static_cast<int32_t>(graph.nodes.size())),
-      budget(budgetBytes), baseBytes(count + 1, 0), born(count),
+      budget(budgetBytes), baseBytes(count + 1, 0), aboveBytes(count, 0),
+      born(count),
       stageOf(count), isDirty(count, 0), nodeStamp(count, 0) {
   size_t values = graph.maker.size();
   slot.resize(values);
@@ -40,6 +41,7 @@ void Retention::evaluateAll() {
   std::fill(baseBytes.begin(), baseBytes.end(), 0);
   std::fill(touched.begin(), touched.end(), 0);
   stageOf.assign(count, Stage());
+  std::fill(aboveBytes.begin(), aboveBytes.end(), 0);
   for (auto &values : born)
     values.clear();
   time = overflow = 0;
@@ -52,10 +54,12 @@ void Retention::evaluateAll() {
         if (!isKept(value, t - 1) && graph.maker[value] != t - 1)
           born[t - 1].push_back(value);
       }
-  for (int32_t t = 0; t < count; ++t)
+  for (int32_t t = 0; t < count; ++t) {
+    overflow += excess(baseBytes[t]);
     markDirty(t);
+  }
   settle();
-  journal.clear();
+  commit();
 }
 
 int32_t Retention::lastTouchBefore(ValueId value, int32_t stage) const {
@@ -85,16 +89,14 @@ void Retention::setBorn(ValueId value, int32_t stage, bool isBorn) {
 void Retention::flip(ValueId value, int32_t first, int32_t last) {
   int64_t bytes = isKept(value, first) ? -slot[value] : slot[value];
   char now = bytes >= 0 && !isKept(value, first);
+  std::fill_n(kept.begin() + index(value, first), last - first + 1, now);
+  int64_t change = 0;
   for (int32_t t = first; t <= last; ++t) {
-    kept[index(value, t)] = now;
+    int64_t before = baseBytes[t] + aboveBytes[t];
+    change += excess(before + bytes) - excess(before);
     baseBytes[t] += bytes;
-    if (t == last || touched[index(value, t)])
-      continue;
-    Stage &stage = stageOf[t];
-    overflow -= excess(stage.peakBytes);
-    stage.peakBytes += bytes;
-    overflow += excess(stage.peakBytes);
   }
+  overflow += change;
   if (graph.maker[value] != first - 1)
     setBorn(value, first - 1, now && !isKept(value, first - 1));
   if (last < count)
@@ -128,15 +130,35 @@ void Retention::keep(ValueId value, int32_t stage) {
   settle();
 }
 
-void Retention::rollBack() {
-  while (!journal.empty()) {
-    Change change = std::move(journal.back());
-    journal.pop_back();
-    if (change.value != none)
+void Retention::rollBack(size_t mark) {
+  while (journal.size() > mark) {
+    Change &change = journal.back();
+    if (change.value != none) {
       flip(change.value, change.first, change.last);
-    else
-      replace(change.first, std::move(change.before));
+    } else {
+      exchange(change.first, change.before);
+      spare.push_back(std::move(change.before));
+    }
+    journal.pop_back();
   }
+}
+
+void Retention::commit() {
+  for (Change &change : journal)
+    if (change.value == none)
+      spare.push_back(std::move(change.before));
+  journal.clear();
+}
+
+Retention::Stage Retention::takeSpare() {
+  if (spare.empty())
+    return Stage();
+  Stage stage = std::move(spare.back());
+  spare.pop_back();
+  stage.runs.clear();
+  stage.touched.clear();
+  stage.timeNs = stage.aboveBytes = 0;
+  return stage;
 }
 
 /// Evaluates stages anew, and lets go of what they no longer need.
@@ -145,48 +167,50 @@ void Retention::settle() {
     int32_t stage = dirty.back();
     dirty.pop_back();
     isDirty[stage] = 0;
-    Stage next;
     collectRuns(stage);
-    measure(stage, next);
-    ++evaluations;
     Change change;
     change.first = stage;
-    change.before = std::move(stageOf[stage]);
-    stageOf[stage] = Stage();
-    stageOf[stage].timeNs = change.before.timeNs;
-    stageOf[stage].peakBytes = change.before.peakBytes;
-    stageOf[stage].touched = change.before.touched;
-    replace(stage, std::move(next));
+    change.before = takeSpare();
+    measure(stage, change.before);
+    ++evaluations;
+    exchange(stage, change.before);
     for (ValueId value : change.before.touched)
       if (!touched[index(value, stage)] && isKept(value, stage) &&
           !isKept(value, stage + 1))
         idle.push_back({value, stage});
     journal.push_back(std::move(change));
-    if (!dirty.empty())
-      continue;
-    for (auto [value, last] : idle) {
-      if (!isKept(value, last) || isKept(value, last + 1) ||
-          touched[index(value, last)])
-        continue;
-      int32_t first = lastTouchBefore(value, last) + 1;
-      flip(value, first, last);
-      journal.push_back({value, first, last, Stage()});
-      markDirty(first - 1);
-      markDirty(last);
-    }
-    idle.clear();
+    if (dirty.empty())
+      letGo();
   }
 }
 
-void Retention::replace(int32_t stage, Stage next) {
+/// Drops what is kept to a stage that does not read it.
+void Retention::letGo() {
+  for (auto [value, last] : idle) {
+    if (!isKept(value, last) || isKept(value, last + 1) ||
+        touched[index(value, last)])
+      continue;
+    int32_t first = lastTouchBefore(value, last) + 1;
+    flip(value, first, last);
+    journal.push_back({value, first, last, Stage()});
+    markDirty(first - 1);
+    markDirty(last);
+  }
+  idle.clear();
+}
+
+/// Makes \p other what is known of the stage, and the reverse.
+void Retention::exchange(int32_t stage, Stage &other) {
   Stage &now = stageOf[stage];
   for (ValueId value : now.touched)
     touched[index(value, stage)] = 0;
-  for (ValueId value : next.touched)
+  for (ValueId value : other.touched)
     touched[index(value, stage)] = 1;
-  time += next.timeNs - now.timeNs;
-  overflow += excess(next.peakBytes) - excess(now.peakBytes);
-  now = std::move(next);
+  time += other.timeNs - now.timeNs;
+  overflow += excess(baseBytes[stage] + other.aboveBytes) -
+              excess(baseBytes[stage] + now.aboveBytes);
+  aboveBytes[stage] = other.aboveBytes;
+  std::swap(now, other);
 }
 
 //===----------------------------------------------------------------------===//
@@ -234,7 +258,7 @@ void Retention::measure(int32_t stage, Stage &result) {
       touch(value);
       lastUse[value] = i;
     }
-  int64_t live = baseBytes[stage];
+  int64_t live = 0;
   for (int32_t i = 0; i < size; ++i) {
     const KernelNode &node = graph.nodes[runsNow[i]];
     result.timeNs += node.timeNs;
@@ -250,13 +274,14 @@ void Retention::measure(int32_t stage, Stage &result) {
       live += slot[value];
       dies += stays ? 0 : slot[value];
     }
-    result.peakBytes = std::max(result.peakBytes, live + node.workspaceBytes);
+    result.aboveBytes =
+        std::max(result.aboveBytes, live + node.workspaceBytes);
     for (ValueId value : node.reads)
       if (lastUse[value] == i && !isKept(value, stage + 1))
         dies += slot[value];
     live -= dies;
   }
-  result.runs = runsNow;
+  result.runs.assign(runsNow.begin(), runsNow.end());
 }
 
 std::vector<KernelRun> Retention::list() const {

@@ -15,6 +15,8 @@
 
 #include "Baselines/KernelGraph.h"
 
+#include <algorithm>
+
 namespace ckpt::plan {
 
 class Retention {
@@ -26,7 +28,7 @@ public:
   int64_t timeNs() const { return time; }
   /// By how much stages exceed the budget, summed.
   int64_t overflowBytes() const { return overflow; }
-  int64_t peakBytes(int32_t stage) const { return stageOf[stage].peakBytes; }
+  int64_t peakBytes(int32_t stage) const { return baseBytes[stage] + aboveBytes[stage]; }
   /// What the stage runs, in order; the last one for the first time.
   const std::vector<int32_t> &runs(int32_t stage) const {
     return stageOf[stage].runs;
@@ -42,9 +44,11 @@ public:
   void drop(ValueId value, int32_t stage);
   /// Keeps the value, which is made again in \p stage, from its last touch.
   void keep(ValueId value, int32_t stage);
-  /// Undoes all drops and keeps since the last call of `commit`.
-  void rollBack();
-  void commit() { journal.clear(); }
+  /// A moment to go back to: changes since the last call of `commit`.
+  size_t mark() const { return journal.size(); }
+  /// Undoes all drops and keeps since \p mark.
+  void rollBack(size_t mark = 0);
+  void commit();
 
   /// The list of kernels.
   std::vector<KernelRun> list() const;
@@ -54,7 +58,7 @@ public:
 
 private:
   struct Stage {
-    int64_t timeNs = 0, peakBytes = 0;
+    int64_t timeNs = 0, aboveBytes = 0;
     std::vector<int32_t> runs;
     /// Values made or read.
     std::vector<ValueId> touched;
@@ -69,17 +73,21 @@ private:
   size_t index(ValueId value, int32_t stage) const {
     return static_cast<size_t>(value) * (count + 1) + stage;
   }
-  int64_t excess(int64_t peak) const { return peak > budget ? peak - budget : 0; }
+  int64_t excess(int64_t bytes) const {
+    return std::max<int64_t>(bytes - budget, 0);
+  }
   int32_t lastTouchBefore(ValueId value, int32_t stage) const;
   void evaluateAll();
   void flip(ValueId value, int32_t first, int32_t last);
   void setBorn(ValueId value, int32_t stage, bool isBorn);
   void markDirty(int32_t stage);
   void settle();
+  void letGo();
   void collectRuns(int32_t stage);
   void need(ValueId value, int32_t stage);
   void measure(int32_t stage, Stage &result);
-  void replace(int32_t stage, Stage next);
+  void exchange(int32_t stage, Stage &other);
+  Stage takeSpare();
 
   const KernelGraph &graph;
   const int32_t count;
@@ -88,9 +96,11 @@ private:
   std::vector<char> kept;        // see `index`
   std::vector<char> touched;     // see `index`
   std::vector<int64_t> baseBytes; // per stage: of what is kept into it
+  std::vector<int64_t> aboveBytes; // per stage: its peak less that
   /// Per stage: values kept out of it, but not into it, that it makes again.
   std::vector<std::vector<ValueId>> born;
   std::vector<Stage> stageOf;
+  std::vector<Stage> spare;
   int64_t time = 0, overflow = 0, evaluations = 0;
 
   std::vector<Change> journal;

@@ -309,6 +309,8 @@ void BudgetSearch::enterPlan(Plan plan) {
     return;
   draft.plan = std::move(plan);
   Outcome outcome = judge(std::move(draft));
+  fprintf(stderr,"enter live %lld need %lld of %lld\n",(long long)outcome.draft.verdict.livePeakBytes,(long long)outcome.bytes.value_or(0),(long long)budget);
+  if (outcome.bytes.value_or(0)>budget) {Draft d=outcome.draft;Stopwatch w; Solution s=placeSlots(problem,d,budget,PackEffort::Thorough);fprintf(stderr,"thorough %lld %lld ms\n",(long long)s.plan.arenaBytes,(long long)w.ms());}
   enter(outcome);
 }
 
