@@ -12,8 +12,7 @@ static constexpr int64_t forbiddenNs = int64_t{1} << 50;
 
 Retention::Retention(const KernelGraph &graph, int64_t budgetBytes)
     : graph(graph), count(static_cast<int32_t>(graph.nodes.size())),
-      budget(budgetBytes), baseBytes(count + 1, 0), aboveBytes(count, 0),
-      born(count),
+      budget(budgetBytes), load(count, budgetBytes), born(count),
       stageOf(count), isDirty(count, 0), nodeStamp(count, 0) {
   size_t values = graph.maker.size();
   slot.resize(values);
@@ -38,26 +37,23 @@ void Retention::restore(const std::vector<char> &decisions) {
 }
 
 void Retention::evaluateAll() {
-  std::fill(baseBytes.begin(), baseBytes.end(), 0);
+  load = LoadProfile(count, budget);
   std::fill(touched.begin(), touched.end(), 0);
   stageOf.assign(count, Stage());
-  std::fill(aboveBytes.begin(), aboveBytes.end(), 0);
   for (auto &values : born)
     values.clear();
-  time = overflow = 0;
+  time = 0;
   for (ValueId value = 0; value < static_cast<ValueId>(slot.size()); ++value)
     if (graph.maker[value] != none)
       for (int32_t t = graph.maker[value] + 1; t < count; ++t) {
         if (!isKept(value, t))
           continue;
-        baseBytes[t] += slot[value];
+        load.add(t, t, slot[value]);
         if (!isKept(value, t - 1) && graph.maker[value] != t - 1)
           born[t - 1].push_back(value);
       }
-  for (int32_t t = 0; t < count; ++t) {
-    overflow += excess(baseBytes[t]);
+  for (int32_t t = 0; t < count; ++t)
     markDirty(t);
-  }
   settle();
   commit();
 }
@@ -90,13 +86,7 @@ void Retention::flip(ValueId value, int32_t first, int32_t last) {
   int64_t bytes = isKept(value, first) ? -slot[value] : slot[value];
   char now = bytes >= 0 && !isKept(value, first);
   std::fill_n(kept.begin() + index(value, first), last - first + 1, now);
-  int64_t change = 0;
-  for (int32_t t = first; t <= last; ++t) {
-    int64_t before = baseBytes[t] + aboveBytes[t];
-    change += excess(before + bytes) - excess(before);
-    baseBytes[t] += bytes;
-  }
-  overflow += change;
+  load.add(first, last, bytes);
   if (graph.maker[value] != first - 1)
     setBorn(value, first - 1, now && !isKept(value, first - 1));
   if (last < count)
@@ -172,7 +162,6 @@ void Retention::settle() {
     change.first = stage;
     change.before = takeSpare();
     measure(stage, change.before);
-    ++evaluations;
     exchange(stage, change.before);
     for (ValueId value : change.before.touched)
       if (!touched[index(value, stage)] && isKept(value, stage) &&
@@ -207,9 +196,8 @@ void Retention::exchange(int32_t stage, Stage &other) {
   for (ValueId value : other.touched)
     touched[index(value, stage)] = 1;
   time += other.timeNs - now.timeNs;
-  overflow += excess(baseBytes[stage] + other.aboveBytes) -
-              excess(baseBytes[stage] + now.aboveBytes);
-  aboveBytes[stage] = other.aboveBytes;
+  if (other.aboveBytes != now.aboveBytes)
+    load.add(stage, stage, other.aboveBytes - now.aboveBytes);
   std::swap(now, other);
 }
 

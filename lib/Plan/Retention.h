@@ -14,8 +14,7 @@
 #define CKPT_LIB_PLAN_RETENTION_H
 
 #include "Baselines/KernelGraph.h"
-
-#include <algorithm>
+#include "LoadProfile.h"
 
 namespace ckpt::plan {
 
@@ -24,11 +23,14 @@ public:
   /// Keeps every value from the stage that makes it to its last reader.
   Retention(const KernelGraph &graph, int64_t budgetBytes);
 
+  const KernelGraph &kernels() const { return graph; }
+  int64_t budgetBytes() const { return budget; }
   int32_t stages() const { return count; }
   int64_t timeNs() const { return time; }
   /// By how much stages exceed the budget, summed.
-  int64_t overflowBytes() const { return overflow; }
-  int64_t peakBytes(int32_t stage) const { return baseBytes[stage] + aboveBytes[stage]; }
+  int64_t overflowBytes() const { return load.excessBytes(); }
+  int64_t peakBytes(int32_t stage) const { return load.at(stage); }
+  int32_t worstStage() const { return load.worstStage(); }
   /// What the stage runs, in order; the last one for the first time.
   const std::vector<int32_t> &runs(int32_t stage) const {
     return stageOf[stage].runs;
@@ -36,8 +38,10 @@ public:
   bool isKept(ValueId value, int32_t stage) const {
     return kept[index(value, stage)] != 0;
   }
-  /// Number of stages evaluated since construction: the work done.
-  int64_t workDone() const { return evaluations; }
+  /// Whether the stage makes or reads the value.
+  bool isTouched(ValueId value, int32_t stage) const {
+    return touched[index(value, stage)] != 0;
+  }
 
   /// Drops the value, which is kept into \p stage, from its last touch before
   /// to the next touch: there it is made again.
@@ -73,9 +77,6 @@ private:
   size_t index(ValueId value, int32_t stage) const {
     return static_cast<size_t>(value) * (count + 1) + stage;
   }
-  int64_t excess(int64_t bytes) const {
-    return std::max<int64_t>(bytes - budget, 0);
-  }
   int32_t lastTouchBefore(ValueId value, int32_t stage) const;
   void evaluateAll();
   void flip(ValueId value, int32_t first, int32_t last);
@@ -95,13 +96,12 @@ private:
   std::vector<int64_t> slot;     // per value
   std::vector<char> kept;        // see `index`
   std::vector<char> touched;     // see `index`
-  std::vector<int64_t> baseBytes; // per stage: of what is kept into it
-  std::vector<int64_t> aboveBytes; // per stage: its peak less that
+  LoadProfile load;
   /// Per stage: values kept out of it, but not into it, that it makes again.
   std::vector<std::vector<ValueId>> born;
   std::vector<Stage> stageOf;
   std::vector<Stage> spare;
-  int64_t time = 0, overflow = 0, evaluations = 0;
+  int64_t time = 0;
 
   std::vector<Change> journal;
   std::vector<int32_t> dirty;

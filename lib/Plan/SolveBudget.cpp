@@ -14,12 +14,12 @@
 
 #include "BudgetWalk.h"
 #include "FirstPlan.h"
-#include "RetentionSearch.h"
 #include "ckpt/Plan/Baselines.h"
 #include "ckpt/Plan/Budget.h"
 
 #include <algorithm>
 #include <future>
+#include <map>
 #include <string>
 
 using namespace ckpt::plan;
@@ -29,11 +29,15 @@ namespace {
 /// Where the search for the right cap of one setting stands.
 struct Attempt {
   Setting setting;
+  /// See `RollOptions::runOnce`; empty: nothing is said.
+  std::vector<char> runOnce;
   double cap = 0;
   /// Largest cap whose plan fitted, smallest whose plan did not.
   double fits = 0;
   double exceeds = 0;
+  /// Of the last run.
   double score = 0;
+  std::optional<int64_t> bytes;
   int runs = 0;
   bool finished = false;
 };
@@ -60,15 +64,16 @@ public:
 
 private:
   bool tryUnlimited();
+  void spareRepeats();
   void polish();
   void enterPlan(Plan plan);
   void runRounds();
   void runRound(int round);
   void runAttempts(const std::vector<Attempt *> &batch);
-  void chooseNextCap(Attempt &attempt, std::optional<int64_t> bytes);
+  void chooseNextCap(Attempt &attempt);
   void runLadder();
   Outcome judge(Draft draft) const;
-  void enter(Outcome &outcome);
+  bool enter(Outcome &outcome);
   void keepIfSmallest(const Solution &solution);
   void measureRate(const Draft &draft);
   WalkLimits limits() const;
@@ -83,7 +88,7 @@ private:
   }
   /// Rounds go on a little beyond the limit while there is no plan: those of
   /// the ladder, which come then, fit but cost much.
-  bool roundsAreOver() { return isOver(result.best ? 1 : 1.25); }
+  bool roundsAreOver() { return isOver(result.best ? 0.6 : 1.25); }
 
   const Problem &problem;
   const int64_t budget;
@@ -101,6 +106,9 @@ private:
   double nsPerFlop = 0;
   double leastNs = std::numeric_limits<double>::max();
   double bestScore = std::numeric_limits<double>::max();
+  /// What the best plan of a walk came from.
+  Setting bestSetting = walkSettings[0];
+  double bestCap = 0;
 };
 
 } // namespace
@@ -167,17 +175,17 @@ Outcome BudgetSearch::judge(Draft draft) const {
   return outcome;
 }
 
-/// Makes what fits the best, if it is.
-void BudgetSearch::enter(Outcome &outcome) {
+/// Makes what fits the best, and says whether it is.
+bool BudgetSearch::enter(Outcome &outcome) {
   measureRate(outcome.draft);
   if (!outcome.bytes)
-    return;
+    return false;
   if (options.onPlan)
     options.onPlan(outcome.draft.plan, outcome.draft.verdict);
   outcome.score = scoreOf(outcome.draft.verdict);
   if (!outcome.solution || *outcome.bytes > budget ||
       outcome.score >= bestScore)
-    return;
+    return false;
   if (!result.best)
     result.firstPlanMs = outcome.foundMs;
   bestScore = outcome.score;
@@ -187,6 +195,7 @@ void BudgetSearch::enter(Outcome &outcome) {
         "found a plan of " + formatBytes(*outcome.bytes) + " with " +
         formatCount(outcome.solution->verdict.extraFlops) + " extra FLOPs");
   result.best = std::move(*outcome.solution);
+  return true;
 }
 
 void BudgetSearch::keepIfSmallest(const Solution &solution) {
@@ -197,9 +206,10 @@ void BudgetSearch::keepIfSmallest(const Solution &solution) {
 
 /// Walks at most two attempts at once.
 void BudgetSearch::runAttempts(const std::vector<Attempt *> &batch) {
-  WalkLimits now = limits();
   auto walk = [&](size_t lane) {
     const Attempt &attempt = *batch[lane];
+    WalkLimits now = limits();
+    now.runOnce = attempt.runOnce.empty() ? nullptr : &attempt.runOnce;
     return judge(walks[lane].run(attempt.setting, attempt.cap, budget, now));
   };
   std::future<Outcome> other;
@@ -210,10 +220,14 @@ void BudgetSearch::runAttempts(const std::vector<Attempt *> &batch) {
     outcomes[1] = other.get();
   for (size_t lane = 0; lane < batch.size(); ++lane) {
     Attempt &attempt = *batch[lane];
-    enter(outcomes[lane]);
+    if (enter(outcomes[lane])) {
+      bestSetting = attempt.setting;
+      bestCap = attempt.cap;
+    }
     ++attempt.runs;
     attempt.score = outcomes[lane].score;
-    chooseNextCap(attempt, outcomes[lane].bytes);
+    attempt.bytes = outcomes[lane].bytes;
+    chooseNextCap(attempt);
   }
 }
 
@@ -222,13 +236,15 @@ void BudgetSearch::runAttempts(const std::vector<Attempt *> &batch) {
 static double shrink(double ratio) {
   if (ratio < 0.85)
     return 0.998 * ratio;
+  if (ratio > 0.998)
+    return 0.9995 * ratio;
   return std::clamp(0.998 * ratio, 0.965, 0.995);
 }
 
 /// Between the closest cap that fitted and the closest that did not, guessed
 /// from what the plan really needs.
-void BudgetSearch::chooseNextCap(Attempt &attempt,
-                                 std::optional<int64_t> bytes) {
+void BudgetSearch::chooseNextCap(Attempt &attempt) {
+  std::optional<int64_t> bytes = attempt.bytes;
   double target = static_cast<double>(budget);
   double next = attempt.cap;
   if (bytes && *bytes <= budget) {
@@ -246,10 +262,17 @@ void BudgetSearch::chooseNextCap(Attempt &attempt,
                 (attempt.exceeds == 0 || next < attempt.exceeds * 0.998);
   if (!inside && attempt.exceeds > 0 && attempt.fits > 0)
     next = (attempt.fits + attempt.exceeds) / 2;
-  if (attempt.exceeds > 0 && attempt.fits > attempt.exceeds * 0.99)
+  double close = attempt.runOnce.empty() ? 0.99 : 0.999;
+  if (attempt.exceeds > 0 && attempt.fits > attempt.exceeds * close)
     attempt.finished = true;
   attempt.finished |= next < 1 || next > 8 * target;
   attempt.cap = next;
+}
+
+static void dropFinished(std::vector<Attempt *> &batch) {
+  batch.erase(std::remove_if(batch.begin(), batch.end(),
+                             [](Attempt *each) { return each->finished; }),
+              batch.end());
 }
 
 /// All settings once; later rounds leave out those far behind.
@@ -272,9 +295,7 @@ void BudgetSearch::runRound(int round) {
       runAttempts(batch);
       if (result.best)
         break;
-      batch.erase(std::remove_if(batch.begin(), batch.end(),
-                                 [](Attempt *each) { return each->finished; }),
-                  batch.end());
+      dropFinished(batch);
     }
     batch.clear();
   }
@@ -309,9 +330,90 @@ void BudgetSearch::enterPlan(Plan plan) {
     return;
   draft.plan = std::move(plan);
   Outcome outcome = judge(std::move(draft));
-  fprintf(stderr,"enter live %lld need %lld of %lld\n",(long long)outcome.draft.verdict.livePeakBytes,(long long)outcome.bytes.value_or(0),(long long)budget);
-  if (outcome.bytes.value_or(0)>budget) {Draft d=outcome.draft;Stopwatch w; Solution s=placeSlots(problem,d,budget,PackEffort::Thorough);fprintf(stderr,"thorough %lld %lld ms\n",(long long)s.plan.arenaBytes,(long long)w.ms());}
   enter(outcome);
+}
+
+/// Anchors that \p plan runs more than once, in program order.
+static std::vector<OpId> repeatedAnchors(const Problem &problem,
+                                         const Plan &plan) {
+  std::vector<int32_t> runs(problem.ops.size(), 0);
+  for (const Kernel &kernel : plan.kernels)
+    for (OpId op : kernel.ops)
+      runs[op] += isAnchor(problem.ops[op]);
+  std::vector<OpId> repeated;
+  for (size_t op = 0; op < runs.size(); ++op)
+    if (runs[op] > 1)
+      repeated.push_back(static_cast<OpId>(op));
+  return repeated;
+}
+
+/// The costliest first. Of those with the same work only a few: in models of
+/// equal blocks they are alike.
+static std::vector<OpId> worthSparing(const Problem &problem,
+                                      const std::vector<OpId> &repeated) {
+  constexpr size_t mostAlike = 4;
+  std::map<int64_t, std::vector<OpId>, std::greater<>> byFlops;
+  for (OpId op : repeated)
+    byFlops[problem.ops[op].flops].push_back(op);
+  std::vector<OpId> chosen;
+  for (const auto &[flops, alike] : byFlops) {
+    size_t count = std::min(alike.size(), mostAlike);
+    for (size_t i = 0; i < count; ++i)
+      chosen.push_back(
+          alike[count > 1 ? i * (alike.size() - 1) / (count - 1) : 0]);
+  }
+  return chosen;
+}
+
+/// A walk may repeat what \p repeated holds but for \p spared, and what costs
+/// less than that.
+static std::vector<char> allBut(const Problem &problem, OpId spared,
+                                const std::vector<OpId> &repeated) {
+  std::vector<char> runOnce(problem.ops.size(), 0);
+  for (size_t op = 0; op < problem.ops.size(); ++op)
+    runOnce[op] = isAnchor(problem.ops[op]) &&
+                  problem.ops[op].flops >= problem.ops[spared].flops;
+  for (OpId op : repeated)
+    runOnce[op] = op == spared;
+  return runOnce;
+}
+
+/// The prices of a walk see only what differs between two corners; one repeat
+/// too many may remain for a few bytes of what is cheap. Asks for each repeat
+/// of the best plan whether the rest can do without it.
+void BudgetSearch::spareRepeats() {
+  constexpr int mostCaps = 4;
+  bool better = bestCap > 0;
+  while (better && !isOver()) {
+    std::vector<Attempt> spares;
+    std::vector<OpId> repeated = repeatedAnchors(problem, result.best->plan);
+    for (OpId spared : worthSparing(problem, repeated)) {
+      Attempt attempt;
+      attempt.setting = bestSetting;
+      attempt.cap = bestCap;
+      attempt.runOnce = allBut(problem, spared, repeated);
+      spares.push_back(std::move(attempt));
+    }
+    double before = bestScore;
+    better = false;
+    for (size_t i = 0; i < spares.size() && !better; i += 2) {
+      std::vector<Attempt *> batch = {&spares[i]};
+      if (i + 1 < spares.size())
+        batch.push_back(&spares[i + 1]);
+      for (int round = 0; round < mostCaps && !batch.empty() && !better;
+           ++round) {
+        if (isOver())
+          return;
+        runAttempts(batch);
+        better = bestScore < before;
+        // What is not better with too much memory is not with less.
+        for (Attempt *attempt : batch)
+          attempt->finished |= !attempt->bytes || (*attempt->bytes > budget &&
+                                                   attempt->score >= bestScore);
+        dropFinished(batch);
+      }
+    }
+  }
 }
 
 /// Where launches count, moving and repeating whole kernels of the plan without
@@ -350,6 +452,7 @@ void BudgetSearch::runRounds() {
   int rounds = options.timeLimitMs > 0 ? mostRounds : 1;
   for (int round = 0; round < rounds && !roundsAreOver(); ++round)
     runRound(round);
+  spareRepeats();
   polish();
 }
 
@@ -382,8 +485,6 @@ BudgetResult BudgetSearch::run() {
   runRounds();
   if (!result.best)
     runLadder();
-  if (getenv("RET") && !unlimitedPlan.kernels.empty())
-    searchRetention(problem, unlimitedPlan, budget, {}, std::chrono::steady_clock::now() + std::chrono::milliseconds(options.timeLimitMs), [&](Plan plan) { enterPlan(std::move(plan)); });
   // Walks here stop early; what the unlimited solver packs may still fit.
   if (!result.best && unlimitedBytes <= budget) {
     Solution unlimited = solveUnlimited(problem, options);
