@@ -57,6 +57,8 @@ struct RollOptions {
   /// The walk gives up when it has recomputed more than this.
   int64_t mostExtraFlops = std::numeric_limits<int64_t>::max();
   const Guide *guide = nullptr;
+  /// Per op: it does not run twice, whatever has to make room for that.
+  const std::vector<char> *runOnce = nullptr;
   /// The walk gives up then.
   std::chrono::steady_clock::time_point deadline =
       std::chrono::steady_clock::time_point::max();
@@ -137,6 +139,7 @@ private:
   void findAvailability();
   // SnapshotCut.cpp: the network, its prices and its cuts.
   void buildNetwork();
+  void forgetPrices();
   void setPrice(double price);
   Labels solveAt(double price);
   Labels readLabels(double price);
@@ -200,6 +203,9 @@ private:
   bool everythingAvailable = false;
   MinCut cut;
   MinCut savedCut;
+  MinCut freshCut;
+  std::vector<int64_t> freshCapacity;
+  double lastPrice = 0; // that made the last tight snapshot fit
 };
 
 } // namespace ckpt::plan

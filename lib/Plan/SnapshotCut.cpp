@@ -101,6 +101,7 @@ void Rolling::buildNetwork() {
     OpId op = opNodes[i];
     bool never =
         forced[i] > 0 || graph.once[op] ||
+        (options.runOnce && (*options.runOnce)[op]) ||
         (graph.rooted[op] && !options.repeatAnchors && !recomputed(op));
     cut.addArc(opIndex[op], sinkNode, never ? MinCut::infinite : again[op]);
     if (never)
@@ -169,11 +170,19 @@ void Rolling::evaluate(Labels &labels) const {
       labels.cost += static_cast<double>(again[opNodes[i]]);
 }
 
+/// The network as `buildNetwork` left it.
+void Rolling::forgetPrices() {
+  cut = freshCut;
+  keepCapacity = freshCapacity;
+}
+
 /// The cheapest labels found whose bytes fit \p room: from the floor price up
 /// until something fits, then towards the price where both sides cost the same.
 Rolling::Labels Rolling::chooseLabels(int64_t room) {
   double unit = 1e6 / static_cast<double>(graph.problem.bytesPerMicrosecond);
   buildNetwork();
+  freshCut = cut;
+  freshCapacity = keepCapacity;
   Labels cheaper = solveAt(options.floorPrice * unit);
   if (cheaper.bytes <= room || !cheaper.feasible)
     return cheaper;
@@ -186,8 +195,11 @@ Rolling::Labels Rolling::chooseLabels(int64_t room) {
   savedCut = cut;
   std::vector<int64_t> savedCapacity = keepCapacity;
   Labels fitting = cheaper;
-  double price = pinnedBytes > room ? highest * unit
-                                    : std::max(options.floorPrice, 0.25) * unit;
+  // The price hardly changes from one kernel to the next.
+  double price =
+      pinnedBytes > room
+          ? highest * unit
+          : std::max(std::max(options.floorPrice, 0.25) * unit, lastPrice / 4);
   while (fitting.bytes > room) {
     fitting = solveAt(price);
     if (fitting.bytes > room) {
@@ -199,6 +211,8 @@ Rolling::Labels Rolling::chooseLabels(int64_t room) {
     }
     price *= 4;
   }
+  if (fitting.price < highest * unit)
+    lastPrice = fitting.price;
   for (int step = 0; step < 8 && cheaper.bytes > fitting.bytes; ++step) {
     double middle = (fitting.cost - cheaper.cost) /
                     static_cast<double>(cheaper.bytes - fitting.bytes);
@@ -225,7 +239,7 @@ Rolling::Labels Rolling::chooseLabels(int64_t room) {
   // there may fill the last gap.
   constexpr double farther = 4;
   double corner = fitting.price;
-  buildNetwork();
+  forgetPrices();
   Labels below = solveAt(corner / farther);
   Labels above = solveAt(corner * farther);
   moveBack(above, below, room);
