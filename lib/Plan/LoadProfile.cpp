@@ -29,8 +29,8 @@ void LoadProfile::addToPart(int32_t block, int32_t first, int32_t last,
     load[t] += bytes;
   Block &part = blocks[block];
   auto begin = load.begin() + block * blockSize;
-  part.largest = *std::max_element(begin, load.begin() + endOf(block)) +
-                 part.added;
+  part.largest =
+      *std::max_element(begin, load.begin() + endOf(block)) + part.added;
   if (part.excess > 0 || part.largest > budget)
     setExcess(part, part.largest > budget ? sumExcess(block) : 0);
 }

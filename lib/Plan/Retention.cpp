@@ -262,8 +262,7 @@ void Retention::measure(int32_t stage, Stage &result) {
       live += slot[value];
       dies += stays ? 0 : slot[value];
     }
-    result.aboveBytes =
-        std::max(result.aboveBytes, live + node.workspaceBytes);
+    result.aboveBytes = std::max(result.aboveBytes, live + node.workspaceBytes);
     for (ValueId value : node.reads)
       if (lastUse[value] == i && !isKept(value, stage + 1))
         dies += slot[value];
@@ -284,15 +283,14 @@ std::vector<KernelRun> Retention::list() const {
     for (size_t i = 0; i < nodes.size(); ++i) {
       KernelRun run = graph.firstRun(nodes[i]);
       if (nodes[i] != t)
-        run.outputs.erase(
-            std::remove_if(run.outputs.begin(), run.outputs.end(),
-                           [&](ValueId value) {
-                             return isKept(value, t) ||
-                                    (!isKept(value, t + 1) &&
-                                     lastRead[value] <=
-                                         static_cast<int32_t>(i));
-                           }),
-            run.outputs.end());
+        run.outputs.erase(std::remove_if(run.outputs.begin(), run.outputs.end(),
+                                         [&](ValueId value) {
+                                           return isKept(value, t) ||
+                                                  (!isKept(value, t + 1) &&
+                                                   lastRead[value] <=
+                                                       static_cast<int32_t>(i));
+                                         }),
+                          run.outputs.end());
       runs.push_back(std::move(run));
     }
   }

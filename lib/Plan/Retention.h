@@ -93,9 +93,9 @@ private:
   const KernelGraph &graph;
   const int32_t count;
   const int64_t budget;
-  std::vector<int64_t> slot;     // per value
-  std::vector<char> kept;        // see `index`
-  std::vector<char> touched;     // see `index`
+  std::vector<int64_t> slot; // per value
+  std::vector<char> kept;    // see `index`
+  std::vector<char> touched; // see `index`
   LoadProfile load;
   /// Per stage: values kept out of it, but not into it, that it makes again.
   std::vector<std::vector<ValueId>> born;

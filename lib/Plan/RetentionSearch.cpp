@@ -77,8 +77,8 @@ Annealer::Annealer(const KernelGraph &graph, int64_t budgetBytes, uint64_t seed)
 /// About half of the states shall fit: optima lie at the border.
 void Annealer::adaptPrice(int64_t fitting, int64_t steps) {
   constexpr double up = 1.15, down = 1.1;
-  moves.bytePrice = 2 * fitting < steps ? moves.bytePrice * up
-                                        : moves.bytePrice / down;
+  moves.bytePrice =
+      2 * fitting < steps ? moves.bytePrice * up : moves.bytePrice / down;
 }
 
 void Annealer::anneal(const Decisions &start, int64_t steps, double hot,
@@ -117,9 +117,22 @@ void Annealer::anneal(const Decisions &start, int64_t steps, double hot,
   }
 }
 
+/// The kernels of \p start; their times are what running them again costs.
+static KernelGraph priceKernels(const Problem &problem, const Plan &start,
+                                double flopNs) {
+  KernelGraph graph(problem, start);
+  for (KernelNode &node : graph.nodes) {
+    double flops = 0;
+    for (OpId op : node.kernel.ops)
+      flops += static_cast<double>(problem.ops[op].flops);
+    node.timeNs += std::llround(flopNs * flops);
+  }
+  return graph;
+}
+
 RetentionRounds::RetentionRounds(const Problem &problem, const Plan &start,
                                  const RetentionOptions &options)
-    : graph(problem, start), options(options) {
+    : graph(priceKernels(problem, start, options.flopNs)), options(options) {
   constexpr int64_t stepsPerKernel = 128;
   steps = stepsPerKernel * static_cast<int64_t>(graph.nodes.size());
   for (size_t lane = 0; lane < laneCount; ++lane)
@@ -151,9 +164,7 @@ void RetentionRounds::findStarts() {
 void RetentionRounds::runLane(size_t lane, int round) {
   bool fromBest = round > 0 && !best.empty() && (round + lane) % 2 == 1;
   bool fromScratch = !fromBest && round % 4 == 3;
-  const Decisions &start = fromBest      ? best
-                           : fromScratch ? scratch
-                                         : cuts[lane];
+  const Decisions &start = fromBest ? best : fromScratch ? scratch : cuts[lane];
   lanes[lane].anneal(start, steps, fromScratch ? hotFromScratch : hotFromCut,
                      options.deadline);
 }

@@ -16,6 +16,8 @@ namespace ckpt::plan {
 
 struct RetentionOptions {
   int64_t budgetBytes = 0;
+  /// What a FLOP that is done again costs beyond its time, in nanoseconds.
+  double flopNs = 0;
   /// Stop after this many rounds, or then.
   int mostRounds = 64;
   std::chrono::steady_clock::time_point deadline =

@@ -14,6 +14,7 @@
 
 #include "BudgetWalk.h"
 #include "FirstPlan.h"
+#include "RetentionSearch.h"
 #include "ckpt/Plan/Baselines.h"
 #include "ckpt/Plan/Budget.h"
 
@@ -53,6 +54,10 @@ struct Outcome {
   int64_t foundMs = 0;
 };
 
+/// Where simple orders miss the budget by more, a search for places rarely
+/// helps.
+constexpr double nearBudget = 1.03;
+
 class BudgetSearch {
 public:
   BudgetSearch(const Problem &problem, int64_t budgetBytes,
@@ -66,13 +71,14 @@ private:
   bool tryUnlimited();
   void spareRepeats();
   void polish();
-  void enterPlan(Plan plan);
+  void searchFixedKernels();
+  bool enterPlan(Plan plan, double worthSearching = nearBudget);
   void runRounds();
   void runRound(int round);
   void runAttempts(const std::vector<Attempt *> &batch);
   void chooseNextCap(Attempt &attempt);
   void runLadder();
-  Outcome judge(Draft draft) const;
+  Outcome judge(Draft draft, double worthSearching = nearBudget) const;
   bool enter(Outcome &outcome);
   void keepIfSmallest(const Solution &solution);
   void measureRate(const Draft &draft);
@@ -152,9 +158,7 @@ void BudgetSearch::measureRate(const Draft &draft) {
 }
 
 /// Places the slots of a plan that may be the best.
-Outcome BudgetSearch::judge(Draft draft) const {
-  // Where simple orders miss the budget by more, a search rarely helps.
-  constexpr double worthSearching = 1.03;
+Outcome BudgetSearch::judge(Draft draft, double worthSearching) const {
   Outcome outcome;
   if (!draft.usable())
     return outcome;
@@ -323,14 +327,15 @@ static Plan withoutSlots(Plan plan) {
   return plan;
 }
 
-void BudgetSearch::enterPlan(Plan plan) {
+/// Makes the plan the best if it fits and is, and says whether it is.
+bool BudgetSearch::enterPlan(Plan plan, double worthSearching) {
   Draft draft;
   draft.verdict = validate(problem, plan, false);
   if (!draft.verdict.error.empty())
-    return;
+    return false;
   draft.plan = std::move(plan);
-  Outcome outcome = judge(std::move(draft));
-  enter(outcome);
+  Outcome outcome = judge(std::move(draft), worthSearching);
+  return enter(outcome);
 }
 
 /// Anchors that \p plan runs more than once, in program order.
@@ -438,6 +443,36 @@ void BudgetSearch::polish() {
   enterPlan(std::move(plan));
 }
 
+/// Single ops as kernels leave the choice of what is kept: annealing finds
+/// better plans than any walk, often in a fraction of the time.
+void BudgetSearch::searchFixedKernels() {
+  constexpr size_t mostKernels = 3000;
+  if (!hasFixedKernels(problem) || unlimitedPlan.kernels.empty() ||
+      unlimitedPlan.kernels.size() > mostKernels)
+    return;
+  Plan start = unlimitedPlan;
+  std::sort(start.kernels.begin(), start.kernels.end(),
+            [](const Kernel &left, const Kernel &right) {
+              return left.ops < right.ops;
+            });
+  Verdict inOrder = validate(problem, start, false);
+  if (!inOrder.error.empty() || inOrder.livePeakBytes > unlimitedBytes)
+    start = unlimitedPlan;
+  RetentionOptions retention;
+  retention.budgetBytes = budget;
+  retention.flopNs = flopWeight * nsPerFlop;
+  if (options.timeLimitMs > 0)
+    retention.deadline =
+        watch.start() + std::chrono::milliseconds(options.timeLimitMs);
+  else
+    retention.mostRounds = 1;
+  // Its plans are few and good: their places are worth a search.
+  retention.enter = [&](Plan plan) {
+    return enterPlan(std::move(plan), std::numeric_limits<double>::infinity());
+  };
+  result.stoppedByClock |= !searchRetention(problem, start, retention);
+}
+
 void BudgetSearch::runRounds() {
   constexpr int mostRounds = 5;
   for (const Setting &setting : walkSettings) {
@@ -448,6 +483,9 @@ void BudgetSearch::runRounds() {
   }
   runAttempts({&attempts[0], &attempts[1]});
   if (tryUnlimited())
+    return;
+  searchFixedKernels();
+  if (result.best && hasFixedKernels(problem))
     return;
   int rounds = options.timeLimitMs > 0 ? mostRounds : 1;
   for (int round = 0; round < rounds && !roundsAreOver(); ++round)

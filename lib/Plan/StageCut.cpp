@@ -52,9 +52,8 @@ StageCut::Answer StageCut::solve(const Retention &state, double price) {
     if (demanded[value])
       cut.addArc(source, available(value), MinCut::infinite);
     bool keepable = pinned[value] || state.isKept(value, stageNow);
-    double keep = pinned[value]
-                      ? 0
-                      : price * static_cast<double>(graph.slot(value));
+    double keep =
+        pinned[value] ? 0 : price * static_cast<double>(graph.slot(value));
     cut.addArc(available(value), 2 + node,
                keepable ? capacity(keep) : MinCut::infinite);
     if (added[node])
@@ -80,8 +79,8 @@ StageCut::Answer StageCut::solve(const Retention &state, double price) {
       counted[node] = 1;
       answer.costNs += static_cast<double>(graph.nodes[node].timeNs);
     }
-    bool kept = cut.onSourceSide(available(value)) &&
-                !cut.onSourceSide(2 + node);
+    bool kept =
+        cut.onSourceSide(available(value)) && !cut.onSourceSide(2 + node);
     if (kept && !pinned[value])
       answer.bytes += static_cast<double>(graph.slot(value));
     if (!kept && !pinned[value] && state.isKept(value, stageNow))
