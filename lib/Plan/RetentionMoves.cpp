@@ -45,7 +45,8 @@ bool RetentionMoves::dropSomewhere() {
 /// Keeps what \p repeat makes, so that the kernel need not run again.
 bool RetentionMoves::keep(const Repeat &repeat) {
   for (ValueId value : graph.nodes[repeat.node].kernel.outputs)
-    if (!state.isKept(value, repeat.stage) && !graph.readers[value].empty()) {
+    if (!state.isKept(value, repeat.stage) &&
+        state.isTouched(value, repeat.stage)) {
       state.keep(value, repeat.stage);
       return true;
     }

@@ -205,7 +205,10 @@ bool RetentionRounds::run() {
 }
 
 bool ckpt::plan::hasFixedKernels(const Problem &problem) {
-  return std::all_of(problem.ops.begin(), problem.ops.end(), isAnchor);
+  return std::all_of(problem.ops.begin(), problem.ops.end(), isAnchor) &&
+         std::none_of(
+             problem.values.begin(), problem.values.end(),
+             [](const Value &value) { return value.keep == Keep::Recompute; });
 }
 
 bool ckpt::plan::searchRetention(const Problem &problem, const Plan &start,

@@ -27,7 +27,8 @@ struct RetentionOptions {
   std::function<bool(Plan)> enter;
 };
 
-/// Whether the search is for \p problem: kernels are single ops.
+/// Whether the search is for \p problem: kernels are single ops, and none has
+/// to run again.
 bool hasFixedKernels(const Problem &problem);
 
 /// Searches plans that run the kernels of \p start, which runs every kernel
