@@ -1,8 +1,9 @@
 //===- BudgetSearch.h - The search of one budget ----------------*- C++ -*-===//
 //
 // The state that the parts of `solveBudget` share: rounds of walks
-// (SolveBudget.cpp), the caps that they get (NextCap.cpp), and walks that spare
-// a repeat of the best plan (SpareRepeats.cpp).
+// (SolveBudget.cpp), the caps that they get (NextCap.cpp), walks that spare a
+// repeat of the best plan (SpareRepeats.cpp), and plans made by other methods
+// (OtherPlans.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -56,6 +57,14 @@ struct Outcome {
   int64_t foundMs = 0;
 };
 
+/// Where simple orders miss the budget by more, a search for places rarely
+/// helps.
+constexpr double nearBudget = 1.03;
+
+/// Extra FLOPs count on top of their time as if they took it several times
+/// more: what is bound by memory here may be bound by arithmetic elsewhere.
+constexpr double flopWeight = 5;
+
 class BudgetSearch {
 public:
   BudgetSearch(const Problem &problem, int64_t budgetBytes,
@@ -72,12 +81,13 @@ private:
   void polish();
   void tryChain(KernelStages::Places places);
   std::optional<int64_t> enterChainPlan(Plan plan);
-  void enterPlan(Plan plan);
+  bool searchFixedKernels();
+  bool enterPlan(Plan plan, double worthSearching = nearBudget);
   void runRounds();
   void runRound(int round);
   void runAttempts(const std::vector<Attempt *> &batch);
   void runLadder();
-  Outcome judge(Draft draft) const;
+  Outcome judge(Draft draft, double worthSearching = nearBudget) const;
   bool enter(Outcome &outcome);
   void keepIfSmallest(const Solution &solution);
   void measureRate(const Draft &draft);

@@ -14,8 +14,6 @@
 
 #include "BudgetSearch.h"
 #include "FirstPlan.h"
-#include "PostPasses.h"
-#include "ckpt/Plan/Baselines.h"
 #include "ckpt/Plan/Budget.h"
 
 #include <algorithm>
@@ -23,10 +21,6 @@
 #include <string>
 
 using namespace ckpt::plan;
-
-/// Extra FLOPs count on top of their time as if they took it several times
-/// more: what is bound by memory here may be bound by arithmetic elsewhere.
-static constexpr double flopWeight = 5;
 
 double BudgetSearch::scoreOf(const Verdict &verdict) const {
   return static_cast<double>(verdict.timeNs) +
@@ -63,9 +57,7 @@ void BudgetSearch::measureRate(const Draft &draft) {
 }
 
 /// Places the slots of a plan that may be the best.
-Outcome BudgetSearch::judge(Draft draft) const {
-  // Where simple orders miss the budget by more, a search rarely helps.
-  constexpr double worthSearching = 1.03;
+Outcome BudgetSearch::judge(Draft draft, double worthSearching) const {
   Outcome outcome;
   if (!draft.usable())
     return outcome;
@@ -181,81 +173,6 @@ bool BudgetSearch::tryUnlimited() {
   return outcome.bytes && *outcome.bytes <= budget;
 }
 
-static Plan withoutSlots(Plan plan) {
-  for (Kernel &kernel : plan.kernels) {
-    kernel.offsets.clear();
-    kernel.workspaceOffset = -1;
-  }
-  plan.arenaBytes = 0;
-  return plan;
-}
-
-void BudgetSearch::enterPlan(Plan plan) {
-  Draft draft;
-  draft.verdict = validate(problem, plan, false);
-  if (!draft.verdict.error.empty())
-    return;
-  draft.plan = std::move(plan);
-  Outcome outcome = judge(std::move(draft));
-  enter(outcome);
-}
-
-/// Where launches count, moving and repeating whole kernels of the plan without
-/// a limit can be better than any walk; and a walk may repeat what it had room
-/// to keep. Both take a simulation per kernel and are left out where that is
-/// long.
-void BudgetSearch::polish() {
-  constexpr size_t mostMoved = 500, mostSimulated = 200000;
-  if (unlimitedPlan.kernels.size() <= mostMoved)
-    if (std::optional<Solution> moved =
-            repeatKernels(problem, unlimitedPlan, budget))
-      enterPlan(withoutSlots(std::move(moved->plan)));
-  if (!result.best)
-    return;
-  size_t repeats = 0;
-  for (const Instance &instance : result.best->verdict.instances)
-    repeats += instance.recomputed;
-  if (repeats * result.best->plan.kernels.size() > mostSimulated)
-    return;
-  Plan plan = withoutSlots(result.best->plan);
-  dropRepeats(problem, plan, budget);
-  enterPlan(std::move(plan));
-}
-
-/// Enters \p plan, which may also be the smallest; what it needs.
-std::optional<int64_t> BudgetSearch::enterChainPlan(Plan plan) {
-  Draft draft;
-  draft.verdict = improve(problem, plan, budget);
-  if (!draft.verdict.error.empty())
-    return std::nullopt;
-  draft.plan = std::move(plan);
-  Outcome outcome = judge(std::move(draft));
-  enter(outcome);
-  return outcome.bytes;
-}
-
-/// Deep budgets need what walks do not see: that what is made again may have to
-/// be made again once more.
-void BudgetSearch::tryChain(KernelStages::Places places) {
-  constexpr int mostTries = 6;
-  if (unlimitedPlan.kernels.empty())
-    return;
-  BlockChain chain(problem, unlimitedPlan, places, budget);
-  Draft least;
-  least.plan = chain.plan(0);
-  least.verdict = improve(problem, least.plan, 0);
-  if (!result.best && least.verdict.error.empty())
-    keepIfSmallest(placeSlots(problem, least, 0, PackEffort::Orders));
-  int64_t cap = budget;
-  for (int i = 0; i < mostTries; ++i) {
-    int32_t point = std::max(chain.within(cap), 0);
-    std::optional<int64_t> bytes = enterChainPlan(chain.plan(point));
-    if (!bytes || *bytes <= budget || point == 0)
-      return;
-    cap = std::min(cap - (*bytes - budget), chain.points()[point].bytes - 1);
-  }
-}
-
 void BudgetSearch::runRounds() {
   constexpr int mostRounds = 5;
   for (const Setting &setting : walkSettings) {
@@ -269,6 +186,8 @@ void BudgetSearch::runRounds() {
     return;
   tryChain(KernelStages::Places::Narrow);
   tryChain(KernelStages::Places::All);
+  if (searchFixedKernels())
+    return;
   int rounds = options.timeLimitMs > 0 ? mostRounds : 1;
   for (int round = 0; round < rounds && !roundsAreOver(); ++round)
     runRound(round);
