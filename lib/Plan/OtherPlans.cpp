@@ -125,7 +125,7 @@ bool BudgetSearch::searchFixedKernels() {
 /// What refitting takes most often needs a little more memory: plans of walks
 /// that were left less are refitted too.
 void BudgetSearch::refit() {
-  constexpr double shares[] = {0.97, 0.93};
+  constexpr double shares[] = {0.985, 0.96, 0.92};
   if (!result.best || !options.fusion)
     return;
   Plan plan = withoutSlots(result.best->plan);
