@@ -79,6 +79,8 @@ private:
   void spareRepeats();
   bool spare(std::vector<Attempt *> batch);
   void polish();
+  bool isDeep() const;
+  void tryChains();
   void tryChain(KernelStages::Places places);
   std::optional<int64_t> enterChainPlan(Plan plan);
   bool searchFixedKernels();
