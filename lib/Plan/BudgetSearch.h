@@ -80,6 +80,8 @@ private:
   bool spare(std::vector<Attempt *> batch);
   void polish();
   void refit();
+  bool isDeep() const;
+  void tryChains();
   void tryChain(KernelStages::Places places);
   std::optional<int64_t> enterChainPlan(Plan plan);
   bool searchFixedKernels();

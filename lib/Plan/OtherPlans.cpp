@@ -90,6 +90,11 @@ void BudgetSearch::tryChain(KernelStages::Places places) {
   }
 }
 
+void BudgetSearch::tryChains() {
+  tryChain(KernelStages::Places::Narrow);
+  tryChain(KernelStages::Places::All);
+}
+
 /// Single ops as kernels leave the choice of what is kept: annealing finds
 /// better plans than any walk, often in a fraction of the time. True if it
 /// found one, so that walks are not worth their time.
@@ -98,6 +103,7 @@ bool BudgetSearch::searchFixedKernels() {
   if (!hasFixedKernels(problem) || unlimitedPlan.kernels.empty() ||
       unlimitedPlan.kernels.size() > mostKernels)
     return false;
+  tryChains();
   Plan start = unlimitedPlan;
   std::sort(start.kernels.begin(), start.kernels.end(),
             [](const Kernel &left, const Kernel &right) {
