@@ -20,7 +20,8 @@ public:
   /// \p start writes every value once, as the unlimited plan does.
   /// Of what needs more than \p mostBytes, only the smallest is found.
   BlockChain(const Problem &problem, const Plan &start,
-             KernelStages::Places places, int64_t mostBytes);
+             KernelStages::Places places, KernelChain::Backward backward,
+             int64_t mostBytes);
 
   /// By rising bytes, as far as the chain's figures tell, and falling costs;
   /// empty where there is no chain.

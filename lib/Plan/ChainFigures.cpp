@@ -91,8 +91,7 @@ private:
   using Origin = ChainCosts::Origin;
 
   void measureRates();
-  Values stillNeeded(int32_t stage, const Values &nodes,
-                     Origin origin) const;
+  Values stillNeeded(int32_t stage, const Values &nodes, Origin origin) const;
   void measureStage(int32_t stage);
   void measureAdvances(int32_t first);
   Values nodesFor(int32_t first, const Values &wanted);
@@ -270,7 +269,8 @@ int64_t Figures::peakOf(const Values &nodes, const Values &standing,
   auto dies = [&](ValueId value, int32_t node) {
     return graph.slot(value) > 0 && isLive[value] &&
            lastReader[value] <= node && !isKept[value] &&
-           !(backwardStage != none && waitsBeyond(value, backwardStage, origin));
+           !(backwardStage != none &&
+             waitsBeyond(value, backwardStage, origin));
   };
   for (int32_t node : nodes)
     for (ValueId value : graph.nodes[node].kernel.outputs)
@@ -361,8 +361,9 @@ void Figures::measureAdvances(int32_t first) {
   for (int32_t split = first + 1; split < chain.count; ++split) {
     const Values &kept = chain.inputs[split];
     Values nodes = nodesFor(first, kept);
-    costs.advances.back().push_back({peakOf(nodes, {}, kept, none, ChainCosts::Kept),
-                                     costOf(nodes), bytesBesides(first, kept)});
+    costs.advances.back().push_back(
+        {peakOf(nodes, {}, kept, none, ChainCosts::Kept), costOf(nodes),
+         bytesBesides(first, kept)});
   }
 }
 

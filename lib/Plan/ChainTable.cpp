@@ -118,7 +118,8 @@ void ChainTable::fill(int32_t first, int32_t last, Origin origin) {
   Points &found = lists[origin][place(first, last)];
   const ChainCosts::Stage &stage = costs.stages[first];
   if (first == last) {
-    found.push_back({stage.bytes[origin].reverse, stage.reverseCost, 0, none, none});
+    found.push_back(
+        {stage.bytes[origin].reverse, stage.reverseCost, 0, none, none});
     return;
   }
   addTape(first, last, origin, found);
@@ -128,7 +129,7 @@ void ChainTable::fill(int32_t first, int32_t last, Origin origin) {
 }
 
 void ChainTable::addTape(int32_t first, int32_t last, Origin origin,
- Points &found) const {
+                         Points &found) const {
   const ChainCosts::Stage &stage = costs.stages[first];
   int64_t least =
       std::max(stage.tapePeakBytes + costs.stages[last].waitingBytes,
@@ -177,8 +178,7 @@ std::vector<ChainStep> ChainTable::steps(size_t number) const {
 }
 
 void ChainTable::collect(int32_t first, int32_t last, Origin origin,
- size_t number,
-                         std::vector<ChainStep> &steps) const {
+                         size_t number, std::vector<ChainStep> &steps) const {
   using Kind = ChainStep::Kind;
   const Point &point = at(first, last, origin)[number];
   if (first < last && point.split > 0) {

@@ -62,7 +62,7 @@ public:
 private:
   bool tryUnlimited();
   void polish();
-  void tryChain(KernelStages::Places places);
+  void tryChain(KernelStages::Places places, KernelChain::Backward backward);
   std::optional<int64_t> enterChainPlan(Plan plan);
   void enterPlan(Plan plan);
   void runRounds();
@@ -351,11 +351,12 @@ std::optional<int64_t> BudgetSearch::enterChainPlan(Plan plan) {
 
 /// Deep budgets need what walks do not see: that what is made again may have to
 /// be made again once more.
-void BudgetSearch::tryChain(KernelStages::Places places) {
+void BudgetSearch::tryChain(KernelStages::Places places,
+                            KernelChain::Backward backward) {
   constexpr int mostTries = 6;
   if (unlimitedPlan.kernels.empty())
     return;
-  BlockChain chain(problem, unlimitedPlan, places, budget);
+  BlockChain chain(problem, unlimitedPlan, places, backward, budget);
   Draft least;
   least.plan = chain.plan(0);
   least.verdict = improve(problem, least.plan, 0);
@@ -382,8 +383,11 @@ void BudgetSearch::runRounds() {
   runAttempts({&attempts[0], &attempts[1]});
   if (tryUnlimited())
     return;
-  tryChain(KernelStages::Places::Narrow);
-  tryChain(KernelStages::Places::All);
+  using Places = KernelStages::Places;
+  using Backward = KernelChain::Backward;
+  for (Places places : {Places::Narrow, Places::All})
+    for (Backward backward : {Backward::Early, Backward::Late})
+      tryChain(places, backward);
   int rounds = options.timeLimitMs > 0 ? mostRounds : 1;
   for (int round = 0; round < rounds && !roundsAreOver(); ++round)
     runRound(round);

@@ -22,6 +22,7 @@ using namespace ckpt::plan;
 namespace {
 
 constexpr int64_t slot = 4096;
+constexpr KernelChain::Backward early = KernelChain::Backward::Early;
 
 /// Products there and back, of which each backward one reads the input of its
 /// forward one. Each product is one FLOP.
@@ -152,7 +153,8 @@ TEST(UniformChain, TheTableIsOptimalForEveryNumberOfSlots) {
   for (int32_t length = 1; length <= 64; ++length) {
     Problem problem = uniformChain(length);
     Plan once = oneKernelPerOp(problem);
-    BlockChain chain(problem, once, KernelStages::Places::Narrow, INT64_MAX);
+    BlockChain chain(problem, once, KernelStages::Places::Narrow, early,
+                     INT64_MAX);
     for (int32_t slots = 3; slots <= length + 2; ++slots) {
       int32_t point = chain.within(slots * slot);
       ASSERT_NE(point, none) << length << " stages, " << slots << " slots";
@@ -200,7 +202,7 @@ TEST(BlockChain, KnowsWhatItsPlansNeed) {
   Plan start = solveUnlimited(problem, SolverOptions()).plan;
   for (KernelStages::Places places :
        {KernelStages::Places::Narrow, KernelStages::Places::All}) {
-    BlockChain chain(problem, start, places, INT64_MAX);
+    BlockChain chain(problem, start, places, early, INT64_MAX);
     ASSERT_GE(chain.points().size(), 5u);
     for (size_t i = 0; i < chain.points().size(); ++i) {
       Verdict verdict = validate(problem, chain.plan(i), false);
@@ -216,8 +218,8 @@ TEST(BlockChain, KnowsWhatItsPlansNeed) {
 TEST(BlockChain, LeavesOutWhatIsTooLarge) {
   Problem problem = uniformChain(20);
   Plan once = oneKernelPerOp(problem);
-  BlockChain all(problem, once, KernelStages::Places::All, INT64_MAX);
-  BlockChain some(problem, once, KernelStages::Places::All, 8 * slot);
+  BlockChain all(problem, once, KernelStages::Places::All, early, INT64_MAX);
+  BlockChain some(problem, once, KernelStages::Places::All, early, 8 * slot);
   ASSERT_EQ(some.points().size(), 6u);
   for (size_t i = 0; i < some.points().size(); ++i) {
     EXPECT_EQ(some.points()[i].bytes, all.points()[i].bytes);
@@ -233,11 +235,13 @@ TEST(BlockChain, IsLegalOnRandomProblems) {
     Problem problem = randomProblem(seed, options);
     Plan start = solveUnlimited(problem, SolverOptions()).plan;
     for (KernelStages::Places places :
-         {KernelStages::Places::Narrow, KernelStages::Places::All}) {
-      BlockChain chain(problem, start, places, INT64_MAX);
-      for (size_t i = 0; i < chain.points().size(); ++i)
-        EXPECT_EQ(validate(problem, chain.plan(i), false).error, "") << seed;
-    }
+         {KernelStages::Places::Narrow, KernelStages::Places::All})
+      for (KernelChain::Backward backward :
+           {early, KernelChain::Backward::Late}) {
+        BlockChain chain(problem, start, places, backward, INT64_MAX);
+        for (size_t i = 0; i < chain.points().size(); ++i)
+          EXPECT_EQ(validate(problem, chain.plan(i), false).error, "") << seed;
+      }
   }
 }
 
