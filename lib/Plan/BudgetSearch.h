@@ -80,7 +80,7 @@ private:
   bool spare(std::vector<Attempt *> batch);
   void polish();
   void tryChains();
-  void tryChain(KernelStages::Places places, KernelChain::Backward backward);
+  void tryChain(const ChainOptions &chainOptions);
   std::optional<int64_t> enterChainPlan(Plan plan);
   bool searchFixedKernels();
   bool enterPlan(Plan plan, double worthSearching = nearBudget);

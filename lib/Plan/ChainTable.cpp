@@ -32,9 +32,10 @@ static auto figuresOf(const ChainCosts::Advance &advance) {
   return std::tie(advance.peakBytes, advance.cost, advance.inputBytes);
 }
 
-ChainTable::ChainTable(ChainCosts costsOfChain, int64_t mostBytes)
+ChainTable::ChainTable(ChainCosts costsOfChain, int64_t mostBytes,
+                       size_t mostPoints)
     : costs(std::move(costsOfChain)), mostBytes(mostBytes),
-      count(costs.count()) {
+      mostPoints(mostPoints), count(costs.count()) {
   findEqualPieces();
   for (std::vector<Points> &list : lists)
     list.resize(static_cast<size_t>(count) * count);
@@ -88,7 +89,6 @@ void ChainTable::findEqualPieces() {
 /// Keeps what no other point beats, and of many points those whose bytes are
 /// farthest apart: what is left out rounds bytes up.
 void ChainTable::prune(Points &points) const {
-  constexpr size_t most = 64;
   std::sort(points.begin(), points.end(), [](const Point &a, const Point &b) {
     return std::tie(a.bytes, a.cost, a.split, a.later, a.earlier) <
            std::tie(b.bytes, b.cost, b.split, b.later, b.earlier);
@@ -100,11 +100,12 @@ void ChainTable::prune(Points &points) const {
   while (kept > 1 && points[kept - 1].bytes > mostBytes)
     --kept;
   points.resize(kept);
-  if (kept <= most)
+  if (kept <= mostPoints)
     return;
   int64_t least = points.front().bytes;
   int64_t step =
-      (points.back().bytes - least) / (static_cast<int64_t>(most) - 1) + 1;
+      (points.back().bytes - least) / (static_cast<int64_t>(mostPoints) - 1) +
+      1;
   std::vector<Point> thinned;
   for (size_t i = 0; i < kept; ++i)
     if (i == 0 || i + 1 == kept ||

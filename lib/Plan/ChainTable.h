@@ -70,8 +70,9 @@ public:
     int32_t later, earlier;
   };
 
-  /// Of the points above \p mostBytes, only the first is found.
-  ChainTable(ChainCosts costs, int64_t mostBytes);
+  /// Of the points above \p mostBytes, only the first is found. Lists of more
+  /// than \p mostPoints are thinned.
+  ChainTable(ChainCosts costs, int64_t mostBytes, size_t mostPoints);
 
   /// For the whole chain: bytes rise, costs fall.
   const std::vector<Point> &points() const {
@@ -103,6 +104,7 @@ private:
 
   ChainCosts costs;
   int64_t mostBytes;
+  size_t mostPoints;
   int32_t count;
   /// By origin and piece.
   std::vector<Points> lists[2];
