@@ -79,6 +79,7 @@ private:
   void spareRepeats();
   bool spare(std::vector<Attempt *> batch);
   void polish();
+  bool isDeep() const;
   void tryChains();
   void tryChain(const ChainOptions &chainOptions);
   std::optional<int64_t> enterChainPlan(Plan plan);

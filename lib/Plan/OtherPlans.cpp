@@ -117,6 +117,7 @@ bool BudgetSearch::searchFixedKernels() {
   if (!hasFixedKernels(problem) || unlimitedPlan.kernels.empty() ||
       unlimitedPlan.kernels.size() > mostKernels)
     return false;
+  tryChains();
   Plan start = unlimitedPlan;
   std::sort(start.kernels.begin(), start.kernels.end(),
             [](const Kernel &left, const Kernel &right) {

@@ -173,6 +173,15 @@ bool BudgetSearch::tryUnlimited() {
   return outcome.bytes && *outcome.bytes <= budget;
 }
 
+/// Whether so much is made again that some of it may be worth making again more
+/// than once.
+bool BudgetSearch::isDeep() const {
+  constexpr double much = 0.15;
+  return !result.best ||
+         nsPerFlop * static_cast<double>(result.best->verdict.extraFlops) >
+             much * leastNs;
+}
+
 void BudgetSearch::runRounds() {
   constexpr int mostRounds = 5;
   for (const Setting &setting : walkSettings) {
@@ -184,11 +193,13 @@ void BudgetSearch::runRounds() {
   runAttempts({&attempts[0], &attempts[1]});
   if (tryUnlimited())
     return;
-  tryChains();
   if (searchFixedKernels())
     return;
+  runRound(0);
+  if (isDeep())
+    tryChains();
   int rounds = options.timeLimitMs > 0 ? mostRounds : 1;
-  for (int round = 0; round < rounds && !roundsAreOver(); ++round)
+  for (int round = 1; round < rounds && !roundsAreOver(); ++round)
     runRound(round);
   spareRepeats();
   polish();
