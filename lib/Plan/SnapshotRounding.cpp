@@ -151,7 +151,7 @@ void Rolling::moveBack(Labels &labels, const Labels &cheaper,
 /// what is larger than the rest cannot be kept.
 void Rolling::fill(Labels &labels, int64_t room) {
   int64_t rest = room - labels.bytes;
-  double unit = 1e6 / static_cast<double>(graph.problem.bytesPerMicrosecond);
+  double unit = pricePerByte();
   if (rest <= 0 || !labels.feasible)
     return;
   int32_t base = 2 + static_cast<int32_t>(nodes.size());
