@@ -78,8 +78,12 @@ void BudgetSearch::tryChain(const ChainOptions &chainOptions) {
   Draft least;
   least.plan = chain.plan(0);
   least.verdict = improve(problem, least.plan, 0);
-  if (!result.best && least.verdict.error.empty())
-    keepIfSmallest(placeSlots(problem, least, 0, PackEffort::Orders));
+  if (!result.best && least.verdict.error.empty()) {
+    Solution solution = placeSlots(problem, least, 0, PackEffort::Orders);
+    if (smallestOfChains.plan.kernels.empty() ||
+        solution.plan.arenaBytes < smallestOfChains.plan.arenaBytes)
+      smallestOfChains = std::move(solution);
+  }
   int64_t cap = budget;
   for (int i = 0; i < mostTries; ++i) {
     int32_t point = std::max(chain.within(cap), 0);

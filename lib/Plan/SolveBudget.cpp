@@ -235,6 +235,8 @@ BudgetResult BudgetSearch::run() {
   runRounds();
   if (!result.best)
     runLadder();
+  if (!smallestOfChains.plan.kernels.empty())
+    keepIfSmallest(smallestOfChains);
   // Walks here stop early; what the unlimited solver packs may still fit.
   if (!result.best && unlimitedBytes <= budget) {
     Solution unlimited = solveUnlimited(problem, options);
