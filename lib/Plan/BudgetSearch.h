@@ -79,9 +79,10 @@ private:
   void spareRepeats();
   bool spare(std::vector<Attempt *> batch);
   void polish();
+  void refit();
   bool isDeep() const;
   void tryChains();
-  void tryChain(KernelStages::Places places);
+  void tryChain(const ChainOptions &chainOptions);
   std::optional<int64_t> enterChainPlan(Plan plan);
   bool searchFixedKernels();
   bool enterPlan(Plan plan, double worthSearching = nearBudget);

@@ -8,6 +8,7 @@
 
 #include "BudgetSearch.h"
 #include "PostPasses.h"
+#include "RefitKernels.h"
 #include "RetentionSearch.h"
 #include "ckpt/Plan/Baselines.h"
 
@@ -69,11 +70,11 @@ std::optional<int64_t> BudgetSearch::enterChainPlan(Plan plan) {
 
 /// Deep budgets need what walks do not see: that what is made again may have to
 /// be made again once more.
-void BudgetSearch::tryChain(KernelStages::Places places) {
+void BudgetSearch::tryChain(const ChainOptions &chainOptions) {
   constexpr int mostTries = 6;
   if (unlimitedPlan.kernels.empty())
     return;
-  BlockChain chain(problem, unlimitedPlan, places, budget);
+  BlockChain chain(problem, unlimitedPlan, chainOptions);
   Draft least;
   least.plan = chain.plan(0);
   least.verdict = improve(problem, least.plan, 0);
@@ -90,8 +91,23 @@ void BudgetSearch::tryChain(KernelStages::Places places) {
 }
 
 void BudgetSearch::tryChains() {
-  tryChain(KernelStages::Places::Narrow);
-  tryChain(KernelStages::Places::All);
+  ChainOptions chain;
+  chain.mostBytes = budget;
+  for (KernelStages::Places places :
+       {KernelStages::Places::Narrow, KernelStages::Places::All})
+    for (KernelChain::Backward backward :
+         {KernelChain::Backward::Early, KernelChain::Backward::Late}) {
+      chain.places = places;
+      chain.backward = backward;
+      tryChain(chain);
+    }
+  if (result.best)
+    return;
+  // Costs matter less now than every byte.
+  chain.backward = KernelChain::Backward::Early;
+  chain.mostStages = 160;
+  chain.mostPoints = 8;
+  tryChain(chain);
 }
 
 /// Single ops as kernels leave the choice of what is kept: annealing finds
@@ -125,4 +141,24 @@ bool BudgetSearch::searchFixedKernels() {
   };
   result.stoppedByClock |= !searchRetention(problem, start, retention);
   return result.best.has_value();
+}
+
+/// What refitting takes most often needs a little more memory: plans of walks
+/// that were left less are refitted too.
+void BudgetSearch::refit() {
+  constexpr double shares[] = {0.985, 0.96, 0.92};
+  if (!result.best || !options.fusion)
+    return;
+  Plan plan = withoutSlots(result.best->plan);
+  if (refitKernels(problem, plan, budget))
+    enterPlan(std::move(plan));
+  if (bestCap == 0 || options.timeLimitMs == 0)
+    return;
+  for (double share : shares) {
+    if (isOver())
+      return;
+    Draft draft = walks[0].run(bestSetting, share * bestCap, budget, limits());
+    if (draft.usable() && refitKernels(problem, draft.plan, budget))
+      enterPlan(std::move(draft.plan));
+  }
 }

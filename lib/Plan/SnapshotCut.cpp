@@ -54,8 +54,8 @@ int64_t Rolling::againPs(OpId op) const {
   if (toMemory)
     time += static_cast<double>(graph.movePs(2 * ownBytes));
   time += options.readWeight *
-          static_cast<double>(
-              graph.movePs(std::max<int64_t>(0, readBytes - ownBytes))) *
+          static_cast<double>(graph.movePs(std::max<int64_t>(
+              0, readBytes + graph.argumentBytes[op] - ownBytes))) *
           static_cast<double>(readers);
   return static_cast<int64_t>(time);
 }

@@ -205,6 +205,7 @@ void BudgetSearch::runRounds() {
   for (int round = 1; round < rounds && !roundsAreOver(); ++round)
     runRound(round);
   spareRepeats();
+  refit();
   polish();
 }
 

@@ -130,6 +130,23 @@ TEST(Bound, AddsUpTheTimeOfKernelsThatEveryPlanHas) {
             validate(b.problem, *plan, false).timeNs);
 }
 
+/// What follows a product is computed behind it, where it adds to its
+/// arithmetic, or by a kernel of its own.
+TEST(Bound, AddsTheArithmeticOfEpilogues) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix);
+  ValueId product = b.contraction({memory(x)}, matrix);
+  ValueId activated = b.fusible({point(product)}, matrix);
+  b.result(activated);
+  b.opOf(product).computePs = 5'000'000;
+  b.opOf(activated).computePs = 500'000;
+  std::optional<Plan> plan =
+      solveReference(b.problem, INT64_MAX / 4, Objective::Time);
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(validate(b.problem, *plan, false).timeNs, 5500);
+  EXPECT_EQ(Bound(b.problem).timeNs(INT64_MAX / 4), 5500);
+}
+
 /// The repetition that a tight budget needs takes a kernel's time.
 TEST(Bound, ChargesTheTimeOfRepetitions) {
   ProblemBuilder b;

@@ -168,19 +168,22 @@ std::string shift(std::string certificate, const std::string &key,
   return certificate.replace(begin, end - begin, std::to_string(number));
 }
 
-/// Certificates that prove their bounds to the last unit.
-std::vector<Certified> exactCertificates() {
-  std::vector<Certified> found;
-  for (uint64_t seed = 1; seed < 400; ++seed) {
-    std::optional<Certified> made = certifyRandom(seed, 12, 65);
-    if (made && Bound(made->problem).extraFlops(made->budgetBytes) > 0)
-      found.push_back(std::move(*made));
-  }
-  return found;
+/// Certificates that prove their bounds to the last unit; made once.
+const std::vector<Certified> &exactCertificates() {
+  static const std::vector<Certified> certificates = [] {
+    std::vector<Certified> found;
+    for (uint64_t seed = 1; seed < 400; ++seed) {
+      std::optional<Certified> made = certifyRandom(seed, 12, 65);
+      if (made && Bound(made->problem).extraFlops(made->budgetBytes) > 0)
+        found.push_back(std::move(*made));
+    }
+    return found;
+  }();
+  return certificates;
 }
 
 TEST(Certificate, RefusesEveryClaimThatIsMoreThanItsEvidence) {
-  std::vector<Certified> all = exactCertificates();
+  const std::vector<Certified> &all = exactCertificates();
   ASSERT_GT(all.size(), 10u);
   for (const Certified &made : all) {
     Claims claims;
