@@ -14,6 +14,7 @@
 
 #include "BudgetSearch.h"
 #include "FirstPlan.h"
+#include "RetentionSearch.h"
 #include "ckpt/Plan/Budget.h"
 
 #include <algorithm>
@@ -190,11 +191,13 @@ void BudgetSearch::runRounds() {
     attempt.cap = static_cast<double>(budget);
     attempts.push_back(attempt);
   }
-  runAttempts({&attempts[0], &attempts[1]});
-  if (tryUnlimited())
+  bool isFixed = hasFixedKernels(problem);
+  if (!isFixed)
+    runAttempts({&attempts[0], &attempts[1]});
+  if (tryUnlimited() || searchFixedKernels())
     return;
-  if (searchFixedKernels())
-    return;
+  if (isFixed)
+    runAttempts({&attempts[0], &attempts[1]});
   runRound(0);
   if (isDeep())
     tryChains();
