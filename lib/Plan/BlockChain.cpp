@@ -7,13 +7,11 @@
 
 using namespace ckpt::plan;
 
-/// The table takes time in the cube of the stages.
-static constexpr int32_t mostStages = 96;
-
 static KernelChain chainOf(const KernelGraph &graph,
-                           KernelStages::Places places) {
-  KernelStages stages(graph, places, mostStages);
-  return KernelChain(graph, stages.ofOp, std::max(stages.count, 1));
+                           const ChainOptions &options) {
+  KernelStages stages(graph, options.places, options.mostStages);
+  return KernelChain(graph, stages.ofOp, std::max(stages.count, 1),
+                     options.backward);
 }
 
 /// Kernels that read nothing of the arena wait for their first reader.
@@ -46,9 +44,10 @@ static Plan delaySources(const Problem &problem, const Plan &plan) {
 }
 
 BlockChain::BlockChain(const Problem &problem, const Plan &start,
-                       KernelStages::Places places, int64_t mostBytes)
+                       const ChainOptions &options)
     : graph(problem, delaySources(problem, start)),
-      chain(chainOf(graph, places)), table(measureChain(chain), mostBytes) {}
+      chain(chainOf(graph, options)),
+      table(measureChain(chain), options.mostBytes, options.mostPoints) {}
 
 int32_t BlockChain::within(int64_t bytes) const {
   auto number = static_cast<int32_t>(points().size());

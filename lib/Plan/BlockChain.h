@@ -15,12 +15,22 @@
 
 namespace ckpt::plan {
 
+/// How a plan is cut into stages, and what its table may take.
+struct ChainOptions {
+  KernelStages::Places places = KernelStages::Places::Narrow;
+  KernelChain::Backward backward = KernelChain::Backward::Early;
+  /// Of what needs more, only the smallest is found.
+  int64_t mostBytes = INT64_MAX;
+  /// Time grows with the cube of the stages and with the points of a piece.
+  int32_t mostStages = 64;
+  size_t mostPoints = 64;
+};
+
 class BlockChain {
 public:
   /// \p start writes every value once, as the unlimited plan does.
-  /// Of what needs more than \p mostBytes, only the smallest is found.
   BlockChain(const Problem &problem, const Plan &start,
-             KernelStages::Places places, int64_t mostBytes);
+             const ChainOptions &options);
 
   /// By rising bytes, as far as the chain's figures tell, and falling costs;
   /// empty where there is no chain.

@@ -82,7 +82,7 @@ private:
   void refit();
   bool isDeep() const;
   void tryChains();
-  void tryChain(KernelStages::Places places);
+  void tryChain(const ChainOptions &chainOptions);
   std::optional<int64_t> enterChainPlan(Plan plan);
   bool searchFixedKernels();
   bool enterPlan(Plan plan, double worthSearching = nearBudget);

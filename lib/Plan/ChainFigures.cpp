@@ -88,20 +88,21 @@ public:
 
 private:
   using Values = std::vector<ValueId>;
+  using Origin = ChainCosts::Origin;
 
   void measureRates();
-  Values stillNeeded(int32_t stage, const Values &nodes) const;
+  Values stillNeeded(int32_t stage, const Values &nodes, Origin origin) const;
   void measureStage(int32_t stage);
   void measureAdvances(int32_t first);
   Values nodesFor(int32_t first, const Values &wanted);
   Values backwardNodes(int32_t stage) const;
   int64_t peakOf(const Values &nodes, const Values &standing,
-                 const Values &kept, int32_t backwardStage);
+                 const Values &kept, int32_t backwardStage, Origin origin);
   template <typename Function>
   int64_t overwritten(int32_t node, Function dies) const;
   int64_t costOf(const Values &nodes) const;
   int64_t bytesBesides(int32_t first, const Values &values) const;
-  bool waitsBeyond(ValueId value, int32_t stage) const;
+  bool waitsBeyond(ValueId value, int32_t stage, Origin origin) const;
 
   const KernelChain &chain;
   const KernelGraph &graph;
@@ -216,8 +217,10 @@ int64_t Figures::bytesBesides(int32_t first, const Values &values) const {
 }
 
 /// Whether the backward part of an earlier stage still reads \p value.
-bool Figures::waitsBeyond(ValueId value, int32_t stage) const {
-  return firstBackwardReader[value] < stage;
+bool Figures::waitsBeyond(ValueId value, int32_t stage, Origin origin) const {
+  bool isOwn = origin == ChainCosts::Kept && !chain.isBackward(value) &&
+               chain.stageOf[graph.maker[value]] + 1 >= stage;
+  return firstBackwardReader[value] < stage && !isOwn;
 }
 
 /// Bytes of what \p node may write over inputs that die.
@@ -245,7 +248,8 @@ int64_t Figures::overwritten(int32_t node, Function dies) const {
 /// part runs). Counts what waits in that case and \p standing, which need not
 /// stay, and nothing else from before.
 int64_t Figures::peakOf(const Values &nodes, const Values &standing,
-                        const Values &kept, int32_t backwardStage) {
+                        const Values &kept, int32_t backwardStage,
+                        Origin origin) {
   int64_t live = backwardStage == none ? 0 : waiting[backwardStage];
   std::vector<ValueId> touched = kept;
   for (ValueId value : standing) {
@@ -265,7 +269,8 @@ int64_t Figures::peakOf(const Values &nodes, const Values &standing,
   auto dies = [&](ValueId value, int32_t node) {
     return graph.slot(value) > 0 && isLive[value] &&
            lastReader[value] <= node && !isKept[value] &&
-           !(backwardStage != none && waitsBeyond(value, backwardStage));
+           !(backwardStage != none &&
+             waitsBeyond(value, backwardStage, origin));
   };
   for (int32_t node : nodes)
     for (ValueId value : graph.nodes[node].kernel.outputs)
@@ -300,18 +305,18 @@ int64_t Figures::peakOf(const Values &nodes, const Values &standing,
   return peak;
 }
 
-/// Of the input of \p stage, what backward parts of that stage and earlier ones
-/// or some of \p nodes read.
-Figures::Values Figures::stillNeeded(int32_t stage, const Values &nodes) const {
-  std::set<int32_t> readers(nodes.begin(), nodes.end());
+/// Of the input of \p stage, what some of \p nodes read, or backward parts of
+/// earlier stages that do not make it again.
+Figures::Values Figures::stillNeeded(int32_t stage, const Values &nodes,
+                                     Origin origin) const {
+  std::set<ValueId> reads;
+  for (int32_t node : nodes)
+    reads.insert(graph.nodes[node].reads.begin(),
+                 graph.nodes[node].reads.end());
   Values needed;
   for (ValueId value : chain.inputs[stage])
-    for (int32_t reader : graph.readers[value])
-      if (readers.count(reader) ||
-          (graph.nodes[reader].backward && chain.stageOf[reader] <= stage)) {
-        needed.push_back(value);
-        break;
-      }
+    if (reads.count(value) || waitsBeyond(value, stage, origin))
+      needed.push_back(value);
   return needed;
 }
 
@@ -327,23 +332,27 @@ void Figures::measureStage(int32_t stage) {
     nodes.insert(nodes.end(), backward.begin(), backward.end());
     return nodes;
   };
-  Values all = withForward(stage);
-  const Values &input = chain.inputs[stage], &next = chain.inputs[stage + 1];
-  int64_t inputBytes = bytesBesides(0, input);
-  figures.reverseBytes =
-      peakOf(all, stillNeeded(stage, all), {}, stage) - inputBytes;
-  figures.reverseCost = costOf(all);
-  Values standing = stillNeeded(stage, {});
-  standing.insert(standing.end(), tape.begin(), tape.end());
-  Values fromTape = withForward(stage + 1);
-  figures.tapeReverseBytes = peakOf(fromTape, standing, {}, stage) - inputBytes;
+  Values all = withForward(stage), fromTape = withForward(stage + 1);
   Values kept = tape;
+  const Values &next = chain.inputs[stage + 1];
   kept.insert(kept.end(), next.begin(), next.end());
   Values forward = nodesFor(stage, kept);
-  figures.tapePeakBytes = peakOf(forward, {}, kept, none);
+  figures.tapePeakBytes = peakOf(forward, {}, kept, none, ChainCosts::Kept);
+  figures.reverseCost = costOf(all);
   figures.tapeCost = costOf(forward) + costOf(fromTape);
-  standing.insert(standing.end(), next.begin(), next.end());
-  figures.tapeBytes = bytesBesides(0, standing) - inputBytes;
+  int64_t inputBytes = bytesBesides(0, chain.inputs[stage]);
+  for (Origin origin : {ChainCosts::Kept, ChainCosts::AfterTape}) {
+    ChainCosts::Stage::Bytes &bytes = figures.bytes[origin];
+    bytes.reverse =
+        peakOf(all, stillNeeded(stage, all, origin), {}, stage, origin) -
+        inputBytes;
+    Values standing = stillNeeded(stage, fromTape, origin);
+    standing.insert(standing.end(), tape.begin(), tape.end());
+    bytes.tapeReverse =
+        peakOf(fromTape, standing, {}, stage, origin) - inputBytes;
+    standing.insert(standing.end(), next.begin(), next.end());
+    bytes.tape = bytesBesides(0, standing) - inputBytes;
+  }
   figures.waitingBytes = waiting[stage];
 }
 
@@ -352,8 +361,9 @@ void Figures::measureAdvances(int32_t first) {
   for (int32_t split = first + 1; split < chain.count; ++split) {
     const Values &kept = chain.inputs[split];
     Values nodes = nodesFor(first, kept);
-    costs.advances.back().push_back({peakOf(nodes, {}, kept, none),
-                                     costOf(nodes), bytesBesides(first, kept)});
+    costs.advances.back().push_back(
+        {peakOf(nodes, {}, kept, none, ChainCosts::Kept), costOf(nodes),
+         bytesBesides(first, kept)});
   }
 }
 

@@ -17,25 +17,33 @@ using namespace ckpt::plan;
 
 using Point = ChainTable::Point;
 
+static auto figuresOf(const ChainCosts::Stage::Bytes &bytes) {
+  return std::tie(bytes.reverse, bytes.tape, bytes.tapeReverse);
+}
+
 static auto figuresOf(const ChainCosts::Stage &stage) {
-  return std::tie(stage.reverseBytes, stage.reverseCost, stage.tapePeakBytes,
-                  stage.tapeBytes, stage.tapeReverseBytes, stage.tapeCost,
-                  stage.waitingBytes);
+  return std::tuple_cat(figuresOf(stage.bytes[ChainCosts::Kept]),
+                        figuresOf(stage.bytes[ChainCosts::AfterTape]),
+                        std::tie(stage.tapePeakBytes, stage.reverseCost,
+                                 stage.tapeCost, stage.waitingBytes));
 }
 
 static auto figuresOf(const ChainCosts::Advance &advance) {
   return std::tie(advance.peakBytes, advance.cost, advance.inputBytes);
 }
 
-ChainTable::ChainTable(ChainCosts costsOfChain, int64_t mostBytes)
+ChainTable::ChainTable(ChainCosts costsOfChain, int64_t mostBytes,
+                       size_t mostPoints)
     : costs(std::move(costsOfChain)), mostBytes(mostBytes),
-      count(costs.count()) {
+      mostPoints(mostPoints), count(costs.count()) {
   findEqualPieces();
-  lists.resize(static_cast<size_t>(count) * count);
+  for (std::vector<Points> &list : lists)
+    list.resize(static_cast<size_t>(count) * count);
   for (int32_t last = 0; last < count; ++last)
     for (int32_t first = last + 1; first-- > 0;)
       if (firstEqual[place(first, last)] == first)
-        fill(first, last);
+        for (Origin origin : {ChainCosts::Kept, ChainCosts::AfterTape})
+          fill(first, last, origin);
 }
 
 //===----------------------------------------------------------------------===//
@@ -81,7 +89,6 @@ void ChainTable::findEqualPieces() {
 /// Keeps what no other point beats, and of many points those whose bytes are
 /// farthest apart: what is left out rounds bytes up.
 void ChainTable::prune(Points &points) const {
-  constexpr size_t most = 64;
   std::sort(points.begin(), points.end(), [](const Point &a, const Point &b) {
     return std::tie(a.bytes, a.cost, a.split, a.later, a.earlier) <
            std::tie(b.bytes, b.cost, b.split, b.later, b.earlier);
@@ -93,11 +100,12 @@ void ChainTable::prune(Points &points) const {
   while (kept > 1 && points[kept - 1].bytes > mostBytes)
     --kept;
   points.resize(kept);
-  if (kept <= most)
+  if (kept <= mostPoints)
     return;
   int64_t least = points.front().bytes;
   int64_t step =
-      (points.back().bytes - least) / (static_cast<int64_t>(most) - 1) + 1;
+      (points.back().bytes - least) / (static_cast<int64_t>(mostPoints) - 1) +
+      1;
   std::vector<Point> thinned;
   for (size_t i = 0; i < kept; ++i)
     if (i == 0 || i + 1 == kept ||
@@ -107,36 +115,39 @@ void ChainTable::prune(Points &points) const {
   points = std::move(thinned);
 }
 
-void ChainTable::fill(int32_t first, int32_t last) {
-  Points &found = lists[place(first, last)];
+void ChainTable::fill(int32_t first, int32_t last, Origin origin) {
+  Points &found = lists[origin][place(first, last)];
   const ChainCosts::Stage &stage = costs.stages[first];
   if (first == last) {
-    found.push_back({stage.reverseBytes, stage.reverseCost, 0, none, none});
+    found.push_back(
+        {stage.bytes[origin].reverse, stage.reverseCost, 0, none, none});
     return;
   }
-  addTape(first, last, found);
+  addTape(first, last, origin, found);
   for (int32_t split = first + 1; split <= last; ++split)
-    addSplit(first, split, last, found);
+    addSplit(first, split, last, origin, found);
   prune(found);
 }
 
-void ChainTable::addTape(int32_t first, int32_t last, Points &found) const {
+void ChainTable::addTape(int32_t first, int32_t last, Origin origin,
+                         Points &found) const {
   const ChainCosts::Stage &stage = costs.stages[first];
   int64_t least =
       std::max(stage.tapePeakBytes + costs.stages[last].waitingBytes,
-               stage.tapeReverseBytes);
-  const Points &later = at(first + 1, last);
+               stage.bytes[origin].tapeReverse);
+  const Points &later = at(first + 1, last, ChainCosts::AfterTape);
   for (size_t i = 0; i < later.size(); ++i)
-    found.push_back({std::max(least, stage.tapeBytes + later[i].bytes),
+    found.push_back({std::max(least, stage.bytes[origin].tape + later[i].bytes),
                      stage.tapeCost + later[i].cost, 0, static_cast<int32_t>(i),
                      none});
 }
 
 void ChainTable::addSplit(int32_t first, int32_t split, int32_t last,
-                          Points &found) const {
+                          Origin origin, Points &found) const {
   const ChainCosts::Advance &advance = costs.advance(first, split);
   int64_t least = advance.peakBytes + costs.stages[last].waitingBytes;
-  const Points &later = at(split, last), &earlier = at(first, split - 1);
+  const Points &later = at(split, last, ChainCosts::Kept);
+  const Points &earlier = at(first, split - 1, origin);
   // Both parts take what they can use of the same bytes, so for each amount at
   // which one improves, the best of the other that fits counts.
   size_t i = 0, j = 0;
@@ -163,24 +174,24 @@ void ChainTable::addSplit(int32_t first, int32_t split, int32_t last,
 
 std::vector<ChainStep> ChainTable::steps(size_t number) const {
   std::vector<ChainStep> result;
-  collect(0, count - 1, number, result);
+  collect(0, count - 1, ChainCosts::Kept, number, result);
   return result;
 }
 
-void ChainTable::collect(int32_t first, int32_t last, size_t number,
-                         std::vector<ChainStep> &steps) const {
+void ChainTable::collect(int32_t first, int32_t last, Origin origin,
+                         size_t number, std::vector<ChainStep> &steps) const {
   using Kind = ChainStep::Kind;
-  const Point &point = at(first, last)[number];
+  const Point &point = at(first, last, origin)[number];
   if (first < last && point.split > 0) {
     int32_t split = first + point.split;
     steps.push_back({Kind::SaveInput, split});
-    collect(split, last, point.later, steps);
-    collect(first, split - 1, point.earlier, steps);
+    collect(split, last, ChainCosts::Kept, point.later, steps);
+    collect(first, split - 1, origin, point.earlier, steps);
     return;
   }
   if (first < last) {
     steps.push_back({Kind::SaveTape, first});
-    collect(first + 1, last, point.later, steps);
+    collect(first + 1, last, ChainCosts::AfterTape, point.later, steps);
   }
   steps.push_back({Kind::BackwardFromInput, first});
 }

@@ -19,15 +19,25 @@ namespace ckpt::plan {
 /// stage at which a piece starts; that input is not needed beyond the backward
 /// part of its stage, so that these may take its place.
 struct ChainCosts {
+  /// Why the input of a piece stands in memory: it was kept alone, or the tape
+  /// of the stage before was kept, so that values that belong to both stay.
+  enum Origin : uint8_t { Kept, AfterTape };
   /// What a piece needs at its first stage, run with its backward part. What
   /// waits for the backward pass counts where that runs.
   struct Stage {
-    /// Forward and at once backward.
-    int64_t reverseBytes = 0, reverseCost = 0;
-    /// Forward, so that its tape and the next input stand in memory then.
-    int64_t tapePeakBytes = 0, tapeBytes = 0;
-    /// Backward from its tape; the cost of both.
-    int64_t tapeReverseBytes = 0, tapeCost = 0;
+    struct Bytes {
+      /// Forward and at once backward.
+      int64_t reverse = 0;
+      /// From forward to backward, if the tape and the next input stand then.
+      int64_t tape = 0;
+      /// Backward from the tape.
+      int64_t tapeReverse = 0;
+    };
+    Bytes bytes[2]; // by origin
+    /// Forward to the tape and the next input.
+    int64_t tapePeakBytes = 0;
+    /// Forward and backward, at once and by the tape.
+    int64_t reverseCost = 0, tapeCost = 0;
     /// Bytes that wait for backward parts of this stage and earlier ones.
     int64_t waitingBytes = 0;
   };
@@ -60,15 +70,19 @@ public:
     int32_t later, earlier;
   };
 
-  /// Of the points above \p mostBytes, only the first is found.
-  ChainTable(ChainCosts costs, int64_t mostBytes);
+  /// Of the points above \p mostBytes, only the first is found. Lists of more
+  /// than \p mostPoints are thinned.
+  ChainTable(ChainCosts costs, int64_t mostBytes, size_t mostPoints);
 
   /// For the whole chain: bytes rise, costs fall.
-  const std::vector<Point> &points() const { return at(0, count - 1); }
+  const std::vector<Point> &points() const {
+    return at(0, count - 1, ChainCosts::Kept);
+  }
   std::vector<ChainStep> steps(size_t point) const;
 
 private:
   using Points = std::vector<Point>;
+  using Origin = ChainCosts::Origin;
 
   void findEqualPieces();
   int32_t equalAdvances(int32_t first, int32_t other) const;
@@ -76,24 +90,24 @@ private:
     return static_cast<size_t>(first) * count + last;
   }
   /// Pieces that look the same share the list of the first of them.
-  const Points &at(int32_t first, int32_t last) const {
+  const Points &at(int32_t first, int32_t last, Origin origin) const {
     int32_t start = firstEqual[place(first, last)];
-    return lists[place(start, last - first + start)];
+    return lists[origin][place(start, last - first + start)];
   }
-  void fill(int32_t first, int32_t last);
-  void addTape(int32_t first, int32_t last, Points &found) const;
-  void addSplit(int32_t first, int32_t split, int32_t last,
+  void fill(int32_t first, int32_t last, Origin origin);
+  void addTape(int32_t first, int32_t last, Origin origin, Points &found) const;
+  void addSplit(int32_t first, int32_t split, int32_t last, Origin origin,
                 Points &found) const;
-  void collect(int32_t first, int32_t last, size_t number,
+  void collect(int32_t first, int32_t last, Origin origin, size_t number,
                std::vector<ChainStep> &steps) const;
-
   void prune(Points &points) const;
 
   ChainCosts costs;
   int64_t mostBytes;
+  size_t mostPoints;
   int32_t count;
-  /// By piece.
-  std::vector<Points> lists;
+  /// By origin and piece.
+  std::vector<Points> lists[2];
   /// By piece: where the first one starts that looks the same.
   std::vector<int32_t> firstEqual;
 };

@@ -70,11 +70,11 @@ std::optional<int64_t> BudgetSearch::enterChainPlan(Plan plan) {
 
 /// Deep budgets need what walks do not see: that what is made again may have to
 /// be made again once more.
-void BudgetSearch::tryChain(KernelStages::Places places) {
+void BudgetSearch::tryChain(const ChainOptions &chainOptions) {
   constexpr int mostTries = 6;
   if (unlimitedPlan.kernels.empty())
     return;
-  BlockChain chain(problem, unlimitedPlan, places, budget);
+  BlockChain chain(problem, unlimitedPlan, chainOptions);
   Draft least;
   least.plan = chain.plan(0);
   least.verdict = improve(problem, least.plan, 0);
@@ -91,8 +91,23 @@ void BudgetSearch::tryChain(KernelStages::Places places) {
 }
 
 void BudgetSearch::tryChains() {
-  tryChain(KernelStages::Places::Narrow);
-  tryChain(KernelStages::Places::All);
+  ChainOptions chain;
+  chain.mostBytes = budget;
+  for (KernelStages::Places places :
+       {KernelStages::Places::Narrow, KernelStages::Places::All})
+    for (KernelChain::Backward backward :
+         {KernelChain::Backward::Early, KernelChain::Backward::Late}) {
+      chain.places = places;
+      chain.backward = backward;
+      tryChain(chain);
+    }
+  if (result.best)
+    return;
+  // Costs matter less now than every byte.
+  chain.backward = KernelChain::Backward::Early;
+  chain.mostStages = 160;
+  chain.mostPoints = 8;
+  tryChain(chain);
 }
 
 /// Single ops as kernels leave the choice of what is kept: annealing finds

@@ -31,6 +31,8 @@ Retention::Retention(const KernelGraph &graph, int64_t budgetBytes)
   evaluateAll();
 }
 
+bool Retention::isLegal() const { return time < forbiddenNs; }
+
 void Retention::restore(const std::vector<char> &decisions) {
   kept = decisions;
   evaluateAll();
@@ -162,6 +164,14 @@ void Retention::settle() {
     change.first = stage;
     change.before = takeSpare();
     measure(stage, change.before);
+    if (change.before.runs.size() > 1) {
+      Stage other = takeSpare();
+      orderDepthFirst(stage);
+      measure(stage, other);
+      if (other.aboveBytes < change.before.aboveBytes)
+        std::swap(other, change.before);
+      spare.push_back(std::move(other));
+    }
     exchange(stage, change.before);
     for (ValueId value : change.before.touched)
       if (!touched[index(value, stage)] && isKept(value, stage) &&
@@ -229,6 +239,28 @@ void Retention::collectRuns(int32_t stage) {
       need(value, stage);
   }
   std::sort(runsNow.begin(), runsNow.end());
+}
+
+/// Depth first instead of in the order of first runs: what is made again dies
+/// sooner. What only later stages need comes after the stage's own kernel.
+void Retention::orderDepthFirst(int32_t stage) {
+  ++stamp;
+  for (int32_t node : runsNow)
+    nodeStamp[node] = stamp;
+  runsNow.clear();
+  auto visit = [&](auto &self, int32_t node) -> void {
+    if (nodeStamp[node] != stamp)
+      return;
+    nodeStamp[node] = 0;
+    for (ValueId value : graph.nodes[node].reads)
+      if (!isKept(value, stage))
+        self(self, graph.maker[value]);
+    runsNow.push_back(node);
+  };
+  visit(visit, stage);
+  std::sort(born[stage].begin(), born[stage].end());
+  for (ValueId value : born[stage])
+    visit(visit, graph.maker[value]);
 }
 
 void Retention::measure(int32_t stage, Stage &result) {

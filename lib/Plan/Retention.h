@@ -27,11 +27,13 @@ public:
   int64_t budgetBytes() const { return budget; }
   int32_t stages() const { return count; }
   int64_t timeNs() const { return time; }
+  /// Whether nothing runs again that may run only once.
+  bool isLegal() const;
   /// By how much stages exceed the budget, summed.
   int64_t overflowBytes() const { return load.excessBytes(); }
   int64_t peakBytes(int32_t stage) const { return load.at(stage); }
   int32_t worstStage() const { return load.worstStage(); }
-  /// What the stage runs, in order; the last one for the first time.
+  /// What the stage runs, in order; its own kernel for the first time.
   const std::vector<int32_t> &runs(int32_t stage) const {
     return stageOf[stage].runs;
   }
@@ -85,6 +87,7 @@ private:
   void settle();
   void letGo();
   void collectRuns(int32_t stage);
+  void orderDepthFirst(int32_t stage);
   void need(ValueId value, int32_t stage);
   void measure(int32_t stage, Stage &result);
   void exchange(int32_t stage, Stage &other);

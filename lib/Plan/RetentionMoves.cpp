@@ -53,13 +53,21 @@ bool RetentionMoves::keep(const Repeat &repeat) {
   return false;
 }
 
+/// A kernel that runs again in \p stage, or `none`.
+int32_t RetentionMoves::pickRepeated(int32_t stage) {
+  const std::vector<int32_t> &runs = state.runs(stage);
+  if (runs.size() < 2)
+    return none;
+  size_t chosen = pick(runs.size() - 1);
+  return runs[chosen] == stage ? runs.back() : runs[chosen];
+}
+
 bool RetentionMoves::keepSomething() {
   int32_t count = state.stages(), start = pickStage();
   for (int32_t i = 0; i < count; ++i) {
     int32_t stage = (start + i) % count;
-    size_t repeated = state.runs(stage).size() - 1;
-    if (repeated > 0)
-      return keep({stage, state.runs(stage)[pick(repeated)]});
+    if (int32_t node = pickRepeated(stage); node != none)
+      return keep({stage, node});
   }
   return false;
 }
@@ -78,11 +86,8 @@ bool RetentionMoves::dropForInputs() {
   if (!isRepeated(repeat))
     return true;
   for (size_t more = 1 + pick(2); more > 0; --more) {
-    size_t repeated = state.runs(remade).size() - 1;
-    if (repeated == 0)
-      break;
-    repeat.node = state.runs(remade)[pick(repeated)];
-    if (repeat.node != graph.maker[value])
+    repeat.node = pickRepeated(remade);
+    if (repeat.node != none && repeat.node != graph.maker[value])
       keep(repeat);
   }
   return true;
@@ -94,16 +99,19 @@ bool RetentionMoves::dropForInputs() {
 
 bool RetentionMoves::isRepeated(const Repeat &repeat) const {
   const std::vector<int32_t> &runs = state.runs(repeat.stage);
-  return std::binary_search(runs.begin(), runs.end() - 1, repeat.node);
+  return repeat.node != repeat.stage &&
+         std::find(runs.begin(), runs.end(), repeat.node) != runs.end();
 }
 
 /// All kernels that run again from stage \p first on.
 void RetentionMoves::findRepeats(int32_t first) {
   repeats.clear();
   for (int32_t stage = first; stage < state.stages(); ++stage) {
-    const std::vector<int32_t> &runs = state.runs(stage);
-    for (size_t i = 0; i + 1 < runs.size(); ++i)
-      repeats.push_back({stage, runs[i]});
+    if (state.runs(stage).size() < 2)
+      continue;
+    for (int32_t node : state.runs(stage))
+      if (node != stage)
+        repeats.push_back({stage, node});
   }
 }
 

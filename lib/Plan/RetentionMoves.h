@@ -56,6 +56,7 @@ private:
   bool dropAt(int32_t stage);
   bool dropSomewhere();
   bool dropForInputs();
+  int32_t pickRepeated(int32_t stage);
   bool keepSomething();
   bool keep(const Repeat &repeat);
   void findRepeats(int32_t first);

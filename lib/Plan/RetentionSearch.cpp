@@ -18,9 +18,9 @@ using Decisions = std::vector<char>;
 
 namespace {
 
-/// Temperatures as shares of the time of the step. Loose budgets are settled by
-/// differences of 1e-5.
-constexpr double hotFromScratch = 3e-3, hotFromCut = 2e-4, cold = 1e-6;
+/// Temperatures in times of an average kernel. In large steps with loose
+/// budgets plans differ by little in the end.
+constexpr double hotFromScratch = 1.5, hotFromCut = 0.1, cold = 5e-4;
 
 /// One walk at a time through the states.
 class Annealer {
@@ -83,23 +83,26 @@ void Annealer::adaptPrice(int64_t fitting, int64_t steps) {
 
 void Annealer::anneal(const Decisions &start, int64_t steps, double hot,
                       Moment deadline) {
-  constexpr int64_t window = 500;
+  constexpr int64_t adaptations = 128;
   constexpr double firstPrice = 0.1;
+  int64_t window = std::max<int64_t>(1, steps / adaptations);
   state.restore(start);
   bestNs = INT64_MAX;
   moves.bytePrice =
       firstPrice * totalNs /
       static_cast<double>(std::max<int64_t>(1, state.budgetBytes()));
+  double averageNs = totalNs / static_cast<double>(state.stages());
   double now = moves.energy();
   int64_t fitting = 0;
   for (int64_t step = 1; step <= steps; ++step) {
     double share = static_cast<double>(step) / static_cast<double>(steps);
-    double temperature = totalNs * hot * std::pow(cold / hot, share);
+    double temperature = averageNs * hot * std::pow(cold / hot, share);
     double next = moves.propose() ? moves.energy() : INFINITY;
     if (next <= now || moves.chance() < std::exp((now - next) / temperature)) {
       state.commit();
       now = next;
-      if (state.overflowBytes() == 0 && state.timeNs() < bestNs) {
+      if (state.overflowBytes() == 0 && state.isLegal() &&
+          state.timeNs() < bestNs) {
         bestNs = state.timeNs();
         best = state.save();
       }
@@ -133,8 +136,8 @@ static KernelGraph priceKernels(const Problem &problem, const Plan &start,
 RetentionRounds::RetentionRounds(const Problem &problem, const Plan &start,
                                  const RetentionOptions &options)
     : graph(priceKernels(problem, start, options.flopNs)), options(options) {
-  constexpr int64_t stepsPerKernel = 128;
-  steps = stepsPerKernel * static_cast<int64_t>(graph.nodes.size());
+  constexpr int64_t stepsPerKernel = 128, fewest = 2000;
+  steps = fewest + stepsPerKernel * static_cast<int64_t>(graph.nodes.size());
   for (size_t lane = 0; lane < laneCount; ++lane)
     lanes.emplace_back(graph, options.budgetBytes, lane + 1);
 }
@@ -154,7 +157,7 @@ void RetentionRounds::findStarts() {
       cut.apply(state, state.worstStage(), bytes);
     state.commit();
     cuts[lane] = state.save();
-    if (state.overflowBytes() == 0)
+    if (state.overflowBytes() == 0 && state.isLegal())
       enter(cuts[lane], state.timeNs());
   }
 }
@@ -163,7 +166,7 @@ void RetentionRounds::findStarts() {
 /// and from elsewhere.
 void RetentionRounds::runLane(size_t lane, int round) {
   bool fromBest = round > 0 && !best.empty() && (round + lane) % 2 == 1;
-  bool fromScratch = !fromBest && round % 4 == 3;
+  bool fromScratch = !fromBest && round % 2 == 1;
   const Decisions &start = fromBest ? best : fromScratch ? scratch : cuts[lane];
   lanes[lane].anneal(start, steps, fromScratch ? hotFromScratch : hotFromCut,
                      options.deadline);
@@ -183,7 +186,7 @@ void RetentionRounds::enter(const Decisions &decisions, int64_t timeNs) {
 }
 
 bool RetentionRounds::run() {
-  constexpr int patience = 8, roundsPerLength = 4;
+  constexpr int patience = 6, roundsPerLength = 4;
   findStarts();
   for (int round = 0, idle = 0; round < options.mostRounds && idle < patience;
        ++round) {

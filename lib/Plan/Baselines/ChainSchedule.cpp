@@ -13,14 +13,15 @@ using namespace ckpt::plan;
 //===----------------------------------------------------------------------===//
 
 KernelChain::KernelChain(const KernelGraph &graph,
-                         const std::vector<int32_t> &stageOfOp, int32_t count)
+                         const std::vector<int32_t> &stageOfOp, int32_t count,
+                         Backward backward)
     : graph(graph), count(count), stageOf(graph.nodes.size(), 0),
       alwaysHeld(graph.problem.values.size(), 0) {
   for (const KernelNode &node : graph.nodes)
     for (ValueId value : node.kernel.outputs)
       largestSlot = std::max(largestSlot, graph.slot(value));
   assignForward(stageOfOp);
-  assignBackward();
+  assignBackward(backward);
   collectInputs();
   collectTapes();
 }
@@ -85,7 +86,7 @@ std::vector<int32_t> KernelChain::latestStages() const {
   return latest;
 }
 
-void KernelChain::assignBackward() {
+void KernelChain::assignBackward(Backward backward) {
   std::vector<int32_t> latest = latestStages();
   auto readsNothing = [&](int32_t id) { return graph.nodes[id].reads.empty(); };
   int32_t lastEffect = count - 1;
@@ -93,13 +94,20 @@ void KernelChain::assignBackward() {
     const KernelNode &node = graph.nodes[id];
     if (!node.backward)
       continue;
-    int32_t stage = count - 1;
-    for (ValueId value : node.reads)
-      if (!isBackward(value))
-        stage =
-            isSource(value) ? stage : std::min(stage, lastForwardStage(value));
-      else if (!readsNothing(graph.maker[value]))
-        stage = std::min(stage, stageOf[graph.maker[value]]);
+    int32_t stage = count - 1, made = none;
+    for (ValueId value : node.reads) {
+      int32_t maker = graph.maker[value];
+      if (isBackward(value)) {
+        if (!readsNothing(maker))
+          stage = std::min(stage, stageOf[maker]);
+      } else if (!isSource(value)) {
+        made = std::max(made, stageOf[maker]);
+        if (backward == Backward::Early)
+          stage = std::min(stage, lastForwardStage(value));
+      }
+    }
+    if (backward == Backward::Late && made != none)
+      stage = std::min(stage, made);
     stageOf[id] = std::max(stage, latest[id]);
     for (OpId op : node.kernel.ops)
       if (graph.problem.ops[op].hasEffects)

@@ -41,15 +41,17 @@ class KernelChain {
 public:
   KernelChain(const KernelGraph &graph, const Stages &stages)
       : KernelChain(graph, stages.ofOp, stages.count) {}
+  /// When backward nodes run that could run for several stages: as soon as they
+  /// can, or together with the stage that makes what they read.
+  enum class Backward : uint8_t { Early, Late };
   /// \p stageOfOp is only asked for ops of forward nodes.
   KernelChain(const KernelGraph &graph, const std::vector<int32_t> &stageOfOp,
-              int32_t count);
+              int32_t count, Backward backward = Backward::Early);
 
   const KernelGraph &graph;
   int32_t count;
-  /// By node. Backward nodes belong to the earliest stage that they can run
-  /// for, but to none before those that make what they or their dependents
-  /// read, if that is not small.
+  /// By node. Backward nodes belong to no stage before those that make what
+  /// they or their dependents read, if that is not small.
   std::vector<int32_t> stageOf;
   /// By stage: what its forward nodes and later ones, and their backward parts,
   /// read of earlier ones.
@@ -73,7 +75,7 @@ private:
   void assignForward(const std::vector<int32_t> &stageOfOp);
   bool isSmall(ValueId value) const;
   std::vector<int32_t> latestStages() const;
-  void assignBackward();
+  void assignBackward(Backward backward);
   int32_t lastForwardStage(ValueId value) const;
   int32_t lastStage(ValueId value) const;
   void collectInputs();
