@@ -12,11 +12,25 @@
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
+#include <chrono>
 
 using namespace ckpt;
 
 /// Of libomp, which this library links so that compiled steps find it.
 extern "C" void omp_set_num_threads(int threads);
+
+using Clock = std::chrono::steady_clock;
+
+/// When the kernels of the step that is timed started, and when it ended.
+static std::vector<Clock::time_point> marks;
+
+static void mark() { marks.push_back(Clock::now()); }
+
+static llvm::orc::SymbolMap markSymbols(llvm::orc::MangleAndInterner interner) {
+  return {{interner(markFunctionName),
+           {llvm::orc::ExecutorAddr::fromPtr(&mark),
+            llvm::JITSymbolFlags::Exported}}};
+}
 
 static llvm::Error makeError(const llvm::Twine &message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
@@ -101,7 +115,7 @@ CompiledStep::compile(ModuleOp module, const CompileOptions &options) {
       function.setPrivate();
   mlir::PassManager toCalls(copy->getContext());
   toCalls.addPass(mlir::createSymbolDCEPass());
-  toCalls.addPass(createKernelsToCalls());
+  toCalls.addPass(createKernelsToCalls({options.timeKernels}));
   if (failed(toCalls.run(*copy)))
     return makeError("lowering to calls failed");
   auto arena = dyn_cast<mlir::MemRefType>(step->getArgumentTypes().back());
@@ -130,6 +144,8 @@ CompiledStep::compile(ModuleOp module, const CompileOptions &options) {
       mlir::ExecutionEngine::create(*copy, engineOptions, std::move(*machine));
   if (!engine)
     return engine.takeError();
+  if (options.timeKernels)
+    (*engine)->registerSymbols(markSymbols);
   auto entry = (*engine)->lookupPacked(name);
   if (!entry)
     return entry.takeError();
@@ -152,4 +168,16 @@ void CompiledStep::run(ArrayRef<void *> arguments, ArrayRef<void *> results,
     packed.push_back(byValue ? pointer : static_cast<void *>(&pointer));
   }
   entry(packed.data());
+}
+
+std::vector<int64_t> CompiledStep::time(ArrayRef<void *> arguments,
+                                        ArrayRef<void *> results,
+                                        void *arena) const {
+  marks.clear();
+  run(arguments, results, arena);
+  std::vector<int64_t> nanoseconds;
+  for (size_t i = 1; i < marks.size(); ++i)
+    nanoseconds.push_back(
+        std::chrono::nanoseconds(marks[i] - marks[i - 1]).count());
+  return nanoseconds;
 }

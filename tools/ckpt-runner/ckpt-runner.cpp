@@ -96,7 +96,8 @@ FailureOr<Measurement> Runner::runVariant(StringRef title,
     std::string text = variantOptions.str();
     if (!command.functionName.empty())
       text += " func=" + command.functionName;
-    if (failed(planModule(*copy, text, formLayers, figures)))
+    if (failed(planModule(*copy, text, formLayers, figures)) ||
+        failed(rewriteModule(*copy)))
       return failure();
   }
   Progress progress("compiling and running " + title);

@@ -11,6 +11,7 @@
 #include "ckpt/Support/LLVM.h"
 #include "llvm/Support/Error.h"
 #include <memory>
+#include <vector>
 
 namespace mlir {
 class ExecutionEngine;
@@ -27,6 +28,8 @@ struct CompileOptions {
   unsigned optLevel = 2;
   /// 32-bit elements of a vector; 0 takes what this machine has.
   int64_t lanes = 0;
+  /// Lets `CompiledStep::time` time each kernel.
+  bool timeKernels = false;
 };
 
 /// Type of an argument or result of a step. An i1 takes a byte.
@@ -54,6 +57,11 @@ public:
   /// Runs the step once: one pointer per argument and per result, in order.
   void run(ArrayRef<void *> arguments, ArrayRef<void *> results,
            void *arena) const;
+
+  /// The same, and returns the nanoseconds of each kernel, in order; empty if
+  /// it was not compiled to be timed. One step at a time in a process.
+  std::vector<int64_t> time(ArrayRef<void *> arguments,
+                            ArrayRef<void *> results, void *arena) const;
 
 private:
   CompiledStep() = default;
