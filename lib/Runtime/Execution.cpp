@@ -75,7 +75,6 @@ static BufferType describe(Type type) {
   return {type, bytesOf(type)};
 }
 
-/// As many 32-bit elements as the widest vector registers hold.
 static int64_t lanesOf(llvm::orc::JITTargetMachineBuilder &machine) {
   llvm::StringRef features = machine.getFeatures().getString();
   if (machine.getTargetTriple().isX86()) {
@@ -83,6 +82,15 @@ static int64_t lanesOf(llvm::orc::JITTargetMachineBuilder &machine) {
       return 16;
     return features.contains("+avx2") ? 8 : 4;
   }
+  return 4;
+}
+
+int64_t ckpt::hostLanes() {
+  auto builder = llvm::orc::JITTargetMachineBuilder::detectHost();
+  if (builder)
+    return lanesOf(*builder);
+  // Without a compiler for this machine, every use says so.
+  llvm::consumeError(builder.takeError());
   return 4;
 }
 

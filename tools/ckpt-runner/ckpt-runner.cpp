@@ -1,9 +1,11 @@
 //===- ckpt-runner.cpp - Plans, compiles, runs and verifies a step --------===//
 
+#include "Calibrate.h"
 #include "CommandLine.h"
 #include "Compare.h"
 #include "IndexRanges.h"
 #include "Messages.h"
+#include "Profile.h"
 #include "RunReport.h"
 #include "Variant.h"
 #include "ckpt/Analysis/Step.h"
@@ -82,6 +84,8 @@ private:
   Signature signature;
   Buffers arguments;
   bool rewritten = false;
+  std::vector<PredictedKernel> predicted;
+  std::vector<KernelWork> work;
 };
 } // namespace
 
@@ -96,11 +100,35 @@ FailureOr<Measurement> Runner::runVariant(StringRef title,
     std::string text = variantOptions.str();
     if (!command.functionName.empty())
       text += " func=" + command.functionName;
-    if (failed(planModule(*copy, text, formLayers, figures)) ||
-        failed(rewriteModule(*copy)))
+    if (failed(planModule(*copy, text, formLayers, figures)))
+      return failure();
+    if (getenv("CKPT_DUMP")) {
+      auto step = findStep(*copy, command.functionName);
+      predicted = *predictKernels(
+          *step, *findDevice(getenv("CKPT_DEV") ? getenv("CKPT_DEV") : "cpu"));
+      work = *countWork(*step, 16);
+    }
+    if (failed(rewriteModule(*copy)))
       return failure();
   }
   Progress progress("compiling and running " + title);
+  if (getenv("CKPT_DUMP")) {
+    options.timeKernels = true;
+    auto m = measureModule(*copy, options, signature, arguments);
+    std::vector<ProfiledKernel> ks;
+    std::error_code ec;
+    llvm::raw_fd_ostream f(getenv("CKPT_DUMP"), ec);
+    for (auto [p, w, ns] : llvm::zip_equal(predicted, work, m->kernelNs)) {
+      ks.push_back({p, ns});
+      f << ns << "\t" << p.info.timeNs << "\t" << w.bytesMoved << "\t" << p.name
+        << "\t";
+      for (auto &x : w.work)
+        f << nameOf(x.type) << "." << nameOf(x.kind) << "=" << x.amount << " ";
+      f << "\n";
+    }
+    printProfile(ks, 25, llvm::outs());
+    return m;
+  }
   return measureModule(*copy, options, signature, arguments);
 }
 
@@ -202,6 +230,17 @@ LogicalResult Runner::run() {
   return success();
 }
 
+static LogicalResult runCalibration(const CommandLine &command,
+                                    mlir::MLIRContext &context) {
+  CalibrationOptions options;
+  options.threads = command.threads;
+  options.few = command.calibrate == CalibrateMode::Few;
+  options.repeat = options.few ? 1 : 10;
+  if (command.repeat.getNumOccurrences())
+    options.repeat = command.repeat;
+  return calibrate(context, options, command.devicePath);
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM initialization(argc, argv);
   installGuardHandler();
@@ -217,6 +256,8 @@ int main(int argc, char **argv) {
   context.printOpOnDiagnostic(false);
   llvm::SourceMgr sources;
   mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  if (command.calibrate != CalibrateMode::Off)
+    return failed(runCalibration(command, context));
   auto program =
       mlir::parseSourceFile<ModuleOp>(command.inputPath, sources, &context);
   if (!program)

@@ -32,6 +32,9 @@ struct CompileOptions {
   bool timeKernels = false;
 };
 
+/// As many 32-bit elements as the widest vector registers of this machine hold.
+int64_t hostLanes();
+
 /// Type of an argument or result of a step. An i1 takes a byte.
 struct BufferType {
   /// The tensor, or the scalar that is passed by value.

@@ -1,0 +1,29 @@
+//===- Calibrate.h - Measures this machine ----------------------*- C++ -*-===//
+
+#ifndef CKPT_TOOLS_CKPTRUNNER_CALIBRATE_H
+#define CKPT_TOOLS_CKPTRUNNER_CALIBRATE_H
+
+#include "ckpt/Support/LLVM.h"
+
+namespace mlir {
+class MLIRContext;
+} // namespace mlir
+
+namespace ckpt {
+
+struct CalibrationOptions {
+  unsigned threads = 1;
+  /// Timed runs of each kernel; the fastest counts.
+  unsigned repeat = 10;
+  /// Measures few and small kernels, for tests.
+  bool few = false;
+};
+
+/// Measures kernels, fits a device to them, writes it to \p path and prints how
+/// well it predicts kernels that it was not fitted to. Reports what goes wrong.
+LogicalResult calibrate(mlir::MLIRContext &context,
+                        const CalibrationOptions &options, StringRef path);
+
+} // namespace ckpt
+
+#endif // CKPT_TOOLS_CKPTRUNNER_CALIBRATE_H
