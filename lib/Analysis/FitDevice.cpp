@@ -1,11 +1,13 @@
 //===- FitDevice.cpp - The table of a device from measured kernels --------===//
 //
-// Where it is known which of work and memory decides the time of each kernel,
-// predictions are linear in the costs, and least squares with costs that are
-// not negative give them. So: guess, solve, look again which decides. Squares
-// are weighted so that a kernel counts by how far it is off, not by the square
-// of that: a few kernels that the model does not describe shall not bend the
-// rates of the others.
+// The longer of work and memory traffic is approximated by a norm of both,
+// which starts as their sum and becomes sharper from round to round: were it
+// decided from the start which of them a kernel waits for, a bad guess would
+// stay. In each round, predictions are taken as linear near the costs of the
+// last, and least squares with costs that are not negative give the next.
+// Squares are weighted so that a kernel counts by how far it is off, not by the
+// square of that: a few kernels that the model does not describe shall not bend
+// the rates of the others.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,17 +27,24 @@ double ckpt::predictNs(const Device &device, const KernelWork &kernel) {
   return std::max(computeNs, memoryNs) + device.launchNs;
 }
 
-PredictionError ckpt::errorOf(const Device &device,
-                              ArrayRef<MeasuredKernel> kernels) {
-  std::vector<double> errors;
-  for (const MeasuredKernel &kernel : kernels)
-    if (kernel.nanoseconds > 0)
-      errors.push_back(
-          std::abs(predictNs(device, kernel.work) / kernel.nanoseconds - 1));
+double ckpt::relativeError(double predictedNs, double measuredNs) {
+  return std::abs(predictedNs / std::max(measuredNs, 1.0) - 1);
+}
+
+PredictionError ckpt::summarizeErrors(std::vector<double> errors) {
   if (errors.empty())
     return {};
   llvm::sort(errors);
   return {errors[errors.size() / 2], errors[errors.size() * 9 / 10]};
+}
+
+PredictionError ckpt::errorOf(const Device &device,
+                              ArrayRef<MeasuredKernel> kernels) {
+  std::vector<double> errors;
+  for (const MeasuredKernel &kernel : kernels)
+    errors.push_back(
+        relativeError(predictNs(device, kernel.work), kernel.nanoseconds));
+  return summarizeErrors(std::move(errors));
 }
 
 //===----------------------------------------------------------------------===//
@@ -92,7 +101,7 @@ public:
 
   /// Improves one unknown after the other, from \p start on.
   Costs solve(Costs start) const {
-    constexpr unsigned sweeps = 2000;
+    constexpr unsigned sweeps = 400;
     for (unsigned sweep = 0; sweep < sweeps; ++sweep)
       for (unsigned i = 0; i < costCount; ++i) {
         if (matrix[i][i] == 0)
@@ -111,24 +120,32 @@ private:
 };
 } // namespace
 
-/// One round: solves for what decides the times of the kernels by \p costs.
-static Costs improve(ArrayRef<MeasuredKernel> kernels, const Costs &costs) {
+/// One round with the norm of \p exponent: solves near \p costs.
+static Costs improve(ArrayRef<MeasuredKernel> kernels, const Costs &costs,
+                     double exponent) {
   LeastSquares problem;
   for (const MeasuredKernel &kernel : kernels) {
-    double compute = computeNs(kernel.work, costs);
-    double memory = kernel.work.bytesMoved * costs[byteCost];
-    double ns = std::max(compute, memory) + costs[launchCost];
+    constexpr double nearlyNothing = 1e-9;
+    double compute = computeNs(kernel.work, costs) + nearlyNothing;
+    double memory = kernel.work.bytesMoved * costs[byteCost] + nearlyNothing;
+    double longer = std::max(compute, memory);
+    double norm = longer * std::pow(std::pow(compute / longer, exponent) +
+                                        std::pow(memory / longer, exponent),
+                                    1 / exponent);
+    // Derivatives of the norm; it is linear in both along a ray from zero, so
+    // that the costs times these are the norm itself.
+    double ofCompute = std::pow(compute / norm, exponent - 1);
+    double ofMemory = std::pow(memory / norm, exponent - 1);
     Costs coefficients = {};
+    for (const Work &part : kernel.work.work)
+      coefficients[numberOf(part.type, part.kind)] +=
+          ofCompute * part.amount / kernel.nanoseconds;
+    coefficients[byteCost] =
+        ofMemory * kernel.work.bytesMoved / kernel.nanoseconds;
     coefficients[launchCost] = 1.0 / kernel.nanoseconds;
-    if (compute >= memory)
-      for (const Work &part : kernel.work.work)
-        coefficients[numberOf(part.type, part.kind)] +=
-            double(part.amount) / kernel.nanoseconds;
-    else
-      coefficients[byteCost] =
-          double(kernel.work.bytesMoved) / kernel.nanoseconds;
     constexpr double small = 0.03;
-    double error = std::abs(ns / kernel.nanoseconds - 1);
+    double error =
+        std::abs((norm + costs[launchCost]) / kernel.nanoseconds - 1);
     problem.add(coefficients, 1 / std::max(error, small));
   }
   Costs solved = problem.solve(costs);
@@ -153,12 +170,13 @@ Device ckpt::fitDevice(Device device, ArrayRef<MeasuredKernel> measured) {
       kernels.push_back(kernel);
   Costs costs;
   costs.fill(0.02);
-  costs[byteCost] = 0.1;
+  costs[byteCost] = 0.05;
   costs[launchCost] = 100;
   Costs best = costs;
-  constexpr unsigned rounds = 60;
-  for (unsigned round = 0; round < rounds && !kernels.empty(); ++round) {
-    costs = improve(kernels, costs);
+  constexpr unsigned softRounds = 60, sharpRounds = 20;
+  for (unsigned i = 0; i < softRounds + sharpRounds && !kernels.empty(); ++i) {
+    double exponent = i < softRounds ? 1 + i * i / 144.0 : 200;
+    costs = improve(kernels, costs, exponent);
     if (averageError(kernels, costs) < averageError(kernels, best))
       best = costs;
   }

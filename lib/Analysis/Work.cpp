@@ -19,17 +19,26 @@ using plan::OpKind;
 
 static constexpr StringRef typeNames[workTypeCount] = {"f64", "f32", "f16"};
 
-static constexpr StringRef kindNames[workKindCount] = {
-    "contraction",    "contraction-apart",
-    "pack",           "pack-transposed",
-    "pack-gathered",  "sums",
-    "elementwise",    "divide",
-    "square-root",    "exponential",
-    "logarithm",      "hyperbolic-tangent",
-    "error-function", "power",
-    "sine",           "select",
-    "gather",         "reduce",
-    "reduce-apart"};
+static constexpr StringRef kindNames[workKindCount] = {"contraction",
+                                                       "contraction-apart",
+                                                       "pack",
+                                                       "pack-transposed",
+                                                       "pack-gathered",
+                                                       "sums",
+                                                       "element",
+                                                       "elementwise",
+                                                       "divide",
+                                                       "square-root",
+                                                       "exponential",
+                                                       "logarithm",
+                                                       "hyperbolic-tangent",
+                                                       "error-function",
+                                                       "power",
+                                                       "sine",
+                                                       "select",
+                                                       "gather",
+                                                       "reduce",
+                                                       "reduce-apart"};
 
 StringRef ckpt::nameOf(WorkType type) {
   return typeNames[static_cast<unsigned>(type)];
@@ -153,9 +162,10 @@ static void addStructured(LinalgOp op, SmallVectorImpl<Work> &work) {
   WorkType type = workTypeOf(op->getResult(0).getType());
   if (gathered > 0)
     add(work, {type, WorkKind::Gather, saturatingProduct(points, gathered)});
-  if (op.getNumReductionLoops() > 0)
-    add(work,
-        {type, alongSum ? WorkKind::Reduce : WorkKind::ReduceApart, points});
+  WorkKind step = op.getNumReductionLoops() == 0 ? WorkKind::Element
+                  : alongSum                     ? WorkKind::Reduce
+                                                 : WorkKind::ReduceApart;
+  add(work, {type, step, points});
 }
 
 //===----------------------------------------------------------------------===//

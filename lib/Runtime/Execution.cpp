@@ -13,6 +13,7 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include <chrono>
+#include <ctime>
 
 using namespace ckpt;
 
@@ -21,10 +22,27 @@ extern "C" void omp_set_num_threads(int threads);
 
 using Clock = std::chrono::steady_clock;
 
-/// When the kernels of the step that is timed started, and when it ended.
-static std::vector<Clock::time_point> marks;
+/// A moment between two kernels of the step that is timed.
+struct Mark {
+  /// When the kernel before had ended and when the next one started.
+  Clock::time_point ended, started;
+  /// What the thread had used of its processor in between.
+  std::chrono::nanoseconds processorTime;
+};
+static std::vector<Mark> marks;
 
-static void mark() { marks.push_back(Clock::now()); }
+static std::chrono::nanoseconds processorTime() {
+  timespec time = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) +
+         std::chrono::nanoseconds(time.tv_nsec);
+}
+
+static void mark() {
+  Clock::time_point ended = Clock::now();
+  std::chrono::nanoseconds used = processorTime();
+  marks.push_back({ended, Clock::now(), used});
+}
 
 static llvm::orc::SymbolMap markSymbols(llvm::orc::MangleAndInterner interner) {
   return {{interner(markFunctionName),
@@ -183,9 +201,14 @@ std::vector<int64_t> CompiledStep::time(ArrayRef<void *> arguments,
                                         void *arena) const {
   marks.clear();
   run(arguments, results, arena);
-  std::vector<int64_t> nanoseconds;
-  for (size_t i = 1; i < marks.size(); ++i)
-    nanoseconds.push_back(
-        std::chrono::nanoseconds(marks[i] - marks[i - 1]).count());
-  return nanoseconds;
+  std::vector<int64_t> kernelNs;
+  for (size_t i = 1; i < marks.size(); ++i) {
+    std::chrono::nanoseconds elapsed = marks[i].ended - marks[i - 1].started;
+    // A thread that had to wait for its processor did not work in that time.
+    if (threads == 1)
+      elapsed = std::min(elapsed,
+                         marks[i].processorTime - marks[i - 1].processorTime);
+    kernelNs.push_back(elapsed.count());
+  }
+  return kernelNs;
 }

@@ -261,18 +261,20 @@ static void addElementwise(ProgramWriter &writer, int64_t rows, int64_t columns,
                       : second == "(c, r)"
                           ? writer.tensor({columns, rows}, element)
                           : type;
-  bool reads = body.contains("%y");
+  std::string inputs = writer.argument(type), types = type, maps, arguments;
+  if (body.contains("%y")) {
+    inputs += ", " + writer.argument(other, /*number=*/other == type);
+    types += ", " + other;
+    maps = "affine_map<(r, c) -> " + second.str() + ">, ";
+    arguments = "%y: " + element.str() + ", ";
+  }
   std::string result = writer.add(
       formatv("linalg.generic {{indexing_maps = [affine_map<(r, c) -> (r, c)>, "
-              "{7}affine_map<(r, c) -> (r, c)>], iterator_types = "
-              "[\"parallel\", \"parallel\"]} ins({0}{1} : {2}{3}) outs({4} : "
-              "{2}) {{\n^bb0(%x: {5}, {8}%o: {5}):\n{6}} -> {2}",
-              writer.argument(type),
-              reads ? ", " + writer.argument(other, 1 - (other != type)) : "",
-              type, reads ? ", " + other : "", writer.emptyTensor(type),
-              element, body,
-              reads ? "affine_map<(r, c) -> " + second.str() + ">, " : "",
-              reads ? "%y: " + element.str() + ", " : "")
+              "{0}affine_map<(r, c) -> (r, c)>], iterator_types = "
+              "[\"parallel\", \"parallel\"]} ins({1} : {2}) outs({3} : {4}) "
+              "{{\n^bb0(%x: {5}, {6}%o: {5}):\n{7}} -> {4}",
+              maps, inputs, types, writer.emptyTensor(type), type, element,
+              arguments, body)
           .str());
   writer.addResult(result, type);
 }
@@ -363,7 +365,7 @@ static Sizes fittedSizes() {
            {2, 33, 3, 32, 48, 2},
            {1, 16, 3, 128, 128, 1}},
           {{4, 128, 6, 64}, {2, 256, 4, 32}, {8, 32, 4, 16}},
-          {{16, 256}, {128, 512}, {512, 768}, {1024, 2048}}};
+          {{16, 256}, {384, 512}, {512, 1536}, {1024, 2048}, {2048, 2048}}};
 }
 
 static Sizes heldOutSizes() {
@@ -381,7 +383,7 @@ static Sizes heldOutSizes() {
            {4, 15, 1, 96, 384, 1},
            {2, 29, 3, 48, 64, 2}},
           {{4, 96, 8, 48}, {2, 192, 6, 64}},
-          {{24, 400}, {256, 384}, {640, 1152}, {768, 3072}}};
+          {{256, 768}, {768, 1024}, {640, 2304}, {1280, 2560}}};
 }
 
 static std::string takeMatmuls(const Sizes &sizes, StringRef element,
@@ -427,7 +429,10 @@ static std::string takeArithmetic(const Sizes &sizes, StringRef element) {
     apply("arith.addf", 1, true);
     apply("arith.mulf", 1, true, "(c)");
     apply("arith.subf", 1, true, "(r)");
-    apply("arith.addf", 1, true, "(c, r)");
+    // Beyond, a column takes more pages than the processor keeps in mind.
+    constexpr int64_t mostPages = 1024;
+    if (columns <= mostPages)
+      apply("arith.addf", 1, true, "(c, r)");
     apply("arith.mulf", 8, true);
     apply("arith.maximumf", 3, true);
     apply("arith.negf", 1, false);
@@ -467,30 +472,36 @@ static std::string takeReductions(const Sizes &sizes, StringRef element) {
   return writer.take();
 }
 
-static void addPrograms(const Sizes &sizes, bool heldOut,
-                        std::vector<CalibrationProgram> &programs) {
-  for (StringRef element : {"f32", "bf16", "f64"}) {
-    bool isMain = element == "f32";
-    auto add = [&](StringRef title, std::string text, bool asWritten = false) {
-      programs.push_back({(title + ", " + element).str(), std::move(text),
-                          heldOut, asWritten});
-    };
-    add("matmuls", takeMatmuls(sizes, element, isMain));
-    if (element != "f64")
-      add("attention", takeAttention(sizes, element));
-    if (isMain)
-      add("convolutions", takeConvolutions(sizes, element));
-    // A plan would make all elements of one shape in one kernel.
-    add("arithmetic", takeArithmetic(sizes, element), /*asWritten=*/true);
-    // Frameworks reduce narrow types in 32 bits.
-    if (element != "bf16")
-      add("reductions", takeReductions(sizes, element));
-  }
-}
-
 std::vector<CalibrationProgram> ckpt::calibrationPrograms(bool few) {
   std::vector<CalibrationProgram> programs;
-  addPrograms(few ? fewSizes() : fittedSizes(), false, programs);
-  addPrograms(few ? fewSizes() : heldOutSizes(), true, programs);
+  Sizes sizes[] = {few ? fewSizes() : fittedSizes(),
+                   few ? fewSizes() : heldOutSizes()};
+  // What is compared is measured one after the other: the load of a machine
+  // changes.
+  auto add = [&](StringRef title, StringRef element, bool asWritten,
+                 llvm::function_ref<std::string(const Sizes &)> take) {
+    for (bool heldOut : {false, true})
+      programs.push_back({(title + ", " + element).str(), take(sizes[heldOut]),
+                          heldOut, asWritten});
+  };
+  for (StringRef element : {"f32", "bf16", "f64"}) {
+    bool isMain = element == "f32";
+    add("matmuls", element, false, [&](const Sizes &of) {
+      return takeMatmuls(of, element, /*allOrders=*/isMain);
+    });
+    if (element != "f64")
+      add("attention", element, false,
+          [&](const Sizes &of) { return takeAttention(of, element); });
+    if (isMain)
+      add("convolutions", element, false,
+          [&](const Sizes &of) { return takeConvolutions(of, element); });
+    // A plan would make all elements of one shape in one kernel.
+    add("arithmetic", element, /*asWritten=*/true,
+        [&](const Sizes &of) { return takeArithmetic(of, element); });
+    // Frameworks reduce narrow types in 32 bits.
+    if (element != "bf16")
+      add("reductions", element, false,
+          [&](const Sizes &of) { return takeReductions(of, element); });
+  }
   return programs;
 }

@@ -24,7 +24,8 @@ EXAMPLES:
   ckpt-runner step.mlir --strategy=every-nth --plan-options="n=2"
       A named strategy with its parameters (docs/Passes.md, --ckpt-plan).
   ckpt-runner --calibrate -o cpu.json
-      Measures this machine; --ckpt-plan="device=cpu.json" then plans for it.
+  ckpt-runner step.mlir --costs=cpu.json --profile
+      Measures this machine, plans for it, and times every kernel of the step.
 
 Exit code 0: done, and all comparisons hold. 1: an error, or a difference.
 )";

@@ -65,6 +65,13 @@ struct CommandLine {
       cl::desc(
           "Also run the program as written and, with a budget or strategy, "
           "without; compare results bit by bit, and peak and time")};
+  cl::opt<bool> profile{
+      "profile", cl::cat(category),
+      cl::desc("Time each kernel, and compare with what was predicted")};
+  cl::opt<std::string> costs{
+      "costs", cl::init("cpu"), cl::value_desc("device"), cl::cat(category),
+      cl::desc("Device that the step is planned for: a name of docs/Devices.md "
+               "or a file that '--calibrate' wrote (default cpu)")};
   cl::opt<unsigned> repeat{
       "repeat", cl::init(3), cl::cat(category),
       cl::desc("Timed runs; the fastest counts (default 3)")};

@@ -7,16 +7,10 @@
 
 namespace ckpt {
 
-/// A kernel that was planned and run.
-struct ProfiledKernel {
-  PredictedKernel predicted;
-  int64_t measuredNs = 0;
-};
-
-/// Prints one line per kernel, the slowest first, at most \p most of them, and
-/// below how far the predictions are off.
-void printProfile(ArrayRef<ProfiledKernel> kernels, size_t most,
-                  llvm::raw_ostream &os);
+/// Prints the slowest kernels, one line each with what \p measuredNs says, and
+/// below how far all predictions are off.
+void printProfile(ArrayRef<PredictedKernel> kernels,
+                  ArrayRef<int64_t> measuredNs, llvm::raw_ostream &os);
 
 } // namespace ckpt
 

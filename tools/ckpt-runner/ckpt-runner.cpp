@@ -5,7 +5,6 @@
 #include "Compare.h"
 #include "IndexRanges.h"
 #include "Messages.h"
-#include "Profile.h"
 #include "RunReport.h"
 #include "Variant.h"
 #include "ckpt/Analysis/Step.h"
@@ -71,6 +70,7 @@ private:
   FailureOr<Measurement> runVariant(StringRef title, StringRef variantOptions,
                                     bool formLayers,
                                     llvm::json::Object &figures);
+  LogicalResult predict(ModuleOp planned);
   LogicalResult runPlanned();
   LogicalResult runAsWritten();
   LogicalResult runBaseline();
@@ -84,8 +84,6 @@ private:
   Signature signature;
   Buffers arguments;
   bool rewritten = false;
-  std::vector<PredictedKernel> predicted;
-  std::vector<KernelWork> work;
 };
 } // namespace
 
@@ -102,45 +100,43 @@ FailureOr<Measurement> Runner::runVariant(StringRef title,
       text += " func=" + command.functionName;
     if (failed(planModule(*copy, text, formLayers, figures)))
       return failure();
-    if (getenv("CKPT_DUMP")) {
-      auto step = findStep(*copy, command.functionName);
-      predicted = *predictKernels(
-          *step, *findDevice(getenv("CKPT_DEV") ? getenv("CKPT_DEV") : "cpu"));
-      work = *countWork(*step, 16);
-    }
+    if (options.timeKernels && failed(predict(*copy)))
+      return failure();
     if (failed(rewriteModule(*copy)))
       return failure();
   }
   Progress progress("compiling and running " + title);
-  if (getenv("CKPT_DUMP")) {
-    options.timeKernels = true;
-    auto m = measureModule(*copy, options, signature, arguments);
-    std::vector<ProfiledKernel> ks;
-    std::error_code ec;
-    llvm::raw_fd_ostream f(getenv("CKPT_DUMP"), ec);
-    for (auto [p, w, ns] : llvm::zip_equal(predicted, work, m->kernelNs)) {
-      ks.push_back({p, ns});
-      f << ns << "\t" << p.info.timeNs << "\t" << w.bytesMoved << "\t" << p.name
-        << "\t";
-      for (auto &x : w.work)
-        f << nameOf(x.type) << "." << nameOf(x.kind) << "=" << x.amount << " ";
-      f << "\n";
-    }
-    printProfile(ks, 25, llvm::outs());
-    return m;
-  }
   return measureModule(*copy, options, signature, arguments);
+}
+
+/// Fills in what the kernels of the \p planned program should take.
+LogicalResult Runner::predict(ModuleOp planned) {
+  llvm::Expected<Device> device = findDevice(command.costs);
+  if (!device)
+    return report(device.takeError());
+  FailureOr<mlir::func::FuncOp> step = findStep(planned, command.functionName);
+  if (failed(step))
+    return failure();
+  auto kernels = predictKernels(*step, *device);
+  if (failed(kernels))
+    return failure();
+  summary.predicted = std::move(*kernels);
+  return success();
 }
 
 LogicalResult Runner::runPlanned() {
   std::string text = command.planOptions;
+  if (command.costs.getNumOccurrences())
+    text += " device=" + command.costs;
   if (!command.budget.empty())
     text += " budget=" + command.budget;
   if (!command.strategy.empty())
     text += " strategy=" + command.strategy;
+  options.timeKernels = command.profile;
   FailureOr<Measurement> planned =
       runVariant("the step", text, /*formLayers=*/!command.strategy.empty(),
                  summary.planFigures);
+  options.timeKernels = false;
   if (failed(planned))
     return failure();
   summary.planned = std::move(*planned);
@@ -205,12 +201,14 @@ LogicalResult Runner::run() {
     return failure();
   summary.title = ("@" + step->getSymName() + " of " + command.inputPath).str();
   rewritten = isRewritten(*step);
-  if (rewritten && (command.verify || !command.budget.empty() ||
-                    !command.strategy.empty() || !command.planOptions.empty()))
+  if (rewritten &&
+      (command.verify || command.profile || !command.budget.empty() ||
+       !command.strategy.empty() || !command.planOptions.empty()))
     return step->emitError()
            << "'" << step->getSymName()
-           << "' is rewritten into kernels already: '--verify' and plan "
-              "options need the program as it was before";
+           << "' is rewritten into kernels already: '--verify', '--profile' "
+              "and "
+              "plan options need the program as it was before";
   FailureOr<Signature> read = readSignature(*step);
   if (failed(read))
     return failure();
@@ -272,5 +270,7 @@ int main(int argc, char **argv) {
   if (!ran)
     return 1;
   printRunReport(summary, llvm::outs());
+  if (command.profile)
+    printProfile(summary.predicted, summary.planned->kernelNs, llvm::outs());
   return summary.holds() ? 0 : 1;
 }

@@ -39,6 +39,10 @@ Device fitDevice(Device device, ArrayRef<MeasuredKernel> kernels);
 struct PredictionError {
   double median = 0, ninetiethPercentile = 0;
 };
+
+/// Of one kernel; time that is too short to be measured counts as 1 ns.
+double relativeError(double predictedNs, double measuredNs);
+PredictionError summarizeErrors(std::vector<double> errors);
 PredictionError errorOf(const Device &device, ArrayRef<MeasuredKernel> kernels);
 
 } // namespace ckpt

@@ -33,6 +33,9 @@ enum class WorkKind : uint8_t {
   /// Sums that are written to scratch memory and read again, per block of the
   /// summed dimension.
   Sums,
+  /// Elements that an elementwise op makes, whatever it does: loops, indices,
+  /// loads and stores.
+  Element,
   /// Arithmetic that has no kind of its own.
   Elementwise,
   Divide,

@@ -62,7 +62,8 @@ public:
            void *arena) const;
 
   /// The same, and returns the nanoseconds of each kernel, in order; empty if
-  /// it was not compiled to be timed. One step at a time in a process.
+  /// it was not compiled to be timed. With one thread, time in which it had to
+  /// wait for its processor does not count. One step at a time in a process.
   std::vector<int64_t> time(ArrayRef<void *> arguments,
                             ArrayRef<void *> results, void *arena) const;
 
