@@ -17,79 +17,145 @@ using namespace ckpt;
 
 namespace {
 
+/// A program whose kernels are measured in several rounds.
+struct CompiledProgram {
+  std::string title;
+  bool heldOut;
+  Signature signature;
+  std::unique_ptr<CompiledStep> step;
+  /// What each kernel does, and the fastest run so far.
+  std::vector<MeasuredKernel> kernels;
+};
+
 class Calibration {
 public:
   Calibration(mlir::MLIRContext &context, const CalibrationOptions &options)
       : context(context), options(options), lanes(hostLanes()) {}
 
+  LogicalResult compileAll();
   LogicalResult measureAll();
   Device fit() const;
   void print(const Device &device, llvm::raw_ostream &os) const;
 
 private:
-  LogicalResult measure(const CalibrationProgram &program);
+  LogicalResult compile(const CalibrationProgram &program);
+  llvm::Error measure(CompiledProgram &program) const;
+  std::vector<MeasuredKernel> kernels(bool heldOut) const;
 
   mlir::MLIRContext &context;
   const CalibrationOptions &options;
   int64_t lanes;
-  std::vector<MeasuredKernel> fitted, heldOut;
+  std::vector<CompiledProgram> programs;
 };
 
 } // namespace
 
-LogicalResult Calibration::measure(const CalibrationProgram &program) {
+LogicalResult Calibration::compile(const CalibrationProgram &program) {
   auto module = mlir::parseSourceString<ModuleOp>(program.text, &context);
   if (!module)
     return failure();
+  StringRef strategy =
+      program.asWritten ? "strategy=as-written" : "strategy=none";
   llvm::json::Object figures;
-  if (failed(planModule(
-          *module, program.asWritten ? "strategy=as-written" : "strategy=none",
-          /*formLayers=*/false, figures)))
+  if (failed(planModule(*module, strategy, /*formLayers=*/false, figures)))
     return failure();
-  auto step = *module->getOps<mlir::func::FuncOp>().begin();
-  FailureOr<Signature> signature = readSignature(step);
-  FailureOr<std::vector<KernelWork>> work = countWork(step, lanes);
+  auto function = *module->getOps<mlir::func::FuncOp>().begin();
+  FailureOr<Signature> signature = readSignature(function);
+  FailureOr<std::vector<KernelWork>> work = countWork(function, lanes);
   if (failed(signature) || failed(work) || failed(rewriteModule(*module)))
     return failure();
-  llvm::Expected<Buffers> arguments = allocate(signature->arguments);
-  if (!arguments)
-    return report(arguments.takeError());
-  generateInputs(/*seed=*/0, {}, *signature, *arguments);
+  CompileOptions compileOptions;
+  compileOptions.threads = options.threads;
+  compileOptions.timeKernels = true;
+  auto step = CompiledStep::compile(*module, compileOptions);
+  if (!step)
+    return report(step.takeError());
+  CompiledProgram &compiled =
+      programs.emplace_back(CompiledProgram{program.title,
+                                            program.heldOut,
+                                            std::move(*signature),
+                                            std::move(*step),
+                                            {}});
+  for (KernelWork &counted : *work)
+    compiled.kernels.push_back({std::move(counted), INT64_MAX});
+  return success();
+}
 
-  RunOptions run;
-  run.threads = options.threads;
-  run.repeat = options.repeat;
-  run.timeKernels = true;
-  FailureOr<Measurement> measured =
-      measureModule(*module, run, *signature, *arguments);
-  if (failed(measured))
-    return failure();
-  auto &kernels = program.heldOut ? heldOut : fitted;
-  for (auto [counted, nanoseconds] : llvm::zip_equal(*work, measured->kernelNs))
-    kernels.push_back({counted, nanoseconds});
-  if (getenv("CKPT_DUMP")) {
-    std::error_code ec;
-    llvm::raw_fd_ostream f(getenv("CKPT_DUMP"), ec, llvm::sys::fs::OF_Append);
-    for (auto [w, ns] : llvm::zip_equal(*work, measured->kernelNs)) {
-      f << ns << "\t0\t" << w.bytesMoved << "\t" << program.title
-        << (program.heldOut ? " H" : " F") << "\t";
-      for (auto &x : w.work)
-        f << nameOf(x.type) << "." << nameOf(x.kind) << "=" << x.amount << " ";
-      f << "\n";
-    }
+LogicalResult Calibration::compileAll() {
+  auto all = calibrationPrograms(options.few);
+  for (auto [number, program] : llvm::enumerate(all)) {
+    Progress progress(llvm::formatv("compiling {0} ({1} of {2})", program.title,
+                                    number + 1, all.size()));
+    if (failed(compile(program)))
+      return failure();
   }
   return success();
 }
 
+static SmallVector<void *> pointersTo(const Buffers &buffers) {
+  return llvm::map_to_vector(
+      buffers, [](const auto &buffer) -> void * { return buffer->data(); });
+}
+
+/// One round of one program, in memory that is given back after it.
+llvm::Error Calibration::measure(CompiledProgram &program) const {
+  llvm::Expected<Buffers> arguments = allocate(program.signature.arguments);
+  if (!arguments)
+    return arguments.takeError();
+  llvm::Expected<Buffers> results = allocate(program.signature.results);
+  if (!results)
+    return results.takeError();
+  auto arena =
+      GuardedBuffer::create(program.step->getArenaBytes(), "the arena");
+  if (!arena)
+    return arena.takeError();
+  generateInputs(/*seed=*/0, {}, program.signature, *arguments);
+  // The first run also waits for the pages of the results.
+  for (unsigned run = 0; run <= options.repeat; ++run) {
+    std::vector<int64_t> nanoseconds = program.step->time(
+        pointersTo(*arguments), pointersTo(*results), (*arena)->data());
+    for (auto [kernel, elapsed] : llvm::zip_equal(program.kernels, nanoseconds))
+      if (run > 0)
+        kernel.nanoseconds = std::min(kernel.nanoseconds, elapsed);
+  }
+  return llvm::Error::success();
+}
+
+/// In rounds over all programs: what disturbs a machine comes and goes, and
+/// would spoil all runs of one program at a time.
 LogicalResult Calibration::measureAll() {
-  auto programs = calibrationPrograms(options.few);
-  for (auto [number, program] : llvm::enumerate(programs)) {
-    Progress progress(llvm::formatv("measuring {0} ({1} of {2})", program.title,
-                                    number + 1, programs.size()));
-    if (failed(measure(program)))
-      return failure();
+  for (unsigned round = 0; round < options.rounds; ++round)
+    for (auto [number, program] : llvm::enumerate(programs)) {
+      Progress progress(llvm::formatv("measuring {0} ({1} of {2}), round {3} "
+                                      "of {4}",
+                                      program.title, number + 1,
+                                      programs.size(), round + 1,
+                                      options.rounds));
+      if (failed(report(measure(program))))
+        return failure();
+    }
+  if (getenv("CKPT_DUMP")) {
+    std::error_code ec;
+    llvm::raw_fd_ostream f(getenv("CKPT_DUMP"), ec);
+    for (auto &p : programs)
+      for (auto &k : p.kernels) {
+        f << k.nanoseconds << "\t0\t" << k.work.bytesMoved << "\t" << p.title
+          << (p.heldOut ? " H" : " F") << "\t";
+        for (auto &x : k.work.work)
+          f << nameOf(x.type) << "." << nameOf(x.kind) << "=" << x.amount
+            << " ";
+        f << "\n";
+      }
   }
   return success();
+}
+
+std::vector<MeasuredKernel> Calibration::kernels(bool heldOut) const {
+  std::vector<MeasuredKernel> chosen;
+  for (const CompiledProgram &program : programs)
+    if (program.heldOut == heldOut)
+      llvm::append_range(chosen, program.kernels);
+  return chosen;
 }
 
 Device Calibration::fit() const {
@@ -100,7 +166,7 @@ Device Calibration::fit() const {
                                 options.threads, llvm::sys::getHostCPUName())
                       .str();
   device.lanes = lanes;
-  return fitDevice(device, fitted);
+  return fitDevice(device, kernels(/*heldOut=*/false));
 }
 
 void Calibration::print(const Device &device, llvm::raw_ostream &os) const {
@@ -112,15 +178,15 @@ void Calibration::print(const Device &device, llvm::raw_ostream &os) const {
   };
   os << device.source << "\n\n  predicted time of a kernel, off by\n"
      << "              kernels   median  90th percentile\n";
-  line("fitted", fitted);
-  line("held out", heldOut);
+  line("fitted", kernels(/*heldOut=*/false));
+  line("held out", kernels(/*heldOut=*/true));
 }
 
 LogicalResult ckpt::calibrate(mlir::MLIRContext &context,
                               const CalibrationOptions &options,
                               StringRef path) {
   Calibration calibration(context, options);
-  if (failed(calibration.measureAll()))
+  if (failed(calibration.compileAll()) || failed(calibration.measureAll()))
     return failure();
   Device device = calibration.fit();
   if (failed(report(writeOutputFile(

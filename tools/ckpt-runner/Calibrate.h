@@ -13,8 +13,9 @@ namespace ckpt {
 
 struct CalibrationOptions {
   unsigned threads = 1;
-  /// Timed runs of each kernel; the fastest counts.
-  unsigned repeat = 10;
+  /// Timed runs of each kernel in a round; the fastest of all counts.
+  unsigned repeat = 3;
+  unsigned rounds = 5;
   /// Measures few and small kernels, for tests.
   bool few = false;
 };

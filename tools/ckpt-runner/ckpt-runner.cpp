@@ -233,9 +233,9 @@ static LogicalResult runCalibration(const CommandLine &command,
   CalibrationOptions options;
   options.threads = command.threads;
   options.few = command.calibrate == CalibrateMode::Few;
-  options.repeat = options.few ? 1 : 10;
-  if (command.repeat.getNumOccurrences())
-    options.repeat = command.repeat;
+  options.repeat = command.repeat;
+  if (options.few)
+    options.rounds = 1;
   return calibrate(context, options, command.devicePath);
 }
 
