@@ -149,6 +149,13 @@ static int64_t gatheredInputs(LinalgOp op, int64_t lane) {
   return count;
 }
 
+static bool readsTensors(LinalgOp op) {
+  return llvm::any_of(op.getDpsInputOperands(), [&](mlir::OpOperand *input) {
+    return isa<mlir::TensorType>(input->get().getType()) &&
+           op.payloadUsesValueFromOperand(input);
+  });
+}
+
 static void addStructured(LinalgOp op, SmallVectorImpl<Work> &work) {
   int64_t points = pointsOf(op);
   bool alongSum;
@@ -165,7 +172,9 @@ static void addStructured(LinalgOp op, SmallVectorImpl<Work> &work) {
   WorkKind step = op.getNumReductionLoops() == 0 ? WorkKind::Element
                   : alongSum                     ? WorkKind::Reduce
                                                  : WorkKind::ReduceApart;
-  add(work, {type, step, points});
+  // A constant is a register of whoever reads it.
+  if (readsTensors(op))
+    add(work, {type, step, points});
 }
 
 //===----------------------------------------------------------------------===//

@@ -9,7 +9,6 @@
 #include "ckpt/Runtime/Execution.h"
 #include "ckpt/Support/OutputFile.h"
 #include "mlir/Parser/Parser.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/TargetParser/Host.h"
 
@@ -54,10 +53,9 @@ LogicalResult Calibration::compile(const CalibrationProgram &program) {
   auto module = mlir::parseSourceString<ModuleOp>(program.text, &context);
   if (!module)
     return failure();
-  StringRef strategy =
-      program.asWritten ? "strategy=as-written" : "strategy=none";
   llvm::json::Object figures;
-  if (failed(planModule(*module, strategy, /*formLayers=*/false, figures)))
+  if (failed(
+          planModule(*module, "strategy=none", /*formLayers=*/false, figures)))
     return failure();
   auto function = *module->getOps<mlir::func::FuncOp>().begin();
   FailureOr<Signature> signature = readSignature(function);
@@ -134,19 +132,6 @@ LogicalResult Calibration::measureAll() {
       if (failed(report(measure(program))))
         return failure();
     }
-  if (getenv("CKPT_DUMP")) {
-    std::error_code ec;
-    llvm::raw_fd_ostream f(getenv("CKPT_DUMP"), ec);
-    for (auto &p : programs)
-      for (auto &k : p.kernels) {
-        f << k.nanoseconds << "\t0\t" << k.work.bytesMoved << "\t" << p.title
-          << (p.heldOut ? " H" : " F") << "\t";
-        for (auto &x : k.work.work)
-          f << nameOf(x.type) << "." << nameOf(x.kind) << "=" << x.amount
-            << " ";
-        f << "\n";
-      }
-  }
   return success();
 }
 

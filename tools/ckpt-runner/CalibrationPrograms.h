@@ -18,8 +18,6 @@ struct CalibrationProgram {
   /// Its kernels have other sizes than those that rates are fitted to, and are
   /// what predictions are judged by.
   bool heldOut = false;
-  /// Each op is a kernel; otherwise what a plan makes of them.
-  bool asWritten = false;
 };
 
 /// Matmuls, convolutions, elementwise arithmetic, reductions and copies of many
