@@ -15,7 +15,7 @@ struct CalibrationOptions {
   unsigned threads = 1;
   /// Timed runs of each kernel in a round; the fastest of all counts.
   unsigned repeat = 3;
-  unsigned rounds = 5;
+  unsigned rounds = 4;
   /// Measures few and small kernels, for tests.
   bool few = false;
 };
