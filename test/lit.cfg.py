@@ -1,5 +1,6 @@
 # How lit finds and runs the tests.
 import os
+import shutil
 
 import lit.formats
 
@@ -20,6 +21,10 @@ config.substitutions.append(("%cmake_launcher", config.cmake_launcher))
 config.substitutions.append(("%cmake", config.cmake))
 config.substitutions.append(("%ckpt_build", config.ckpt_build_dir))
 config.substitutions.append(("%ckpt_source", config.ckpt_source_dir))
+
+# The solver of the oracle in Inputs/check_milp.py (Debian: coinor-cbc).
+if shutil.which("cbc"):
+    config.available_features.add("cbc")
 
 # Made by scripts/setup-jax.
 jax_python = os.path.join(config.ckpt_source_dir, "build", "jax", "bin", "python")

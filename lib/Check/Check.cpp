@@ -10,6 +10,7 @@
 #include "Moment.h"
 
 #include <algorithm>
+#include <memory>
 
 using namespace ckpt::check;
 
@@ -42,13 +43,15 @@ private:
   const Facts facts;
   Claims &claims;
   Refusal &refusal;
+  std::unique_ptr<Moment> last;
+  MomentName lastName;
 };
 
 bool Checker::checkProblem() {
   std::string format, problem;
   return certificate.text("format", format) &&
-         refusal.require(format == "ckpt-certificate-1",
-                         "expected format 'ckpt-certificate-1'") &&
+         refusal.require(format == "ckpt-certificate-2",
+                         "expected format 'ckpt-certificate-2'") &&
          certificate.text("problem", problem) &&
          refusal.require(problem == fingerprint(step),
                          "the certificate is about another problem: expected "
@@ -81,21 +84,50 @@ bool Checker::checkPlan() {
                          "the arena exceeds the budget");
 }
 
-/// Every plan obeys one of the cases: a single one that assumes nothing; or of
-/// three anchors, the first runs before the second, or between it and the
-/// third, or after the third.
-bool coverEveryPlan(const std::vector<Evidence> &cases) {
+/// Whether the decisions from number \p depth on are the ways to the leaves of
+/// a binary tree: all are about one op first, and either answer is a tree.
+bool coverDecisions(const Step &step,
+                    const std::vector<const Evidence *> &cases, size_t depth) {
+  if (cases.size() == 1 && cases[0]->decisions.size() == depth)
+    return true;
+  std::vector<const Evidence *> halves[2];
+  for (const Evidence *evidence : cases) {
+    if (evidence->decisions.size() <= depth)
+      return false;
+    const Decision &decision = evidence->decisions[depth];
+    if (decision.op != cases[0]->decisions[depth].op ||
+        !step.ops[decision.op].isAnchor())
+      return false;
+    halves[decision.again].push_back(evidence);
+  }
+  return !halves[0].empty() && !halves[1].empty() &&
+         coverDecisions(step, halves[0], depth + 1) &&
+         coverDecisions(step, halves[1], depth + 1);
+}
+
+/// Every plan obeys one of the moments: a single one that assumes nothing; or
+/// of three anchors, the first runs before the second, or between it and the
+/// third, or after the third. Whatever else the cases of a moment assume covers
+/// it.
+bool coverEveryPlan(const Step &step, const std::vector<Evidence> &cases) {
+  std::vector<std::vector<const Evidence *>> moments;
+  for (const Evidence &evidence : cases)
+    if (!moments.empty() && moments.back()[0]->moment == evidence.moment)
+      moments.back().push_back(&evidence);
+    else
+      moments.push_back({&evidence});
+  for (const auto &decided : moments)
+    if (!coverDecisions(step, decided, 0))
+      return false;
   auto is = [&](size_t i, int anchor, int before, int after) {
-    const MomentName &name = cases[i].moment;
-    return name.anchor == anchor && name.before == before &&
-           name.after == after;
+    return moments[i][0]->moment == MomentName{anchor, before, after};
   };
-  if (cases.size() == 1)
+  if (moments.size() == 1)
     return is(0, cases[0].moment.anchor, -1, -1);
-  if (cases.size() != 3)
+  if (moments.size() != 3)
     return false;
-  int held = cases[1].moment.anchor, other = cases[0].moment.anchor,
-      later = cases[2].moment.anchor;
+  int held = moments[1][0]->moment.anchor, other = moments[0][0]->moment.anchor,
+      later = moments[2][0]->moment.anchor;
   return held != other && held != later && other != later &&
          is(0, other, held, -1) && is(1, held, other, later) &&
          is(2, later, -1, held);
@@ -108,9 +140,13 @@ bool Checker::measure(const Evidence &evidence, int64_t scale, Wide &flow,
                        "to run") ||
       !refusal.require(evidence.price >= 0, "a price is negative"))
     return false;
-  Moment moment(facts, evidence.moment);
-  kernelBytes = moment.kernelBytes();
-  return moment.checkFlow(evidence, scale, flow, refusal);
+  // The cases of one moment stand together.
+  if (!last || !(lastName == evidence.moment)) {
+    last = std::make_unique<Moment>(facts, evidence.moment);
+    lastName = evidence.moment;
+  }
+  kernelBytes = last->kernelBytes();
+  return last->checkFlow(evidence, scale, flow, refusal);
 }
 
 bool Checker::isProven(const char *what, int64_t claimed, Wide proven) {
@@ -133,7 +169,7 @@ bool Checker::checkBound() {
   if (!members.integer("scale", scale) ||
       !refusal.require(scale > 0, "the scale is not positive") ||
       !readCases(members, "cases", step, cases, refusal) || !members.finish() ||
-      !refusal.require(cases.empty() || coverEveryPlan(cases),
+      !refusal.require(cases.empty() || coverEveryPlan(step, cases),
                        "the cases of the evidence do not cover every plan"))
     return false;
   Wide least = cases.empty() ? Wide(0) : Wide(INT64_MAX);
@@ -157,7 +193,7 @@ bool Checker::checkMinimum() {
     return false;
   Wide flow = 0, kernelBytes = 0;
   for (const Evidence &evidence : cases)
-    if (!refusal.require(cases.size() == 1 && coverEveryPlan(cases) &&
+    if (!refusal.require(cases.size() == 1 && coverEveryPlan(step, cases) &&
                              evidence.price == 1,
                          "expected one case for every plan, at price 1, for "
                          "the smallest arena") ||

@@ -103,6 +103,23 @@ static bool readNeeds(Members &members, const Step &step, Evidence &evidence,
   return true;
 }
 
+/// Pairs of an op and 1 if it runs again, 0 if not.
+static bool readDecisions(Members &members, const Step &step,
+                          Evidence &evidence, Refusal &refusal) {
+  const std::vector<Json> *items = nullptr;
+  if (!members.list("decisions", items))
+    return false;
+  for (const Json &item : *items) {
+    Decision &decision = evidence.decisions.emplace_back();
+    if (!isArc(item, 2) ||
+        !toIndex(item.list[0], step.ops.size(), decision.op) ||
+        (item.list[1].integer != 0 && item.list[1].integer != 1))
+      return refusal.fail("expected decisions, each an op and 0 or 1");
+    decision.again = item.list[1].integer == 1;
+  }
+  return true;
+}
+
 /// An op, or -1.
 static bool readOp(Members &members, const std::string &key, const Step &step,
                    int &op, Refusal &refusal) {
@@ -129,7 +146,9 @@ bool ckpt::check::readCases(Members &members, const std::string &key,
         !readOp(parts, "before", step, evidence.moment.before, refusal) ||
         !readOp(parts, "after", step, evidence.moment.after, refusal) ||
         !parts.integer("price", evidence.price) ||
+        !readDecisions(parts, step, evidence, refusal) ||
         !readFlows(parts, "demand", values, evidence.demand, refusal) ||
+        !readFlows(parts, "force", ops, evidence.force, refusal) ||
         !readFlows(parts, "keep", values, evidence.keep, refusal) ||
         !readFlows(parts, "again", ops, evidence.again, refusal) ||
         !readNeeds(parts, step, evidence, refusal) || !parts.finish())

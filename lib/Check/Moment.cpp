@@ -168,8 +168,16 @@ void Moment::countOutput() {
     outputBytes = smallest;
 }
 
-bool Moment::mayCarryAgain(int id, int64_t flow, int64_t scale) const {
-  if (flow == 0)
+static bool isDecided(const Evidence &evidence, int op, bool again) {
+  return std::any_of(evidence.decisions.begin(), evidence.decisions.end(),
+                     [&](const Decision &decision) {
+                       return decision.op == op && decision.again == again;
+                     });
+}
+
+bool Moment::mayCarryAgain(const Evidence &evidence, int id, int64_t flow,
+                           int64_t scale) const {
+  if (flow == 0 || isDecided(evidence, id, false))
     return true;
   const StepOp &op = step.ops[id];
   if (!ancestor[id])
@@ -197,8 +205,12 @@ bool Moment::checkArcs(const Evidence &evidence, int64_t scale,
       return false;
   }
   for (auto [id, flow] : evidence.again)
-    if (!check(mayCarryAgain(id, flow, scale), flow,
+    if (!check(mayCarryAgain(evidence, id, flow, scale), flow,
                "again " + std::to_string(id)))
+      return false;
+  for (auto [id, flow] : evidence.force)
+    if (!check(isDecided(evidence, id, true), flow,
+               "force " + std::to_string(id)))
       return false;
   for (auto [arc, flow] : evidence.needs) {
     bool exists = false;
@@ -221,6 +233,10 @@ bool Moment::checkFlow(const Evidence &evidence, int64_t scale, Wide &total,
   total = 0;
   for (auto [value, flow] : evidence.demand) {
     intoValue[value] += flow;
+    total += flow;
+  }
+  for (auto [id, flow] : evidence.force) {
+    intoOp[id] += flow;
     total += flow;
   }
   for (auto [value, flow] : evidence.keep) {

@@ -16,14 +16,27 @@ namespace ckpt::check {
 /// earlier and `after` has not (-1: nothing is said).
 struct MomentName {
   int anchor = -1, before = -1, after = -1;
+
+  bool operator==(const MomentName &other) const {
+    return anchor == other.anchor && before == other.before &&
+           after == other.after;
+  }
+};
+
+/// Whether an op runs in that kernel or later.
+struct Decision {
+  int op = -1;
+  bool again = false;
 };
 
 /// What a certificate says of a moment.
 struct Evidence {
   MomentName moment;
   int64_t price = 0;
+  /// What else the plans of this case do.
+  std::vector<Decision> decisions;
   /// Flow on the arcs of values, and of ops; (op, value) for what ops read.
-  std::map<int, int64_t> demand, keep, again;
+  std::map<int, int64_t> demand, keep, again, force;
   std::map<std::pair<int, int>, int64_t> needs;
 };
 
@@ -70,7 +83,8 @@ private:
   void countOperands();
   void countOutput();
   bool isOneToOne(int user, int form) const;
-  bool mayCarryAgain(int id, int64_t flow, int64_t scale) const;
+  bool mayCarryAgain(const Evidence &evidence, int id, int64_t flow,
+                     int64_t scale) const;
   bool checkArcs(const Evidence &evidence, int64_t scale,
                  Refusal &refusal) const;
 

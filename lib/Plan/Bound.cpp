@@ -5,16 +5,18 @@
 //
 //   extra FLOPs >= cut(price) - price * (budget - what the kernel needs)
 //
-// for every price: a line in the budget. All of it is exact integer arithmetic;
-// prices are multiples of 1 / flopScale FLOPs per byte. The same with the time
-// that running an anchor again takes, on top of the least time without a limit
+// for every price: a line in the budget. Lines at a few prices tell which
+// moments matter for a budget; for the best of them, prices and decisions are
+// searched (MomentTree.cpp). All of it is exact integer arithmetic; prices are
+// multiples of 1 / flopScale FLOPs per byte. The same with the time that
+// running an anchor again takes, on top of the least time without a limit
 // (TimeBound.cpp), bounds the time.
 //
 //===----------------------------------------------------------------------===//
 
-#include "FirstRun.h"
+#include "BoundMoments.h"
+#include "MomentTree.h"
 #include "TimeBound.h"
-#include "ckpt/Plan/Solvers.h"
 
 #include <algorithm>
 #include <limits>
@@ -24,9 +26,6 @@ using namespace ckpt::plan;
 
 /// Sums of capacities stay below this, far from `MinCut::infinite`.
 static constexpr int64_t capacityLimit = int64_t{1} << 58;
-
-/// Products of two 64-bit figures.
-__extension__ typedef __int128 Wide;
 
 /// Nanoseconds enter the networks as multiples of 1 / timeScale; FLOPs of
 /// 1 / flopScale.
@@ -56,13 +55,47 @@ static std::vector<int64_t> repeatFlops(const Graph &graph) {
   return flops;
 }
 
+namespace {
+
+/// extra >= (value - price * (budget - room)) / scale.
+struct Line {
+  int64_t value;
+  int64_t price;
+  int64_t room;
+};
+
+/// One way to measure what running ops again costs.
+struct Goal {
+  int64_t scale = 1;
+  /// Per op, scaled; empty if nothing is bounded.
+  std::vector<int64_t> costs;
+  /// Ascending.
+  std::vector<int64_t> prices;
+  int64_t highestPrice = 0;
+  /// Every plan obeys all lines of one case of each group.
+  std::vector<std::vector<std::vector<Line>>> groups;
+};
+
+/// What is proven for one budget.
+struct Proof {
+  /// Not scaled.
+  int64_t value = 0;
+  std::vector<BoundCase> cases;
+};
+
+} // namespace
+
 /// Prices in geometric steps that cover what any anchor costs per byte.
-static std::vector<int64_t> choosePrices(const Graph &graph,
-                                         const std::vector<int64_t> &costs,
-                                         double step, size_t most) {
+static Goal makeGoal(const Graph &graph, const std::vector<int64_t> &costs,
+                     int64_t scale) {
+  constexpr double step = 2;
+  constexpr size_t mostPrices = 14;
   const Problem &problem = graph.problem;
-  if (costs.empty())
-    return {};
+  Goal goal;
+  goal.scale = scale;
+  goal.costs = scaleCosts(costs, scale);
+  if (goal.costs.empty())
+    return goal;
   int64_t totalBytes = 1;
   for (size_t value = 0; value < problem.values.size(); ++value)
     totalBytes += arenaBytes(problem, static_cast<ValueId>(value));
@@ -72,151 +105,56 @@ static std::vector<int64_t> choosePrices(const Graph &graph,
     for (ValueId value : problem.ops[op].results)
       bytes += arenaBytes(problem, value);
     if (bytes)
-      highest = std::max(highest, costs[op] / bytes);
+      highest = std::max(highest, goal.costs[op] / bytes);
   }
   highest = std::min(highest * 4, capacityLimit / totalBytes);
-  std::vector<int64_t> prices;
   for (double price = static_cast<double>(highest); price >= 1; price /= step)
-    prices.push_back(static_cast<int64_t>(price));
-  prices.resize(std::min(prices.size(), most));
-  std::sort(prices.begin(), prices.end());
-  prices.erase(std::unique(prices.begin(), prices.end()), prices.end());
-  return prices;
+    goal.prices.push_back(static_cast<int64_t>(price));
+  goal.prices.resize(std::min(goal.prices.size(), mostPrices));
+  std::sort(goal.prices.begin(), goal.prices.end());
+  goal.prices.erase(std::unique(goal.prices.begin(), goal.prices.end()),
+                    goal.prices.end());
+  goal.highestPrice = highest;
+  return goal;
 }
 
-/// Anchors to look at: those with most to keep, and some all along the step.
-static std::vector<OpId>
-chooseAnchors(std::vector<std::pair<int64_t, OpId>> demanded) {
-  constexpr size_t tightest = 64, spread = 48;
-  std::vector<OpId> chosen;
-  size_t steps = std::min(spread, demanded.size());
-  for (size_t i = 0; i < steps; ++i)
-    chosen.push_back(demanded[i * demanded.size() / steps].second);
-  std::sort(demanded.begin(), demanded.end(), [](auto &left, auto &right) {
-    return left.first != right.first ? left.first > right.first
-                                     : left.second < right.second;
-  });
-  for (size_t i = 0; i < std::min(tightest, demanded.size()); ++i)
-    chosen.push_back(demanded[i].second);
-  std::sort(chosen.begin(), chosen.end());
-  chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
-  return chosen;
-}
+/// Everything that does not depend on the budget.
+class ckpt::plan::BoundSearch {
+public:
+  explicit BoundSearch(const Problem &problem);
+  Proof prove(const Goal &goal, int64_t budgetBytes) const;
 
-namespace {
+  Goal flops, time;
+  int64_t minimum = 0;
+  std::optional<BoundCase> tightest;
+  /// No plan is faster, whatever its arena.
+  int64_t unlimitedNs = 0;
 
-/// Three anchors of which every plan runs `held` before `other`, or between it
-/// and `later`, or after that.
-struct Triple {
-  OpId held, other, later;
+private:
+  std::vector<int64_t> costsAt(const Goal &goal, const FirstRun &moment) const;
+  void look(std::vector<BoundCase> cases);
+  void raiseMinimum(int64_t bytes, OpId anchor);
+
+  const Problem &problem;
+  const Graph graph;
+  FirstRun moment;
+  std::optional<TimeBound> timeBound;
+  /// Of each case of each group, at no price.
+  std::vector<std::vector<BoundCase>> moments;
 };
 
-} // namespace
-
-/// Finds results that stand in memory from their kernel to the end of the step
-/// (the gradient of a tied embedding) and share an operand with the start of
-/// the backward pass. One moment alone does not see both the operand and the
-/// result, as the plan could run the anchor at another time.
-static std::vector<Triple> chooseTriples(const Graph &graph, FirstRun &moment) {
-  constexpr size_t mostHeld = 4, mostLater = 3;
-  const Problem &problem = graph.problem;
-  auto reads = [&](OpId op, ValueId base) {
-    for (const Read &read : problem.ops[op].reads)
-      if (moment.baseOf(read.value) == base)
-        return true;
-    return false;
-  };
-  std::vector<char> feedsAnchor(problem.ops.size(), 0);
-  std::vector<std::pair<int64_t, OpId>> held;
-  for (size_t op = problem.ops.size(); op-- > 0;) {
-    for (ValueId value : problem.ops[op].results)
-      for (OpId user : graph.users[value])
-        feedsAnchor[op] |= graph.rooted[user] || feedsAnchor[user];
-    if (!graph.live[op] || feedsAnchor[op] ||
-        problem.ops[op].kind != OpKind::Contraction)
-      continue;
-    ValueId value = problem.ops[op].results.front();
-    if (graph.slot[value] > 0)
-      held.emplace_back(-graph.slot[value], static_cast<OpId>(op));
-  }
-  std::sort(held.begin(), held.end());
-  held.resize(std::min(held.size(), mostHeld));
-
-  std::vector<Triple> triples;
-  for (auto [bytes, op] : held)
-    for (const Read &operand : problem.ops[op].reads) {
-      ValueId base = moment.baseOf(operand.value);
-      if (operand.need == Need::Inline || graph.isFree(base))
-        continue;
-      for (OpId other : graph.roots) {
-        if (other == op || !isAnchor(problem.ops[other]) || !reads(other, base))
-          continue;
-        moment.enter(other);
-        if (moment.hasRun(op) || moment.isFuture(op))
-          continue;
-        size_t found = 0;
-        for (OpId later : graph.roots)
-          if (found < mostLater && later != other &&
-              isAnchor(problem.ops[later]) && moment.isFuture(later) &&
-              !reads(later, base) &&
-              problem.ops[later].kind == OpKind::Contraction) {
-            triples.push_back({op, other, later});
-            ++found;
-          }
-      }
-    }
-  constexpr size_t mostTriples = 24;
-  triples.resize(std::min(triples.size(), mostTriples));
-  return triples;
-}
-
-Bound::Bound(const Problem &problem) {
-  Graph graph(problem, true);
-  FirstRun moment(graph);
+BoundSearch::BoundSearch(const Problem &problem)
+    : problem(problem), graph(problem, true), moment(graph) {
   // Each moment is a cut of the whole step at many prices: for very large
   // steps only what single kernels need is bounded.
   constexpr size_t mostOps = 20000, mostAnchors = 2000;
   bool isSmall = problem.ops.size() <= mostOps;
-  std::optional<TimeBound> time;
   if (isSmall)
-    time.emplace(graph);
-  unlimitedNs = time ? time->totalNs() : 0;
-  struct {
-    std::vector<int64_t> costs, prices;
-    std::vector<std::vector<Lines>> *groups;
-  } goals[2];
-  goals[0] = {scaleCosts(repeatFlops(graph), flopScale), {}, &flopGroups};
-  goals[1] = {
-      scaleCosts(time ? time->kernelNs() : std::vector<int64_t>(), timeScale),
-      {},
-      &timeGroups};
-  goals[0].prices = choosePrices(graph, goals[0].costs, 1.35, 32);
-  goals[1].prices = choosePrices(graph, goals[1].costs, 2, 14);
-  // Adds a group with a case for each of the moments.
-  auto look = [&](std::vector<BoundCase> cases) {
-    for (auto &goal : goals)
-      goal.groups->emplace_back();
-    for (const BoundCase &it : cases) {
-      moment.enter(it.anchor, it.before, it.after);
-      if (!goals[1].costs.empty())
-        goals[1].costs = scaleCosts(
-            time->repeatNs([&](OpId op) { return moment.hasRun(op); }),
-            timeScale);
-      for (auto &goal : goals) {
-        moment.build(goal.costs);
-        Lines lines;
-        for (int64_t price : goal.prices)
-          lines.push_back({moment.solve(price), price, moment.kernelBytes()});
-        goal.groups->back().push_back(std::move(lines));
-      }
-    }
-    moments.push_back(std::move(cases));
-  };
-  auto raiseMinimum = [&](int64_t bytes, OpId anchor) {
-    if (bytes > minimum)
-      tightest = {anchor, none, none, 1};
-    minimum = std::max(minimum, bytes);
-  };
+    timeBound.emplace(graph);
+  unlimitedNs = timeBound ? timeBound->totalNs() : 0;
+  flops = makeGoal(graph, repeatFlops(graph), Bound::flopScale);
+  if (timeBound)
+    time = makeGoal(graph, timeBound->kernelNs(), timeScale);
 
   std::vector<OpId> anchors;
   bool anyOnce = false;
@@ -247,52 +185,122 @@ Bound::Bound(const Problem &problem) {
           {triple.later, none, triple.held}});
 }
 
-/// The line that says most of a budget, with what it says; none if it says
-/// nothing.
-std::pair<const Bound::Line *, int64_t>
-Bound::bestLine(const Lines &lines, int64_t budgetBytes, int64_t scale) {
-  std::pair<const Line *, int64_t> best = {nullptr, 0};
+void BoundSearch::raiseMinimum(int64_t bytes, OpId anchor) {
+  if (bytes > minimum)
+    tightest = {anchor, none, none, 1};
+  minimum = std::max(minimum, bytes);
+}
+
+/// What running ops again costs at a moment: some of the time of an anchor may
+/// have been charged to what was not written before.
+std::vector<int64_t> BoundSearch::costsAt(const Goal &goal,
+                                          const FirstRun &at) const {
+  if (&goal == &flops || goal.costs.empty())
+    return goal.costs;
+  return scaleCosts(timeBound->repeatNs([&](OpId op) { return at.hasRun(op); }),
+                    goal.scale);
+}
+
+/// Adds a group with a case for each of the moments.
+void BoundSearch::look(std::vector<BoundCase> cases) {
+  for (Goal *goal : {&flops, &time})
+    goal->groups.emplace_back();
+  for (const BoundCase &it : cases) {
+    moment.enter(it.anchor, it.before, it.after);
+    for (Goal *goal : {&flops, &time}) {
+      moment.build(costsAt(*goal, moment));
+      std::vector<Line> lines;
+      for (int64_t price : goal->prices)
+        lines.push_back({moment.solve(price), price, moment.kernelBytes()});
+      goal->groups.back().push_back(std::move(lines));
+    }
+  }
+  moments.push_back(std::move(cases));
+}
+
+/// The line that says most of a budget, with what it says, scaled.
+static std::pair<const Line *, Wide> bestLine(const std::vector<Line> &lines,
+                                              int64_t budgetBytes) {
+  std::pair<const Line *, Wide> best = {nullptr, 0};
   for (const Line &line : lines) {
-    Wide scaled = Wide(line.value) -
-                  Wide(line.price) * (Wide(budgetBytes) - Wide(line.room));
-    Wide value = std::min((scaled + scale - 1) / scale,
-                          Wide(std::numeric_limits<int64_t>::max() / 2));
+    Wide value = Wide(line.value) -
+                 Wide(line.price) * (Wide(budgetBytes) - Wide(line.room));
     if (value > best.second)
-      best = {&line, static_cast<int64_t>(value)};
+      best = {&line, value};
   }
   return best;
 }
 
-/// The group that says most of a budget, with what it says; `groups.size()` if
-/// none says anything.
-std::pair<size_t, int64_t>
-Bound::bestGroup(const Groups &groups, int64_t budgetBytes, int64_t scale) {
-  std::pair<size_t, int64_t> best = {groups.size(), 0};
-  for (size_t i = 0; i < groups.size(); ++i) {
-    int64_t least = std::numeric_limits<int64_t>::max();
-    for (const Lines &lines : groups[i])
-      least = std::min(least, bestLine(lines, budgetBytes, scale).second);
-    if (least > best.second)
-      best = {i, least};
+/// The groups whose lines say most are refined: first their prices, then, for
+/// the best of them, what runs again is decided op by op.
+Proof BoundSearch::prove(const Goal &goal, int64_t budgetBytes) const {
+  constexpr size_t mostGroups = 6;
+  constexpr int64_t mostCuts = 3000, fewestCuts = 100, cutsPerTurn = 50;
+  constexpr int64_t mostCutOps = 12'000'000;
+  std::vector<std::pair<Wide, size_t>> promising;
+  for (size_t i = 0; i < goal.groups.size(); ++i) {
+    Wide least = std::numeric_limits<int64_t>::max();
+    for (const std::vector<Line> &lines : goal.groups[i])
+      least = std::min(least, bestLine(lines, budgetBytes).second);
+    if (least > 0)
+      promising.emplace_back(-least, i);
   }
-  return best;
+  std::sort(promising.begin(), promising.end());
+  promising.resize(std::min(promising.size(), mostGroups));
+
+  std::vector<MomentTree> best;
+  auto weakest = [](std::vector<MomentTree> &trees) {
+    return std::min_element(
+        trees.begin(), trees.end(),
+        [](const MomentTree &left, const MomentTree &right) {
+          return left.value() < right.value();
+        });
+  };
+  for (auto [least, group] : promising) {
+    std::vector<MomentTree> trees;
+    for (size_t i = 0; i < moments[group].size(); ++i) {
+      BoundCase at = moments[group][i];
+      FirstRun prototype = moment;
+      prototype.enter(at.anchor, at.before, at.after);
+      at.price = bestLine(goal.groups[group][i], budgetBytes).first->price;
+      trees.emplace_back(prototype, at, costsAt(goal, prototype), budgetBytes,
+                         goal.highestPrice);
+    }
+    if (best.empty() || weakest(trees)->value() > weakest(best)->value())
+      best = std::move(trees);
+  }
+  Proof proof;
+  if (best.empty())
+    return proof;
+  int64_t allCuts =
+      std::clamp(mostCutOps / static_cast<int64_t>(problem.ops.size()),
+                 fewestCuts, mostCuts);
+  for (int64_t cuts = 0; cuts < allCuts; cuts += cutsPerTurn)
+    weakest(best)->grow(cutsPerTurn);
+  Wide value = (weakest(best)->value() + goal.scale - 1) / goal.scale;
+  proof.value = static_cast<int64_t>(
+      std::min(value, Wide(std::numeric_limits<int64_t>::max() / 2)));
+  for (const MomentTree &tree : best)
+    for (BoundCase &it : tree.cases())
+      proof.cases.push_back(std::move(it));
+  return proof;
 }
+
+Bound::Bound(const Problem &problem)
+    : search(std::make_shared<const BoundSearch>(problem)) {}
 
 int64_t Bound::extraFlops(int64_t budgetBytes) const {
-  return bestGroup(flopGroups, budgetBytes, flopScale).second;
+  return search->prove(search->flops, budgetBytes).value;
 }
 
 int64_t Bound::timeNs(int64_t budgetBytes) const {
-  return unlimitedNs + bestGroup(timeGroups, budgetBytes, timeScale).second;
+  return search->unlimitedNs + search->prove(search->time, budgetBytes).value;
 }
 
+int64_t Bound::minimumBytes() const { return search->minimum; }
+
 std::vector<BoundCase> Bound::extraFlopsCases(int64_t budgetBytes) const {
-  size_t group = bestGroup(flopGroups, budgetBytes, flopScale).first;
-  if (group == flopGroups.size())
-    return {};
-  std::vector<BoundCase> cases = moments[group];
-  for (size_t i = 0; i < cases.size(); ++i)
-    cases[i].price =
-        bestLine(flopGroups[group][i], budgetBytes, flopScale).first->price;
-  return cases;
+  return search->prove(search->flops, budgetBytes).cases;
 }
+
+std::optional<BoundCase> Bound::minimumCase() const { return search->tightest; }

@@ -19,6 +19,7 @@ const LooseWalks::Walk &LooseWalks::get(const Problem &problem,
   RollOptions unlimited = options;
   unlimited.capBytes = RollOptions().capBytes;
   unlimited.mostExtraFlops = RollOptions().mostExtraFlops;
+  unlimited.runOnce = nullptr;
   unlimited.reserve = 0;
   unlimited.delayHeld = false;
   RollResult result = rolling.run(unlimited);
@@ -50,6 +51,7 @@ Draft BudgetWalk::run(const Setting &setting, double capBytes,
   rollOptions.delayHeld = options.reorder && setting.delayHeld;
   rollOptions.kernelsPerRoot = limits.kernelsPerRoot;
   rollOptions.mostExtraFlops = limits.extraFlops;
+  rollOptions.runOnce = limits.runOnce;
   rollOptions.deadline = limits.deadline;
   Guide guide;
   if (setting.guided) {

@@ -56,6 +56,8 @@ inline constexpr std::array<Setting, 3> ladderSettings = {{
 struct WalkLimits {
   size_t kernelsPerRoot = 2;
   int64_t extraFlops = std::numeric_limits<int64_t>::max();
+  /// See `RollOptions::runOnce`.
+  const std::vector<char> *runOnce = nullptr;
   std::chrono::steady_clock::time_point deadline =
       std::chrono::steady_clock::time_point::max();
 };

@@ -10,7 +10,7 @@
 
 #include "ckpt/Plan/Certificate.h"
 
-#include "FirstRun.h"
+#include "MomentTree.h"
 #include "ckpt/Plan/Text.h"
 
 #include <algorithm>
@@ -21,9 +21,6 @@
 using namespace ckpt::plan;
 
 namespace {
-
-/// Products of two 64-bit figures.
-__extension__ typedef __int128 Wide;
 
 /// The network of one moment, of all values that something to come may need.
 class Evidence {
@@ -57,7 +54,7 @@ private:
   std::vector<ValueId> values, demanded;
   int32_t nodes = 2;
   MinCut cut;
-  std::vector<Arc> demandArcs, keepArcs, againArcs, needArcs;
+  std::vector<Arc> demandArcs, keepArcs, againArcs, needArcs, forceArcs;
 };
 
 } // namespace
@@ -123,11 +120,19 @@ void Evidence::addArcs(int64_t scale) {
            read});
     if (!moment.hasRun(id))
       continue;
-    int64_t again = graph.once[id] && moment.hasOwnKernel(id) ? MinCut::infinite
-                    : isAnchor(op)                            ? op.flops * scale
-                                                              : 0;
+    bool mayNot = graph.once[id] && moment.hasOwnKernel(id);
+    for (const Decision &decision : at.decisions)
+      mayNot |= decision.op == id && !decision.again;
+    int64_t again = mayNot         ? MinCut::infinite
+                    : isAnchor(op) ? op.flops * scale
+                                   : 0;
     againArcs.push_back({cut.addArc(computed[id], sink, again), id, none});
   }
+  for (const Decision &decision : at.decisions)
+    if (decision.again)
+      forceArcs.push_back(
+          {cut.addArc(source, computed[decision.op], MinCut::infinite),
+           decision.op, none});
 }
 
 void Evidence::printArcs(const MinCut &cut, const std::vector<Arc> &arcs,
@@ -151,8 +156,16 @@ void Evidence::printArcs(const MinCut &cut, const std::vector<Arc> &arcs,
 void Evidence::print(std::ostream &os) const {
   os << "{\"anchor\": " << at.anchor << ", \"before\": " << at.before
      << ", \"after\": " << at.after << ", \"price\": " << at.price;
-  os << ",\n  \"demand\": ";
+  os << ",\n  \"decisions\": [";
+  const char *separator = "";
+  for (const Decision &decision : at.decisions) {
+    os << separator << '[' << decision.op << ',' << decision.again << ']';
+    separator = ",";
+  }
+  os << "],\n  \"demand\": ";
   printArcs(cut, demandArcs, os);
+  os << ",\n  \"force\": ";
+  printArcs(cut, forceArcs, os);
   os << ",\n  \"keep\": ";
   printArcs(cut, keepArcs, os);
   os << ",\n  \"again\": ";
@@ -225,7 +238,7 @@ std::string ckpt::plan::certify(const Problem &problem,
                                 const Solution &solution, int64_t budgetBytes) {
   std::ostringstream os, plan;
   printPlan(solution.plan, plan);
-  os << "{\"format\": \"ckpt-certificate-1\",\n\"problem\": \""
+  os << "{\"format\": \"ckpt-certificate-2\",\n\"problem\": \""
      << fingerprint(problem) << "\",\n\"budget\": " << budgetBytes
      << ",\n\"arena\": " << solution.plan.arenaBytes
      << ",\n\"time_ns\": " << solution.verdict.timeNs

@@ -230,26 +230,28 @@ int64_t FirstRun::demandedBytes() const {
   return sum;
 }
 
-void FirstRun::build(const std::vector<int64_t> &costs) {
+void FirstRun::build(const std::vector<int64_t> &costs,
+                     const std::vector<Decision> &decisions) {
   constexpr int32_t source = 0, sink = 1;
   nodes = demanded;
-  number.assign(problem.values.size(), -1);
+  number.assign(problem.values.size(), none);
   for (size_t i = 0; i < nodes.size(); ++i)
     number[nodes[i]] = static_cast<int32_t>(i);
   for (size_t i = 0; i < nodes.size(); ++i)
     for (ValueId leaf : leaves[problem.values[nodes[i]].op])
-      if (number[leaf] < 0) {
+      if (number[leaf] == none) {
         number[leaf] = static_cast<int32_t>(nodes.size());
         nodes.push_back(leaf);
       }
   // Ops with several results share one node "computed from here on".
-  std::vector<int32_t> computed(problem.ops.size(), -1);
+  computed.assign(problem.ops.size(), none);
   int32_t count = 2 + static_cast<int32_t>(nodes.size());
   for (ValueId value : nodes)
-    if (int32_t &index = computed[problem.values[value].op]; index < 0)
+    if (int32_t &index = computed[problem.values[value].op]; index == none)
       index = count++;
   cut.reset(count);
   keepArc.clear();
+  priced.clear();
   price = 0;
   std::vector<char> entered(problem.ops.size(), 0);
   for (size_t i = 0; i < nodes.size(); ++i) {
@@ -266,11 +268,18 @@ void FirstRun::build(const std::vector<int64_t> &costs) {
       cut.addArc(computed[op], 2 + number[leaf], MinCut::infinite);
     if (!ancestor[op])
       continue;
-    if (graph.once[op] && hasOwnKernel(op))
+    if (graph.once[op] && hasOwnKernel(op)) {
       cut.addArc(computed[op], sink, MinCut::infinite);
-    else if (!costs.empty() && costs[op] > 0)
+    } else if (!costs.empty() && costs[op] > 0) {
       cut.addArc(computed[op], sink, costs[op]);
+      priced.push_back(op);
+    }
   }
+  for (const Decision &decision : decisions)
+    if (decision.again)
+      cut.addArc(source, computed[decision.op], MinCut::infinite);
+    else
+      cut.addArc(computed[decision.op], sink, MinCut::infinite);
 }
 
 int64_t FirstRun::solve(int64_t newPrice) {
@@ -279,4 +288,22 @@ int64_t FirstRun::solve(int64_t newPrice) {
       cut.raise(keepArc[i], (newPrice - price) * arenaBytes(problem, nodes[i]));
   price = newPrice;
   return cut.run(0, 1);
+}
+
+int64_t FirstRun::keptBytes() const {
+  int64_t bytes = 0;
+  for (size_t i = 0; i < nodes.size(); ++i)
+    if (!operand[nodes[i]] && cut.onSourceSide(2 + static_cast<int32_t>(i)) &&
+        !cut.onSourceSide(computed[problem.values[nodes[i]].op]))
+      bytes += arenaBytes(problem, nodes[i]);
+  return bytes;
+}
+
+std::vector<OpId> FirstRun::paidOps() const {
+  std::vector<OpId> ops;
+  for (OpId op : priced)
+    if (cut.onSourceSide(computed[op]))
+      ops.push_back(op);
+  std::sort(ops.begin(), ops.end());
+  return ops;
 }

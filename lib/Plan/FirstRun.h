@@ -5,6 +5,7 @@
 
 #include "Graph.h"
 #include "MinCut.h"
+#include "ckpt/Plan/Solvers.h"
 
 namespace ckpt::plan {
 
@@ -34,10 +35,15 @@ public:
   /// Bytes of all values that may have to be kept.
   int64_t demandedBytes() const;
   /// Value of the minimum cut, where running an op again costs \p costs (per
-  /// op; empty: only what may not repeat costs). Prices must rise from call to
-  /// call after `build`.
-  void build(const std::vector<int64_t> &costs);
+  /// op; empty: only what may not repeat costs) and plans obey \p decisions.
+  /// Prices must rise from call to call after `build`.
+  void build(const std::vector<int64_t> &costs,
+             const std::vector<Decision> &decisions = {});
   int64_t solve(int64_t price);
+  /// Bytes that the last cut keeps at a price, and the ops whose running again
+  /// it pays.
+  int64_t keptBytes() const;
+  std::vector<OpId> paidOps() const;
 
 private:
   void findNodes();
@@ -62,6 +68,10 @@ private:
   std::vector<ValueId> demanded, nodes;
   std::vector<int32_t> number; // per value
   std::vector<int32_t> keepArc;
+  /// Per op: its node in the network, or `none`.
+  std::vector<int32_t> computed;
+  /// Ops that cost something in the network.
+  std::vector<OpId> priced;
   int64_t price = 0; // of the last cut
   int64_t needed = 0;
   MinCut cut;

@@ -141,15 +141,24 @@ void Graph::collectLeavesOf(OpId op) {
     if (needOf(problem.ops[op], read) != Need::Inline) {
       if (ValueId target = memoryTarget(read); target != none)
         add(target, true);
+      else
+        argumentBytes[op] += problem.values[read.value].bytes;
       continue;
     }
-    if (isFree(read.value))
+    if (isFree(read.value)) {
+      argumentBytes[op] += problem.values[read.value].bytes;
       continue;
+    }
     if (node[read.value]) {
       add(read.value, false);
       continue;
     }
     OpId producer = problem.values[read.value].op;
+    // What a view shows of an argument is all that is read of it.
+    int64_t shown = problem.ops[op].kind == OpKind::View
+                        ? problem.values[problem.ops[op].results.front()].bytes
+                        : argumentBytes[producer];
+    argumentBytes[op] += std::min(argumentBytes[producer], shown);
     chainPs[op] += static_cast<int64_t>(static_cast<double>(chainPs[producer]) *
                                         ratio(evaluations, read.value));
     for (const Leaf &leaf : leaves[producer])
@@ -184,6 +193,10 @@ bool Graph::isWorthKeeping(ValueId value) const {
     leafBytes += problem.values[leaf.value].bytes;
   if (leafBytes > bytes)
     return true;
+  int64_t moreReaders = static_cast<int64_t>(users[value].size()) - 1;
+  if (movePs(argumentBytes[op] - bytes) * moreReaders >
+      movePs(bytes) + problem.launchNs * 1000)
+    return true;
   double repeats = -1;
   for (OpId user : users[value])
     repeats += ratio(iterations(user), value);
@@ -197,6 +210,7 @@ void Graph::collectLeaves() {
   size_t numOps = problem.ops.size();
   leaves.resize(numOps);
   chainPs.assign(numOps, 0);
+  argumentBytes.assign(numOps, 0);
   readers.resize(problem.values.size());
   isRoot.assign(numOps, 0);
   slot.assign(problem.values.size(), 0);

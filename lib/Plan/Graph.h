@@ -52,6 +52,9 @@ struct Graph {
   /// Per op: arithmetic of one execution with everything between it and its
   /// leaves, in picoseconds.
   std::vector<int64_t> chainPs;
+  /// Per op: bytes of the arguments that it reads, with everything between it
+  /// and its leaves.
+  std::vector<int64_t> argumentBytes;
   /// Ops that have to be executed: live rooted ops and producers of results,
   /// in program order.
   std::vector<OpId> roots;

@@ -49,11 +49,30 @@ bool MinCut::buildLevels(int32_t source, int32_t sink) {
   return false;
 }
 
-/// Depth-first search for one path of the level graph; pushes what fits.
+/// Pushes what fits through the level graph, path by path, depth first; after
+/// each path goes on from the first arc that it filled.
 int64_t MinCut::augment(int32_t source, int32_t sink) {
+  int64_t pushed = 0;
   path.clear();
   int32_t node = source;
-  while (node != sink) {
+  while (true) {
+    if (node == sink) {
+      int64_t amount = infinite;
+      for (int32_t arc : path)
+        amount = std::min(amount, arcs[arc].capacity);
+      size_t full = path.size();
+      for (size_t i = path.size(); i-- > 0;) {
+        arcs[path[i]].capacity -= amount;
+        arcs[path[i] ^ 1].capacity += amount;
+        if (arcs[path[i]].capacity == 0)
+          full = i;
+      }
+      pushed += amount;
+      if (flow + pushed >= infinite)
+        return pushed;
+      node = arcs[path[full] ^ 1].to;
+      path.resize(full);
+    }
     int32_t &arc = cursor[node];
     while (arc >= 0 &&
            (arcs[arc].capacity == 0 || level[arcs[arc].to] != level[node] + 1))
@@ -64,29 +83,17 @@ int64_t MinCut::augment(int32_t source, int32_t sink) {
       continue;
     }
     if (node == source)
-      return 0;
+      return pushed;
     level[node] = -2;
     node = arcs[path.back() ^ 1].to;
     path.pop_back();
   }
-  int64_t amount = infinite;
-  for (int32_t arc : path)
-    amount = std::min(amount, arcs[arc].capacity);
-  for (int32_t arc : path) {
-    arcs[arc].capacity -= amount;
-    arcs[arc ^ 1].capacity += amount;
-  }
-  return amount;
 }
 
 int64_t MinCut::run(int32_t source, int32_t sink) {
   while (flow < infinite && buildLevels(source, sink)) {
     cursor = first;
-    while (int64_t amount = augment(source, sink)) {
-      flow += amount;
-      if (flow >= infinite)
-        break;
-    }
+    flow += augment(source, sink);
   }
   return flow;
 }

@@ -52,7 +52,8 @@ int64_t ckpt::plan::recomputePs(const Graph &graph, OpId op,
   double time = static_cast<double>(graph.chainPs[op]) * evaluations / 2;
   if (toMemory)
     time += static_cast<double>(graph.movePs(2 * ownBytes));
-  int64_t moreBytes = std::max<int64_t>(0, readBytes - ownBytes);
+  int64_t moreBytes =
+      std::max<int64_t>(0, readBytes + graph.argumentBytes[op] - ownBytes);
   time += weights.readWeight * static_cast<double>(graph.movePs(moreBytes)) *
           static_cast<double>(std::min(readers, mostReaders));
   return static_cast<int64_t>(time);

@@ -13,8 +13,7 @@
 
 using namespace ckpt::plan;
 
-/// Keeps of the ops of \p kernel what its outputs and effects need.
-static void trimOps(const Problem &problem, Kernel &kernel) {
+void ckpt::plan::trimOps(const Problem &problem, Kernel &kernel) {
   std::vector<char> needed(kernel.ops.size(), 0);
   auto indexOf = [&](OpId op) -> int64_t {
     auto found = std::lower_bound(kernel.ops.begin(), kernel.ops.end(), op);

@@ -8,6 +8,9 @@
 
 namespace ckpt::plan {
 
+/// Keeps of the ops of \p kernel what its outputs and effects need.
+void trimOps(const Problem &problem, Kernel &kernel);
+
 /// Removes outputs that nobody reads, and what is computed only for them.
 void removeDeadOutputs(const Problem &problem, Plan &plan);
 

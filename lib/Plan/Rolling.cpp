@@ -128,6 +128,7 @@ void Rolling::start(const RollOptions &newOptions) {
   borderCrossed = !hasRecompute;
   everythingAvailable = false;
   overfull = 0;
+  lastPrice = 0;
   extraFlops = 0;
   for (size_t op = 0; op < numOps; ++op)
     if (graph.live[op])
@@ -285,9 +286,12 @@ void Rolling::countUses() {
     forEachResidentRead(root, [&](ValueId value) { ++uses[value]; });
 }
 
-/// Bytes that \p root adds to what stands in memory.
+/// Bytes that \p root, with what is missing for it, adds to what stands in
+/// memory.
 int64_t Rolling::growth(OpId root) {
   int64_t bytes = 0;
+  for (ValueId value : missing(root))
+    bytes += graph.slot[value];
   for (ValueId value : graph.problem.ops[root].results)
     if (!graph.users[value].empty())
       bytes += graph.slot[value];
@@ -333,15 +337,21 @@ OpId Rolling::pickRoot() {
   if (best <= 0)
     return head;
   OpId choice = head;
+  bool writesFirst = !missing(head).empty();
   int seen = 0;
   for (int32_t candidate : ready) {
     OpId root = rootByRank[candidate];
-    if (++seen > lookahead || graph.late[root] != graph.late[head])
+    bool samePass = graph.late[root] == graph.late[head];
+    if (++seen > lookahead || (hasRecompute && !samePass))
       break;
     if (root == head || held[root])
       continue;
+    // What is written for the head may go over what others still read.
+    if (writesFirst && isSmall(root) && missing(root).empty())
+      return root;
     int64_t bytes = growth(root);
-    if (bytes < std::min<int64_t>(best, 0) && !recomputesContraction(root)) {
+    if (samePass && bytes < std::min<int64_t>(best, 0) &&
+        !recomputesContraction(root)) {
       best = bytes;
       choice = root;
     }
@@ -386,13 +396,18 @@ bool Rolling::isHopeless() const {
 RollResult Rolling::run(const RollOptions &newOptions) {
   start(newOptions);
   for (OpId root = pickRoot(); root != none; root = pickRoot()) {
-    Burst burst = missing(root);
-    settle(burst, root);
-    for (burst = missing(root); !burst.empty(); burst = missing(root)) {
-      emitValue(burst.front());
+    Burst planned = missing(root);
+    settle(planned, root);
+    // A snapshot may write what was missing; then room for the root itself is
+    // still to be made.
+    for (Burst burst = missing(root); !burst.empty() || !planned.empty();
+         burst = missing(root)) {
+      if (!burst.empty())
+        emitValue(burst.front());
       if (isHopeless())
         return std::move(result);
-      settle(missing(root), root);
+      planned = missing(root);
+      settle(planned, root);
     }
     if (!done[root])
       emitRoot(root);

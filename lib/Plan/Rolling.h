@@ -18,6 +18,7 @@
 
 #include <chrono>
 #include <limits>
+#include <optional>
 #include <set>
 
 namespace ckpt::plan {
@@ -57,6 +58,8 @@ struct RollOptions {
   /// The walk gives up when it has recomputed more than this.
   int64_t mostExtraFlops = std::numeric_limits<int64_t>::max();
   const Guide *guide = nullptr;
+  /// Per op: it does not run twice, whatever has to make room for that.
+  const std::vector<char> *runOnce = nullptr;
   /// The walk gives up then.
   std::chrono::steady_clock::time_point deadline =
       std::chrono::steady_clock::time_point::max();
@@ -128,23 +131,50 @@ private:
     double price = 0;
     bool feasible = false;
   };
+  /// Two answers of the cut around the price at which something fits.
+  struct Corner {
+    Labels cheaper, fitting;
+    /// The price at which both cost the same.
+    double crossing() const {
+      return (fitting.cost - cheaper.cost) /
+             static_cast<double>(cheaper.bytes - fitting.bytes);
+    }
+  };
   void settle(const Burst &pending, OpId root);
   void collectDemand(OpId op);
   void demand(ValueId value);
   void collectForRecompute();
   void pinReads(OpId root);
-  void buildNodes();
+  bool isSurelyKept(ValueId value) const;
+  void explore(size_t from);
+  void addLeaves(OpId op);
+  void buildNodes(double highestPrice);
+  void extendNodes(double highestPrice);
+  void orderNodes();
   void findAvailability();
   // SnapshotCut.cpp: the network, its prices and its cuts.
+  /// Picoseconds that a byte costs at price 1: those of a move.
+  double pricePerByte() const {
+    return 1e6 / static_cast<double>(graph.problem.bytesPerMicrosecond);
+  }
+  double floorPrice() const { return options.floorPrice * pricePerByte(); }
+  double highestPrice() const { return 1e6 * pricePerByte(); }
+  static constexpr double anyPrice = std::numeric_limits<double>::infinity();
+  /// Factor between the prices that are tried first.
+  static constexpr double priceStep = 4;
   void buildNetwork();
+  void forgetPrices();
   void setPrice(double price);
   Labels solveAt(double price);
   Labels readLabels(double price);
   void fill(Labels &labels, int64_t room);
   Labels chooseLabels(int64_t room);
+  std::optional<Corner> findCorner(int64_t room, double price);
+  Labels roundAt(const Corner &corner, int64_t room);
   void evaluate(Labels &labels) const;
   void moveBack(Labels &labels, const Labels &cheaper, int64_t room) const;
   void apply(const Labels &labels);
+  int64_t roomFor(const Burst &pending, OpId root);
   int64_t transientBytes(const Burst &pending, OpId root);
   bool mayOverwrite(OpId op, ValueId output);
   int64_t againPs(OpId op) const;
@@ -192,6 +222,8 @@ private:
   std::vector<int32_t> nodeIndex;
   std::vector<int32_t> nodeStamp;
   std::vector<OpId> opNodes;
+  double exploredUpTo = 0; // see `isSurelyKept`
+  std::vector<ValueId> unexplored;
   std::vector<int32_t> opIndex;
   std::vector<int32_t> opNodeStamp;
   std::vector<Availability> availability;
@@ -200,6 +232,9 @@ private:
   bool everythingAvailable = false;
   MinCut cut;
   MinCut savedCut;
+  MinCut freshCut;
+  std::vector<int64_t> freshCapacity;
+  double lastPrice = 0; // that made the last tight snapshot fit
 };
 
 } // namespace ckpt::plan

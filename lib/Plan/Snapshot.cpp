@@ -97,12 +97,20 @@ void Rolling::collectForRecompute() {
   }
 }
 
-/// Everything that the demand reaches without passing what is sure to be kept.
-void Rolling::buildNodes() {
-  nodes = demanded;
-  for (ValueId value : nodes)
-    nodeStamp[value] = stamp;
-  for (size_t i = 0; i < nodes.size(); ++i) {
+/// Whether keeping \p value at price `exploredUpTo` costs no more than
+/// computing it again would if all that it reads were at hand: then every cut
+/// up to that price keeps it, whatever it is computed from.
+bool Rolling::isSurelyKept(ValueId value) const {
+  OpId op = graph.problem.values[value].op;
+  return resident[value] && graph.problem.ops[op].results.size() == 1 &&
+         exploredUpTo * static_cast<double>(graph.slot[value]) <=
+             static_cast<double>(again[op]);
+}
+
+/// Adds to `nodes` what those from number \p from on are computed from, without
+/// passing what is sure to be kept.
+void Rolling::explore(size_t from) {
+  for (size_t i = from; i < nodes.size(); ++i) {
     ValueId value = nodes[i];
     OpId op = graph.problem.values[value].op;
     if (opNodeStamp[op] == stamp)
@@ -110,21 +118,72 @@ void Rolling::buildNodes() {
     opNodeStamp[op] = stamp;
     if (pinStamp[value] == stamp && graph.problem.ops[op].results.size() == 1)
       continue;
-    for (const Leaf &leaf : graph.leaves[op]) {
-      if (nodeStamp[leaf.value] == stamp || isWritten(leaf.value))
-        continue;
-      nodeStamp[leaf.value] = stamp;
-      nodes.push_back(leaf.value);
-    }
+    if (isSurelyKept(value))
+      unexplored.push_back(value);
+    else
+      addLeaves(op);
   }
-  // Producers first: by a scan, as sorting takes longer than the cut.
-  nodes.clear();
-  for (ValueId value : nodesInOrder)
-    if (nodeStamp[value] == stamp)
-      nodes.push_back(value);
+}
+
+void Rolling::addLeaves(OpId op) {
+  for (const Leaf &leaf : graph.leaves[op]) {
+    if (nodeStamp[leaf.value] == stamp || isWritten(leaf.value))
+      continue;
+    nodeStamp[leaf.value] = stamp;
+    nodes.push_back(leaf.value);
+  }
+}
+
+/// Everything that the demand reaches, as far as prices up to \p highestPrice
+/// need it.
+void Rolling::buildNodes(double highestPrice) {
+  exploredUpTo = highestPrice;
+  nodes = demanded;
+  for (ValueId value : nodes)
+    nodeStamp[value] = stamp;
+  unexplored.clear();
+  explore(0);
+  orderNodes();
+  findAvailability();
+}
+
+/// The nodes for higher prices after those for lower ones.
+void Rolling::extendNodes(double highestPrice) {
+  exploredUpTo = highestPrice;
+  size_t known = nodes.size();
+  std::vector<ValueId> kept;
+  for (ValueId value : unexplored)
+    if (isSurelyKept(value))
+      kept.push_back(value);
+    else
+      addLeaves(graph.problem.values[value].op);
+  unexplored = std::move(kept);
+  explore(known);
+  orderNodes();
+  findAvailability();
+}
+
+/// Producers first.
+void Rolling::orderNodes() {
   opNodes.clear();
-  for (OpId op : nodeOpsInOrder)
-    if (opNodeStamp[op] == stamp)
+  // Of many, a scan is faster than sorting, which takes longer than the cut.
+  if (nodes.size() > nodesInOrder.size() / 16) {
+    nodes.clear();
+    for (ValueId value : nodesInOrder)
+      if (nodeStamp[value] == stamp)
+        nodes.push_back(value);
+    for (OpId op : nodeOpsInOrder)
+      if (opNodeStamp[op] == stamp)
+        opNodes.push_back(op);
+    return;
+  }
+  std::sort(nodes.begin(), nodes.end(), [&](ValueId a, ValueId b) {
+    return std::pair(graph.problem.values[a].op, a) <
+           std::pair(graph.problem.values[b].op, b);
+  });
+  for (ValueId value : nodes)
+    if (OpId op = graph.problem.values[value].op;
+        opNodes.empty() || opNodes.back() != op)
       opNodes.push_back(op);
 }
 
@@ -215,9 +274,14 @@ void Rolling::settle(const Burst &pending, OpId root) {
   if (!borderCrossed)
     collectForRecompute();
   pinReads(root);
-  buildNodes();
-  findAvailability();
+  // Before the border, room depends on all nodes.
+  buildNodes(borderCrossed ? floorPrice() : anyPrice);
+  apply(chooseLabels(roomFor(pending, root)));
+}
 
+/// Bytes for what stands in memory while the next kernel runs, beyond what it
+/// writes itself.
+int64_t Rolling::roomFor(const Burst &pending, OpId root) {
   int64_t room = options.capBytes - transientBytes(pending, root);
   if (options.reserve > 0)
     for (ValueId value : pending)
@@ -232,8 +296,7 @@ void Rolling::settle(const Burst &pending, OpId root) {
       if (resident[value] &&
           availability[nodeIndex[value]] == Availability::dropped)
         room -= graph.slot[value];
-  Labels labels = chooseLabels(room);
-  apply(labels);
+  return room;
 }
 
 /// Writes what the cut wants in memory and is not there, drops the rest.
@@ -306,8 +369,7 @@ Guide Rolling::makeGuide(const RollOptions &newOptions,
     otherStamp[value] = stamp;
   collectDemand(until);
   pinReads(until);
-  buildNodes();
-  findAvailability();
+  buildNodes(anyPrice);
   int64_t room = options.capBytes - transientBytes({}, until);
   room -= static_cast<int64_t>(options.reserve *
                                static_cast<double>(options.capBytes));

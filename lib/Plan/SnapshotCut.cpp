@@ -54,8 +54,8 @@ int64_t Rolling::againPs(OpId op) const {
   if (toMemory)
     time += static_cast<double>(graph.movePs(2 * ownBytes));
   time += options.readWeight *
-          static_cast<double>(
-              graph.movePs(std::max<int64_t>(0, readBytes - ownBytes))) *
+          static_cast<double>(graph.movePs(std::max<int64_t>(
+              0, readBytes + graph.argumentBytes[op] - ownBytes))) *
           static_cast<double>(readers);
   return static_cast<int64_t>(time);
 }
@@ -101,6 +101,7 @@ void Rolling::buildNetwork() {
     OpId op = opNodes[i];
     bool never =
         forced[i] > 0 || graph.once[op] ||
+        (options.runOnce && (*options.runOnce)[op]) ||
         (graph.rooted[op] && !options.repeatAnchors && !recomputed(op));
     cut.addArc(opIndex[op], sinkNode, never ? MinCut::infinite : again[op]);
     if (never)
@@ -169,65 +170,99 @@ void Rolling::evaluate(Labels &labels) const {
       labels.cost += static_cast<double>(again[opNodes[i]]);
 }
 
-/// The cheapest labels found whose bytes fit \p room: from the floor price up
-/// until something fits, then towards the price where both sides cost the same.
+/// The network as `buildNetwork` left it.
+void Rolling::forgetPrices() {
+  cut = freshCut;
+  keepCapacity = freshCapacity;
+}
+
+/// The cheapest labels found whose bytes fit \p room.
 Rolling::Labels Rolling::chooseLabels(int64_t room) {
-  double unit = 1e6 / static_cast<double>(graph.problem.bytesPerMicrosecond);
   buildNetwork();
-  Labels cheaper = solveAt(options.floorPrice * unit);
-  if (cheaper.bytes <= room || !cheaper.feasible)
-    return cheaper;
+  Labels atFloor = solveAt(floorPrice());
+  if (atFloor.bytes <= room || !atFloor.feasible)
+    return atFloor;
   int64_t pinnedBytes = 0;
   for (ValueId value : nodes)
     if (pinStamp[value] == stamp)
       pinnedBytes += graph.slot[value];
   overfull += pinnedBytes > room;
-  constexpr double highest = 1e6;
+  // The price hardly changes from one kernel to the next.
+  double start = pinnedBytes > room
+                     ? highestPrice()
+                     : std::max({floorPrice(), 0.25 * pricePerByte(),
+                                 lastPrice / priceStep});
+  if (exploredUpTo < anyPrice)
+    extendNodes(pinnedBytes > room || lastPrice == 0
+                    ? anyPrice
+                    : lastPrice * priceStep * priceStep * priceStep);
+  std::optional<Corner> corner = findCorner(room, start);
+  if (!corner) {
+    extendNodes(anyPrice);
+    corner = findCorner(room, start);
+  }
+  return roundAt(*corner, room);
+}
+
+/// From \p price up until something fits \p room, then towards the price where
+/// both sides cost the same. Nothing if there are not nodes enough for prices
+/// that high.
+std::optional<Rolling::Corner> Rolling::findCorner(int64_t room, double price) {
+  buildNetwork();
+  freshCut = cut;
+  freshCapacity = keepCapacity;
+  Corner corner;
+  corner.cheaper = solveAt(floorPrice());
+  corner.fitting = corner.cheaper;
   savedCut = cut;
   std::vector<int64_t> savedCapacity = keepCapacity;
-  Labels fitting = cheaper;
-  double price = pinnedBytes > room ? highest * unit
-                                    : std::max(options.floorPrice, 0.25) * unit;
-  while (fitting.bytes > room) {
-    fitting = solveAt(price);
-    if (fitting.bytes > room) {
-      if (price >= highest * unit)
-        return fitting;
-      cheaper = fitting;
-      savedCut = cut;
-      savedCapacity = keepCapacity;
-    }
-    price *= 4;
+  for (; corner.fitting.bytes > room; price *= priceStep) {
+    if (price * priceStep > exploredUpTo)
+      return std::nullopt;
+    corner.fitting = solveAt(price);
+    if (corner.fitting.bytes <= room)
+      break;
+    if (price >= highestPrice())
+      return corner;
+    corner.cheaper = corner.fitting;
+    savedCut = cut;
+    savedCapacity = keepCapacity;
   }
-  for (int step = 0; step < 8 && cheaper.bytes > fitting.bytes; ++step) {
-    double middle = (fitting.cost - cheaper.cost) /
-                    static_cast<double>(cheaper.bytes - fitting.bytes);
-    if (!(middle > cheaper.price * 1.0001) || middle >= fitting.price * 0.9999)
+  if (corner.fitting.price < highestPrice())
+    lastPrice = corner.fitting.price;
+  for (int step = 0; step < 8; ++step) {
+    double middle = corner.crossing();
+    if (!(middle > corner.cheaper.price * 1.0001) ||
+        middle >= corner.fitting.price * 0.9999)
       break;
     cut = savedCut;
     keepCapacity = savedCapacity;
     Labels next = solveAt(middle);
+    if (next.bytes == corner.fitting.bytes ||
+        next.bytes == corner.cheaper.bytes)
+      break;
     if (next.bytes <= room) {
-      if (next.bytes == fitting.bytes)
-        break;
-      fitting = std::move(next);
+      corner.fitting = std::move(next);
       continue;
     }
-    if (next.bytes == cheaper.bytes)
-      break;
-    cheaper = std::move(next);
+    corner.cheaper = std::move(next);
     savedCut = cut;
     savedCapacity = keepCapacity;
   }
-  Labels best = fitting;
-  moveBack(best, cheaper, room);
+  return corner;
+}
+
+/// What fits between both sides of \p corner and beyond.
+Rolling::Labels Rolling::roundAt(const Corner &corner, int64_t room) {
+  if (corner.fitting.bytes > room)
+    return corner.fitting;
+  Labels best = corner.fitting;
+  moveBack(best, corner.cheaper, room);
   // Farther corners differ in more: worse on the whole, but what is small
   // there may fill the last gap.
-  constexpr double farther = 4;
-  double corner = fitting.price;
-  buildNetwork();
-  Labels below = solveAt(corner / farther);
-  Labels above = solveAt(corner * farther);
+  forgetPrices();
+  Labels below = solveAt(corner.fitting.price / priceStep);
+  Labels above = solveAt(corner.fitting.price * priceStep);
   moveBack(above, below, room);
   if (above.bytes <= room && above.cost < best.cost)
     best = std::move(above);

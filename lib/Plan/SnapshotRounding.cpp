@@ -151,7 +151,7 @@ void Rolling::moveBack(Labels &labels, const Labels &cheaper,
 /// what is larger than the rest cannot be kept.
 void Rolling::fill(Labels &labels, int64_t room) {
   int64_t rest = room - labels.bytes;
-  double unit = 1e6 / static_cast<double>(graph.problem.bytesPerMicrosecond);
+  double unit = pricePerByte();
   if (rest <= 0 || !labels.feasible)
     return;
   int32_t base = 2 + static_cast<int32_t>(nodes.size());
@@ -166,16 +166,19 @@ void Rolling::fill(Labels &labels, int64_t room) {
   }
   if (!any)
     return;
+  forgetPrices();
+  double charge = 0; // of a byte, so far
   for (double price = std::max(options.floorPrice, 0.25); price < 1e4;
        price *= 4) {
-    buildNetwork();
+    double more = price - charge;
     for (size_t i = 0; i < nodes.size(); ++i)
-      if (keepArc[i] >= 0)
+      if (keepArc[i] >= 0 && (charged[i] >= 0 || charge == 0))
         cut.raise(
             keepArc[i],
             charged[i] < 0
                 ? MinCut::infinite
-                : std::llround(price * unit * static_cast<double>(charged[i])));
+                : std::llround(more * unit * static_cast<double>(charged[i])));
+    charge = price;
     Labels next = readLabels(price);
     if (!next.feasible)
       return;

@@ -12,9 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "BudgetWalk.h"
+#include "BudgetSearch.h"
 #include "FirstPlan.h"
-#include "ckpt/Plan/Baselines.h"
 #include "ckpt/Plan/Budget.h"
 
 #include <algorithm>
@@ -22,91 +21,6 @@
 #include <string>
 
 using namespace ckpt::plan;
-
-namespace {
-
-/// Where the search for the right cap of one setting stands.
-struct Attempt {
-  Setting setting;
-  double cap = 0;
-  /// Largest cap whose plan fitted, smallest whose plan did not.
-  double fits = 0;
-  double exceeds = 0;
-  double score = 0;
-  int runs = 0;
-  bool finished = false;
-};
-
-/// What one walk came to.
-struct Outcome {
-  Draft draft;
-  /// Set if slots were placed.
-  std::optional<Solution> solution;
-  /// What it needs: its arena, or its live bytes if no slots were placed.
-  std::optional<int64_t> bytes;
-  double score = 0;
-  int64_t foundMs = 0;
-};
-
-class BudgetSearch {
-public:
-  BudgetSearch(const Problem &problem, int64_t budgetBytes,
-               const SolverOptions &options)
-      : problem(problem), budget(budgetBytes), options(options),
-        graph(problem, options.fusion),
-        walks{{graph, options, loose}, {graph, options, loose}} {}
-  BudgetResult run();
-
-private:
-  bool tryUnlimited();
-  void polish();
-  void enterPlan(Plan plan);
-  void runRounds();
-  void runRound(int round);
-  void runAttempts(const std::vector<Attempt *> &batch);
-  void chooseNextCap(Attempt &attempt, std::optional<int64_t> bytes);
-  void runLadder();
-  Outcome judge(Draft draft) const;
-  void enter(Outcome &outcome);
-  void keepIfSmallest(const Solution &solution);
-  void measureRate(const Draft &draft);
-  WalkLimits limits() const;
-  double scoreOf(const Verdict &verdict) const;
-  /// Whether \p share of the time is over. Without a limit it never is.
-  bool isOver(double share = 1) {
-    bool over = options.timeLimitMs > 0 &&
-                static_cast<double>(watch.ms()) >
-                    share * static_cast<double>(options.timeLimitMs);
-    result.stoppedByClock |= over && share == 1;
-    return over;
-  }
-  /// Rounds go on a little beyond the limit while there is no plan: those of
-  /// the ladder, which come then, fit but cost much.
-  bool roundsAreOver() { return isOver(result.best ? 1 : 1.25); }
-
-  const Problem &problem;
-  const int64_t budget;
-  const SolverOptions &options;
-  Stopwatch watch;
-  Graph graph;
-  LooseWalks loose;
-  BudgetWalk walks[2];
-  BudgetResult result;
-  std::vector<Attempt> attempts;
-  /// Of the plan that recomputes nothing.
-  int64_t unlimitedBytes = 0;
-  Plan unlimitedPlan;
-  /// Time per FLOP, and the least time without what is recomputed.
-  double nsPerFlop = 0;
-  double leastNs = std::numeric_limits<double>::max();
-  double bestScore = std::numeric_limits<double>::max();
-};
-
-} // namespace
-
-/// Extra FLOPs count on top of their time as if they took it several times
-/// more: what is bound by memory here may be bound by arithmetic elsewhere.
-static constexpr double flopWeight = 5;
 
 double BudgetSearch::scoreOf(const Verdict &verdict) const {
   return static_cast<double>(verdict.timeNs) +
@@ -143,9 +57,7 @@ void BudgetSearch::measureRate(const Draft &draft) {
 }
 
 /// Places the slots of a plan that may be the best.
-Outcome BudgetSearch::judge(Draft draft) const {
-  // Where simple orders miss the budget by more, a search rarely helps.
-  constexpr double worthSearching = 1.03;
+Outcome BudgetSearch::judge(Draft draft, double worthSearching) const {
   Outcome outcome;
   if (!draft.usable())
     return outcome;
@@ -166,17 +78,17 @@ Outcome BudgetSearch::judge(Draft draft) const {
   return outcome;
 }
 
-/// Makes what fits the best, if it is.
-void BudgetSearch::enter(Outcome &outcome) {
+/// Makes what fits the best, and says whether it is.
+bool BudgetSearch::enter(Outcome &outcome) {
   measureRate(outcome.draft);
   if (!outcome.bytes)
-    return;
+    return false;
   if (options.onPlan)
     options.onPlan(outcome.draft.plan, outcome.draft.verdict);
   outcome.score = scoreOf(outcome.draft.verdict);
   if (!outcome.solution || *outcome.bytes > budget ||
       outcome.score >= bestScore)
-    return;
+    return false;
   if (!result.best)
     result.firstPlanMs = outcome.foundMs;
   bestScore = outcome.score;
@@ -186,6 +98,7 @@ void BudgetSearch::enter(Outcome &outcome) {
         "found a plan of " + formatBytes(*outcome.bytes) + " with " +
         formatCount(outcome.solution->verdict.extraFlops) + " extra FLOPs");
   result.best = std::move(*outcome.solution);
+  return true;
 }
 
 void BudgetSearch::keepIfSmallest(const Solution &solution) {
@@ -196,9 +109,10 @@ void BudgetSearch::keepIfSmallest(const Solution &solution) {
 
 /// Walks at most two attempts at once.
 void BudgetSearch::runAttempts(const std::vector<Attempt *> &batch) {
-  WalkLimits now = limits();
   auto walk = [&](size_t lane) {
     const Attempt &attempt = *batch[lane];
+    WalkLimits now = limits();
+    now.runOnce = attempt.runOnce.empty() ? nullptr : &attempt.runOnce;
     return judge(walks[lane].run(attempt.setting, attempt.cap, budget, now));
   };
   std::future<Outcome> other;
@@ -209,46 +123,15 @@ void BudgetSearch::runAttempts(const std::vector<Attempt *> &batch) {
     outcomes[1] = other.get();
   for (size_t lane = 0; lane < batch.size(); ++lane) {
     Attempt &attempt = *batch[lane];
-    enter(outcomes[lane]);
+    if (enter(outcomes[lane])) {
+      bestSetting = attempt.setting;
+      bestCap = attempt.cap;
+    }
     ++attempt.runs;
     attempt.score = outcomes[lane].score;
-    chooseNextCap(attempt, outcomes[lane].bytes);
+    attempt.bytes = outcomes[lane].bytes;
+    chooseNextCap(attempt, budget);
   }
-}
-
-/// By what to scale a cap whose plan fits only \p ratio of itself. Near the
-/// least memory a small step often helps and a large one makes walks run away.
-static double shrink(double ratio) {
-  if (ratio < 0.85)
-    return 0.998 * ratio;
-  return std::clamp(0.998 * ratio, 0.965, 0.995);
-}
-
-/// Between the closest cap that fitted and the closest that did not, guessed
-/// from what the plan really needs.
-void BudgetSearch::chooseNextCap(Attempt &attempt,
-                                 std::optional<int64_t> bytes) {
-  double target = static_cast<double>(budget);
-  double next = attempt.cap;
-  if (bytes && *bytes <= budget) {
-    attempt.fits = std::max(attempt.fits, attempt.cap);
-    next *= target / static_cast<double>(std::max<int64_t>(*bytes, 1));
-    if (static_cast<double>(*bytes) > 0.995 * target)
-      attempt.finished = true;
-  } else {
-    attempt.exceeds = attempt.exceeds > 0
-                          ? std::min(attempt.exceeds, attempt.cap)
-                          : attempt.cap;
-    next *= bytes ? shrink(target / static_cast<double>(*bytes)) : 0.96;
-  }
-  bool inside = next > attempt.fits * 1.002 &&
-                (attempt.exceeds == 0 || next < attempt.exceeds * 0.998);
-  if (!inside && attempt.exceeds > 0 && attempt.fits > 0)
-    next = (attempt.fits + attempt.exceeds) / 2;
-  if (attempt.exceeds > 0 && attempt.fits > attempt.exceeds * 0.99)
-    attempt.finished = true;
-  attempt.finished |= next < 1 || next > 8 * target;
-  attempt.cap = next;
 }
 
 /// All settings once; later rounds leave out those far behind.
@@ -271,9 +154,7 @@ void BudgetSearch::runRound(int round) {
       runAttempts(batch);
       if (result.best)
         break;
-      batch.erase(std::remove_if(batch.begin(), batch.end(),
-                                 [](Attempt *each) { return each->finished; }),
-                  batch.end());
+      dropFinished(batch);
     }
     batch.clear();
   }
@@ -292,45 +173,13 @@ bool BudgetSearch::tryUnlimited() {
   return outcome.bytes && *outcome.bytes <= budget;
 }
 
-static Plan withoutSlots(Plan plan) {
-  for (Kernel &kernel : plan.kernels) {
-    kernel.offsets.clear();
-    kernel.workspaceOffset = -1;
-  }
-  plan.arenaBytes = 0;
-  return plan;
-}
-
-void BudgetSearch::enterPlan(Plan plan) {
-  Draft draft;
-  draft.verdict = validate(problem, plan, false);
-  if (!draft.verdict.error.empty())
-    return;
-  draft.plan = std::move(plan);
-  Outcome outcome = judge(std::move(draft));
-  enter(outcome);
-}
-
-/// Where launches count, moving and repeating whole kernels of the plan without
-/// a limit can be better than any walk; and a walk may repeat what it had room
-/// to keep. Both take a simulation per kernel and are left out where that is
-/// long.
-void BudgetSearch::polish() {
-  constexpr size_t mostMoved = 500, mostSimulated = 200000;
-  if (unlimitedPlan.kernels.size() <= mostMoved)
-    if (std::optional<Solution> moved =
-            repeatKernels(problem, unlimitedPlan, budget))
-      enterPlan(withoutSlots(std::move(moved->plan)));
-  if (!result.best)
-    return;
-  size_t repeats = 0;
-  for (const Instance &instance : result.best->verdict.instances)
-    repeats += instance.recomputed;
-  if (repeats * result.best->plan.kernels.size() > mostSimulated)
-    return;
-  Plan plan = withoutSlots(result.best->plan);
-  dropRepeats(problem, plan, budget);
-  enterPlan(std::move(plan));
+/// Whether so much is made again that some of it may be worth making again more
+/// than once.
+bool BudgetSearch::isDeep() const {
+  constexpr double much = 0.15;
+  return !result.best ||
+         nsPerFlop * static_cast<double>(result.best->verdict.extraFlops) >
+             much * leastNs;
 }
 
 void BudgetSearch::runRounds() {
@@ -344,9 +193,16 @@ void BudgetSearch::runRounds() {
   runAttempts({&attempts[0], &attempts[1]});
   if (tryUnlimited())
     return;
+  if (searchFixedKernels())
+    return;
+  runRound(0);
+  if (isDeep())
+    tryChains();
   int rounds = options.timeLimitMs > 0 ? mostRounds : 1;
-  for (int round = 0; round < rounds && !roundsAreOver(); ++round)
+  for (int round = 1; round < rounds && !roundsAreOver(); ++round)
     runRound(round);
+  spareRepeats();
+  refit();
   polish();
 }
 

@@ -11,8 +11,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 using namespace ckpt::plan;
+
+/// Products of two 64-bit figures.
+__extension__ typedef __int128 Wide;
 
 TimeBound::TimeBound(const Graph &graph)
     : graph(graph), problem(graph.problem), floor(graph) {
@@ -46,7 +50,8 @@ void TimeBound::findWritten() {
       for (const Read &read : problem.ops[op].reads)
         if (read.need != Need::Inline || problem.ops[op].kind == OpKind::Opaque)
           needed[read.value] = 1;
-  std::vector<int64_t> throughViews(numValues, 0), smallest(numValues, 0);
+  std::vector<int64_t> throughViews(numValues, 0), smallest(numValues, 0),
+      fewest(numValues, 0);
   for (size_t op = problem.ops.size(); op-- > 0;) {
     if (!graph.live[op])
       continue;
@@ -57,16 +62,21 @@ void TimeBound::findWritten() {
       int64_t bytes =
           isWhole ? v.bytes : std::min(v.bytes, throughViews[value]);
       smallest[value] = v.bytes;
+      fewest[value] = v.elements;
       for (OpId user : graph.users[value])
-        if (problem.ops[user].kind == OpKind::View)
-          smallest[value] = std::min(
-              smallest[value], smallest[problem.ops[user].results.front()]);
+        if (problem.ops[user].kind == OpKind::View) {
+          ValueId view = problem.ops[user].results.front();
+          smallest[value] = std::min(smallest[value], smallest[view]);
+          fewest[value] = std::min(fewest[value], fewest[view]);
+        }
       if (!isResult && graph.isView(value))
         throughViews[problem.ops[op].reads.front().value] += bytes;
       else if (bytes > 0)
         written.push_back({value,
                            bytes,
                            isResult ? v.bytes : smallest[value],
+                           isResult ? v.elements : fewest[value],
+                           {},
                            {},
                            {},
                            {},
@@ -138,12 +148,33 @@ void TimeBound::findWriters() {
       follow(forms, false, forms.max_size());
     smallestOutput[op] = smallestForm();
     for (ValueId value : forms)
-      if (int32_t index = writtenIndex[value]; index != none)
-        written[index].writers.push_back(static_cast<OpId>(op));
+      if (int32_t index = writtenIndex[value]; index != none) {
+        Written &item = written[index];
+        item.writers.push_back(static_cast<OpId>(op));
+        if (item.writers.size() == 1)
+          findEpilogue(item);
+      }
     if (anchor.kind != OpKind::Opaque)
       follow(forms, true, mostForms);
     smallestAgain[op] = forms.size() < mostForms ? smallestForm() : 0;
   }
+}
+
+/// The first kernel of an anchor holds all between the anchor and what it
+/// writes, as none of that has run before. Views take no time.
+void TimeBound::findEpilogue(Written &item) {
+  constexpr size_t most = 64;
+  std::vector<OpId> &ops = item.epilogue;
+  auto enter = [&](ValueId value) {
+    OpId op = problem.values[value].op;
+    if (op != none && op != item.writers.front() && depends[op] &&
+        ops.size() < most && std::find(ops.begin(), ops.end(), op) == ops.end())
+      ops.push_back(op);
+  };
+  enter(item.value);
+  for (size_t i = 0; i < ops.size(); ++i)
+    for (const Read &read : problem.ops[ops[i]].reads)
+      enter(read.value);
 }
 
 /// Walks back from a value to the anchors behind which it can be computed.
@@ -283,6 +314,26 @@ void TimeBound::addElsewhere() {
   }
 }
 
+/// Arithmetic between an anchor and what its first kernel writes: each op makes
+/// at least the elements that one output has.
+int64_t TimeBound::epiloguePs(const std::vector<const Written *> &items) const {
+  std::map<OpId, int64_t> perOp;
+  for (const Written *item : items)
+    for (OpId id : item->epilogue) {
+      const Op &op = problem.ops[id];
+      int64_t elements = 1;
+      for (ValueId result : op.results)
+        elements = std::max(elements, problem.values[result].elements);
+      Wide ps = Wide(op.computePs) *
+                std::min(item->epilogueElements, elements) / elements;
+      perOp[id] = std::max(perOp[id], static_cast<int64_t>(ps));
+    }
+  int64_t sum = 0;
+  for (auto [id, ps] : perOp)
+    sum += std::min(ps, INT64_MAX / 64 - sum);
+  return sum;
+}
+
 /// The least time of the first kernel of \p anchor and of the writing of
 /// \p mine, over all ways to write some of them there.
 int64_t TimeBound::cheapest(OpId anchor,
@@ -291,10 +342,12 @@ int64_t TimeBound::cheapest(OpId anchor,
   for (size_t subset = 0; subset < size_t{1} << mine.size(); ++subset) {
     int64_t bytes = 0, ns = 0;
     std::vector<ValueId> outputs;
+    std::vector<const Written *> items;
     for (size_t i = 0; i < mine.size(); ++i)
       if (subset >> i & 1) {
         bytes += mine[i]->epilogueBytes;
         outputs.push_back(mine[i]->value);
+        items.push_back(mine[i]);
       } else {
         ns += mine[i]->elsewhereNs;
       }
@@ -302,8 +355,8 @@ int64_t TimeBound::cheapest(OpId anchor,
       continue;
     bytes = std::max(bytes, smallestOutput[anchor]) +
             floor.readBytes(anchor, outputs);
-    best =
-        std::min(best, ns + floor.timeNs(problem.ops[anchor].computePs, bytes));
+    int64_t computePs = problem.ops[anchor].computePs + epiloguePs(items);
+    best = std::min(best, ns + floor.timeNs(computePs, bytes));
   }
   return best;
 }

@@ -16,11 +16,13 @@ struct Written {
   /// The fewest bytes that serve everybody who needs it in memory.
   int64_t bytes;
   /// The fewest that a kernel with an anchor writes of it.
-  int64_t epilogueBytes;
+  int64_t epilogueBytes, epilogueElements;
   /// Ops that read it, or a view of it, from memory.
   std::vector<OpId> readers;
   /// Anchors whose first kernels can write it.
   std::vector<OpId> writers;
+  /// The ops between the first of `writers` and it, in its first kernel.
+  std::vector<OpId> epilogue;
   /// Anchors whose kernels can write it when they run again.
   std::vector<OpId> repeaters;
   /// Whether `repeaters` is complete.
@@ -52,12 +54,14 @@ private:
   void findDependents(OpId anchor);
   void follow(std::vector<ValueId> &forms, bool mayBeFar, size_t most);
   void findWriters();
+  void findEpilogue(Written &item);
   void findRepeaters(Written &item);
   void chooseApart();
   void addElsewhere();
   bool neverTogether(const Written &left, const Written &right) const;
   void addKernels();
   int64_t cheapest(OpId anchor, const std::vector<const Written *> &mine);
+  int64_t epiloguePs(const std::vector<const Written *> &items) const;
 
   const Graph &graph;
   const Problem &problem;

@@ -13,6 +13,7 @@
 #include "ckpt/Plan/Validate.h"
 
 #include <functional>
+#include <memory>
 #include <optional>
 
 namespace ckpt::plan {
@@ -71,19 +72,30 @@ struct BudgetResult {
 BudgetResult solveBudget(const Problem &problem, int64_t budgetBytes,
                          const SolverOptions &options);
 
+/// That a plan runs `op` again after a moment, or that it does not.
+struct Decision {
+  OpId op = none;
+  bool again = false;
+};
+
 /// The moment at which the kernel of `anchor` first runs, in plans in which
-/// `before` has run by then and `after` has not (`none`: nothing is said), and
-/// the price of a byte there.
+/// `before` has run by then and `after` has not (`none`: nothing is said) and
+/// which obey the decisions, and the price of a byte there.
 struct BoundCase {
   OpId anchor = none, before = none, after = none;
   int64_t price = 0;
+  std::vector<Decision> decisions = {};
 };
 
+class BoundSearch;
+
 /// Lower bounds that hold for any order, any fusion and any number of
-/// recomputations of kernels that obey the rules: computed once, then asked
-/// for every budget. (Snapshot relaxation: first execution of one anchor.)
+/// recomputations of kernels that obey the rules. What does not depend on the
+/// budget is computed once; a budget is then refined at some moments. (Snapshot
+/// relaxation: first execution of one anchor.)
 class Bound {
 public:
+  /// \p problem must outlive the bound.
   explicit Bound(const Problem &problem);
   /// No plan with an arena of \p budgetBytes has fewer extra FLOPs.
   int64_t extraFlops(int64_t budgetBytes) const;
@@ -91,37 +103,19 @@ public:
   /// (scope: any plan; bandwidth and launches included).
   int64_t timeNs(int64_t budgetBytes) const;
   /// No plan has a smaller arena.
-  int64_t minimumBytes() const { return minimum; }
+  int64_t minimumBytes() const;
 
   /// What `extraFlops` and `minimumBytes` follow from: every plan obeys one of
-  /// the cases. Prices of the first are in FLOPs / `flopScale` per byte. Empty
-  /// where the bound is 0 for lack of anything better.
+  /// the cases. Those of one moment stand together, and the decisions of each
+  /// are the way to a leaf of one binary tree. Prices of the first are in FLOPs
+  /// / `flopScale` per byte. Empty where the bound is 0 for lack of anything
+  /// better.
   static constexpr int64_t flopScale = 16;
   std::vector<BoundCase> extraFlopsCases(int64_t budgetBytes) const;
-  std::optional<BoundCase> minimumCase() const { return tightest; }
+  std::optional<BoundCase> minimumCase() const;
 
 private:
-  /// extra >= (value - price * (budget - room)) / scale.
-  struct Line {
-    int64_t value;
-    int64_t price;
-    int64_t room;
-  };
-  using Lines = std::vector<Line>;
-  /// Every plan obeys all lines of one case of each group.
-  using Groups = std::vector<std::vector<Lines>>;
-  static std::pair<const Line *, int64_t>
-  bestLine(const Lines &lines, int64_t budgetBytes, int64_t scale);
-  static std::pair<size_t, int64_t>
-  bestGroup(const Groups &groups, int64_t budgetBytes, int64_t scale);
-
-  Groups flopGroups, timeGroups;
-  /// Of each case of each group, at no price.
-  std::vector<std::vector<BoundCase>> moments;
-  int64_t minimum = 0;
-  std::optional<BoundCase> tightest;
-  /// No plan is faster, whatever its arena.
-  int64_t unlimitedNs = 0;
+  std::shared_ptr<const BoundSearch> search;
 };
 
 /// What the exhaustive search minimises first; the other one breaks ties.

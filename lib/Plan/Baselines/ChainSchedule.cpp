@@ -12,25 +12,38 @@ using namespace ckpt::plan;
 // Stages of kernels
 //===----------------------------------------------------------------------===//
 
-KernelChain::KernelChain(const KernelGraph &graph, const Stages &stages)
-    : graph(graph), count(stages.count), stageOf(graph.nodes.size(), 0),
+KernelChain::KernelChain(const KernelGraph &graph,
+                         const std::vector<int32_t> &stageOfOp, int32_t count,
+                         Backward backward)
+    : graph(graph), count(count), stageOf(graph.nodes.size(), 0),
       alwaysHeld(graph.problem.values.size(), 0) {
-  assignForward(stages);
-  assignBackward();
+  for (const KernelNode &node : graph.nodes)
+    for (ValueId value : node.kernel.outputs)
+      largestSlot = std::max(largestSlot, graph.slot(value));
+  assignForward(stageOfOp);
+  assignBackward(backward);
   collectInputs();
   collectTapes();
 }
 
-void KernelChain::assignForward(const Stages &stages) {
+void KernelChain::assignForward(const std::vector<int32_t> &stageOfOp) {
   for (size_t id = 0; id < graph.nodes.size(); ++id) {
     const KernelNode &node = graph.nodes[id];
     if (node.backward)
       continue;
     for (OpId op : node.kernel.ops)
-      stageOf[id] = std::max(stageOf[id], stages.ofOp[op]);
+      stageOf[id] = std::max(stageOf[id], stageOfOp[op]);
     for (ValueId value : node.reads)
       stageOf[id] = std::max(stageOf[id], stageOf[graph.maker[value]]);
   }
+}
+
+bool KernelChain::isSource(ValueId value) const {
+  const KernelNode &node = graph.nodes[graph.maker[value]];
+  if (node.backward || !node.reads.empty() || !graph.mayDrop(value))
+    return false;
+  return std::none_of(node.kernel.ops.begin(), node.kernel.ops.end(),
+                      [&](OpId op) { return isAnchor(graph.problem.ops[op]); });
 }
 
 /// The last stage that has the value as an input; its own if none has.
@@ -42,24 +55,77 @@ int32_t KernelChain::lastForwardStage(ValueId value) const {
   return last;
 }
 
-void KernelChain::assignBackward() {
+/// The same, where the value also passes to the backward parts of later stages.
+int32_t KernelChain::lastStage(ValueId value) const {
+  int32_t last = stageOf[graph.maker[value]];
+  for (int32_t reader : graph.readers[value])
+    last = std::max(last, stageOf[reader]);
+  return last;
+}
+
+bool KernelChain::isSmall(ValueId value) const {
+  constexpr int64_t share = 256;
+  return graph.slot(value) <= largestSlot / share;
+}
+
+/// By backward node: the stage for which it has to run at the latest, since it
+/// or one that depends on it reads what that stage makes.
+std::vector<int32_t> KernelChain::latestStages() const {
+  std::vector<int32_t> latest(graph.nodes.size(), 0);
+  for (size_t id = graph.nodes.size(); id-- > 0;) {
+    const KernelNode &node = graph.nodes[id];
+    if (!node.backward)
+      continue;
+    for (ValueId value : node.reads)
+      if (!isBackward(value) && !isSource(value) && !isSmall(value))
+        latest[id] = std::max(latest[id], stageOf[graph.maker[value]]);
+    for (ValueId value : node.kernel.outputs)
+      for (int32_t reader : graph.readers[value])
+        latest[id] = std::max(latest[id], latest[reader]);
+  }
+  return latest;
+}
+
+void KernelChain::assignBackward(Backward backward) {
+  std::vector<int32_t> latest = latestStages();
+  auto readsNothing = [&](int32_t id) { return graph.nodes[id].reads.empty(); };
   int32_t lastEffect = count - 1;
   for (size_t id = 0; id < graph.nodes.size(); ++id) {
     const KernelNode &node = graph.nodes[id];
     if (!node.backward)
       continue;
-    int32_t stage = count - 1;
-    for (ValueId value : node.reads)
-      stage = std::min(stage, graph.nodes[graph.maker[value]].backward
-                                  ? stageOf[graph.maker[value]]
-                                  : lastForwardStage(value));
+    int32_t stage = count - 1, made = none;
+    for (ValueId value : node.reads) {
+      int32_t maker = graph.maker[value];
+      if (isBackward(value)) {
+        if (!readsNothing(maker))
+          stage = std::min(stage, stageOf[maker]);
+      } else if (!isSource(value)) {
+        made = std::max(made, stageOf[maker]);
+        if (backward == Backward::Early)
+          stage = std::min(stage, lastForwardStage(value));
+      }
+    }
+    if (backward == Backward::Late && made != none)
+      stage = std::min(stage, made);
+    stageOf[id] = std::max(stage, latest[id]);
     for (OpId op : node.kernel.ops)
       if (graph.problem.ops[op].hasEffects)
-        stage = lastEffect = std::min(stage, lastEffect);
-    stageOf[id] = stage;
+        stageOf[id] = lastEffect = std::min(stageOf[id], lastEffect);
+  }
+  // What reads nothing waits for its first reader.
+  for (size_t id = graph.nodes.size(); id-- > 0;) {
+    const KernelNode &node = graph.nodes[id];
+    int32_t first = none;
+    for (ValueId value : node.kernel.outputs)
+      for (int32_t reader : graph.readers[value])
+        first = std::max(first, stageOf[reader]);
+    if (node.backward && node.reads.empty() && first != none)
+      stageOf[id] = first;
     for (ValueId value : node.reads)
-      alwaysHeld[value] |= !graph.nodes[graph.maker[value]].backward &&
-                           stageOf[graph.maker[value]] > stage;
+      alwaysHeld[value] |= node.backward && !isBackward(value) &&
+                           !isSource(value) &&
+                           stageOf[graph.maker[value]] > stageOf[id];
   }
 }
 
@@ -69,8 +135,8 @@ void KernelChain::collectInputs() {
     if (graph.nodes[id].backward)
       continue;
     for (ValueId value : graph.nodes[id].kernel.outputs)
-      for (int32_t stage = stageOf[id] + 1; stage <= lastForwardStage(value);
-           ++stage)
+      for (int32_t stage = stageOf[id] + 1;
+           stage <= lastStage(value) && !isSource(value); ++stage)
         inputs[stage].push_back(value);
   }
 }
@@ -82,7 +148,8 @@ void KernelChain::collectTapes() {
       continue;
     for (ValueId value : graph.nodes[id].kernel.outputs) {
       const std::vector<int32_t> &readers = graph.readers[value];
-      if (std::any_of(readers.begin(), readers.end(), [&](int32_t reader) {
+      if (!isSource(value) &&
+          std::any_of(readers.begin(), readers.end(), [&](int32_t reader) {
             return graph.nodes[reader].backward &&
                    stageOf[reader] <= stageOf[id];
           }))
@@ -115,6 +182,8 @@ private:
   void hold(const std::vector<ValueId> &values);
   void release(const std::vector<ValueId> &values);
   void runBackward(int32_t stage);
+  void expire(const std::vector<ValueId> &values);
+  void dropExpired(const std::vector<ValueId> &values);
   std::vector<int32_t> forwardUpTo(int32_t stage) const;
   void make(const std::vector<int32_t> &firstTimes,
             const std::vector<ValueId> &wanted);
@@ -138,8 +207,7 @@ private:
 
 /// What the backward pass makes waits for its readers.
 bool Follower::isKept(ValueId value) const {
-  bool waits =
-      graph.nodes[graph.maker[value]].backward || chain.alwaysHeld[value];
+  bool waits = chain.isBackward(value) || chain.alwaysHeld[value];
   return holds[value] > 0 || !graph.mayDrop(value) ||
          (waits && pending[value] > 0);
 }
@@ -220,11 +288,17 @@ void Follower::runBackward(int32_t stage) {
     if (graph.nodes[id].backward && chain.stageOf[id] == stage)
       nodes.push_back(static_cast<int32_t>(id));
   make(nodes, {});
-  if (!hasTape[stage])
-    return;
-  hasTape[stage] = 0;
-  release(chain.tapes[stage]);
-  release(chain.inputs[stage + 1]);
+}
+
+/// From here on, \p values are dropped by who reads them last.
+void Follower::expire(const std::vector<ValueId> &values) {
+  for (ValueId value : values)
+    --holds[value];
+}
+
+void Follower::dropExpired(const std::vector<ValueId> &values) {
+  for (ValueId value : values)
+    dropUnless(value);
 }
 
 void Follower::follow(const ChainStep &step) {
@@ -247,7 +321,23 @@ void Follower::follow(const ChainStep &step) {
   }
   case ChainStep::Kind::Backward:
     runBackward(step.stage);
+    if (hasTape[step.stage]) {
+      release(chain.tapes[step.stage]);
+      release(chain.inputs[step.stage + 1]);
+    }
+    hasTape[step.stage] = 0;
     break;
+  case ChainStep::Kind::BackwardFromInput: {
+    std::vector<ValueId> expired = chain.inputs[step.stage];
+    if (hasTape[step.stage])
+      expired.insert(expired.end(), chain.tapes[step.stage].begin(),
+                     chain.tapes[step.stage].end());
+    hasTape[step.stage] = 0;
+    expire(expired);
+    runBackward(step.stage);
+    dropExpired(expired);
+    break;
+  }
   }
 }
 

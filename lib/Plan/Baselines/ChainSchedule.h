@@ -27,6 +27,10 @@ struct ChainStep {
     /// Runs the backward part of the stage; its tape and the input that went
     /// with it are dropped.
     Backward,
+    /// The same where the input of the stage itself is not needed any more, so
+    /// that both are dropped as the backward part reads them last. The input
+    /// that went with the tape has been dropped so before.
+    BackwardFromInput,
   };
   Kind kind;
   int32_t stage;
@@ -35,26 +39,45 @@ struct ChainStep {
 /// The kernels of a plan, by stage.
 class KernelChain {
 public:
-  KernelChain(const KernelGraph &graph, const Stages &stages);
+  KernelChain(const KernelGraph &graph, const Stages &stages)
+      : KernelChain(graph, stages.ofOp, stages.count) {}
+  /// When backward nodes run that could run for several stages: as soon as they
+  /// can, or together with the stage that makes what they read.
+  enum class Backward : uint8_t { Early, Late };
+  /// \p stageOfOp is only asked for ops of forward nodes.
+  KernelChain(const KernelGraph &graph, const std::vector<int32_t> &stageOfOp,
+              int32_t count, Backward backward = Backward::Early);
 
   const KernelGraph &graph;
   int32_t count;
-  /// By node. Backward nodes belong to the stage after whose backward part
-  /// they can run at the earliest.
+  /// By node. Backward nodes belong to no stage before those that make what
+  /// they or their dependents read, if that is not small.
   std::vector<int32_t> stageOf;
-  /// By stage: what later forward nodes read of earlier ones.
+  /// By stage: what its forward nodes and later ones, and their backward parts,
+  /// read of earlier ones.
   std::vector<std::vector<ValueId>> inputs;
   /// By stage: what backward nodes of it and of earlier stages read of what its
   /// forward nodes make.
   std::vector<std::vector<ValueId>> tapes;
-  /// By value: read by backward nodes of stages before the one that makes it;
-  /// kept all the time.
+  /// By value: small, and read by backward nodes of stages before the one that
+  /// makes it; kept all the time.
   std::vector<char> alwaysHeld;
 
+  /// Whether \p value is made from nothing, by a forward node that may repeat:
+  /// nobody keeps it, and whoever reads it has it made.
+  bool isSource(ValueId value) const;
+  bool isBackward(ValueId value) const {
+    return graph.nodes[graph.maker[value]].backward;
+  }
+
 private:
-  void assignForward(const Stages &stages);
-  void assignBackward();
+  int64_t largestSlot = 0;
+  void assignForward(const std::vector<int32_t> &stageOfOp);
+  bool isSmall(ValueId value) const;
+  std::vector<int32_t> latestStages() const;
+  void assignBackward(Backward backward);
   int32_t lastForwardStage(ValueId value) const;
+  int32_t lastStage(ValueId value) const;
   void collectInputs();
   void collectTapes();
 };

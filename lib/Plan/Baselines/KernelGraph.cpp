@@ -26,11 +26,14 @@ void KernelGraph::addNode(const Kernel &kernel) {
   node.workspaceBytes = slotBytes(info.workspaceBytes);
   for (OpId id : kernel.ops) {
     const Op &op = problem.ops[id];
-    node.backward |= op.backward;
     node.mayRepeat &= op.mayRepeat && !op.hasEffects;
     for (ValueId value : op.results)
       node.mayRepeat &= problem.values[value].keep != Keep::Save;
   }
+  node.backward = std::all_of(
+      kernel.outputs.begin(), kernel.outputs.end(), [&](ValueId value) {
+        return problem.ops[problem.values[value].op].backward;
+      });
   for (ValueId value : info.memoryReads) {
     if (problem.values[value].op == none)
       continue;

@@ -22,7 +22,9 @@ struct KernelNode {
   int64_t timeNs = 0;
   int64_t workspaceBytes = 0;
   bool mayRepeat = true;
-  /// Holds an op of the backward pass or depends on one.
+  /// Writes only what ops of the backward pass make, or depends on such a node.
+  /// (What the forward pass makes for the backward pass alone may be computed
+  /// along with something else.)
   bool backward = false;
 };
 

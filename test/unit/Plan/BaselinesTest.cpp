@@ -246,6 +246,7 @@ int64_t advancesOf(const std::vector<ChainStep> &steps, int32_t stages,
       kept.pop_back();
       break;
     case ChainStep::Kind::SaveTape:
+    case ChainStep::Kind::BackwardFromInput:
       ADD_FAILURE() << "no tapes here";
       break;
     case ChainStep::Kind::Backward:

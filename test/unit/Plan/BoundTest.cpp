@@ -90,6 +90,30 @@ TEST(Bound, KnowsThatHeldResultsMayBeMadeLate) {
   EXPECT_EQ(Bound(b.problem).extraFlops(10240), 0);
 }
 
+/// A chain of equal layers there and back. Any price of memory takes fractions
+/// of layers; a plan cannot.
+TEST(Bound, KnowsThatValuesAreKeptWholeOrNotAtAll) {
+  ProblemBuilder b;
+  std::vector<ValueId> hidden = {b.argument(matrix)};
+  for (int layer = 0; layer < 3; ++layer)
+    hidden.push_back(b.contraction({memory(hidden.back())}, matrix));
+  ValueId back = b.contraction({memory(hidden.back())}, part);
+  for (size_t layer = hidden.size() - 1; layer-- > 0;)
+    back = b.contraction({memory(back), memory(hidden[layer])}, part);
+  b.result(back);
+  setFlops(b.problem, 1000);
+  // Two and a half matrices beside the last kernel of the forward pass.
+  int64_t bytes = 2 * 4096 + 2560;
+  std::optional<Plan> plan = solveReference(b.problem, bytes);
+  ASSERT_TRUE(plan);
+  ASSERT_EQ(validate(b.problem, *plan, false).extraFlops, 1000);
+  EXPECT_EQ(Bound(b.problem).extraFlops(bytes), 1000);
+  bool decides = false;
+  for (const BoundCase &it : Bound(b.problem).extraFlopsCases(bytes))
+    decides |= !it.decisions.empty();
+  EXPECT_TRUE(decides);
+}
+
 /// A product with its epilogue, and a copy of it that no anchor can write: time
 /// of two kernels that read and write what they must.
 TEST(Bound, AddsUpTheTimeOfKernelsThatEveryPlanHas) {
@@ -104,6 +128,23 @@ TEST(Bound, AddsUpTheTimeOfKernelsThatEveryPlanHas) {
   EXPECT_EQ(plan->kernels.size(), 3u);
   EXPECT_EQ(Bound(b.problem).timeNs(INT64_MAX / 4),
             validate(b.problem, *plan, false).timeNs);
+}
+
+/// What follows a product is computed behind it, where it adds to its
+/// arithmetic, or by a kernel of its own.
+TEST(Bound, AddsTheArithmeticOfEpilogues) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix);
+  ValueId product = b.contraction({memory(x)}, matrix);
+  ValueId activated = b.fusible({point(product)}, matrix);
+  b.result(activated);
+  b.opOf(product).computePs = 5'000'000;
+  b.opOf(activated).computePs = 500'000;
+  std::optional<Plan> plan =
+      solveReference(b.problem, INT64_MAX / 4, Objective::Time);
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(validate(b.problem, *plan, false).timeNs, 5500);
+  EXPECT_EQ(Bound(b.problem).timeNs(INT64_MAX / 4), 5500);
 }
 
 /// The repetition that a tight budget needs takes a kernel's time.

@@ -61,7 +61,8 @@ private:
            "[{\"anchor\": " +
            std::to_string(anchor) +
            ", \"before\": -1, \"after\": -1, \"price\": " +
-           std::to_string(price) + ", \"demand\": " + print(demand) +
+           std::to_string(price) +
+           ", \"decisions\": [], \"force\": [], \"demand\": " + print(demand) +
            ", \"keep\": " + print(keep) + ", \"again\": " + print(again) +
            ", \"needs\": " + print(needs) +
            "}]}, \"minimum_bytes_bound\": 0, \"minimum_bytes_evidence\": []}";

@@ -1,5 +1,6 @@
 //===- SolverTest.cpp - Plans and bounds on a training step ---------------===//
 
+#include "ProblemBuilder.h"
 #include "TrainingStep.h"
 
 #include "ckpt/Plan/Solvers.h"
@@ -59,6 +60,22 @@ TEST(SolveUnlimited, WithoutFusionHasOneOpPerKernel) {
   ASSERT_EQ(solution.verdict.error, "");
   for (const Kernel &kernel : solution.plan.kernels)
     EXPECT_EQ(kernel.ops.size(), 1u);
+}
+
+/// Rows gathered from a table: each kernel that computes them inside reads all
+/// of the table.
+TEST(SolveUnlimited, WritesWhatIsGatheredFromALargeArgument) {
+  ProblemBuilder b;
+  ValueId rows = b.fusible({any(b.argument(matrix))}, row);
+  for (int reader = 0; reader < 3; ++reader)
+    b.result(b.reduction({any(rows)}, row));
+  Solution solution = solveUnlimited(b.problem, {});
+  ASSERT_EQ(solution.verdict.error, "");
+  int written = 0;
+  for (const Kernel &kernel : solution.plan.kernels)
+    for (ValueId output : kernel.outputs)
+      written += output == rows;
+  EXPECT_EQ(written, 1);
 }
 
 TEST(SolveUnlimited, WithoutReorderingFollowsTheProgram) {

@@ -1,0 +1,134 @@
+//===- BudgetSearch.h - The search of one budget ----------------*- C++ -*-===//
+//
+// The state that the parts of `solveBudget` share: rounds of walks
+// (SolveBudget.cpp), the caps that they get (NextCap.cpp), walks that spare a
+// repeat of the best plan (SpareRepeats.cpp), and plans made by other methods
+// (OtherPlans.cpp).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_LIB_PLAN_BUDGETSEARCH_H
+#define CKPT_LIB_PLAN_BUDGETSEARCH_H
+
+#include "BlockChain.h"
+#include "BudgetWalk.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace ckpt::plan {
+
+/// Where the search for the right cap of one setting stands.
+struct Attempt {
+  Setting setting;
+  /// See `RollOptions::runOnce`; empty: nothing is said.
+  std::vector<char> runOnce;
+  double cap = 0;
+  /// Largest cap whose plan fitted, smallest whose plan did not, and largest
+  /// below that with which the walk gave up; 0 if there is none.
+  double fits = 0;
+  double exceeds = 0;
+  double givesUp = 0;
+  /// Of the last run.
+  double score = 0;
+  std::optional<int64_t> bytes;
+  int runs = 0;
+  bool finished = false;
+};
+
+/// Moves the cap of \p attempt after a run: between the closest that fitted and
+/// the closest that did not, guessed from what the plan really needs.
+void chooseNextCap(Attempt &attempt, int64_t budgetBytes);
+
+inline void dropFinished(std::vector<Attempt *> &batch) {
+  batch.erase(std::remove_if(batch.begin(), batch.end(),
+                             [](Attempt *each) { return each->finished; }),
+              batch.end());
+}
+
+/// What one walk came to.
+struct Outcome {
+  Draft draft;
+  /// Set if slots were placed.
+  std::optional<Solution> solution;
+  /// What it needs: its arena, or its live bytes if no slots were placed.
+  std::optional<int64_t> bytes;
+  double score = 0;
+  int64_t foundMs = 0;
+};
+
+/// Where simple orders miss the budget by more, a search for places rarely
+/// helps.
+constexpr double nearBudget = 1.03;
+
+/// Extra FLOPs count on top of their time as if they took it several times
+/// more: what is bound by memory here may be bound by arithmetic elsewhere.
+constexpr double flopWeight = 5;
+
+class BudgetSearch {
+public:
+  BudgetSearch(const Problem &problem, int64_t budgetBytes,
+               const SolverOptions &options)
+      : problem(problem), budget(budgetBytes), options(options),
+        graph(problem, options.fusion),
+        walks{{graph, options, loose}, {graph, options, loose}} {}
+  BudgetResult run();
+
+private:
+  bool tryUnlimited();
+  void spareRepeats();
+  bool spare(std::vector<Attempt *> batch);
+  void polish();
+  void refit();
+  bool isDeep() const;
+  void tryChains();
+  void tryChain(const ChainOptions &chainOptions);
+  std::optional<int64_t> enterChainPlan(Plan plan);
+  bool searchFixedKernels();
+  bool enterPlan(Plan plan, double worthSearching = nearBudget);
+  void runRounds();
+  void runRound(int round);
+  void runAttempts(const std::vector<Attempt *> &batch);
+  void runLadder();
+  Outcome judge(Draft draft, double worthSearching = nearBudget) const;
+  bool enter(Outcome &outcome);
+  void keepIfSmallest(const Solution &solution);
+  void measureRate(const Draft &draft);
+  WalkLimits limits() const;
+  double scoreOf(const Verdict &verdict) const;
+  /// Whether \p share of the time is over. Without a limit it never is.
+  bool isOver(double share = 1) {
+    bool over = options.timeLimitMs > 0 &&
+                static_cast<double>(watch.ms()) >
+                    share * static_cast<double>(options.timeLimitMs);
+    result.stoppedByClock |= over && share == 1;
+    return over;
+  }
+  /// Rounds go on a little beyond the limit while there is no plan: those of
+  /// the ladder, which come then, fit but cost much.
+  bool roundsAreOver() { return isOver(result.best ? 0.6 : 1.25); }
+
+  const Problem &problem;
+  const int64_t budget;
+  const SolverOptions &options;
+  Stopwatch watch;
+  Graph graph;
+  LooseWalks loose;
+  BudgetWalk walks[2];
+  BudgetResult result;
+  std::vector<Attempt> attempts;
+  /// Of the plan that recomputes nothing.
+  int64_t unlimitedBytes = 0;
+  Plan unlimitedPlan;
+  /// Time per FLOP, and the least time without what is recomputed.
+  double nsPerFlop = 0;
+  double leastNs = std::numeric_limits<double>::max();
+  double bestScore = std::numeric_limits<double>::max();
+  /// What the best plan of a walk came from.
+  Setting bestSetting = walkSettings[0];
+  double bestCap = 0;
+};
+
+} // namespace ckpt::plan
+
+#endif // CKPT_LIB_PLAN_BUDGETSEARCH_H

@@ -1,0 +1,62 @@
+//===- MomentTree.h - The most that one moment proves -----------*- C++ -*-===//
+
+#ifndef CKPT_LIB_PLAN_MOMENTTREE_H
+#define CKPT_LIB_PLAN_MOMENTTREE_H
+
+#include "FirstRun.h"
+
+namespace ckpt::plan {
+
+/// Products of two 64-bit figures.
+__extension__ typedef __int128 Wide;
+
+/// Branch and bound on which ops run again after the first run of an anchor,
+/// within a budget: at every branch the price that proves most, and a minimum
+/// cut that proves it.
+class MomentTree {
+public:
+  /// \p at names the moment and a price to start with; running ops again costs
+  /// \p costs. No price is above \p highestPrice.
+  MomentTree(const FirstRun &prototype, const BoundCase &at,
+             std::vector<int64_t> costs, int64_t budgetBytes,
+             int64_t highestPrice);
+
+  /// What every plan of the moment pays for running ops again, at least.
+  Wide value() const;
+  /// Solves about \p cuts more cuts to raise `value`.
+  void grow(int64_t cuts);
+  /// One for each leaf.
+  std::vector<BoundCase> cases() const;
+
+private:
+  /// A consistent choice of what is kept and what runs again.
+  struct Labels {
+    int64_t price = 0;
+    Wide bytes = 0, cost = 0;
+    std::vector<OpId> again;
+  };
+  struct Leaf {
+    BoundCase at;
+    Wide value = 0;
+    /// What to decide next; `none` if nothing raises the value any more.
+    OpId next = none;
+  };
+
+  Labels cutAt(Leaf &leaf, int64_t price);
+  void solve(Leaf &leaf);
+  OpId chooseOp(const Labels &dear, const Labels &cheap) const;
+  size_t weakest() const;
+
+  FirstRun moment;
+  const std::vector<int64_t> costs;
+  const Wide room;
+  const int64_t highestPrice;
+  std::vector<Leaf> leaves;
+  /// Of the cheapest labels that fit the room, if there are any.
+  std::optional<Wide> least;
+  int64_t cutsSolved = 0;
+};
+
+} // namespace ckpt::plan
+
+#endif // CKPT_LIB_PLAN_MOMENTTREE_H

@@ -1,0 +1,164 @@
+//===- OtherPlans.cpp - Plans of one budget that no walk makes ------------===//
+//
+// Walks decide kernel by kernel. Where the question is another one (what to
+// make again more than once, which single ops to keep, which launches to save),
+// other methods are better; their plans compete with those of the walks.
+//
+//===----------------------------------------------------------------------===//
+
+#include "BudgetSearch.h"
+#include "PostPasses.h"
+#include "RefitKernels.h"
+#include "RetentionSearch.h"
+#include "ckpt/Plan/Baselines.h"
+
+using namespace ckpt::plan;
+
+static Plan withoutSlots(Plan plan) {
+  for (Kernel &kernel : plan.kernels) {
+    kernel.offsets.clear();
+    kernel.workspaceOffset = -1;
+  }
+  plan.arenaBytes = 0;
+  return plan;
+}
+
+/// Makes the plan the best if it fits and is, and says whether it is.
+bool BudgetSearch::enterPlan(Plan plan, double worthSearching) {
+  Draft draft;
+  draft.verdict = validate(problem, plan, false);
+  if (!draft.verdict.error.empty())
+    return false;
+  draft.plan = std::move(plan);
+  Outcome outcome = judge(std::move(draft), worthSearching);
+  return enter(outcome);
+}
+
+/// Where launches count, moving and repeating whole kernels of the plan without
+/// a limit can be better than any walk; and a walk may repeat what it had room
+/// to keep. Both take a simulation per kernel and are left out where that is
+/// long.
+void BudgetSearch::polish() {
+  constexpr size_t mostMoved = 500, mostSimulated = 200000;
+  if (unlimitedPlan.kernels.size() <= mostMoved)
+    if (std::optional<Solution> moved =
+            repeatKernels(problem, unlimitedPlan, budget))
+      enterPlan(withoutSlots(std::move(moved->plan)));
+  if (!result.best)
+    return;
+  size_t repeats = 0;
+  for (const Instance &instance : result.best->verdict.instances)
+    repeats += instance.recomputed;
+  if (repeats * result.best->plan.kernels.size() > mostSimulated)
+    return;
+  Plan plan = withoutSlots(result.best->plan);
+  dropRepeats(problem, plan, budget);
+  enterPlan(std::move(plan));
+}
+
+/// Enters \p plan, which may also be the smallest; what it needs.
+std::optional<int64_t> BudgetSearch::enterChainPlan(Plan plan) {
+  Draft draft;
+  draft.verdict = improve(problem, plan, budget);
+  if (!draft.verdict.error.empty())
+    return std::nullopt;
+  draft.plan = std::move(plan);
+  Outcome outcome = judge(std::move(draft));
+  enter(outcome);
+  return outcome.bytes;
+}
+
+/// Deep budgets need what walks do not see: that what is made again may have to
+/// be made again once more.
+void BudgetSearch::tryChain(const ChainOptions &chainOptions) {
+  constexpr int mostTries = 6;
+  if (unlimitedPlan.kernels.empty())
+    return;
+  BlockChain chain(problem, unlimitedPlan, chainOptions);
+  Draft least;
+  least.plan = chain.plan(0);
+  least.verdict = improve(problem, least.plan, 0);
+  if (!result.best && least.verdict.error.empty())
+    keepIfSmallest(placeSlots(problem, least, 0, PackEffort::Orders));
+  int64_t cap = budget;
+  for (int i = 0; i < mostTries; ++i) {
+    int32_t point = std::max(chain.within(cap), 0);
+    std::optional<int64_t> bytes = enterChainPlan(chain.plan(point));
+    if (!bytes || *bytes <= budget || point == 0)
+      return;
+    cap = std::min(cap - (*bytes - budget), chain.points()[point].bytes - 1);
+  }
+}
+
+void BudgetSearch::tryChains() {
+  ChainOptions chain;
+  chain.mostBytes = budget;
+  for (KernelStages::Places places :
+       {KernelStages::Places::Narrow, KernelStages::Places::All})
+    for (KernelChain::Backward backward :
+         {KernelChain::Backward::Early, KernelChain::Backward::Late}) {
+      chain.places = places;
+      chain.backward = backward;
+      tryChain(chain);
+    }
+  if (result.best)
+    return;
+  // Costs matter less now than every byte.
+  chain.backward = KernelChain::Backward::Early;
+  chain.mostStages = 160;
+  chain.mostPoints = 8;
+  tryChain(chain);
+}
+
+/// Single ops as kernels leave the choice of what is kept: annealing finds
+/// better plans than any walk, often in a fraction of the time. True if it
+/// found one, so that walks are not worth their time.
+bool BudgetSearch::searchFixedKernels() {
+  constexpr size_t mostKernels = 3000;
+  if (!hasFixedKernels(problem) || unlimitedPlan.kernels.empty() ||
+      unlimitedPlan.kernels.size() > mostKernels)
+    return false;
+  tryChains();
+  Plan start = unlimitedPlan;
+  std::sort(start.kernels.begin(), start.kernels.end(),
+            [](const Kernel &left, const Kernel &right) {
+              return left.ops < right.ops;
+            });
+  Verdict inOrder = validate(problem, start, false);
+  if (!inOrder.error.empty() || inOrder.livePeakBytes > unlimitedBytes)
+    start = unlimitedPlan;
+  RetentionOptions retention;
+  retention.budgetBytes = budget;
+  retention.flopNs = flopWeight * nsPerFlop;
+  if (options.timeLimitMs > 0)
+    retention.deadline =
+        watch.start() + std::chrono::milliseconds(options.timeLimitMs);
+  else
+    retention.mostRounds = 1;
+  // Its plans are few and good: their places are worth a search.
+  retention.enter = [&](Plan plan) {
+    return enterPlan(std::move(plan), std::numeric_limits<double>::infinity());
+  };
+  result.stoppedByClock |= !searchRetention(problem, start, retention);
+  return result.best.has_value();
+}
+
+/// What refitting takes most often needs a little more memory: plans of walks
+/// that were left less are refitted too.
+void BudgetSearch::refit() {
+  constexpr double shares[] = {0.985, 0.96, 0.92};
+  if (!result.best || !options.fusion)
+    return;
+  Plan plan = withoutSlots(result.best->plan);
+  if (refitKernels(problem, plan, budget))
+    enterPlan(std::move(plan));
+  if (bestCap == 0 || options.timeLimitMs == 0)
+    return;
+  for (double share : shares) {
+    if (isOver())
+      return;
+    Draft draft = walks[0].run(bestSetting, share * bestCap, budget, limits());
+    if (draft.usable() && refitKernels(problem, draft.plan, budget))
+      enterPlan(std::move(draft.plan));
+  }
+}

@@ -1,0 +1,234 @@
+//===- RefitKernels.cpp - Values shared or joined after the fact ----------===//
+//
+// A walk prices what is computed inside kernels by what it knows beforehand: it
+// cannot see that five kernels in a row will each read a whole embedding table,
+// or that a weight gradient could wait for the update that ends the step. In
+// the finished list the exact costs are known, so that the best of such changes
+// can be found one by one; the simulator says whether the peak allows them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "RefitKernels.h"
+
+#include "PostPasses.h"
+#include "ckpt/Plan/Kernel.h"
+
+#include <algorithm>
+#include <optional>
+
+using namespace ckpt::plan;
+
+namespace {
+
+class Refit {
+public:
+  Refit(const Problem &problem, Plan &plan, int64_t allowedBytes)
+      : problem(problem), plan(plan), allowedBytes(allowedBytes),
+        verdict(validate(problem, plan, false)) {}
+
+  bool run();
+
+private:
+  /// A changed list and what it saves before anybody looked at memory.
+  struct Change {
+    int64_t savedNs = 0;
+    std::vector<std::pair<size_t, Kernel>> replaced;
+    std::optional<size_t> dropped;
+    /// To run before kernel `at`.
+    std::optional<Kernel> added;
+    size_t at = 0;
+  };
+
+  void measure();
+  std::vector<Change> findChanges() const;
+  void findShares(ValueId value, std::vector<Change> &changes) const;
+  void findSinks(size_t index, std::vector<Change> &changes) const;
+  Change share(ValueId value, size_t first) const;
+  bool reduce(Kernel &kernel, ValueId value, int64_t &ns) const;
+  bool tryChange(const Change &change);
+  int64_t timeOf(const Kernel &kernel) const {
+    KernelInfo info = analyze(problem, kernel);
+    return info.error.empty() ? info.timeNs : -1;
+  }
+
+  const Problem &problem;
+  Plan &plan;
+  const int64_t allowedBytes;
+  Verdict verdict;
+  /// Per kernel.
+  std::vector<KernelInfo> infos;
+  /// Per value: kernels that compute it inside and do not write it; and those
+  /// that write it.
+  std::vector<std::vector<size_t>> inside, writers;
+};
+
+} // namespace
+
+void Refit::measure() {
+  infos.clear();
+  inside.assign(problem.values.size(), {});
+  writers.assign(problem.values.size(), {});
+  for (size_t k = 0; k < plan.kernels.size(); ++k) {
+    const Kernel &kernel = plan.kernels[k];
+    infos.push_back(analyze(problem, kernel));
+    for (OpId op : kernel.ops)
+      for (ValueId value : problem.ops[op].results) {
+        bool written = std::find(kernel.outputs.begin(), kernel.outputs.end(),
+                                 value) != kernel.outputs.end();
+        (written ? writers : inside)[value].push_back(k);
+      }
+  }
+}
+
+/// Takes \p value out of a kernel, which reads it from memory then. Sets the
+/// time of what is left.
+bool Refit::reduce(Kernel &kernel, ValueId value, int64_t &ns) const {
+  auto found =
+      std::find(kernel.ops.begin(), kernel.ops.end(), problem.values[value].op);
+  kernel.ops.erase(found);
+  trimOps(problem, kernel);
+  ns = timeOf(kernel);
+  return ns >= 0;
+}
+
+/// Lets the kernels from number \p first of those that compute \p value inside
+/// read it instead. If nobody wrote it by then, a kernel before them does.
+Refit::Change Refit::share(ValueId value, size_t first) const {
+  Change change;
+  const std::vector<size_t> &users = inside[value];
+  change.at = users[first];
+  bool isWritten =
+      !writers[value].empty() && writers[value].front() < change.at;
+  if (!isWritten) {
+    Kernel writer = plan.kernels[change.at];
+    writer.outputs = {value};
+    trimOps(problem, writer);
+    int64_t ns = timeOf(writer);
+    if (ns < 0)
+      return Change();
+    change.savedNs -= ns;
+    change.added = std::move(writer);
+  }
+  for (size_t i = first; i < users.size(); ++i) {
+    Kernel kernel = plan.kernels[users[i]];
+    int64_t ns = 0;
+    if (!reduce(kernel, value, ns) || ns > infos[users[i]].timeNs)
+      continue;
+    change.savedNs += infos[users[i]].timeNs - ns;
+    change.replaced.emplace_back(users[i], std::move(kernel));
+  }
+  return change;
+}
+
+void Refit::findShares(ValueId value, std::vector<Change> &changes) const {
+  constexpr size_t mostStarts = 4;
+  const Value &v = problem.values[value];
+  if (v.op == none || problem.ops[v.op].kind != OpKind::Fusible ||
+      problem.ops[v.op].results.size() != 1 || v.home != Home::Arena ||
+      v.keep != Keep::Free)
+    return;
+  Change best;
+  for (size_t first = 0; first < std::min(inside[value].size(), mostStarts);
+       ++first)
+    if (Change change = share(value, first); change.savedNs > best.savedNs)
+      best = std::move(change);
+  if (best.savedNs > 0)
+    changes.push_back(std::move(best));
+}
+
+/// Joins elementwise kernel number \p index with the last kernel before it that
+/// holds an anchor and makes one value, which nobody else reads.
+void Refit::findSinks(size_t index, std::vector<Change> &changes) const {
+  if (infos[index].anchor != none)
+    return;
+  for (const Instance &instance : verdict.instances) {
+    size_t from = instance.kernel;
+    if (instance.lastRead != static_cast<int32_t>(index) ||
+        infos[from].anchor == none || plan.kernels[from].outputs.size() != 1 ||
+        problem.values[instance.value].home == Home::Result)
+      continue;
+    bool readBetween = false;
+    for (size_t k = from + 1; k < index; ++k)
+      readBetween |=
+          std::binary_search(infos[k].memoryReads.begin(),
+                             infos[k].memoryReads.end(), instance.value);
+    if (readBetween)
+      continue;
+    Kernel joined = plan.kernels[index];
+    joined.ops.insert(joined.ops.end(), plan.kernels[from].ops.begin(),
+                      plan.kernels[from].ops.end());
+    std::sort(joined.ops.begin(), joined.ops.end());
+    joined.ops.erase(std::unique(joined.ops.begin(), joined.ops.end()),
+                     joined.ops.end());
+    int64_t ns = timeOf(joined);
+    Change change;
+    change.savedNs = infos[from].timeNs + infos[index].timeNs - ns;
+    if (ns < 0 || change.savedNs <= 0)
+      continue;
+    change.dropped = from;
+    change.replaced.emplace_back(index, std::move(joined));
+    changes.push_back(std::move(change));
+  }
+}
+
+std::vector<Refit::Change> Refit::findChanges() const {
+  std::vector<Change> changes;
+  for (size_t value = 0; value < problem.values.size(); ++value)
+    findShares(static_cast<ValueId>(value), changes);
+  for (size_t k = 0; k < plan.kernels.size(); ++k)
+    findSinks(k, changes);
+  std::stable_sort(changes.begin(), changes.end(),
+                   [](const Change &left, const Change &right) {
+                     return left.savedNs > right.savedNs;
+                   });
+  return changes;
+}
+
+bool Refit::tryChange(const Change &change) {
+  Plan changed;
+  std::vector<Kernel> kernels = plan.kernels;
+  for (const auto &[index, kernel] : change.replaced)
+    kernels[index] = kernel;
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    if (change.added && k == change.at)
+      changed.kernels.push_back(*change.added);
+    if (!change.dropped || *change.dropped != k)
+      changed.kernels.push_back(std::move(kernels[k]));
+  }
+  removeDeadOutputs(problem, changed);
+  Verdict next = validate(problem, changed, false);
+  if (!next.error.empty() || next.timeNs >= verdict.timeNs ||
+      next.livePeakBytes > std::max(allowedBytes, verdict.livePeakBytes))
+    return false;
+  plan = std::move(changed);
+  verdict = std::move(next);
+  return true;
+}
+
+/// Numbers of kernels hold until the first change that succeeds.
+bool Refit::run() {
+  constexpr int mostRounds = 40, mostTries = 12;
+  // What saves less than this part of the time is left alone.
+  constexpr int64_t worthTrying = 5000;
+  bool any = false;
+  for (int round = 0; round < mostRounds && verdict.error.empty(); ++round) {
+    measure();
+    std::vector<Change> changes = findChanges();
+    bool changed = false;
+    int tries = 0;
+    for (const Change &change : changes) {
+      if (change.savedNs < verdict.timeNs / worthTrying ||
+          ++tries > mostTries || (changed = tryChange(change)))
+        break;
+    }
+    if (!changed)
+      break;
+    any = true;
+  }
+  return any;
+}
+
+bool ckpt::plan::refitKernels(const Problem &problem, Plan &plan,
+                              int64_t allowedBytes) {
+  return Refit(problem, plan, allowedBytes).run();
+}

@@ -1,0 +1,19 @@
+//===- RefitKernels.h - Values shared or joined after the fact --*- C++ -*-===//
+
+#ifndef CKPT_LIB_PLAN_REFITKERNELS_H
+#define CKPT_LIB_PLAN_REFITKERNELS_H
+
+#include "ckpt/Plan/Validate.h"
+
+namespace ckpt::plan {
+
+/// Saves time in a finished list of kernels, without slots, where the peak
+/// stays within \p allowedBytes or does not rise: what several kernels compute
+/// inside is written once, and a kernel with an anchor is moved to the
+/// elementwise kernel that alone reads what it makes. Looks at a limited number
+/// of places. Returns whether anything changed.
+bool refitKernels(const Problem &problem, Plan &plan, int64_t allowedBytes);
+
+} // namespace ckpt::plan
+
+#endif // CKPT_LIB_PLAN_REFITKERNELS_H

@@ -1,0 +1,92 @@
+//===- RefitKernelsTest.cpp - Values shared or joined after the fact ------===//
+
+#include "RefitKernels.h"
+#include "ProblemBuilder.h"
+#include "RandomProblem.h"
+
+#include "ckpt/Plan/Solvers.h"
+
+#include <gtest/gtest.h>
+
+using namespace ckpt::plan;
+
+namespace {
+
+/// Rows gathered from a table: each reader would read the whole table.
+TEST(RefitKernels, WritesOnceWhatSeveralKernelsCompute) {
+  ProblemBuilder b;
+  ValueId table = b.argument(matrix);
+  ValueId rows = b.fusible({any(table)}, row);
+  Plan plan;
+  b.problem.launchNs = 10;
+  for (int reader = 0; reader < 3; ++reader) {
+    ValueId sum = b.reduction({any(rows)}, row);
+    b.result(sum);
+    plan.kernels.push_back(b.kernel({rows, sum}, {sum}));
+  }
+  Verdict before = validate(b.problem, plan, false);
+  ASSERT_EQ(before.error, "");
+  // The rows need memory, which nothing did before.
+  Plan tight = plan;
+  EXPECT_FALSE(refitKernels(b.problem, tight, 0));
+  ASSERT_TRUE(refitKernels(b.problem, plan, 1 << 20));
+  ASSERT_EQ(plan.kernels.size(), 4u);
+  EXPECT_EQ(plan.kernels[0].outputs, std::vector<ValueId>{rows});
+  Verdict after = validate(b.problem, plan, false);
+  EXPECT_EQ(after.error, "");
+  EXPECT_LT(after.timeNs, before.timeNs);
+}
+
+/// A gradient that only an update at the end reads.
+TEST(RefitKernels, MovesAnAnchorToTheKernelThatReadsIt) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix);
+  ValueId gradient = b.contraction({memory(x)}, matrix);
+  ValueId other = b.contraction({memory(x)}, matrix);
+  ValueId last = b.contraction({memory(other)}, matrix);
+  ValueId sum = b.fusible({point(gradient), point(last)}, matrix);
+  b.result(sum);
+  Plan plan;
+  for (ValueId value : {gradient, other, last, sum})
+    plan.kernels.push_back(b.kernel(value));
+  ASSERT_EQ(validate(b.problem, plan, false).error, "");
+  ASSERT_TRUE(refitKernels(b.problem, plan, 0));
+  ASSERT_EQ(plan.kernels.size(), 3u);
+  EXPECT_EQ(plan.kernels.back().outputs, std::vector<ValueId>{sum});
+  EXPECT_EQ(plan.kernels.back().ops.size(), 2u);
+  EXPECT_EQ(validate(b.problem, plan, false).error, "");
+}
+
+TEST(RefitKernels, KeepsPlansLegalAndWithinTheLimit) {
+  int changed = 0;
+  for (uint64_t seed = 0; seed < 2000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomOptions random;
+    random.ops = 6 + seed % 20;
+    Problem problem = randomProblem(seed, random);
+    problem.launchNs = 5;
+    SolverOptions options;
+    options.timeLimitMs = 0;
+    Plan plan = solveAsWritten(problem).plan;
+    if (seed % 2)
+      plan = solveUnlimited(problem, options).plan;
+    for (Kernel &kernel : plan.kernels) {
+      kernel.offsets.clear();
+      kernel.workspaceOffset = -1;
+    }
+    plan.arenaBytes = 0;
+    Verdict before = validate(problem, plan, false);
+    if (!before.error.empty() || plan.kernels.empty())
+      continue;
+    int64_t allowed = seed % 3 ? INT64_MAX : 0;
+    bool any = refitKernels(problem, plan, allowed);
+    Verdict after = validate(problem, plan, false);
+    EXPECT_EQ(after.error, "");
+    EXPECT_LE(after.livePeakBytes, std::max(allowed, before.livePeakBytes));
+    EXPECT_EQ(after.timeNs < before.timeNs, any);
+    changed += any;
+  }
+  EXPECT_GT(changed, 100);
+}
+
+} // namespace
