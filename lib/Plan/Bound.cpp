@@ -236,7 +236,7 @@ static std::pair<const Line *, Wide> bestLine(const std::vector<Line> &lines,
 Proof BoundSearch::prove(const Goal &goal, int64_t budgetBytes) const {
   constexpr size_t mostGroups = 6;
   constexpr int64_t mostCuts = 3000, fewestCuts = 100, cutsPerTurn = 50;
-  constexpr int64_t mostCutOps = 12'000'000;
+  constexpr int64_t mostCutOps = 6'000'000;
   std::vector<std::pair<Wide, size_t>> promising;
   for (size_t i = 0; i < goal.groups.size(); ++i) {
     Wide least = std::numeric_limits<int64_t>::max();

@@ -120,6 +120,9 @@ private:
   /// Of the plan that recomputes nothing.
   int64_t unlimitedBytes = 0;
   Plan unlimitedPlan;
+  /// The smallest plan of chains. It does not end the search for the smallest
+  /// plan, as it may be far from it.
+  Solution smallestOfChains;
   /// Time per FLOP, and the least time without what is recomputed.
   double nsPerFlop = 0;
   double leastNs = std::numeric_limits<double>::max();

@@ -78,8 +78,12 @@ void BudgetSearch::tryChain(const ChainOptions &chainOptions) {
   Draft least;
   least.plan = chain.plan(0);
   least.verdict = improve(problem, least.plan, 0);
-  if (!result.best && least.verdict.error.empty())
-    keepIfSmallest(placeSlots(problem, least, 0, PackEffort::Orders));
+  if (!result.best && least.verdict.error.empty()) {
+    Solution solution = placeSlots(problem, least, 0, PackEffort::Orders);
+    if (smallestOfChains.plan.kernels.empty() ||
+        solution.plan.arenaBytes < smallestOfChains.plan.arenaBytes)
+      smallestOfChains = std::move(solution);
+  }
   int64_t cap = budget;
   for (int i = 0; i < mostTries; ++i) {
     int32_t point = std::max(chain.within(cap), 0);
@@ -118,7 +122,6 @@ bool BudgetSearch::searchFixedKernels() {
   if (!hasFixedKernels(problem) || unlimitedPlan.kernels.empty() ||
       unlimitedPlan.kernels.size() > mostKernels)
     return false;
-  tryChains();
   Plan start = unlimitedPlan;
   std::sort(start.kernels.begin(), start.kernels.end(),
             [](const Kernel &left, const Kernel &right) {
@@ -130,9 +133,10 @@ bool BudgetSearch::searchFixedKernels() {
   RetentionOptions retention;
   retention.budgetBytes = budget;
   retention.flopNs = flopWeight * nsPerFlop;
+  // Deep budgets leave the rest of the time to chains.
   if (options.timeLimitMs > 0)
     retention.deadline =
-        watch.start() + std::chrono::milliseconds(options.timeLimitMs);
+        watch.start() + std::chrono::milliseconds(options.timeLimitMs * 4 / 5);
   else
     retention.mostRounds = 1;
   // Its plans are few and good: their places are worth a search.
@@ -140,6 +144,8 @@ bool BudgetSearch::searchFixedKernels() {
     return enterPlan(std::move(plan), std::numeric_limits<double>::infinity());
   };
   result.stoppedByClock |= !searchRetention(problem, start, retention);
+  if (isDeep())
+    tryChains();
   return result.best.has_value();
 }
 

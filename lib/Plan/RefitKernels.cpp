@@ -2,9 +2,10 @@
 //
 // A walk prices what is computed inside kernels by what it knows beforehand: it
 // cannot see that five kernels in a row will each read a whole embedding table,
-// or that a weight gradient could wait for the update that ends the step. In
-// the finished list the exact costs are known, so that the best of such changes
-// can be found one by one; the simulator says whether the peak allows them.
+// that two readers would compute a sum faster than it is written and read, or
+// that a weight gradient could wait for the update that ends the step. In the
+// finished list the exact costs are known, so that the best of such changes can
+// be found one by one; the simulator says whether the peak allows them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,6 +44,9 @@ private:
   std::vector<Change> findChanges() const;
   void findShares(ValueId value, std::vector<Change> &changes) const;
   void findSinks(size_t index, std::vector<Change> &changes) const;
+  void findInlines(const Instance &instance,
+                   std::vector<Change> &changes) const;
+  std::vector<size_t> readersOf(const Instance &instance) const;
   Change share(ValueId value, size_t first) const;
   bool reduce(Kernel &kernel, ValueId value, int64_t &ns) const;
   bool tryChange(const Change &change);
@@ -136,6 +140,47 @@ void Refit::findShares(ValueId value, std::vector<Change> &changes) const {
     changes.push_back(std::move(best));
 }
 
+/// \p kernel with everything of \p inner inside.
+static Kernel join(Kernel kernel, const Kernel &inner) {
+  kernel.ops.insert(kernel.ops.end(), inner.ops.begin(), inner.ops.end());
+  std::sort(kernel.ops.begin(), kernel.ops.end());
+  kernel.ops.erase(std::unique(kernel.ops.begin(), kernel.ops.end()),
+                   kernel.ops.end());
+  return kernel;
+}
+
+std::vector<size_t> Refit::readersOf(const Instance &instance) const {
+  std::vector<size_t> readers;
+  for (size_t k = instance.kernel + 1;
+       k <= static_cast<size_t>(instance.lastRead); ++k)
+    if (std::binary_search(infos[k].memoryReads.begin(),
+                           infos[k].memoryReads.end(), instance.value))
+      readers.push_back(k);
+  return readers;
+}
+
+/// Computes what a kernel without an anchor writes inside all that read it.
+void Refit::findInlines(const Instance &instance,
+                        std::vector<Change> &changes) const {
+  size_t from = instance.kernel;
+  if (infos[from].anchor != none || plan.kernels[from].outputs.size() != 1 ||
+      problem.values[instance.value].home != Home::Arena)
+    return;
+  Change change;
+  change.savedNs = infos[from].timeNs;
+  change.dropped = from;
+  for (size_t reader : readersOf(instance)) {
+    Kernel joined = join(plan.kernels[reader], plan.kernels[from]);
+    int64_t ns = timeOf(joined);
+    if (ns < 0)
+      return;
+    change.savedNs += infos[reader].timeNs - ns;
+    change.replaced.emplace_back(reader, std::move(joined));
+  }
+  if (change.savedNs > 0)
+    changes.push_back(std::move(change));
+}
+
 /// Joins elementwise kernel number \p index with the last kernel before it that
 /// holds an anchor and makes one value, which nobody else reads.
 void Refit::findSinks(size_t index, std::vector<Change> &changes) const {
@@ -147,19 +192,9 @@ void Refit::findSinks(size_t index, std::vector<Change> &changes) const {
         infos[from].anchor == none || plan.kernels[from].outputs.size() != 1 ||
         problem.values[instance.value].home == Home::Result)
       continue;
-    bool readBetween = false;
-    for (size_t k = from + 1; k < index; ++k)
-      readBetween |=
-          std::binary_search(infos[k].memoryReads.begin(),
-                             infos[k].memoryReads.end(), instance.value);
-    if (readBetween)
+    if (readersOf(instance).size() != 1)
       continue;
-    Kernel joined = plan.kernels[index];
-    joined.ops.insert(joined.ops.end(), plan.kernels[from].ops.begin(),
-                      plan.kernels[from].ops.end());
-    std::sort(joined.ops.begin(), joined.ops.end());
-    joined.ops.erase(std::unique(joined.ops.begin(), joined.ops.end()),
-                     joined.ops.end());
+    Kernel joined = join(plan.kernels[index], plan.kernels[from]);
     int64_t ns = timeOf(joined);
     Change change;
     change.savedNs = infos[from].timeNs + infos[index].timeNs - ns;
@@ -177,6 +212,8 @@ std::vector<Refit::Change> Refit::findChanges() const {
     findShares(static_cast<ValueId>(value), changes);
   for (size_t k = 0; k < plan.kernels.size(); ++k)
     findSinks(k, changes);
+  for (const Instance &instance : verdict.instances)
+    findInlines(instance, changes);
   std::stable_sort(changes.begin(), changes.end(),
                    [](const Change &left, const Change &right) {
                      return left.savedNs > right.savedNs;

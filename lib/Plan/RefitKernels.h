@@ -9,8 +9,9 @@ namespace ckpt::plan {
 
 /// Saves time in a finished list of kernels, without slots, where the peak
 /// stays within \p allowedBytes or does not rise: what several kernels compute
-/// inside is written once, and a kernel with an anchor is moved to the
-/// elementwise kernel that alone reads what it makes. Looks at a limited number
+/// inside is written once, what is read little is computed inside, and a kernel
+/// with an anchor is moved to the elementwise kernel that alone reads what it
+/// makes. Looks at a limited number
 /// of places. Returns whether anything changed.
 bool refitKernels(const Problem &problem, Plan &plan, int64_t allowedBytes);
 

@@ -20,7 +20,7 @@ namespace {
 
 /// Temperatures in times of an average kernel. In large steps with loose
 /// budgets plans differ by little in the end.
-constexpr double hotFromScratch = 1.5, hotFromCut = 0.1, cold = 5e-4;
+constexpr double hotFromScratch = 1.5, hotFromCut = 0.05, cold = 5e-4;
 
 /// One walk at a time through the states.
 class Annealer {

@@ -14,6 +14,7 @@
 
 #include "BudgetSearch.h"
 #include "FirstPlan.h"
+#include "RetentionSearch.h"
 #include "ckpt/Plan/Budget.h"
 
 #include <algorithm>
@@ -190,11 +191,13 @@ void BudgetSearch::runRounds() {
     attempt.cap = static_cast<double>(budget);
     attempts.push_back(attempt);
   }
-  runAttempts({&attempts[0], &attempts[1]});
-  if (tryUnlimited())
+  bool isFixed = hasFixedKernels(problem);
+  if (!isFixed)
+    runAttempts({&attempts[0], &attempts[1]});
+  if (tryUnlimited() || searchFixedKernels())
     return;
-  if (searchFixedKernels())
-    return;
+  if (isFixed)
+    runAttempts({&attempts[0], &attempts[1]});
   runRound(0);
   if (isDeep())
     tryChains();
@@ -235,6 +238,8 @@ BudgetResult BudgetSearch::run() {
   runRounds();
   if (!result.best)
     runLadder();
+  if (!smallestOfChains.plan.kernels.empty())
+    keepIfSmallest(smallestOfChains);
   // Walks here stop early; what the unlimited solver packs may still fit.
   if (!result.best && unlimitedBytes <= budget) {
     Solution unlimited = solveUnlimited(problem, options);

@@ -63,8 +63,9 @@ Draft ckpt::plan::draftUnlimited(Rolling &rolling, const Graph &graph,
     if (!drafts.empty() && drafts.front().verdict.livePeakBytes > hopelessBytes)
       break;
   }
+  // Walks give up where they write much again.
   if (drafts.empty())
-    return Draft();
+    return firstPlan(graph, std::numeric_limits<int64_t>::max(), options);
   int64_t fastest = drafts.front().verdict.timeNs;
   for (const Draft &draft : drafts)
     fastest = std::min(fastest, draft.verdict.timeNs);

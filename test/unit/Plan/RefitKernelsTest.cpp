@@ -37,6 +37,27 @@ TEST(RefitKernels, WritesOnceWhatSeveralKernelsCompute) {
   EXPECT_LT(after.timeNs, before.timeNs);
 }
 
+/// Writing a sum and reading it takes longer than making it inside.
+TEST(RefitKernels, ComputesInsideWhatIsReadLittle) {
+  ProblemBuilder b;
+  ValueId x = b.contraction({memory(b.argument(matrix))}, matrix);
+  ValueId scaled = b.fusible({point(x)}, matrix);
+  Plan plan;
+  ValueId other = b.contraction({memory(x)}, matrix);
+  b.result(other);
+  plan.kernels = {b.kernel(x), b.kernel(scaled), b.kernel(other)};
+  for (int reader = 0; reader < 2; ++reader) {
+    ValueId sum = b.reduction({any(scaled)}, row);
+    b.result(sum);
+    plan.kernels.push_back(b.kernel(sum));
+  }
+  ASSERT_EQ(validate(b.problem, plan, false).error, "");
+  ASSERT_TRUE(refitKernels(b.problem, plan, 0));
+  ASSERT_EQ(plan.kernels.size(), 4u);
+  EXPECT_EQ(plan.kernels.back().ops.size(), 2u);
+  EXPECT_EQ(validate(b.problem, plan, false).error, "");
+}
+
 /// A gradient that only an update at the end reads.
 TEST(RefitKernels, MovesAnAnchorToTheKernelThatReadsIt) {
   ProblemBuilder b;
