@@ -49,7 +49,7 @@ Draft BudgetWalk::run(const Setting &setting, double capBytes,
   rollOptions.reserve = setting.reserve;
   rollOptions.reorder = options.reorder;
   rollOptions.delayHeld = options.reorder && setting.delayHeld;
-  rollOptions.kernelsPerRoot = limits.kernelsPerRoot;
+  rollOptions.kernelsPerNew = limits.kernelsPerNew;
   rollOptions.mostExtraFlops = limits.extraFlops;
   rollOptions.runOnce = limits.runOnce;
   rollOptions.deadline = limits.deadline;

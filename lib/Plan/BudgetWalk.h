@@ -54,7 +54,7 @@ inline constexpr std::array<Setting, 3> ladderSettings = {{
 
 /// When a walk gives up.
 struct WalkLimits {
-  size_t kernelsPerRoot = 2;
+  size_t kernelsPerNew = 2;
   int64_t extraFlops = std::numeric_limits<int64_t>::max();
   /// See `RollOptions::runOnce`.
   const std::vector<char> *runOnce = nullptr;

@@ -43,9 +43,9 @@ private:
   bool isOver() const {
     return clockCounts() && watch.ms() >= options.timeLimitMs;
   }
-  WalkLimits limits(size_t kernelsPerRoot) const {
+  WalkLimits limits(size_t kernelsPerNew) const {
     WalkLimits limits;
-    limits.kernelsPerRoot = kernelsPerRoot;
+    limits.kernelsPerNew = kernelsPerNew;
     if (clockCounts())
       limits.deadline =
           watch.start() + std::chrono::milliseconds(options.timeLimitMs);

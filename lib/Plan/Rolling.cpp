@@ -112,6 +112,7 @@ void Rolling::start(const RollOptions &newOptions) {
   size_t numOps = graph.problem.ops.size();
   size_t numValues = graph.problem.values.size();
   resident.assign(numValues, 0);
+  written.assign(numValues, 0);
   past.assign(numValues, 0);
   drops.assign(numValues, 0);
   uses.assign(numValues, 0);
@@ -128,6 +129,7 @@ void Rolling::start(const RollOptions &newOptions) {
   borderCrossed = !hasRecompute;
   everythingAvailable = false;
   overfull = 0;
+  newKernels = 0;
   lastPrice = 0;
   extraFlops = 0;
   for (size_t op = 0; op < numOps; ++op)
@@ -194,8 +196,12 @@ void Rolling::emit(OpId op, const std::vector<ValueId> &outputs) {
       dropRecomputed();
   }
   result.plan.kernels.push_back(std::move(kernel));
-  for (ValueId value : outputs)
-    resident[value] = 1;
+  bool isNew = false;
+  for (ValueId value : outputs) {
+    isNew |= !written[value];
+    resident[value] = written[value] = 1;
+  }
+  newKernels += isNew;
 }
 
 void Rolling::emitRoot(OpId op) {
@@ -388,7 +394,8 @@ Rolling::Burst Rolling::missing(OpId root) {
 /// having, or has no room again and again.
 bool Rolling::isHopeless() const {
   size_t roots = graph.roots.size();
-  return result.plan.kernels.size() > options.kernelsPerRoot * roots + 100 ||
+  size_t expected = std::max(roots, newKernels);
+  return result.plan.kernels.size() > options.kernelsPerNew * expected + 100 ||
          overfull > roots + 100 || extraFlops > options.mostExtraFlops ||
          std::chrono::steady_clock::now() > options.deadline;
 }

@@ -53,8 +53,9 @@ struct RollOptions {
   /// Whether large results that only function results wait for (the gradient
   /// of a tied embedding) wait until there is room for them.
   bool delayHeld = false;
-  /// The walk gives up when it has this many kernels per root.
-  size_t kernelsPerRoot = 2;
+  /// The walk gives up when it has this many kernels per root, and also per
+  /// kernel that writes something for the first time.
+  size_t kernelsPerNew = 2;
   /// The walk gives up when it has recomputed more than this.
   int64_t mostExtraFlops = std::numeric_limits<int64_t>::max();
   const Guide *guide = nullptr;
@@ -191,6 +192,8 @@ private:
   bool hasRecompute = false;
 
   std::vector<char> resident; // per value
+  std::vector<char> written;  // per value: has been in memory
+  size_t newKernels = 0;      // wrote something for the first time
   std::vector<char> past;     // per value: can be made from what has run
   std::vector<char> done;     // per op: the root has run
   std::vector<int32_t> pendingLeaves;

@@ -217,7 +217,7 @@ void BudgetSearch::runLadder() {
       if (!result.smallest.plan.kernels.empty() && isOver())
         return;
       WalkLimits now = limits();
-      now.kernelsPerRoot = 4;
+      now.kernelsPerNew = 4;
       Draft draft = walks[0].run(
           setting, share * static_cast<double>(unlimitedBytes), 0, now);
       if (!draft.usable())
