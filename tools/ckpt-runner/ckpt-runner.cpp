@@ -207,8 +207,7 @@ LogicalResult Runner::run() {
     return step->emitError()
            << "'" << step->getSymName()
            << "' is rewritten into kernels already: '--verify', '--profile' "
-              "and "
-              "plan options need the program as it was before";
+              "and plan options need the program as it was before";
   FailureOr<Signature> read = readSignature(*step);
   if (failed(read))
     return failure();

@@ -1,5 +1,4 @@
-//===- FitDevice.h - The table of a device from measured kernels -*- C++
-//-*-===//
+//===- FitDevice.h - A device from measured kernels -------------*- C++ -*-===//
 //
 // Free of any IR: a kernel is the amounts of work in it and the time that it
 // took. A kernel is predicted to take the longer of its work and its memory
