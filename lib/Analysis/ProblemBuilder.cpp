@@ -209,15 +209,6 @@ void Builder::addReads(const OpSummary &summary, plan::Op &op) {
   }
 }
 
-/// What a contraction multiplies decides its rate.
-static Type workType(Operation *op) {
-  for (TypeRange types :
-       {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
-    if (!types.empty())
-      return mlir::getElementTypeOrSelf(types.front());
-  return mlir::NoneType::get(op->getContext());
-}
-
 LogicalResult Builder::addConstant(Operation *op) {
   std::string name = locationName(op->getLoc());
   return addValue(op->getResult(0), plan::none,
@@ -232,7 +223,7 @@ LogicalResult Builder::addOp(const PlacedOp &placed) {
   op.name = placed.op->getName().getStringRef().str();
   op.kind = summary.kind;
   op.flops = summary.flops;
-  op.computePs = device.computePs(op.kind, op.flops, workType(placed.op));
+  op.computePs = device.computePs(workOf(placed.op, device.lanes));
   op.workspaceBytes = summary.workspaceBytes;
   op.mayRepeat = summary.mayRepeat;
   op.hasEffects = summary.hasEffects;
@@ -426,12 +417,9 @@ FailureOr<ProgramProblem> ckpt::buildProblem(mlir::func::FuncOp function,
 
 FailureOr<ProgramProblem> ckpt::buildProblem(mlir::func::FuncOp function,
                                              StringRef device) {
-  if (const Device *found = findDevice(device))
-    return buildProblem(function, *found);
-  mlir::InFlightDiagnostic diagnostic = mlir::emitError(function.getLoc())
-                                        << "expected a known device, but got '"
-                                        << device << "'; known are";
-  for (const Device &known : knownDevices())
-    diagnostic << " " << known.name;
-  return diagnostic;
+  llvm::Expected<Device> found = findDevice(device);
+  if (!found)
+    return mlir::emitError(function.getLoc())
+           << llvm::toString(found.takeError());
+  return buildProblem(function, *found);
 }

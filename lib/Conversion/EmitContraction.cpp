@@ -11,6 +11,7 @@
 
 #include "ContractionShape.h"
 #include "Epilogue.h"
+#include "ckpt/Analysis/Tiling.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -21,27 +22,7 @@
 using namespace ckpt;
 using namespace mlir;
 
-/// Scratch memory of a task, within the 64 KiB of a kernel's stack.
-static constexpr int64_t panelBytes = 32 * 1024;
-static constexpr int64_t sumsBytes = 24 * 1024;
-/// Rows and steps for which offsets are kept in tables.
-static constexpr int64_t tableEntries = 384;
-
 namespace {
-
-/// Sizes of the tiles; figures in docs/Rationale/CpuLowering.md.
-struct Tiling {
-  Tiling(const ContractionShape &shape, int64_t lanes);
-
-  /// Elements of one vector of sums, vectors of a panel's row.
-  int64_t lanes, vectors;
-  /// Rows of the register tile.
-  int64_t tileRows;
-  /// Columns of a panel, rows of a block, steps of a block of the reduction.
-  int64_t panel, blockRows, blockSteps;
-  int64_t rows, columns, steps, batch;
-  int64_t rowBlocks, panels, stepBlocks;
-};
 
 /// Emits one task.
 class ContractionEmitter {
@@ -117,36 +98,13 @@ private:
 
 } // namespace
 
-//===----------------------------------------------------------------------===//
-// Tiles
-//===----------------------------------------------------------------------===//
-
-/// The smallest even split of \p extent into pieces of at most \p limit.
-static int64_t evenPiece(int64_t extent, int64_t limit) {
-  return llvm::divideCeil(extent, llvm::divideCeil(extent, limit));
-}
-
-Tiling::Tiling(const ContractionShape &shape, int64_t targetLanes) {
-  int64_t bytes = shape.body.sumType.getIntOrFloatBitWidth() / 8;
-  // Sixteen registers of half the width leave room for fewer sums.
-  bool wide = targetLanes >= 16;
-  lanes = std::max<int64_t>(4, targetLanes) * 4 / bytes;
-  batch = shape.batch.getExtent();
-  rows = shape.rows.getExtent();
-  columns = shape.columns.getExtent();
-  steps = shape.reduced.getExtent();
-  vectors = columns > lanes ? 2 : 1;
-  panel = lanes * vectors;
-  int64_t sumsInRegisters = wide ? 16 : 12;
-  tileRows = evenPiece(rows, sumsInRegisters / vectors);
-  blockSteps =
-      evenPiece(steps, std::min(panelBytes / (panel * bytes), tableEntries));
-  int64_t mostRows = std::min(sumsBytes / (panel * bytes), tableEntries);
-  blockRows =
-      llvm::alignTo(evenPiece(rows, mostRows / tileRows * tileRows), tileRows);
-  rowBlocks = llvm::divideCeil(rows, blockRows);
-  panels = llvm::divideCeil(columns, panel);
-  stepBlocks = llvm::divideCeil(steps, blockSteps);
+/// How \p shape is cut into tiles.
+static Tiling tilingOf(const ContractionShape &shape, int64_t targetLanes) {
+  ContractionExtents extents = {shape.batch.getExtent(), shape.rows.getExtent(),
+                                shape.columns.getExtent(),
+                                shape.reduced.getExtent()};
+  return Tiling(extents, shape.body.sumType.getIntOrFloatBitWidth() / 8,
+                targetLanes);
 }
 
 //===----------------------------------------------------------------------===//
@@ -515,7 +473,7 @@ LogicalResult ckpt::emitContractionKernel(KernelCode &code, int64_t lanes,
   std::optional<ContractionShape> shape = matchContractionShape(code, op);
   if (!shape || shape->reduced.getExtent() == 0)
     return emitReductionKernel(code, lanes, symbols);
-  Tiling tiling(*shape, lanes);
+  Tiling tiling = tilingOf(*shape, lanes);
   bool inLanes = lanes > 1 && supportsLanes(code.function.front());
   auto emit = [&](TaskTarget &target) {
     return ContractionEmitter(code, *shape, tiling, inLanes, target).emit();

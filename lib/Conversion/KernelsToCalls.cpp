@@ -176,9 +176,10 @@ private:
 /// Turns one function of kernels into calls.
 class StepLowering {
 public:
+  /// \p mark is called between kernels, if there is one.
   StepLowering(func::FuncOp step, KernelFunctions &kernels,
-               SymbolTable &symbols)
-      : step(step), kernels(kernels), symbols(symbols) {}
+               SymbolTable &symbols, func::FuncOp mark)
+      : step(step), kernels(kernels), symbols(symbols), mark(mark) {}
 
   LogicalResult run() {
     Block &old = step.front();
@@ -190,6 +191,7 @@ public:
     for (Operation &op : old.without_terminator())
       if (failed(lower(op)))
         return failure();
+    callMark(ret.getLoc());
     copyResults();
     func::ReturnOp::create(*builder, ret.getLoc());
     while (!old.empty())
@@ -244,6 +246,11 @@ private:
     return success();
   }
 
+  void callMark(Location loc) {
+    if (mark)
+      func::CallOp::create(*builder, loc, mark);
+  }
+
   Value view(Location loc, Type type, int64_t offset) {
     Value shift = arith::ConstantIndexOp::create(*builder, loc, offset);
     return memref::ViewOp::create(*builder, loc, cast<MemRefType>(type),
@@ -282,6 +289,7 @@ private:
           MemRefType::get({static_cast<int64_t>(kernel.getWorkspaceBytes())},
                           builder->getI8Type()),
           kernel.getWorkspaceOffset()));
+    callMark(kernel.getLoc());
     func::CallOp::create(*builder, kernel.getLoc(), kernels.get(kernel),
                          operands);
     return success();
@@ -358,6 +366,7 @@ private:
   func::FuncOp step;
   KernelFunctions &kernels;
   SymbolTable &symbols;
+  func::FuncOp mark;
   func::ReturnOp ret;
   Block *entry = nullptr;
   std::optional<OpBuilder> builder;
@@ -366,6 +375,18 @@ private:
 };
 
 struct KernelsToCalls : public ckpt::impl::KernelsToCallsBase<KernelsToCalls> {
+  using KernelsToCallsBase::KernelsToCallsBase;
+
+  func::FuncOp declareMark(SymbolTable &symbols) {
+    OpBuilder builder = OpBuilder::atBlockBegin(getOperation().getBody());
+    auto mark =
+        func::FuncOp::create(builder, getOperation().getLoc(), markFunctionName,
+                             builder.getFunctionType({}, {}));
+    mark.setPrivate();
+    symbols.insert(mark);
+    return mark;
+  }
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SmallVector<func::FuncOp> steps;
@@ -375,8 +396,10 @@ struct KernelsToCalls : public ckpt::impl::KernelsToCallsBase<KernelsToCalls> {
         steps.push_back(function);
     SymbolTable symbols(module);
     KernelFunctions kernels(module, symbols);
+    func::FuncOp mark =
+        marks && !steps.empty() ? declareMark(symbols) : func::FuncOp();
     for (func::FuncOp step : steps)
-      if (failed(StepLowering(step, kernels, symbols).run()))
+      if (failed(StepLowering(step, kernels, symbols, mark).run()))
         return signalPassFailure();
   }
 };

@@ -12,11 +12,43 @@
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
+#include <chrono>
+#include <ctime>
 
 using namespace ckpt;
 
 /// Of libomp, which this library links so that compiled steps find it.
 extern "C" void omp_set_num_threads(int threads);
+
+using Clock = std::chrono::steady_clock;
+
+/// A moment between two kernels of the step that is timed.
+struct Mark {
+  /// When the kernel before had ended and when the next one started.
+  Clock::time_point ended, started;
+  /// What the thread had used of its processor in between.
+  std::chrono::nanoseconds processorTime;
+};
+static std::vector<Mark> marks;
+
+static std::chrono::nanoseconds processorTime() {
+  timespec time = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) +
+         std::chrono::nanoseconds(time.tv_nsec);
+}
+
+static void mark() {
+  Clock::time_point ended = Clock::now();
+  std::chrono::nanoseconds used = processorTime();
+  marks.push_back({ended, Clock::now(), used});
+}
+
+static llvm::orc::SymbolMap markSymbols(llvm::orc::MangleAndInterner interner) {
+  return {{interner(markFunctionName),
+           {llvm::orc::ExecutorAddr::fromPtr(&mark),
+            llvm::JITSymbolFlags::Exported}}};
+}
 
 static llvm::Error makeError(const llvm::Twine &message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
@@ -61,7 +93,6 @@ static BufferType describe(Type type) {
   return {type, bytesOf(type)};
 }
 
-/// As many 32-bit elements as the widest vector registers hold.
 static int64_t lanesOf(llvm::orc::JITTargetMachineBuilder &machine) {
   llvm::StringRef features = machine.getFeatures().getString();
   if (machine.getTargetTriple().isX86()) {
@@ -69,6 +100,15 @@ static int64_t lanesOf(llvm::orc::JITTargetMachineBuilder &machine) {
       return 16;
     return features.contains("+avx2") ? 8 : 4;
   }
+  return 4;
+}
+
+int64_t ckpt::hostLanes() {
+  auto builder = llvm::orc::JITTargetMachineBuilder::detectHost();
+  if (builder)
+    return lanesOf(*builder);
+  // Without a compiler for this machine, every use says so.
+  llvm::consumeError(builder.takeError());
   return 4;
 }
 
@@ -101,7 +141,7 @@ CompiledStep::compile(ModuleOp module, const CompileOptions &options) {
       function.setPrivate();
   mlir::PassManager toCalls(copy->getContext());
   toCalls.addPass(mlir::createSymbolDCEPass());
-  toCalls.addPass(createKernelsToCalls());
+  toCalls.addPass(createKernelsToCalls({options.timeKernels}));
   if (failed(toCalls.run(*copy)))
     return makeError("lowering to calls failed");
   auto arena = dyn_cast<mlir::MemRefType>(step->getArgumentTypes().back());
@@ -130,6 +170,8 @@ CompiledStep::compile(ModuleOp module, const CompileOptions &options) {
       mlir::ExecutionEngine::create(*copy, engineOptions, std::move(*machine));
   if (!engine)
     return engine.takeError();
+  if (options.timeKernels)
+    (*engine)->registerSymbols(markSymbols);
   auto entry = (*engine)->lookupPacked(name);
   if (!entry)
     return entry.takeError();
@@ -152,4 +194,21 @@ void CompiledStep::run(ArrayRef<void *> arguments, ArrayRef<void *> results,
     packed.push_back(byValue ? pointer : static_cast<void *>(&pointer));
   }
   entry(packed.data());
+}
+
+std::vector<int64_t> CompiledStep::time(ArrayRef<void *> arguments,
+                                        ArrayRef<void *> results,
+                                        void *arena) const {
+  marks.clear();
+  run(arguments, results, arena);
+  std::vector<int64_t> kernelNs;
+  for (size_t i = 1; i < marks.size(); ++i) {
+    std::chrono::nanoseconds elapsed = marks[i].ended - marks[i - 1].started;
+    // A thread that had to wait for its processor did not work in that time.
+    if (threads == 1)
+      elapsed = std::min(elapsed,
+                         marks[i].processorTime - marks[i - 1].processorTime);
+    kernelNs.push_back(elapsed.count());
+  }
+  return kernelNs;
 }

@@ -11,7 +11,7 @@
 // CHECK: op 1 fusible {{.*}} flops=1000000 compute=29851 name="math.exp"
 // FUNCTION: expected a function 'third', but there is none
 // BODY: expected a body of 'declared', but got a declaration
-// DEVICE: expected a known device, but got 'h101'
+// DEVICE: expected a known device or the path of a file, but got 'h101'
 func.func private @declared(tensor<4xf32>)
 func.func @first(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<4xf32>

@@ -37,7 +37,7 @@
 // POLICY: none-such
 // OPTION: no such option magic
 // FUNC: expected a function 'g', but there is none
-// DEVICE: expected a known device, but got 'abacus'; known are cpu
+// DEVICE: expected a known device or the path of a file, but got 'abacus'; known are cpu
 // TIME: expected 'time-limit-ms' not to be negative, but got -3
 // REPORT: cannot write '{{.*}}.none/r.json'
 // INFEASIBLE: a budget of 300 B (300 bytes) is proven infeasible: the least possible is 512 bytes, for which there is a plan

@@ -23,6 +23,9 @@ EXAMPLES:
       ... are compared with a tolerance, and written.
   ckpt-runner step.mlir --strategy=every-nth --plan-options="n=2"
       A named strategy with its parameters (docs/Passes.md, --ckpt-plan).
+  ckpt-runner --calibrate -o cpu.json
+  ckpt-runner step.mlir --costs=cpu.json --profile
+      Measures this machine, plans for it, and times every kernel of the step.
 
 Exit code 0: done, and all comparisons hold. 1: an error, or a difference.
 )";
@@ -34,6 +37,12 @@ static LogicalResult check(const CommandLine &options) {
   if (options.device != "cpu")
     return reportText("expected device 'cpu', but got '" + options.device +
                       "'");
+  bool calibrates = options.calibrate != CalibrateMode::Off;
+  if (calibrates && options.devicePath.empty())
+    return reportText("'--calibrate' needs '-o' and a file to write");
+  if (!calibrates && !options.devicePath.empty())
+    return reportText("'-o' is for '--calibrate'; results of a step go to "
+                      "'--outputs'");
   if (options.threads < 1 || options.threads > 1024)
     return reportText("expected 1 to 1024 threads, but got " +
                       Twine(options.threads));
@@ -46,7 +55,8 @@ static LogicalResult check(const CommandLine &options) {
     return reportText("'--seed' and '--range' are for random arguments, but "
                       "'--inputs' gives them");
   for (const std::string &path :
-       {options.outputsPath.getValue(), options.reportPath.getValue()})
+       {options.outputsPath.getValue(), options.reportPath.getValue(),
+        options.devicePath.getValue()})
     if (!path.empty() && failed(report(checkOutputFile(path))))
       return failure();
   return success();

@@ -12,6 +12,8 @@ namespace ckpt {
 
 namespace cl = llvm::cl;
 
+enum class CalibrateMode { Off, Full, Few };
+
 /// The options of the runner. Not global variables: LLVM's shared library has
 /// options of its own, `--threads` among them, which are taken out first.
 struct CommandLine {
@@ -63,6 +65,13 @@ struct CommandLine {
       cl::desc(
           "Also run the program as written and, with a budget or strategy, "
           "without; compare results bit by bit, and peak and time")};
+  cl::opt<bool> profile{
+      "profile", cl::cat(category),
+      cl::desc("Time each kernel, and compare with what was predicted")};
+  cl::opt<std::string> costs{
+      "costs", cl::init("cpu"), cl::value_desc("device"), cl::cat(category),
+      cl::desc("Device that the step is planned for: a name of docs/Devices.md "
+               "or a file that '--calibrate' wrote (default cpu)")};
   cl::opt<unsigned> repeat{
       "repeat", cl::init(3), cl::cat(category),
       cl::desc("Timed runs; the fastest counts (default 3)")};
@@ -72,6 +81,21 @@ struct CommandLine {
   cl::opt<std::string> reportPath{
       "report", cl::value_desc("file.json"), cl::cat(category),
       cl::desc("Write all figures, in bytes and nanoseconds")};
+  cl::opt<CalibrateMode> calibrate{
+      "calibrate",
+      cl::ValueOptional,
+      cl::cat(category),
+      cl::init(CalibrateMode::Off),
+      cl::desc("Measure this machine instead of running a step, and write what "
+               "--ckpt-plan takes as its device; needs '-o'"),
+      cl::values(clEnumValN(CalibrateMode::Full, "", ""),
+                 clEnumValN(CalibrateMode::Full, "full", "some minutes"),
+                 clEnumValN(CalibrateMode::Few, "few",
+                            "few and small kernels: a table that is quickly "
+                            "made and says little"))};
+  cl::opt<std::string> devicePath{"o", cl::value_desc("device.json"),
+                                  cl::cat(category),
+                                  cl::desc("Where '--calibrate' writes")};
   cl::opt<std::string> device{"device", cl::init("cpu"), cl::cat(category),
                               cl::desc("Where it runs: cpu")};
 };

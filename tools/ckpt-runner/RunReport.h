@@ -4,6 +4,7 @@
 #define CKPT_TOOLS_CKPTRUNNER_RUNREPORT_H
 
 #include "Compare.h"
+#include "Profile.h"
 #include "Variant.h"
 
 namespace ckpt {
@@ -16,6 +17,8 @@ struct RunReport {
   /// The report of the plan pass.
   llvm::json::Object planFigures;
   std::optional<Measurement> planned;
+  /// The kernels of the plan, if they are timed.
+  std::vector<PredictedKernel> predicted;
   /// One kernel per op, nothing inlined or recomputed.
   std::optional<Measurement> written;
   /// Fused and ordered, nothing recomputed.

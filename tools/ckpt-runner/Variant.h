@@ -15,6 +15,8 @@ struct RunOptions {
   unsigned threads = 1;
   /// Timed runs, after a first one that is not.
   unsigned repeat = 3;
+  /// Also time each kernel.
+  bool timeKernels = false;
 };
 
 /// What was measured of one way to run the step.
@@ -28,16 +30,21 @@ struct Measurement {
   int64_t otherBytes = -1;
   /// The fastest timed run.
   int64_t stepNs = 0;
+  /// Of each kernel, in order, the fastest timed run; if asked for.
+  std::vector<int64_t> kernelNs;
   int64_t compileMs = 0;
   Buffers results;
 };
 
-/// Plans and rewrites \p module: `--ckpt-plan` with \p planOptions, then
-/// `--ckpt-apply-plan`; before both `--ckpt-form-layers` if \p formLayers,
-/// since named strategies work on layers. \p figures is what the plan says of
-/// itself, also where no plan fits, which is an error that was reported.
+/// Plans \p module: `--ckpt-plan` with \p planOptions, before it
+/// `--ckpt-form-layers` if \p formLayers, since named strategies work on
+/// layers. \p figures is what the plan says of itself, also where no plan fits,
+/// which is an error that was reported.
 LogicalResult planModule(ModuleOp module, StringRef planOptions,
                          bool formLayers, llvm::json::Object &figures);
+
+/// Rewrites the planned \p module: `--ckpt-apply-plan`.
+LogicalResult rewriteModule(ModuleOp module);
 
 /// Compiles the rewritten \p module and runs it on \p arguments: once in a
 /// fresh arena, then in one full of NaNs, whose results have to be the same

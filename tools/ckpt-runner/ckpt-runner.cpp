@@ -1,5 +1,6 @@
 //===- ckpt-runner.cpp - Plans, compiles, runs and verifies a step --------===//
 
+#include "Calibrate.h"
 #include "CommandLine.h"
 #include "Compare.h"
 #include "IndexRanges.h"
@@ -69,6 +70,7 @@ private:
   FailureOr<Measurement> runVariant(StringRef title, StringRef variantOptions,
                                     bool formLayers,
                                     llvm::json::Object &figures);
+  LogicalResult predict(ModuleOp planned);
   LogicalResult runPlanned();
   LogicalResult runAsWritten();
   LogicalResult runBaseline();
@@ -98,20 +100,43 @@ FailureOr<Measurement> Runner::runVariant(StringRef title,
       text += " func=" + command.functionName;
     if (failed(planModule(*copy, text, formLayers, figures)))
       return failure();
+    if (options.timeKernels && failed(predict(*copy)))
+      return failure();
+    if (failed(rewriteModule(*copy)))
+      return failure();
   }
   Progress progress("compiling and running " + title);
   return measureModule(*copy, options, signature, arguments);
 }
 
+/// Fills in what the kernels of the \p planned program should take.
+LogicalResult Runner::predict(ModuleOp planned) {
+  llvm::Expected<Device> device = findDevice(command.costs);
+  if (!device)
+    return report(device.takeError());
+  FailureOr<mlir::func::FuncOp> step = findStep(planned, command.functionName);
+  if (failed(step))
+    return failure();
+  auto kernels = predictKernels(*step, *device);
+  if (failed(kernels))
+    return failure();
+  summary.predicted = std::move(*kernels);
+  return success();
+}
+
 LogicalResult Runner::runPlanned() {
   std::string text = command.planOptions;
+  if (command.costs.getNumOccurrences())
+    text += " device=" + command.costs;
   if (!command.budget.empty())
     text += " budget=" + command.budget;
   if (!command.strategy.empty())
     text += " strategy=" + command.strategy;
+  options.timeKernels = command.profile;
   FailureOr<Measurement> planned =
       runVariant("the step", text, /*formLayers=*/!command.strategy.empty(),
                  summary.planFigures);
+  options.timeKernels = false;
   if (failed(planned))
     return failure();
   summary.planned = std::move(*planned);
@@ -176,12 +201,13 @@ LogicalResult Runner::run() {
     return failure();
   summary.title = ("@" + step->getSymName() + " of " + command.inputPath).str();
   rewritten = isRewritten(*step);
-  if (rewritten && (command.verify || !command.budget.empty() ||
-                    !command.strategy.empty() || !command.planOptions.empty()))
+  if (rewritten &&
+      (command.verify || command.profile || !command.budget.empty() ||
+       !command.strategy.empty() || !command.planOptions.empty()))
     return step->emitError()
            << "'" << step->getSymName()
-           << "' is rewritten into kernels already: '--verify' and plan "
-              "options need the program as it was before";
+           << "' is rewritten into kernels already: '--verify', '--profile' "
+              "and plan options need the program as it was before";
   FailureOr<Signature> read = readSignature(*step);
   if (failed(read))
     return failure();
@@ -201,6 +227,17 @@ LogicalResult Runner::run() {
   return success();
 }
 
+static LogicalResult runCalibration(const CommandLine &command,
+                                    mlir::MLIRContext &context) {
+  CalibrationOptions options;
+  options.threads = command.threads;
+  options.few = command.calibrate == CalibrateMode::Few;
+  options.repeat = command.repeat;
+  if (options.few)
+    options.rounds = 1;
+  return calibrate(context, options, command.devicePath);
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM initialization(argc, argv);
   installGuardHandler();
@@ -216,6 +253,8 @@ int main(int argc, char **argv) {
   context.printOpOnDiagnostic(false);
   llvm::SourceMgr sources;
   mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  if (command.calibrate != CalibrateMode::Off)
+    return failed(runCalibration(command, context));
   auto program =
       mlir::parseSourceFile<ModuleOp>(command.inputPath, sources, &context);
   if (!program)
@@ -230,5 +269,7 @@ int main(int argc, char **argv) {
   if (!ran)
     return 1;
   printRunReport(summary, llvm::outs());
+  if (command.profile)
+    printProfile(summary.predicted, summary.planned->kernelNs, llvm::outs());
   return summary.holds() ? 0 : 1;
 }

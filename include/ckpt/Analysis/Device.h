@@ -1,39 +1,59 @@
 //===- Device.h - How fast the described device is --------------*- C++ -*-===//
 //
-// The cost model. A device is a few rates from a data sheet; a kernel takes the
-// longer of its arithmetic and its memory traffic, plus a launch.
+// The cost model. A device is a few rates from a data sheet, or a table that
+// was measured; a kernel takes the longer of its work and its memory traffic,
+// plus a launch. Work is counted by kind (Work.h), and every kind has a rate.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef CKPT_ANALYSIS_DEVICE_H
 #define CKPT_ANALYSIS_DEVICE_H
 
-#include "ckpt/Plan/Problem.h"
-#include "ckpt/Support/LLVM.h"
+#include "ckpt/Analysis/Work.h"
+#include "llvm/Support/Error.h"
+#include <array>
+#include <string>
 
 namespace ckpt {
 
 struct Device {
-  StringRef name;
-  /// Operations per microsecond of contractions, by the type of what they
-  /// multiply, and of everything else. A multiply-add is two.
-  int64_t f64OpsPerMicrosecond;
-  int64_t f32OpsPerMicrosecond;
-  int64_t f16OpsPerMicrosecond;
-  int64_t elementwiseOpsPerMicrosecond;
-  int64_t bytesPerMicrosecond;
-  int64_t launchNs;
+  std::string name;
+  /// Where the figures come from: a data sheet, a measurement.
+  std::string source;
+  int64_t bytesPerMicrosecond = 0;
+  int64_t launchNs = 0;
+  /// Of the tiles of contractions, the 32-bit elements of a vector. 0: work is
+  /// counted without tiles.
+  int64_t lanes = 0;
+  /// Units of work per microsecond, by `WorkType` and `WorkKind`; 0 where there
+  /// is none. Contractions and elementwise arithmetic have a rate in every
+  /// type.
+  std::array<std::array<int64_t, workKindCount>, workTypeCount> rates = {};
 
-  /// Time of \p flops operations of an op of \p kind that works on elements of
-  /// \p elementType, in picoseconds.
-  int64_t computePs(plan::OpKind kind, int64_t flops, Type elementType) const;
+  int64_t &rate(WorkType type, WorkKind kind) {
+    return rates[static_cast<unsigned>(type)][static_cast<unsigned>(kind)];
+  }
+  /// The rate of \p kind, or of what stands in for it where there is none:
+  /// arithmetic of any kind is elementwise, everything else is free (0).
+  int64_t effectiveRate(WorkType type, WorkKind kind) const;
+
+  /// Time of \p work, in picoseconds.
+  int64_t computePs(ArrayRef<Work> work) const;
 };
 
-/// All described devices; the first is the default.
+/// All devices that are described in the code; the first is the default.
 ArrayRef<Device> knownDevices();
 
-/// The device called \p name, or null.
-const Device *findDevice(StringRef name);
+/// The known device \p nameOrPath, or the one that the file at this path
+/// describes (docs/Devices.md): whatever holds a dot or a slash is a path. The
+/// error names the file and the place in it.
+llvm::Expected<Device> findDevice(StringRef nameOrPath);
+
+/// Reads the text of a file; \p path is for messages.
+llvm::Expected<Device> parseDevice(StringRef text, StringRef path);
+
+/// Writes what `parseDevice` reads.
+void printDevice(const Device &device, llvm::raw_ostream &os);
 
 } // namespace ckpt
 

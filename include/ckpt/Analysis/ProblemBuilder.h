@@ -39,7 +39,8 @@ struct ProgramProblem {
 FailureOr<ProgramProblem> buildProblem(mlir::func::FuncOp function,
                                        const Device &device);
 
-/// The same on the described device of that name.
+/// The same on the device of that name, or that a file describes; see
+/// `findDevice`.
 FailureOr<ProgramProblem> buildProblem(mlir::func::FuncOp function,
                                        StringRef device);
 

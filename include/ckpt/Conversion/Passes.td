@@ -21,7 +21,13 @@ def KernelsToCalls : Pass<"ckpt-kernels-to-calls", "::mlir::ModuleOp"> {
 
     Results that no kernel writes to the caller's buffer (returned arguments,
     constants, duplicates) are copied there at the end.
+
+    With `marks` the step calls `ckptMark`, which whoever runs it provides,
+    before each kernel and after the last: a clock there times every kernel.
   }];
+  let options = [
+    Option<"marks", "marks", "bool", /*default=*/"false",
+           "call ckptMark before each kernel and after the last">];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
     "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",

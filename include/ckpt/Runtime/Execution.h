@@ -11,6 +11,7 @@
 #include "ckpt/Support/LLVM.h"
 #include "llvm/Support/Error.h"
 #include <memory>
+#include <vector>
 
 namespace mlir {
 class ExecutionEngine;
@@ -27,7 +28,12 @@ struct CompileOptions {
   unsigned optLevel = 2;
   /// 32-bit elements of a vector; 0 takes what this machine has.
   int64_t lanes = 0;
+  /// Lets `CompiledStep::time` time each kernel.
+  bool timeKernels = false;
 };
+
+/// As many 32-bit elements as the widest vector registers of this machine hold.
+int64_t hostLanes();
 
 /// Type of an argument or result of a step. An i1 takes a byte.
 struct BufferType {
@@ -54,6 +60,12 @@ public:
   /// Runs the step once: one pointer per argument and per result, in order.
   void run(ArrayRef<void *> arguments, ArrayRef<void *> results,
            void *arena) const;
+
+  /// The same, and returns the nanoseconds of each kernel, in order; empty if
+  /// it was not compiled to be timed. With one thread, time in which it had to
+  /// wait for its processor does not count. One step at a time in a process.
+  std::vector<int64_t> time(ArrayRef<void *> arguments,
+                            ArrayRef<void *> results, void *arena) const;
 
 private:
   CompiledStep() = default;

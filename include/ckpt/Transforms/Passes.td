@@ -102,7 +102,8 @@ def PlanPass : Pass<"ckpt-plan", "::mlir::ModuleOp"> {
     Option<"function", "func", "std::string", "\"\"",
            "The step; by default the only public function with a body">,
     Option<"device", "device", "std::string", "\"cpu\"",
-           "Costs: cpu, a100, h100, h200, b200, l40s, rtx4090">,
+           "Costs: cpu, a100, h100, h200, b200, l40s, rtx4090, or a file "
+           "(docs/Devices.md)">,
     Option<"fusion", "fusion", "bool", "true",
            "false: one kernel per op, for comparison">,
     Option<"reorder", "reorder", "bool", "true",
@@ -172,7 +173,7 @@ def PrintProblemPass : Pass<"ckpt-print-problem", "::mlir::ModuleOp"> {
     Option<"function", "func", "std::string", "\"\"",
            "The step; by default the only public function with a body">,
     Option<"device", "device", "std::string", "\"cpu\"",
-           "The described device that costs refer to">,
+           "What costs refer to: a known device or a file (docs/Devices.md)">,
   ];
 }
 
@@ -191,7 +192,8 @@ def ApplyPlanPass : Pass<"ckpt-apply-plan", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"device", "device", "std::string", "\"cpu\"",
-           "Costs, where a schedule is derived from decisions">,
+           "Costs, where a schedule is derived from decisions: a known device or a "
+           "file (docs/Devices.md)">,
   ];
   let dependentDialects = ["::ckpt::CkptDialect"];
 }

@@ -1,0 +1,80 @@
+//===- Work.h - What an op does, counted by kind ----------------*- C++ -*-===//
+//
+// Adding and taking a tanh are both one operation of a step's FLOPs, but not of
+// its time. Here work is counted in units that take equally long, whatever the
+// op: a device (Device.h) has one rate for each kind.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_ANALYSIS_WORK_H
+#define CKPT_ANALYSIS_WORK_H
+
+#include "ckpt/Support/LLVM.h"
+
+namespace ckpt {
+
+/// Size of the elements that are worked on. Integers count as floating-point
+/// numbers of their size, those of 8 bits and less as `F32`, in whose lanes
+/// they lie.
+enum class WorkType : uint8_t { F64, F32, F16 };
+inline constexpr unsigned workTypeCount = 3;
+
+enum class WorkKind : uint8_t {
+  /// Operations of a contraction, two per multiply-add; with tiles those of
+  /// the whole tiles, whose last rows and columns may be repeated elements.
+  Contraction,
+  /// The same where the left operand is not contiguous along the sum.
+  ContractionApart,
+  /// Elements of the right operand that are packed for a block of rows: along
+  /// its contiguous dimension, transposed in registers, or one by one.
+  Pack,
+  PackTransposed,
+  PackGathered,
+  /// Sums that are written to scratch memory and read again, per block of the
+  /// summed dimension.
+  Sums,
+  /// Elements that an elementwise op makes, whatever it does: loops, indices,
+  /// loads and stores.
+  Element,
+  /// Arithmetic that has no kind of its own.
+  Elementwise,
+  Divide,
+  SquareRoot,
+  Exponential,
+  Logarithm,
+  HyperbolicTangent,
+  ErrorFunction,
+  Power,
+  Sine,
+  /// Elements that are chosen from one of several tensors, or from padding.
+  Select,
+  /// Elements that are read one by one, since their neighbours in memory are
+  /// not those in the result.
+  Gather,
+  /// Steps of reductions: along the contiguous dimension, and along others.
+  Reduce,
+  ReduceApart,
+};
+inline constexpr unsigned workKindCount =
+    static_cast<unsigned>(WorkKind::ReduceApart) + 1;
+
+/// As in files: "f32", "hyperbolic-tangent".
+StringRef nameOf(WorkType type);
+StringRef nameOf(WorkKind kind);
+std::optional<WorkType> workTypeNamed(StringRef name);
+std::optional<WorkKind> workKindNamed(StringRef name);
+
+struct Work {
+  WorkType type;
+  WorkKind kind;
+  int64_t amount;
+};
+
+/// The work of one execution of \p op, whose contractions are cut into tiles
+/// for vectors of \p lanes elements of 32 bits, or into none. Without tiles
+/// the amounts of arithmetic add up to the op's FLOPs.
+SmallVector<Work> workOf(Operation *op, int64_t lanes);
+
+} // namespace ckpt
+
+#endif // CKPT_ANALYSIS_WORK_H

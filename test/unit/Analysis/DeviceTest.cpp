@@ -1,0 +1,192 @@
+//===- DeviceTest.cpp - Devices and the work of ops -----------------------===//
+
+#include "ckpt/Analysis/Device.h"
+#include "ckpt/ExternalModels/ExternalModels.h"
+#include "ckpt/IR/CkptDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Parser/Parser.h"
+#include "gtest/gtest.h"
+
+using namespace ckpt;
+
+namespace {
+
+std::string textOf(const Device &device) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  printDevice(device, stream);
+  return text;
+}
+
+TEST(DeviceTest, FilesHoldWhatWasPrinted) {
+  for (Device device : knownDevices()) {
+    device.lanes = 8;
+    device.rate(WorkType::F16, WorkKind::HyperbolicTangent) = 77;
+    llvm::Expected<Device> read = parseDevice(textOf(device), "d.json");
+    ASSERT_TRUE(bool(read)) << llvm::toString(read.takeError());
+    EXPECT_EQ(read->name, device.name);
+    EXPECT_EQ(read->rates, device.rates);
+    EXPECT_EQ(textOf(*read), textOf(device));
+  }
+}
+
+TEST(DeviceTest, EveryKindHasItsName) {
+  for (unsigned kind = 0; kind < workKindCount; ++kind)
+    EXPECT_EQ(workKindNamed(nameOf(static_cast<WorkKind>(kind))),
+              static_cast<WorkKind>(kind));
+  EXPECT_EQ(workKindNamed("tanh"), std::nullopt);
+  EXPECT_EQ(workTypeNamed("f8"), std::nullopt);
+}
+
+TEST(DeviceTest, WhatHasNoRateIsElementwiseOrFree) {
+  Device device = knownDevices().front(); // 20 GFLOP/s elementwise
+  auto time = [&](WorkKind kind) {
+    return device.computePs(Work{WorkType::F32, kind, 1000});
+  };
+  EXPECT_EQ(time(WorkKind::Exponential), 50000);
+  EXPECT_EQ(time(WorkKind::ContractionApart), 5000);
+  EXPECT_EQ(time(WorkKind::Gather), 0);
+  device.rate(WorkType::F32, WorkKind::Exponential) = 1000;
+  device.rate(WorkType::F32, WorkKind::Gather) = 500;
+  EXPECT_EQ(time(WorkKind::Exponential), 1000000);
+  EXPECT_EQ(time(WorkKind::Gather), 2000000);
+  EXPECT_EQ(device.computePs(Work{WorkType::F64, WorkKind::Exponential, 1000}),
+            50000);
+}
+
+TEST(DeviceTest, HugeWorkSaturates) {
+  Device device = knownDevices().front();
+  device.rate(WorkType::F32, WorkKind::Elementwise) = 1;
+  EXPECT_EQ(
+      device.computePs(Work{WorkType::F32, WorkKind::Elementwise, INT64_MAX}),
+      INT64_MAX);
+}
+
+/// Work of the last op of a function with \p arguments.
+class WorkTest : public ::testing::Test {
+protected:
+  WorkTest() {
+    mlir::DialectRegistry registry;
+    registry.insert<CkptDialect, mlir::arith::ArithDialect,
+                    mlir::func::FuncDialect, mlir::linalg::LinalgDialect,
+                    mlir::math::MathDialect, mlir::tensor::TensorDialect>();
+    registerExternalModels(registry);
+    context.appendDialectRegistry(registry);
+  }
+
+  std::map<std::string, int64_t> workOfLast(const std::string &arguments,
+                                            const std::string &body,
+                                            int64_t lanes) {
+    module = mlir::parseSourceString<ModuleOp>(
+        "func.func @f(" + arguments + ") {\n" + body + "\nreturn\n}", &context);
+    std::map<std::string, int64_t> amounts;
+    if (!module)
+      return amounts;
+    auto function = *module->getOps<mlir::func::FuncOp>().begin();
+    Operation *op = function.front().getTerminator()->getPrevNode();
+    for (const Work &part : workOf(op, lanes))
+      amounts[(nameOf(part.type) + "." + nameOf(part.kind)).str()] =
+          part.amount;
+    return amounts;
+  }
+
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<ModuleOp> module;
+};
+
+using Amounts = std::map<std::string, int64_t>;
+
+TEST_F(WorkTest, ContractionsWithoutTilesAreTheirFlops) {
+  EXPECT_EQ(workOfLast("%a: tensor<10x20xbf16>, %b: tensor<20x40xbf16>, %c: "
+                       "tensor<10x40xbf16>",
+                       "%0 = linalg.matmul ins(%a, %b : tensor<10x20xbf16>, "
+                       "tensor<20x40xbf16>) outs(%c : tensor<10x40xbf16>) -> "
+                       "tensor<10x40xbf16>",
+                       /*lanes=*/0),
+            (Amounts{{"f16.contraction", 2 * 10 * 20 * 40}}));
+}
+
+/// 16 lanes make panels of 32 columns and tiles of 8 rows: 17 rows are cut into
+/// tiles of 6, which wait for eight vectors no longer, and 40 columns make two
+/// panels, of which the second is packed one by one.
+TEST_F(WorkTest, ContractionsAreCountedInWholeTiles) {
+  std::string arguments =
+      "%a: tensor<17x20xf32>, %b: tensor<20x40xf32>, %c: tensor<17x40xf32>";
+  EXPECT_EQ(workOfLast(arguments,
+                       "%0 = linalg.matmul ins(%a, %b : tensor<17x20xf32>, "
+                       "tensor<20x40xf32>) outs(%c : tensor<17x40xf32>) -> "
+                       "tensor<17x40xf32>",
+                       16),
+            (Amounts{{"f32.contraction", 2 * 18 * 64 * 20},
+                     {"f32.sums", 2 * 18 * 64},
+                     {"f32.pack", 20 * 32},
+                     {"f32.pack-gathered", 20 * 32}}));
+}
+
+/// The left operand is stored by columns: its steps are not contiguous. The
+/// right one is stored by columns too, and packed in squares.
+TEST_F(WorkTest, ViewsDecideTheOrderInMemory) {
+  std::string arguments = "%a: tensor<20x16xf32>, %b: tensor<32x20xf32>, %c: "
+                          "tensor<16x32xf32>, %e: tensor<16x20xf32>, %g: "
+                          "tensor<20x32xf32>";
+  EXPECT_EQ(
+      workOfLast(arguments,
+                 "%0 = linalg.transpose ins(%a : tensor<20x16xf32>) outs(%e : "
+                 "tensor<16x20xf32>) permutation = [1, 0]\n"
+                 "%1 = linalg.transpose ins(%b : tensor<32x20xf32>) outs(%g : "
+                 "tensor<20x32xf32>) permutation = [1, 0]\n"
+                 "%2 = linalg.matmul ins(%0, %1 : tensor<16x20xf32>, "
+                 "tensor<20x32xf32>) outs(%c : tensor<16x32xf32>) -> "
+                 "tensor<16x32xf32>",
+                 16),
+      (Amounts{{"f32.contraction-apart", 2 * 16 * 32 * 20},
+               {"f32.sums", 2 * 16 * 32},
+               {"f32.pack-transposed", 20 * 32}}));
+}
+
+TEST_F(WorkTest, ArithmeticIsCountedByKind) {
+  std::string maps = "indexing_maps = [affine_map<(r, c) -> (r, c)>, "
+                     "affine_map<(r, c) -> (c, r)>, affine_map<(r, c) -> (r, "
+                     "c)>], iterator_types = [\"parallel\", \"parallel\"]";
+  EXPECT_EQ(workOfLast("%a: tensor<4x8xf32>, %b: tensor<8x4xf32>, %c: "
+                       "tensor<4x8xf32>",
+                       "%0 = linalg.generic {" + maps +
+                           "} ins(%a, %b : tensor<4x8xf32>, tensor<8x4xf32>) "
+                           "outs(%c : tensor<4x8xf32>) {\n"
+                           "^bb0(%x: f32, %y: f32, %o: f32):\n"
+                           "%s = arith.addf %x, %y : f32\n"
+                           "%t = math.exp %s : f32\n"
+                           "%u = arith.mulf %t, %x : f32\n"
+                           "linalg.yield %u : f32\n} -> tensor<4x8xf32>",
+                       16),
+            (Amounts{{"f32.element", 32},
+                     {"f32.elementwise", 64},
+                     {"f32.exponential", 32},
+                     {"f32.gather", 32}}));
+}
+
+TEST_F(WorkTest, ReductionsAreCountedByDirection) {
+  auto reduce = [&](const std::string &kept, const std::string &iterators,
+                    const std::string &type) {
+    return workOfLast(
+        "%a: tensor<4x8xf32>, %c: " + type,
+        "%0 = linalg.generic {indexing_maps = [affine_map<(r, c) -> (r, c)>, "
+        "affine_map<(r, c) -> (" +
+            kept + ")>], iterator_types = [" + iterators +
+            "]} ins(%a : tensor<4x8xf32>) outs(%c : " + type +
+            ") {\n^bb0(%x: f32, %o: f32):\n%s = arith.addf %x, %o : f32\n"
+            "linalg.yield %s : f32\n} -> " +
+            type,
+        16);
+  };
+  EXPECT_EQ(reduce("r", "\"parallel\", \"reduction\"", "tensor<4xf32>"),
+            (Amounts{{"f32.elementwise", 32}, {"f32.reduce", 32}}));
+  EXPECT_EQ(reduce("c", "\"reduction\", \"parallel\"", "tensor<8xf32>"),
+            (Amounts{{"f32.elementwise", 32}, {"f32.reduce-apart", 32}}));
+}
+
+} // namespace

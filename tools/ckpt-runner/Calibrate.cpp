@@ -1,0 +1,182 @@
+//===- Calibrate.cpp - Measures this machine ------------------------------===//
+
+#include "Calibrate.h"
+#include "CalibrationPrograms.h"
+#include "Inputs.h"
+#include "KernelCosts.h"
+#include "Messages.h"
+#include "Variant.h"
+#include "ckpt/Runtime/Execution.h"
+#include "ckpt/Support/OutputFile.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/TargetParser/Host.h"
+
+using namespace ckpt;
+
+namespace {
+
+/// A program whose kernels are measured in several rounds.
+struct CompiledProgram {
+  std::string title;
+  bool heldOut;
+  Signature signature;
+  std::unique_ptr<CompiledStep> step;
+  /// What each kernel does, and the fastest run so far.
+  std::vector<MeasuredKernel> kernels;
+};
+
+class Calibration {
+public:
+  Calibration(mlir::MLIRContext &context, const CalibrationOptions &options)
+      : context(context), options(options), lanes(hostLanes()) {}
+
+  LogicalResult compileAll();
+  LogicalResult measureAll();
+  Device fit() const;
+  void print(const Device &device, llvm::raw_ostream &os) const;
+
+private:
+  LogicalResult compile(const CalibrationProgram &program);
+  llvm::Error measure(CompiledProgram &program) const;
+  std::vector<MeasuredKernel> kernels(bool heldOut) const;
+
+  mlir::MLIRContext &context;
+  const CalibrationOptions &options;
+  int64_t lanes;
+  std::vector<CompiledProgram> programs;
+};
+
+} // namespace
+
+LogicalResult Calibration::compile(const CalibrationProgram &program) {
+  auto module = mlir::parseSourceString<ModuleOp>(program.text, &context);
+  if (!module)
+    return failure();
+  llvm::json::Object figures;
+  if (failed(
+          planModule(*module, "strategy=none", /*formLayers=*/false, figures)))
+    return failure();
+  auto function = *module->getOps<mlir::func::FuncOp>().begin();
+  FailureOr<Signature> signature = readSignature(function);
+  FailureOr<std::vector<KernelWork>> work = countWork(function, lanes);
+  if (failed(signature) || failed(work) || failed(rewriteModule(*module)))
+    return failure();
+  CompileOptions compileOptions;
+  compileOptions.threads = options.threads;
+  compileOptions.timeKernels = true;
+  auto step = CompiledStep::compile(*module, compileOptions);
+  if (!step)
+    return report(step.takeError());
+  CompiledProgram &compiled =
+      programs.emplace_back(CompiledProgram{program.title,
+                                            program.heldOut,
+                                            std::move(*signature),
+                                            std::move(*step),
+                                            {}});
+  for (KernelWork &counted : *work)
+    compiled.kernels.push_back({std::move(counted), INT64_MAX});
+  return success();
+}
+
+LogicalResult Calibration::compileAll() {
+  auto all = calibrationPrograms(options.few);
+  for (auto [number, program] : llvm::enumerate(all)) {
+    Progress progress(llvm::formatv("compiling {0} ({1} of {2})", program.title,
+                                    number + 1, all.size()));
+    if (failed(compile(program)))
+      return failure();
+  }
+  return success();
+}
+
+static SmallVector<void *> pointersTo(const Buffers &buffers) {
+  return llvm::map_to_vector(
+      buffers, [](const auto &buffer) -> void * { return buffer->data(); });
+}
+
+/// One round of one program, in memory that is given back after it.
+llvm::Error Calibration::measure(CompiledProgram &program) const {
+  llvm::Expected<Buffers> arguments = allocate(program.signature.arguments);
+  if (!arguments)
+    return arguments.takeError();
+  llvm::Expected<Buffers> results = allocate(program.signature.results);
+  if (!results)
+    return results.takeError();
+  auto arena =
+      GuardedBuffer::create(program.step->getArenaBytes(), "the arena");
+  if (!arena)
+    return arena.takeError();
+  generateInputs(/*seed=*/0, {}, program.signature, *arguments);
+  // The first run also waits for the pages of the results.
+  for (unsigned run = 0; run <= options.repeat; ++run) {
+    std::vector<int64_t> nanoseconds = program.step->time(
+        pointersTo(*arguments), pointersTo(*results), (*arena)->data());
+    for (auto [kernel, elapsed] : llvm::zip_equal(program.kernels, nanoseconds))
+      if (run > 0)
+        kernel.nanoseconds = std::min(kernel.nanoseconds, elapsed);
+  }
+  return llvm::Error::success();
+}
+
+/// In rounds over all programs: what disturbs a machine comes and goes, and
+/// would spoil all runs of one program at a time.
+LogicalResult Calibration::measureAll() {
+  for (unsigned round = 0; round < options.rounds; ++round)
+    for (auto [number, program] : llvm::enumerate(programs)) {
+      Progress progress(llvm::formatv("measuring {0} ({1} of {2}), round {3} "
+                                      "of {4}",
+                                      program.title, number + 1,
+                                      programs.size(), round + 1,
+                                      options.rounds));
+      if (failed(report(measure(program))))
+        return failure();
+    }
+  return success();
+}
+
+std::vector<MeasuredKernel> Calibration::kernels(bool heldOut) const {
+  std::vector<MeasuredKernel> chosen;
+  for (const CompiledProgram &program : programs)
+    if (program.heldOut == heldOut)
+      llvm::append_range(chosen, program.kernels);
+  return chosen;
+}
+
+Device Calibration::fit() const {
+  Device device;
+  device.name = "cpu";
+  device.source = llvm::formatv("measured by ckpt-runner --calibrate "
+                                "--threads={0} on a {1}",
+                                options.threads, llvm::sys::getHostCPUName())
+                      .str();
+  device.lanes = lanes;
+  return fitDevice(device, kernels(/*heldOut=*/false));
+}
+
+void Calibration::print(const Device &device, llvm::raw_ostream &os) const {
+  auto line = [&](StringRef which, ArrayRef<MeasuredKernel> kernels) {
+    PredictionError error = errorOf(device, kernels);
+    os << llvm::formatv("  {0,-10} {1,8} {2,8:f1}% {3,16:f1}%\n", which,
+                        kernels.size(), 100 * error.median,
+                        100 * error.ninetiethPercentile);
+  };
+  os << device.source << "\n\n  predicted time of a kernel, off by\n"
+     << "              kernels   median  90th percentile\n";
+  line("fitted", kernels(/*heldOut=*/false));
+  line("held out", kernels(/*heldOut=*/true));
+}
+
+LogicalResult ckpt::calibrate(mlir::MLIRContext &context,
+                              const CalibrationOptions &options,
+                              StringRef path) {
+  Calibration calibration(context, options);
+  if (failed(calibration.compileAll()) || failed(calibration.measureAll()))
+    return failure();
+  Device device = calibration.fit();
+  if (failed(report(writeOutputFile(
+          path, [&](llvm::raw_ostream &os) { printDevice(device, os); }))))
+    return failure();
+  calibration.print(device, llvm::outs());
+  return success();
+}

@@ -1,0 +1,30 @@
+//===- Calibrate.h - Measures this machine ----------------------*- C++ -*-===//
+
+#ifndef CKPT_TOOLS_CKPTRUNNER_CALIBRATE_H
+#define CKPT_TOOLS_CKPTRUNNER_CALIBRATE_H
+
+#include "ckpt/Support/LLVM.h"
+
+namespace mlir {
+class MLIRContext;
+} // namespace mlir
+
+namespace ckpt {
+
+struct CalibrationOptions {
+  unsigned threads = 1;
+  /// Timed runs of each kernel in a round; the fastest of all counts.
+  unsigned repeat = 3;
+  unsigned rounds = 4;
+  /// Measures few and small kernels, for tests.
+  bool few = false;
+};
+
+/// Measures kernels, fits a device to them, writes it to \p path and prints how
+/// well it predicts kernels that it was not fitted to. Reports what goes wrong.
+LogicalResult calibrate(mlir::MLIRContext &context,
+                        const CalibrationOptions &options, StringRef path);
+
+} // namespace ckpt
+
+#endif // CKPT_TOOLS_CKPTRUNNER_CALIBRATE_H

@@ -1,0 +1,67 @@
+//===- CalibrationKernels.h - What calibration programs hold ----*- C++ -*-===//
+
+#ifndef CKPT_TOOLS_CKPTRUNNER_CALIBRATIONKERNELS_H
+#define CKPT_TOOLS_CKPTRUNNER_CALIBRATIONKERNELS_H
+
+#include "ProgramWriter.h"
+
+namespace ckpt {
+
+struct MatmulSize {
+  int64_t rows, columns, steps;
+};
+
+/// What is transposed of the operands of a matmul.
+enum class Transposed { None, Left, Right };
+
+void addMatmul(ProgramWriter &writer, MatmulSize size, StringRef element,
+               Transposed transposed);
+
+/// Products of the heads of attention, which lie beside each other: tokens by
+/// tokens where these are the \p scores, else scores by values.
+void addAttention(ProgramWriter &writer, int64_t batch, int64_t tokens,
+                  int64_t heads, int64_t width, bool scores, StringRef element);
+
+struct ConvolutionSize {
+  int64_t batch, extent, window, inputs, outputs, stride;
+};
+
+void addConvolution(ProgramWriter &writer, ConvolutionSize size,
+                    StringRef element);
+
+/// The gradient of a filter: images and gradients with batch and channels
+/// swapped.
+void addFilterGradient(ProgramWriter &writer, ConvolutionSize size,
+                       StringRef element);
+
+/// A body that applies \p op to %x for \p times, with %y as the second operand
+/// of those that take one.
+std::string chain(StringRef op, unsigned times, bool binary, StringRef element);
+
+/// A tensor that ops are applied to, one after the other.
+struct Operand {
+  ProgramWriter &writer;
+  std::string element;
+  int64_t rows, columns;
+  std::string value;
+
+  Operand(ProgramWriter &writer, StringRef element, int64_t rows,
+          int64_t columns)
+      : writer(writer), element(element), rows(rows), columns(columns),
+        value(writer.argument(type())) {}
+
+  std::string type() const { return writer.tensor({rows, columns}, element); }
+
+  /// An elementwise op with \p body; its %y is read as \p second says: "(r,
+  /// c)", "(c)", "(r)" or "(c, r)".
+  void apply(StringRef body, StringRef second);
+  /// Reduces the rows, or along them the columns, by \p body, which makes %n of
+  /// %x and the running %o.
+  void reduce(StringRef body, bool alongRows);
+  void pad();
+  void finish() { writer.addResult(value, type()); }
+};
+
+} // namespace ckpt
+
+#endif // CKPT_TOOLS_CKPTRUNNER_CALIBRATIONKERNELS_H

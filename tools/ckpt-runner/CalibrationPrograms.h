@@ -1,0 +1,29 @@
+//===- CalibrationPrograms.h - Kernels to measure a device with -*- C++ -*-===//
+
+#ifndef CKPT_TOOLS_CKPTRUNNER_CALIBRATIONPROGRAMS_H
+#define CKPT_TOOLS_CKPTRUNNER_CALIBRATIONPROGRAMS_H
+
+#include "ckpt/Support/LLVM.h"
+
+#include <string>
+#include <vector>
+
+namespace ckpt {
+
+/// A step whose kernels are to be measured.
+struct CalibrationProgram {
+  std::string title;
+  /// MLIR, as it comes from a framework.
+  std::string text;
+  /// Its kernels have other sizes than those that rates are fitted to, and are
+  /// what predictions are judged by.
+  bool heldOut = false;
+};
+
+/// Matmuls, convolutions, elementwise arithmetic, reductions and copies of many
+/// sizes; with \p few of the smallest only, for tests.
+std::vector<CalibrationProgram> calibrationPrograms(bool few);
+
+} // namespace ckpt
+
+#endif // CKPT_TOOLS_CKPTRUNNER_CALIBRATIONPROGRAMS_H

@@ -1,0 +1,31 @@
+//===- KernelCosts.h - What the kernels of a plan should cost ---*- C++ -*-===//
+
+#ifndef CKPT_TOOLS_CKPTRUNNER_KERNELCOSTS_H
+#define CKPT_TOOLS_CKPTRUNNER_KERNELCOSTS_H
+
+#include "ckpt/Analysis/FitDevice.h"
+#include "ckpt/Plan/Kernel.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace ckpt {
+
+/// A kernel of a planned step, as the cost model of a device sees it.
+struct PredictedKernel {
+  /// Layer and op of its anchor, or of what it writes.
+  std::string name;
+  plan::KernelInfo info;
+};
+
+/// The kernels of the planned \p step, in order, on \p device.
+FailureOr<std::vector<PredictedKernel>> predictKernels(mlir::func::FuncOp step,
+                                                       const Device &device);
+
+/// The amounts of work in the kernels of the planned \p step, for tiles of
+/// \p lanes: what a kernel costs where nothing but one kind of work has a
+/// price. So the cost model is asked, and stands in one place.
+FailureOr<std::vector<KernelWork>> countWork(mlir::func::FuncOp step,
+                                             int64_t lanes);
+
+} // namespace ckpt
+
+#endif // CKPT_TOOLS_CKPTRUNNER_KERNELCOSTS_H

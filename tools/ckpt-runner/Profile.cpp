@@ -1,0 +1,50 @@
+//===- Profile.cpp - Predicted and measured times of kernels --------------===//
+
+#include "Profile.h"
+#include "ckpt/Plan/Budget.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace ckpt;
+
+/// Kernels that are listed.
+static constexpr size_t mostLines = 20;
+
+static void printLine(StringRef name, const plan::KernelInfo &info,
+                      int64_t measuredNs, llvm::raw_ostream &os) {
+  double measured = std::max<int64_t>(1, measuredNs);
+  os << llvm::formatv(
+      "  {0,10:f1} us {1,10:f1} us {2,8:f0}% {3,12} {4,10:f1}"
+      "  {5}\n",
+      measuredNs / 1e3, info.timeNs / 1e3, 100 * (info.timeNs / measured - 1),
+      plan::formatBytes(info.bytesMoved), info.flops / 1e6, name);
+}
+
+void ckpt::printProfile(ArrayRef<PredictedKernel> kernels,
+                        ArrayRef<int64_t> measuredNs, llvm::raw_ostream &os) {
+  SmallVector<size_t> slowest =
+      llvm::to_vector(llvm::seq<size_t>(kernels.size()));
+  llvm::stable_sort(slowest, [&](size_t left, size_t right) {
+    return measuredNs[left] > measuredNs[right];
+  });
+  os << "\n       measured     predicted     off        moved      MFLOP\n";
+  for (size_t i : ArrayRef<size_t>(slowest).take_front(mostLines))
+    printLine(kernels[i].name, kernels[i].info, measuredNs[i], os);
+
+  plan::KernelInfo all;
+  int64_t allNs = 0;
+  std::vector<double> errors;
+  for (auto [kernel, nanoseconds] : llvm::zip_equal(kernels, measuredNs)) {
+    all.timeNs += kernel.info.timeNs;
+    all.bytesMoved += kernel.info.bytesMoved;
+    all.flops += kernel.info.flops;
+    allNs += nanoseconds;
+    errors.push_back(
+        relativeError(kernel.info.timeNs, static_cast<double>(nanoseconds)));
+  }
+  printLine(llvm::formatv("all {0} kernels", kernels.size()).str(), all, allNs,
+            os);
+  PredictionError error = summarizeErrors(std::move(errors));
+  os << llvm::formatv("\n  predicted time of a kernel: off by {0:f1}% in the "
+                      "median, {1:f1}% at the 90th percentile\n",
+                      100 * error.median, 100 * error.ninetiethPercentile);
+}

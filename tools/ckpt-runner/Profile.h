@@ -1,0 +1,17 @@
+//===- Profile.h - Predicted and measured times of kernels ------*- C++ -*-===//
+
+#ifndef CKPT_TOOLS_CKPTRUNNER_PROFILE_H
+#define CKPT_TOOLS_CKPTRUNNER_PROFILE_H
+
+#include "KernelCosts.h"
+
+namespace ckpt {
+
+/// Prints the slowest kernels, one line each with what \p measuredNs says, and
+/// below how far all predictions are off.
+void printProfile(ArrayRef<PredictedKernel> kernels,
+                  ArrayRef<int64_t> measuredNs, llvm::raw_ostream &os);
+
+} // namespace ckpt
+
+#endif // CKPT_TOOLS_CKPTRUNNER_PROFILE_H

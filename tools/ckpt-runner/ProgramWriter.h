@@ -1,0 +1,44 @@
+//===- ProgramWriter.h - Writes steps of independent kernels ----*- C++ -*-===//
+
+#ifndef CKPT_TOOLS_CKPTRUNNER_PROGRAMWRITER_H
+#define CKPT_TOOLS_CKPTRUNNER_PROGRAMWRITER_H
+
+#include "ckpt/Support/LLVM.h"
+
+#include <string>
+#include <vector>
+
+namespace ckpt {
+
+/// Writes a function of independent kernels. Arguments of equal type are one.
+class ProgramWriter {
+public:
+  /// "tensor<4x8xf32>".
+  static std::string tensor(ArrayRef<int64_t> shape, StringRef element);
+
+  /// Argument \p number of those of this type.
+  std::string argument(StringRef type, unsigned number = 0);
+  /// Writes `%n = text : …` and returns %n.
+  std::string add(const Twine &text);
+  void addResult(StringRef value, StringRef type);
+  /// The text of the function; another one begins.
+  std::string take();
+
+  std::string emptyTensor(StringRef type) {
+    return add("tensor.empty() : " + type);
+  }
+  /// A tensor of zeros.
+  std::string filled(StringRef type, StringRef element);
+  std::string transposed(StringRef value, ArrayRef<int64_t> shape,
+                         StringRef element, ArrayRef<int64_t> permutation);
+
+private:
+  std::vector<std::string> argumentNames, argumentTypes;
+  std::string body;
+  std::vector<std::string> results, resultTypes;
+  unsigned next = 0;
+};
+
+} // namespace ckpt
+
+#endif // CKPT_TOOLS_CKPTRUNNER_PROGRAMWRITER_H
