@@ -44,6 +44,34 @@ TEST(Bound, ChargesOperandsAndWorkspace) {
   EXPECT_EQ(Bound(b.problem).minimumBytes(), 2 * 4096 + 1024);
 }
 
+/// What a product's epilogue writes lies over what the epilogue reads, or
+/// beside it: either way next to the operand.
+TEST(Bound, ChargesOutputsThatAreWrittenOverSomething) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix);
+  ValueId first = b.contraction({memory(x)}, matrix);
+  ValueId second = b.contraction({memory(first)}, part);
+  ValueId third = b.contraction({memory(second)}, matrix);
+  ValueId sum = b.fusible({point(third), point(first)}, matrix);
+  b.result(b.contraction({memory(sum)}, part));
+  EXPECT_TRUE(solveReference(b.problem, 4096 + 2048));
+  EXPECT_EQ(Bound(b.problem).minimumBytes(), 4096 + 2048);
+}
+
+/// A product that updates an operand in place needs no room for its result.
+TEST(Bound, KnowsThatAProductMayUpdateAnOperand) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix);
+  ValueId sum = b.contraction({memory(x)}, matrix);
+  Read update = memory(sum);
+  update.access = Access::Pointwise;
+  update.destination = true;
+  ValueId second = b.contraction({memory(x), update}, matrix);
+  b.result(b.contraction({memory(second)}, matrix));
+  EXPECT_TRUE(solveReference(b.problem, 4096));
+  EXPECT_EQ(Bound(b.problem).minimumBytes(), 4096);
+}
+
 /// The gradient of a tied embedding stands in memory from the loss to the end,
 /// unless it is made late, which keeps its operand.
 TEST(Bound, SeesResultsThatAreHeldToTheEnd) {
