@@ -44,7 +44,7 @@ struct Change {
 class Fitter {
 public:
   Fitter(const Problem &problem, Plan &plan, int64_t budgetBytes)
-      : problem(problem), plan(plan), budget(budgetBytes) {}
+      : problem(problem), plan(plan), budget(budgetBytes), kernels(problem) {}
   bool run();
 
 private:
@@ -78,7 +78,8 @@ private:
   const Problem &problem;
   Plan &plan;
   const int64_t budget;
-  std::vector<KernelInfo> infos;
+  KernelCache kernels;
+  std::vector<const KernelInfo *> infos; // per kernel
   std::vector<Life> lives;
   std::vector<std::vector<int32_t>> livesOf; // per value
   std::vector<int64_t> live;                 // per kernel
@@ -105,11 +106,11 @@ const Fitter::Life *Fitter::lifeAt(ValueId value, int32_t reader) const {
 void Fitter::measure(const Verdict &verdict) {
   infos.clear();
   for (const Kernel &kernel : plan.kernels)
-    infos.push_back(analyze(problem, kernel));
+    infos.push_back(&kernels.get(kernel));
   lives.clear();
   livesOf.assign(problem.values.size(), {});
   for (size_t k = 0; k < plan.kernels.size(); ++k) {
-    for (ValueId value : infos[k].memoryReads)
+    for (ValueId value : infos[k]->memoryReads)
       if (problem.values[value].home == Home::Arena)
         lives[livesOf[value].back()].reads.push_back(static_cast<int32_t>(k));
     for (ValueId value : plan.kernels[k].outputs)
@@ -128,7 +129,7 @@ void Fitter::measure(const Verdict &verdict) {
   for (size_t k = 0; k < plan.kernels.size(); ++k) {
     live[k] += k > 0 ? live[k - 1] : 0;
     // Workspaces stand beside what lives, for one kernel.
-    int64_t bytes = live[k] + slotBytes(infos[k].workspaceBytes);
+    int64_t bytes = live[k] + slotBytes(infos[k]->workspaceBytes);
     overflow += std::max<int64_t>(0, bytes - budget);
   }
 }
@@ -155,7 +156,7 @@ void Fitter::add(Change change) {
     if (bytes == 0)
       continue;
     for (int32_t k = ends[i]; k < ends[i + 1]; ++k) {
-      int64_t before = live[k] + slotBytes(infos[k].workspaceBytes) - budget;
+      int64_t before = live[k] + slotBytes(infos[k]->workspaceBytes) - budget;
       change.gain +=
           std::max<int64_t>(0, before) - std::max<int64_t>(0, before + bytes);
     }
@@ -179,7 +180,7 @@ void Fitter::repeat(const Life &life, int32_t from, int32_t to) {
   copy.ops = plan.kernels[life.kernel].ops;
   copy.outputs = {life.value};
   trimOps(problem, copy);
-  KernelInfo info = analyze(problem, copy);
+  const KernelInfo &info = kernels.get(copy);
   bool isAnchored =
       info.anchor != none && problem.ops[info.anchor].kind != OpKind::Reduction;
   if (isAnchored || !info.error.empty())
@@ -211,7 +212,7 @@ void Fitter::delay(const Life &life, int32_t to) {
       return;
     shift(life.kernel, to, -slotOf(output));
   }
-  for (ValueId value : infos[life.kernel].memoryReads)
+  for (ValueId value : infos[life.kernel]->memoryReads)
     if (problem.values[value].home == Home::Arena) {
       const Life *read = lifeAt(value, life.kernel);
       shift(std::max(read->last(), life.kernel) + 1, to, slotOf(value));
@@ -230,14 +231,14 @@ void Fitter::advance(const Life &life, int32_t from) {
   if (!mayMove(reader))
     return;
   int32_t place = from + 1;
-  for (ValueId value : infos[reader].memoryReads)
+  for (ValueId value : infos[reader]->memoryReads)
     if (const Life *read = lifeAt(value, reader))
       place = std::max(place, read->kernel + 1);
     else if (problem.values[value].home != Home::Argument)
       return; // Results that are read: when they were written is not looked up.
   if (place >= reader)
     return;
-  for (ValueId value : infos[reader].memoryReads)
+  for (ValueId value : infos[reader]->memoryReads)
     if (const Life *read = lifeAt(value, reader);
         read && read->last() == reader) {
       int32_t before = read->reads.size() > 1
@@ -254,7 +255,7 @@ void Fitter::advance(const Life &life, int32_t from) {
 void Fitter::findInGap(const Life &life, int32_t from, int32_t to) {
   bool isOver = false;
   for (int32_t k = from + 1; k < to && !isOver; ++k)
-    isOver = live[k] + slotBytes(infos[k].workspaceBytes) > budget;
+    isOver = live[k] + slotBytes(infos[k]->workspaceBytes) > budget;
   if (!isOver)
     return;
   repeat(life, from, to);
@@ -304,7 +305,7 @@ Plan Fitter::changed(const Change &change) const {
 bool Fitter::run() {
   constexpr int mostSteps = 100;
   constexpr size_t mostTries = 4;
-  Verdict verdict = validate(problem, plan, /*slots=*/false);
+  Verdict verdict = validate(problem, plan, /*slots=*/false, kernels);
   for (int step = 0; step < mostSteps; ++step) {
     if (verdict.livePeakBytes <= budget)
       return true;
@@ -314,7 +315,7 @@ bool Fitter::run() {
     bool better = false;
     for (size_t i = 0; i < found.size() && i < mostTries && !better; ++i) {
       Plan next = changed(found[i]);
-      Verdict judged = validate(problem, next, /*slots=*/false);
+      Verdict judged = validate(problem, next, /*slots=*/false, kernels);
       if (!judged.error.empty())
         continue;
       std::swap(plan, next);
