@@ -158,6 +158,92 @@ TEST(Bound, AddsUpTheTimeOfKernelsThatEveryPlanHas) {
             validate(b.problem, *plan, false).timeNs);
 }
 
+/// The least time of any plan, by exhaustive search.
+int64_t leastNs(const Problem &problem) {
+  std::optional<Plan> plan =
+      solveReference(problem, INT64_MAX / 4, Objective::Time);
+  return plan ? validate(problem, *plan, false).timeNs : -1;
+}
+
+/// Three sums of one value: it is computed in each of them or written once, and
+/// both take more than to read it three times.
+TEST(Bound, ChargesReadersForWhatNobodyHasToWrite) {
+  for (int64_t launchNs : {0, 2000, 20000}) {
+    ProblemBuilder b;
+    b.problem.launchNs = launchNs;
+    ValueId x = b.argument(matrix), y = b.argument(matrix),
+            z = b.argument(matrix);
+    ValueId sum = b.fusible({point(x), point(y), point(z)}, matrix);
+    for (int32_t shape : {row, scalar, part})
+      b.result(b.reduction({any(sum)}, shape));
+    // Every share is rounded.
+    EXPECT_LE(Bound(b.problem).timeNs(INT64_MAX / 4), leastNs(b.problem));
+    EXPECT_GE(Bound(b.problem).timeNs(INT64_MAX / 4) + 3, leastNs(b.problem));
+  }
+}
+
+/// The product is written and read with its factor, or both are multiplied
+/// behind it, which reads the factor there.
+TEST(Bound, ChargesReadersForWhatAnEpilogueWrites) {
+  for (int64_t computePs : {0, 1'500'000}) {
+    ProblemBuilder b;
+    ValueId x = b.argument(matrix), y = b.argument(matrix);
+    ValueId product = b.contraction({memory(x)}, matrix);
+    b.opOf(product).computePs = computePs;
+    ValueId scaled = b.fusible({point(product), point(y)}, matrix);
+    b.result(b.reduction({any(scaled)}, row));
+    EXPECT_LE(Bound(b.problem).timeNs(INT64_MAX / 4), leastNs(b.problem));
+    EXPECT_GE(Bound(b.problem).timeNs(INT64_MAX / 4) + 1, leastNs(b.problem));
+  }
+}
+
+/// A view of the mask is a result, written next to what it is computed from:
+/// reading it is no reason to pay again.
+TEST(Bound, KnowsThatAResultMayShowAValue) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix), y = b.argument(matrix);
+  ValueId sum = b.fusible({point(x), any(y)}, matrix);
+  ValueId mask = b.fusible({any(sum)}, flat);
+  ValueId shown = b.view(mask, Access::Reshape, matrix);
+  ValueId counted = b.fusible({any(shown)}, flat);
+  for (ValueId value : {mask, shown, counted})
+    b.problem.values[value].bytes = 1024;
+  for (ValueId value : {sum, shown, counted})
+    b.result(value);
+  EXPECT_LE(Bound(b.problem).timeNs(INT64_MAX / 4), leastNs(b.problem));
+}
+
+/// The only kernel of the product writes both that is read, and reads the
+/// factor once.
+TEST(Bound, GivesBackWhatAFirstKernelWrites) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix), y = b.argument(matrix);
+  ValueId product = b.contraction({memory(x)}, matrix);
+  b.opOf(product).mayRepeat = false;
+  ValueId scaled = b.fusible({point(product), point(y)}, matrix);
+  ValueId shown = b.view(product, Access::Reshape, flat);
+  ValueId factor = b.view(y, Access::Reshape, flat);
+  ValueId other = b.fusible({point(shown), point(factor)}, flat);
+  for (ValueId value : {product, y, shown, factor})
+    b.problem.values[value].bytes *= 2;
+  for (ValueId value : {scaled, other})
+    for (int32_t shape : {row, scalar})
+      b.result(b.reduction({any(value)}, shape));
+  EXPECT_LE(Bound(b.problem).timeNs(INT64_MAX / 4), leastNs(b.problem));
+}
+
+/// What a value is computed from is written by the same kernel.
+TEST(Bound, KnowsThatOneKernelWritesSeveralValues) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix), y = b.argument(matrix);
+  ValueId first = b.fusible({point(x), point(y)}, matrix);
+  ValueId second = b.fusible({point(first), point(x)}, matrix);
+  for (ValueId value : {first, second})
+    for (int32_t shape : {row, scalar})
+      b.result(b.reduction({any(value)}, shape));
+  EXPECT_LE(Bound(b.problem).timeNs(INT64_MAX / 4), leastNs(b.problem));
+}
+
 /// What follows a product is computed behind it, where it adds to its
 /// arithmetic, or by a kernel of its own.
 TEST(Bound, AddsTheArithmeticOfEpilogues) {
