@@ -80,6 +80,7 @@ private:
   void spareRepeats();
   bool spare(std::vector<Attempt *> batch);
   void polish();
+  void tighten();
   void refit();
   bool isDeep() const;
   void tryChains();

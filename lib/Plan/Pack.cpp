@@ -179,7 +179,7 @@ Packing ckpt::plan::packBuffers(const std::vector<Buffer> &buffers,
   // Beyond this, comparing buffers with each other takes too long.
   constexpr size_t many = 6000;
   int64_t load = loadBytes(buffers);
-  bool hasBudget = budgetBytes > load;
+  bool hasBudget = budgetBytes >= load;
   int64_t goal = std::max(load, budgetBytes);
   if (buffers.size() > many)
     return packLarge(buffers, goal);

@@ -272,6 +272,20 @@ void BudgetSearch::runLadder() {
     }
 }
 
+/// Slots are packed only until they fit the budget. The answer's arena shall be
+/// its largest live sum, if it can.
+void BudgetSearch::tighten() {
+  if (!result.best ||
+      result.best->plan.arenaBytes <= result.best->verdict.livePeakBytes)
+    return;
+  Draft draft = {result.best->plan, result.best->verdict};
+  Solution tight =
+      placeSlots(problem, draft, result.best->verdict.livePeakBytes);
+  if (tight.verdict.error.empty() &&
+      tight.plan.arenaBytes < result.best->plan.arenaBytes)
+    result.best = std::move(tight);
+}
+
 BudgetResult BudgetSearch::run() {
   result.smallest.verdict.error = graph.error;
   if (!graph.error.empty())
@@ -290,6 +304,7 @@ BudgetResult BudgetSearch::run() {
       result.best = std::move(unlimited);
     }
   }
+  tighten();
   return std::move(result);
 }
 
