@@ -139,30 +139,17 @@ int64_t KernelFloor::buildAndRun(OpId anchor, size_t roots) {
   return cut.run(source, sink);
 }
 
-ValueId KernelFloor::wholeOf(ValueId value) const {
-  while (graph.isView(value)) {
-    const Read &read = problem.ops[problem.values[value].op].reads.front();
-    bool isWhole =
-        (read.access == Access::Reshape || read.access == Access::Permute) &&
-        problem.values[read.value].bytes == problem.values[value].bytes;
-    if (!isWhole)
-      break;
-    value = read.value;
-  }
-  return value;
-}
-
 /// A view of all of a value counts as that value: it is as large, so that the
 /// cut may always go through the value instead.
 void KernelFloor::raise(const Extra &extra, Reads &reads) {
   std::vector<size_t> raised;
   for (auto [view, arc] : shownArcs)
-    if (ValueId whole = wholeOf(view); whole != view && extra(whole) > 0)
+    if (ValueId whole = graph.wholeOf(view); whole != view && extra(whole) > 0)
       cut.raise(arc, MinCut::infinite);
   for (size_t i = 0; i < values.size(); ++i) {
     if (arcOf[i] == none)
       continue;
-    ValueId whole = wholeOf(values[i]);
+    ValueId whole = graph.wholeOf(values[i]);
     int64_t more = extra(whole);
     if (more <= 0)
       continue;

@@ -65,18 +65,14 @@ void TimeBound::spread(OpId anchor, ValueId reader, bool isGuess,
 }
 
 /// What first writing each value takes, if nothing else is charged to that
-/// kernel; 0 for what is no optional value. What has to be written as a view of
-/// all of it costs nothing more.
+/// kernel; 0 for what is no optional value.
 std::vector<int64_t> TimeBound::guessBudgets() {
-  std::vector<char> isCharged(problem.values.size(), 0);
-  for (const Written &item : written)
-    isCharged[floor.wholeOf(item.value)] = 1;
   std::vector<int64_t> ns(problem.values.size(), 0);
   for (size_t value = 0; value < ns.size(); ++value) {
     const Value &v = problem.values[value];
     if (v.op != none && problem.ops[v.op].kind == OpKind::Fusible &&
-        graph.live[v.op] && !isCharged[value] && v.home == Home::Arena &&
-        v.bytes > 0)
+        graph.live[v.op] && writtenIndex[value] == none &&
+        v.home == Home::Arena && v.bytes > 0)
       ns[value] = floor.timeNs(
           0, v.bytes + floor.readBytes(none, {static_cast<ValueId>(value)}));
   }
@@ -105,20 +101,13 @@ void TimeBound::findOptional() {
       continue;
     const Value &v = problem.values[value];
     writtenIndex[value] = static_cast<int32_t>(written.size());
-    written.push_back({static_cast<ValueId>(value),
-                       v.bytes,
-                       v.bytes,
-                       v.elements,
-                       {},
-                       {},
-                       {},
-                       {},
-                       true,
-                       false,
-                       0,
-                       true,
-                       std::move(shares[value]),
-                       0});
+    Written item;
+    item.value = static_cast<ValueId>(value);
+    item.bytes = item.epilogueBytes = v.bytes;
+    item.epilogueElements = v.elements;
+    item.isOptional = true;
+    item.shares = std::move(shares[value]);
+    written.push_back(std::move(item));
   }
 }
 

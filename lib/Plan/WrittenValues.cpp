@@ -9,7 +9,9 @@
 #include "TimeBound.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <map>
 
 using namespace ckpt::plan;
 
@@ -52,20 +54,16 @@ void TimeBound::findWritten() {
           smallest[value] = std::min(smallest[value], smallest[view]);
           fewest[value] = std::min(fewest[value], fewest[view]);
         }
-      if (!isResult && graph.isView(value))
+      if (!isResult && graph.isView(value)) {
         throughViews[problem.ops[op].reads.front().value] += bytes;
-      else if (bytes > 0)
-        written.push_back({value,
-                           bytes,
-                           isResult ? v.bytes : smallest[value],
-                           isResult ? v.elements : fewest[value],
-                           {},
-                           {},
-                           {},
-                           {},
-                           true,
-                           false,
-                           0});
+      } else if (bytes > 0) {
+        Written item;
+        item.value = value;
+        item.bytes = bytes;
+        item.epilogueBytes = isResult ? v.bytes : smallest[value];
+        item.epilogueElements = isResult ? v.elements : fewest[value];
+        written.push_back(std::move(item));
+      }
     }
   }
   std::reverse(written.begin(), written.end());
@@ -160,34 +158,40 @@ void TimeBound::findEpilogue(Written &item) {
       enter(read.value);
 }
 
-/// Walks back from a value to the anchors behind which it can be computed.
+/// Walks back from a value to the anchors behind which it can be computed: a
+/// kernel that writes it holds all ops of one way at least.
 void TimeBound::findRepeaters(Written &item) {
   constexpr size_t most = 1024;
-  std::vector<ValueId> reached = {item.value};
-  isReached[item.value] = 1;
-  for (size_t i = 0; i < reached.size() && reached.size() < most; ++i) {
-    OpId op = problem.values[reached[i]].op;
+  // Latest ops first, so that all ways to one are known.
+  std::map<OpId, int64_t, std::greater<>> reached;
+  size_t count = 0;
+  auto enter = [&](ValueId value, int64_t ps) {
+    OpId op = problem.values[value].op;
     if (op == none)
-      continue;
+      return;
+    bool isKnown = reached.count(op);
+    int64_t &least = reached[op];
+    least = isKnown ? std::min(least, ps) : ps;
+  };
+  enter(item.value, 0);
+  for (; !reached.empty() && count < most; ++count) {
+    auto [op, ps] = *reached.begin();
+    reached.erase(reached.begin());
     const Op &o = problem.ops[op];
     if (isAnchor(o)) {
-      if ((o.kind != OpKind::Opaque || i == 0) && !graph.once[op])
+      if ((o.kind != OpKind::Opaque || count == 0) && !graph.once[op]) {
         item.repeaters.push_back(op);
+        item.repeaterPs.push_back(ps);
+      }
       continue;
     }
     for (const Read &read : o.reads)
-      if (!isReached[read.value] && isOneToOne(op, read.value)) {
-        isReached[read.value] = 1;
-        reached.push_back(read.value);
-      }
+      if (isOneToOne(op, read.value))
+        enter(read.value, std::min(ps + epiloguePs(op, item), INT64_MAX / 64));
   }
-  for (ValueId value : reached)
-    isReached[value] = 0;
-  item.knowsRepeaters = reached.size() < most;
-  std::sort(item.repeaters.begin(), item.repeaters.end());
-  item.repeaters.erase(
-      std::unique(item.repeaters.begin(), item.repeaters.end()),
-      item.repeaters.end());
+  item.knowsRepeaters = reached.empty();
+  std::reverse(item.repeaters.begin(), item.repeaters.end());
+  std::reverse(item.repeaterPs.begin(), item.repeaterPs.end());
 }
 
 /// Whether no kernel, other than first kernels of anchors, can write both:
