@@ -21,8 +21,10 @@ static constexpr int64_t mostBytes = int64_t{1} << 44;
 
 __extension__ typedef __int128 Wide;
 
-static Need needOf(const Op &op, const Read &read) {
-  return op.kind == OpKind::Opaque ? Need::Contiguous : read.need;
+/// Whether an anchor needs \p read in memory.
+static bool isOperand(const Op &op, const Read &read) {
+  return isAnchor(op) &&
+         (read.need != Need::Inline || op.kind == OpKind::Opaque);
 }
 
 KernelFloor::KernelFloor(const Graph &graph)
@@ -61,7 +63,7 @@ int64_t KernelFloor::operandBytes(OpId anchor) {
   };
   const Op &op = problem.ops[anchor];
   for (const Read &read : op.reads)
-    if (needOf(op, read) != Need::Inline)
+    if (isOperand(op, read))
       touch(read.value, problem.values[read.value].bytes);
   int64_t sum = 0;
   while (!touched.empty()) {
@@ -112,7 +114,7 @@ int64_t KernelFloor::buildAndRun(OpId anchor, size_t roots) {
                         ? problem.values[op.results.front()].bytes
                         : MinCut::infinite;
     for (const Read &read : op.reads) {
-      if (needOf(op, read) != Need::Inline || counted[read.value])
+      if (isOperand(op, read) || counted[read.value])
         continue;
       int32_t arc = cut.addArc(firstOp + static_cast<int32_t>(i),
                                2 + 2 * number[read.value], shown);
@@ -180,7 +182,7 @@ KernelFloor::Reads KernelFloor::read(OpId anchor,
   for (size_t i = 0; i < expanded.size() && i < mostOps; ++i) {
     const Op &op = problem.ops[expanded[i]];
     for (const Read &read : op.reads) {
-      if (needOf(op, read) != Need::Inline || counted[read.value])
+      if (isOperand(op, read) || counted[read.value])
         continue;
       nodeOf(read.value);
       OpId producer = problem.values[read.value].op;

@@ -86,6 +86,9 @@ private:
   void numberEvents();
   void findBefore();
   void enterRead(OpId op, const Read &read);
+  std::vector<int64_t> gainsApart();
+  std::vector<size_t> takeApart(std::vector<size_t> chosen,
+                                const std::vector<size_t> &order);
   void chooseApart();
   bool waits(const Written &later, const Written &earlier) const;
   bool areApart(const Written &left, const Written &right) const;

@@ -12,8 +12,12 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <numeric>
 
 using namespace ckpt::plan;
+
+/// Sums of 64-bit figures.
+__extension__ typedef __int128 Wide;
 
 /// Whether \p op reads \p value only element by element.
 bool TimeBound::isOneToOne(OpId op, ValueId value) const {
@@ -286,35 +290,64 @@ void TimeBound::findBefore() {
   }
 }
 
+/// What each value adds if it is apart: a launch and what its kernel reads.
+/// What a first kernel may write adds nothing.
+std::vector<int64_t> TimeBound::gainsApart() {
+  std::vector<int64_t> gain(written.size(), 0);
+  for (size_t i = 0; i < written.size(); ++i)
+    if (written[i].writers.empty())
+      gain[i] = floor.timeNs(0, floor.readBytes(none, {written[i].value}));
+  return gain;
+}
+
+/// Takes from \p order what goes with all that was taken before.
+std::vector<size_t> TimeBound::takeApart(std::vector<size_t> chosen,
+                                         const std::vector<size_t> &order) {
+  for (size_t i : order)
+    if (std::all_of(chosen.begin(), chosen.end(), [&](size_t other) {
+          return areApart(written[i], written[other]);
+        }))
+      chosen.push_back(i);
+  return chosen;
+}
+
 /// Chooses values of which no two are first written by one kernel: one depends
 /// on an op that needs the other in memory, or no kernel can write both. Those
-/// come first that have to be written, and then that add most; what a first
-/// kernel may write adds nothing.
+/// that have to be written come first, in the better of two orders: those that
+/// add most, and those that add most for each that they exclude.
 void TimeBound::chooseApart() {
-  constexpr size_t most = 4096;
+  constexpr size_t most = 2048;
   findBefore();
-  std::vector<size_t> order, chosen;
-  std::vector<int64_t> gain(written.size(), 0);
-  for (size_t i = 0; i < written.size(); ++i) {
-    const Written &item = written[i];
-    if (item.writers.empty())
-      gain[i] = floor.readBytes(none, {item.value});
-    if (!isAnchor(problem.ops[problem.values[item.value].op]) &&
-        !item.isSuperfluous())
-      order.push_back(i);
-  }
-  std::stable_sort(order.begin(), order.end(), [&](size_t left, size_t right) {
-    return written[left].isOptional != written[right].isOptional
-               ? written[right].isOptional
-               : gain[left] > gain[right];
-  });
-  order.resize(std::min(order.size(), most));
-  for (size_t i : order) {
-    written[i].apart =
-        std::all_of(chosen.begin(), chosen.end(), [&](size_t other) {
-          return areApart(written[i], written[other]);
-        });
-    if (written[i].apart)
-      chosen.push_back(i);
-  }
+  std::vector<int64_t> gain = gainsApart();
+  std::vector<size_t> needed, optional;
+  for (size_t i = 0; i < written.size(); ++i)
+    if (!isAnchor(problem.ops[problem.values[written[i].value].op]) &&
+        !written[i].isSuperfluous())
+      (written[i].isOptional ? optional : needed).push_back(i);
+  std::vector<int64_t> weight = gain;
+  auto sort = [&](std::vector<size_t> &order) {
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t left, size_t right) {
+                       return weight[left] > weight[right];
+                     });
+    order.resize(std::min(order.size(), most));
+  };
+  sort(needed);
+  sort(optional);
+  std::vector<size_t> chosen = takeApart({}, needed);
+  for (size_t i : needed)
+    weight[i] /= 1 + std::count_if(needed.begin(), needed.end(), [&](size_t k) {
+                   return !areApart(written[i], written[k]);
+                 });
+  sort(needed);
+  std::vector<size_t> other = takeApart({}, needed);
+  auto sum = [&](const std::vector<size_t> &taken) {
+    return std::accumulate(
+        taken.begin(), taken.end(), Wide(0),
+        [&](Wide total, size_t i) { return total + gain[i]; });
+  };
+  if (sum(other) > sum(chosen))
+    chosen = std::move(other);
+  for (size_t i : takeApart(std::move(chosen), optional))
+    written[i].apart = true;
 }

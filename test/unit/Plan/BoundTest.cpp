@@ -232,6 +232,14 @@ TEST(Bound, GivesBackWhatAFirstKernelWrites) {
   EXPECT_LE(Bound(b.problem).timeNs(INT64_MAX / 4), leastNs(b.problem));
 }
 
+/// Rows of a table are looked up in memory.
+TEST(Bound, ChargesTablesThatAreLookedUp) {
+  ProblemBuilder b;
+  ValueId table = b.argument(matrix);
+  b.result(b.fusible({memory(table)}, row));
+  EXPECT_EQ(Bound(b.problem).timeNs(INT64_MAX / 4), leastNs(b.problem));
+}
+
 /// What a value is computed from is written by the same kernel.
 TEST(Bound, KnowsThatOneKernelWritesSeveralValues) {
   ProblemBuilder b;
