@@ -40,6 +40,7 @@ static constexpr StringRef kindNames[workKindCount] = {"contraction",
                                                        "select",
                                                        "select-apart",
                                                        "gather",
+                                                       "transpose",
                                                        "reduce",
                                                        "reduce-apart"};
 
@@ -121,6 +122,16 @@ static int64_t pointsOf(LinalgOp op) {
   return points;
 }
 
+/// The tensors that the body uses; scalars are constants of whoever runs it.
+static SmallVector<mlir::OpOperand *> inputsRead(LinalgOp op) {
+  return llvm::filter_to_vector(
+      op.getDpsInputOperands(), [&](mlir::OpOperand *input) {
+        auto type = dyn_cast<mlir::RankedTensorType>(input->get().getType());
+        return type && type.getRank() > 0 &&
+               op.payloadUsesValueFromOperand(input);
+      });
+}
+
 namespace {
 /// How the elements of an op are made together, several at a time.
 struct Lanes {
@@ -172,48 +183,40 @@ static int64_t executionsOf(LinalgOp op, const Lanes &along, int64_t lanes) {
   return withRemainders(points, op.getStaticLoopRanges()[along.loop], lanes);
 }
 
-static bool isGathered(LinalgOp op, mlir::OpOperand &operand,
-                       const Lanes &along) {
-  mlir::AffineMap map = op.getMatchingIndexingMap(&operand);
-  if (along.flattened)
-    return map.getNumResults() > 0 &&
-           (op.getNumReductionLoops() > 0 || !map.isIdentity());
-  return map.isFunctionOfDim(along.loop) &&
-         contiguousLoop(op, operand) != along.loop;
-}
-
-/// Lookups along lanes read neighbours where their last index is the lane.
-static bool isGathered(mlir::tensor::ExtractOp lookup, const Lanes &along) {
-  if (lookup.getIndices().empty())
-    return false;
-  auto index =
-      lookup.getIndices().back().getDefiningOp<mlir::linalg::IndexOp>();
-  return along.flattened || !index ||
-         static_cast<int64_t>(index.getDim()) != along.loop;
-}
-
-/// What is read and made whose neighbours in lanes are not neighbours in
-/// memory.
-static int64_t gatheredOperands(LinalgOp op, const Lanes &along) {
-  if (along.loop < 0)
+/// Inputs and results whose neighbours in lanes lie a row apart.
+static int64_t transposedOperands(LinalgOp op, const Lanes &along) {
+  if (along.loop < 0 || along.flattened)
     return 0;
-  int64_t count = op.getNumReductionLoops() == 0 && !along.flattened &&
-                  contiguousResultLoop(op) != along.loop;
-  for (mlir::OpOperand *input : op.getDpsInputOperands())
-    count += op.payloadUsesValueFromOperand(input) &&
-             isa<mlir::RankedTensorType>(input->get().getType()) &&
-             isGathered(op, *input, along);
-  op.getBlock()->walk([&](mlir::tensor::ExtractOp lookup) {
-    count += isGathered(lookup, along);
-  });
+  int64_t count =
+      op.getNumReductionLoops() == 0 && contiguousResultLoop(op) != along.loop;
+  for (mlir::OpOperand *input : inputsRead(op))
+    count += op.getMatchingIndexingMap(input).isFunctionOfDim(along.loop) &&
+             contiguousLoop(op, *input) != along.loop;
   return count;
 }
 
-static bool readsTensors(LinalgOp op) {
-  return llvm::any_of(op.getDpsInputOperands(), [&](mlir::OpOperand *input) {
-    return isa<mlir::TensorType>(input->get().getType()) &&
-           op.payloadUsesValueFromOperand(input);
+/// Lookups along lanes read neighbours where their last index is the lane.
+static bool readsRows(mlir::tensor::ExtractOp lookup, const Lanes &along) {
+  if (lookup.getIndices().empty())
+    return true;
+  auto index =
+      lookup.getIndices().back().getDefiningOp<mlir::linalg::IndexOp>();
+  return !along.flattened && index &&
+         static_cast<int64_t>(index.getDim()) == along.loop;
+}
+
+/// Lookups, and inputs that are not in the order of vectors which run over the
+/// ends of rows.
+static int64_t gatheredReads(LinalgOp op, const Lanes &along) {
+  int64_t count = 0;
+  if (along.flattened)
+    for (mlir::OpOperand *input : inputsRead(op))
+      count += op.getNumReductionLoops() > 0 ||
+               !op.getMatchingIndexingMap(input).isIdentity();
+  op.getBlock()->walk([&](mlir::tensor::ExtractOp lookup) {
+    count += !readsRows(lookup, along);
   });
+  return count;
 }
 
 static void addStructured(LinalgOp op, int64_t lanes,
@@ -225,14 +228,16 @@ static void addStructured(LinalgOp op, int64_t lanes,
       addArithmetic(inner, executions, work);
   });
   WorkType type = workTypeOf(op->getResult(0).getType());
-  if (int64_t gathered = gatheredOperands(op, along))
-    add(work,
-        {type, WorkKind::Gather, saturatingProduct(executions, gathered)});
+  for (auto [kind, count] :
+       {std::pair(WorkKind::Gather, gatheredReads(op, along)),
+        {WorkKind::Transpose, transposedOperands(op, along)}})
+    if (count > 0)
+      add(work, {type, kind, saturatingProduct(executions, count)});
   WorkKind step = op.getNumReductionLoops() == 0 ? WorkKind::Element
                   : along.alongSum               ? WorkKind::Reduce
                                                  : WorkKind::ReduceApart;
   // A constant is a register of whoever reads it.
-  if (readsTensors(op))
+  if (!inputsRead(op).empty())
     add(work, {type, step, executions});
 }
 

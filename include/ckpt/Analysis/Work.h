@@ -57,9 +57,12 @@ enum class WorkKind : uint8_t {
   Select,
   /// The same where neighbours come from several, or few lie side by side.
   SelectApart,
-  /// Elements that are read one by one, since their neighbours in memory are
-  /// not those in the result.
+  /// Elements that are read one by one: looked up, or broadcast along rows too
+  /// short for a vector.
   Gather,
+  /// Elements that are read or written one by one, since their neighbours lie
+  /// a row apart in memory.
+  Transpose,
   /// Steps of reductions: along the contiguous dimension, and along others.
   Reduce,
   ReduceApart,

@@ -187,7 +187,7 @@ TEST_F(WorkTest, ArithmeticIsCountedByKind) {
 
 TEST_F(WorkTest, NeighboursThatLieApartAreGathered) {
   Amounts amounts = threeOpsOn(64);
-  amounts["f32.gather"] = 64;
+  amounts["f32.transpose"] = 64;
   EXPECT_EQ(workOfLast("%a: tensor<4x16xf32>, %b: tensor<16x4xf32>",
                        threeOps("4", "16", "c, r", "tensor<16x4xf32>")),
             amounts);
@@ -215,7 +215,7 @@ TEST_F(WorkTest, ShortRowsGatherWhatIsBroadcast) {
 /// The result of a transposed operand is made in its order, and written apart.
 TEST_F(WorkTest, ResultsInAnotherOrderAreWrittenAlone) {
   Amounts amounts = threeOpsOn(16 * 32);
-  amounts["f32.gather"] = 16 * 32;
+  amounts["f32.transpose"] = 16 * 32;
   EXPECT_EQ(
       workOfLast("%c: tensor<32x16xf32>, %e: tensor<16x32xf32>, %b: "
                  "tensor<16xf32>",
