@@ -185,22 +185,24 @@ bool Checker::checkBound() {
 }
 
 /// At price 1, where running again costs nothing, all flow is bytes that stand
-/// next to the kernel: in an arena of any size.
+/// next to the kernel: in an arena of any size. Without flow, what the kernel
+/// overwrites counts with it.
 bool Checker::checkMinimum() {
   std::vector<Evidence> cases;
   if (!certificate.integer("minimum_bytes_bound", claims.minimumBytesBound) ||
       !readCases(certificate, "minimum_bytes_evidence", step, cases, refusal))
     return false;
-  Wide flow = 0, kernelBytes = 0;
-  for (const Evidence &evidence : cases)
+  Wide flow = 0, kernelBytes = 0, proven = 0;
+  for (const Evidence &evidence : cases) {
     if (!refusal.require(cases.size() == 1 && coverEveryPlan(step, cases) &&
                              evidence.price == 1,
                          "expected one case for every plan, at price 1, for "
                          "the smallest arena") ||
         !measure(evidence, 0, flow, kernelBytes))
       return false;
-  return isProven("the smallest arena", claims.minimumBytesBound,
-                  flow + kernelBytes);
+    proven = std::max(flow + kernelBytes, Wide(last->aloneBytes()));
+  }
+  return isProven("the smallest arena", claims.minimumBytesBound, proven);
 }
 
 } // namespace

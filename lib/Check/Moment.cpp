@@ -76,7 +76,7 @@ Moment::Moment(const Facts &facts, MomentName name)
   findRelatives();
   countOperands();
   countOutput();
-  outputBytes += slotBytes(step.ops[name.anchor].workspaceBytes);
+  inputBytes += slotBytes(step.ops[name.anchor].workspaceBytes);
 }
 
 void Moment::findRelatives() {
@@ -125,7 +125,7 @@ void Moment::countOperands() {
     bytes = std::max(bytes, smallest);
   }
   for (auto [base, bytes] : perBase)
-    operandBytes += bytes;
+    inputBytes += bytes;
 }
 
 bool Moment::isOneToOne(int user, int form) const {
@@ -136,13 +136,13 @@ bool Moment::isOneToOne(int user, int form) const {
   return true;
 }
 
-/// The smallest value that the kernel may write instead of the results; nothing
-/// if it may lie outside the arena or be written over something that dies.
+/// The smallest value that the kernel may write instead of the results, and
+/// what it may be written over: destinations, and what the epilogue reads.
 void Moment::countOutput() {
   const StepOp &op = step.ops[name.anchor];
   for (const StepRead &read : op.reads)
     if (read.destination && facts.mayReadArena[read.value])
-      return;
+      (needsMemory(op, read) ? overOperand : overOther) = true;
   std::vector<int> forms = op.results;
   std::set<int> known(forms.begin(), forms.end());
   int64_t smallest = INT64_MAX;
@@ -158,7 +158,7 @@ void Moment::countOutput() {
         continue;
       for (const StepRead &read : reader.reads)
         if (!known.count(read.value) && facts.mayReadArena[read.value])
-          return;
+          overOther = true;
       for (int result : reader.results)
         if (known.insert(result).second)
           forms.push_back(result);

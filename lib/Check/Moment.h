@@ -71,7 +71,13 @@ public:
   Moment(const Facts &facts, MomentName name);
 
   /// Bytes that the kernel takes whatever else stands in memory.
-  int64_t kernelBytes() const { return operandBytes + outputBytes; }
+  int64_t kernelBytes() const {
+    return inputBytes + (overOperand || overOther ? 0 : outputBytes);
+  }
+  /// The same with what it may be written over.
+  int64_t aloneBytes() const {
+    return inputBytes + (overOperand ? 0 : outputBytes);
+  }
 
   /// Whether there is such a flow where running an anchor again costs \p scale
   /// per FLOP; sets its value.
@@ -97,7 +103,11 @@ private:
   /// Per value: it stands in memory as an operand, or may be what an operand
   /// is a view of; and: something that is still to run reads it.
   std::vector<bool> operand, demanded;
-  int64_t operandBytes = 0, outputBytes = 0;
+  /// Operands and workspace; the smallest output.
+  int64_t inputBytes = 0, outputBytes = 0;
+  /// Whether the output may be written over an operand of the anchor, or over
+  /// something else that the kernel reads.
+  bool overOperand = false, overOther = false;
 };
 
 } // namespace ckpt::check

@@ -167,7 +167,7 @@ BoundSearch::BoundSearch(const Problem &problem)
   size_t step = (anchors.size() + mostAnchors - 1) / mostAnchors;
   for (size_t i = 0; i < anchors.size(); i += step) {
     moment.enter(anchors[i]);
-    raiseMinimum(moment.kernelBytes(), anchors[i]);
+    raiseMinimum(moment.aloneBytes(), anchors[i]);
     demanded.emplace_back(moment.demandedBytes(), anchors[i]);
   }
   if (!isSmall)

@@ -37,8 +37,9 @@ struct Attempt {
 };
 
 /// Moves the cap of \p attempt after a run: between the closest that fitted and
-/// the closest that did not, guessed from what the plan really needs.
-void chooseNextCap(Attempt &attempt, int64_t budgetBytes);
+/// the closest that did not, guessed from what the plan really needs. Once
+/// there is any plan for the budget, walks give up where they cannot be better.
+void chooseNextCap(Attempt &attempt, int64_t budgetBytes, bool anyPlan);
 
 inline void dropFinished(std::vector<Attempt *> &batch) {
   batch.erase(std::remove_if(batch.begin(), batch.end(),
@@ -79,6 +80,7 @@ private:
   void spareRepeats();
   bool spare(std::vector<Attempt *> batch);
   void polish();
+  void tighten();
   void refit();
   bool isDeep() const;
   void tryChains();
@@ -91,6 +93,12 @@ private:
   void runAttempts(const std::vector<Attempt *> &batch);
   void runLadder();
   Outcome judge(Draft draft, double worthSearching = nearBudget) const;
+  /// Whether \p bytes are at most \p factor times the budget.
+  bool isNear(int64_t bytes, double factor) const {
+    return static_cast<double>(bytes) <= factor * static_cast<double>(budget);
+  }
+  void place(Outcome &outcome, double worthSearching) const;
+  void fit(Outcome &outcome, double worthSearching) const;
   bool enter(Outcome &outcome);
   void keepIfSmallest(const Solution &solution);
   void measureRate(const Draft &draft);

@@ -228,8 +228,10 @@ void Prover::printExtraFlops(std::ostream &os) {
 void Prover::printMinimum(std::ostream &os) {
   std::ostringstream cases;
   int64_t proven = 0;
-  if (std::optional<BoundCase> at = bound.minimumCase())
-    proven = printCase(*at, 0, cases) + moment.kernelBytes();
+  if (std::optional<BoundCase> at = bound.minimumCase()) {
+    int64_t flow = printCase(*at, 0, cases);
+    proven = std::max(flow + moment.kernelBytes(), moment.aloneBytes());
+  }
   os << "\"minimum_bytes_bound\": " << proven
      << ",\n\"minimum_bytes_evidence\": [" << cases.str() << "]";
 }

@@ -105,8 +105,8 @@ WorkingSet ckpt::plan::largestWorkingSet(const Problem &problem) {
     if (!graph.live[op] || !isAnchor(problem.ops[op]))
       continue;
     moment.enter(static_cast<OpId>(op));
-    if (moment.kernelBytes() > largest.bytes)
-      largest = {static_cast<OpId>(op), moment.kernelBytes()};
+    if (moment.aloneBytes() > largest.bytes)
+      largest = {static_cast<OpId>(op), moment.aloneBytes()};
   }
   return largest;
 }

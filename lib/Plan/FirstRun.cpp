@@ -29,12 +29,26 @@ int64_t ckpt::plan::arenaBytes(const Problem &problem, ValueId value) {
   return v.home == Home::Arena ? slotBytes(v.bytes) : 0;
 }
 
+/// Whether \p op needs what it reads in memory.
+static bool isMemoryRead(const Op &op, const Read &read) {
+  return read.need != Need::Inline || op.kind == OpKind::Opaque;
+}
+
+/// Whether \p op reads \p value only element by element.
+static bool isOneToOne(const Op &op, ValueId value) {
+  for (const Read &read : op.reads)
+    if (read.value == value && read.access != Access::Pointwise &&
+        read.access != Access::Reshape && read.access != Access::Permute)
+      return false;
+  return true;
+}
+
 void FirstRun::findNodes() {
   node.assign(problem.values.size(), 0);
   memoryRead.assign(problem.values.size(), 0);
   for (const Op &op : problem.ops)
     for (const Read &read : op.reads) {
-      if (read.need == Need::Inline && op.kind != OpKind::Opaque)
+      if (!isMemoryRead(op, read))
         continue;
       ValueId value = read.value;
       memoryRead[value] = 1;
@@ -122,7 +136,7 @@ int64_t FirstRun::operandBytes(OpId anchor) {
   std::vector<std::pair<ValueId, int64_t>> perBase;
   const Op &op = problem.ops[anchor];
   for (const Read &read : op.reads) {
-    if (read.need == Need::Inline && op.kind != OpKind::Opaque)
+    if (!isMemoryRead(op, read))
       continue;
     ValueId value = read.value;
     int64_t bytes = arenaBytes(problem, value);
@@ -142,13 +156,15 @@ int64_t FirstRun::operandBytes(OpId anchor) {
   return sum;
 }
 
-/// The smallest value that the kernel may write instead of the results, unless
-/// one may lie in the caller's buffer or be written over something that dies.
-int64_t FirstRun::outputBytes(OpId anchor) const {
+/// The smallest value that the kernel may write instead of the results. It may
+/// lie over a destination, or over what the epilogue reads one to one; but
+/// never over what the anchor itself reads otherwise.
+FirstRun::Output FirstRun::findOutput(OpId anchor) const {
   const Op &op = problem.ops[anchor];
+  Output output;
   for (const Read &read : op.reads)
     if (read.destination && mayReadArena(read.value))
-      return 0;
+      (isMemoryRead(op, read) ? output.overOperand : output.overOther) = true;
   std::vector<ValueId> forms = op.results;
   std::vector<char> isForm(problem.values.size(), 0);
   for (ValueId value : forms)
@@ -158,25 +174,15 @@ int64_t FirstRun::outputBytes(OpId anchor) const {
     ValueId form = forms[i];
     bool isUsed =
         !graph.users[form].empty() || problem.values[form].home == Home::Result;
-    if (isUsed || i >= op.results.size())
-      smallest = std::min(smallest, arenaBytes(problem, form));
-    else
-      return 0;
+    if (!isUsed && i < op.results.size())
+      return output;
+    smallest = std::min(smallest, arenaBytes(problem, form));
     for (OpId user : graph.users[form]) {
       const Op &reader = problem.ops[user];
-      if (isAnchor(reader) || far[user])
-        continue;
-      bool oneToOne = true;
-      for (const Read &read : reader.reads)
-        if (read.value == form)
-          oneToOne &= read.access == Access::Pointwise ||
-                      read.access == Access::Reshape ||
-                      read.access == Access::Permute;
-      if (!oneToOne)
+      if (isAnchor(reader) || far[user] || !isOneToOne(reader, form))
         continue;
       for (const Read &read : reader.reads)
-        if (!isForm[read.value] && mayReadArena(read.value))
-          return 0;
+        output.overOther |= !isForm[read.value] && mayReadArena(read.value);
       for (ValueId value : reader.results)
         if (!isForm[value]) {
           isForm[value] = 1;
@@ -184,7 +190,8 @@ int64_t FirstRun::outputBytes(OpId anchor) const {
         }
     }
   }
-  return op.results.empty() ? 0 : smallest;
+  output.bytes = op.results.empty() ? 0 : smallest;
+  return output;
 }
 
 void FirstRun::demand(ValueId value) {
@@ -217,8 +224,12 @@ void FirstRun::findDemand(OpId anchor) {
 
 void FirstRun::enter(OpId anchor, OpId before, OpId after) {
   findRelatives(anchor, before, after);
-  needed = operandBytes(anchor) + outputBytes(anchor) +
-           slotBytes(problem.ops[anchor].workspaceBytes);
+  int64_t inputs =
+      operandBytes(anchor) + slotBytes(problem.ops[anchor].workspaceBytes);
+  Output output = findOutput(anchor);
+  bool isOver = output.overOperand || output.overOther;
+  needed = inputs + (isOver ? 0 : output.bytes);
+  alone = inputs + (output.overOperand ? 0 : output.bytes);
   findDemand(anchor);
 }
 

@@ -32,6 +32,8 @@ public:
   ValueId baseOf(ValueId value) const;
   /// Bytes that its kernel needs, whatever else stands in memory.
   int64_t kernelBytes() const { return needed; }
+  /// Bytes that its kernel needs, with what it may write over.
+  int64_t aloneBytes() const { return alone; }
   /// Bytes of all values that may have to be kept.
   int64_t demandedBytes() const;
   /// Value of the minimum cut, where running an op again costs \p costs (per
@@ -49,7 +51,12 @@ private:
   void findNodes();
   void findRelatives(OpId anchor, OpId before, OpId after);
   int64_t operandBytes(OpId anchor);
-  int64_t outputBytes(OpId anchor) const;
+  /// What the kernel writes at least, and whether over what it reads.
+  struct Output {
+    int64_t bytes = 0;
+    bool overOperand = false, overOther = false;
+  };
+  Output findOutput(OpId anchor) const;
   bool mayReadArena(ValueId value) const;
   void findDemand(OpId anchor);
   void demand(ValueId value);
@@ -73,7 +80,7 @@ private:
   /// Ops that cost something in the network.
   std::vector<OpId> priced;
   int64_t price = 0; // of the last cut
-  int64_t needed = 0;
+  int64_t needed = 0, alone = 0;
   MinCut cut;
 };
 

@@ -209,3 +209,22 @@ KernelInfo KernelAnalysis::run() {
 KernelInfo ckpt::plan::analyze(const Problem &problem, const Kernel &kernel) {
   return KernelAnalysis(problem, kernel).run();
 }
+
+/// FNV-1a over numbers instead of bytes.
+static uint64_t hashOf(const Kernel &kernel) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const std::vector<int32_t> *numbers : {&kernel.ops, &kernel.outputs})
+    for (int32_t number : *numbers)
+      hash = (hash ^ static_cast<uint64_t>(number)) * 0x100000001b3;
+  return hash;
+}
+
+const KernelInfo &KernelCache::get(const Kernel &kernel) {
+  uint64_t hash = hashOf(kernel);
+  auto [first, last] = entries.equal_range(hash);
+  for (auto at = first; at != last; ++at)
+    if (at->second.ops == kernel.ops && at->second.outputs == kernel.outputs)
+      return at->second.info;
+  Entry entry = {kernel.ops, kernel.outputs, analyze(problem, kernel)};
+  return entries.emplace(hash, std::move(entry))->second.info;
+}

@@ -94,8 +94,96 @@ void KernelFloor::expand(OpId op) {
   }
 }
 
-int64_t KernelFloor::readBytes(OpId anchor,
-                               const std::vector<ValueId> &outputs) {
+/// The smallest cut between \p roots and what cannot be computed.
+int64_t KernelFloor::buildAndRun(OpId anchor, size_t roots) {
+  constexpr int32_t source = 0, sink = 1;
+  const int32_t firstOp = 2 + 2 * static_cast<int32_t>(values.size());
+  cut.reset(firstOp + static_cast<int32_t>(expanded.size()));
+  shownArcs.clear();
+  std::vector<std::pair<OpId, int32_t>> nodeOfOp;
+  for (size_t i = 0; i < expanded.size(); ++i)
+    nodeOfOp.emplace_back(expanded[i], firstOp + static_cast<int32_t>(i));
+  std::sort(nodeOfOp.begin(), nodeOfOp.end());
+  for (size_t i = 0; i < roots; ++i)
+    cut.addArc(source, firstOp + static_cast<int32_t>(i), MinCut::infinite);
+  for (size_t i = 0; i < expanded.size() && i < mostOps; ++i) {
+    const Op &op = problem.ops[expanded[i]];
+    int64_t shown = op.kind == OpKind::View
+                        ? problem.values[op.results.front()].bytes
+                        : MinCut::infinite;
+    for (const Read &read : op.reads) {
+      if (needOf(op, read) != Need::Inline || counted[read.value])
+        continue;
+      int32_t arc = cut.addArc(firstOp + static_cast<int32_t>(i),
+                               2 + 2 * number[read.value], shown);
+      if (op.kind == OpKind::View)
+        shownArcs.emplace_back(op.results.front(), arc);
+    }
+  }
+  arcOf.assign(values.size(), none);
+  for (size_t i = 0; i < values.size(); ++i) {
+    int32_t in = 2 + 2 * static_cast<int32_t>(i);
+    OpId producer = problem.values[values[i]].op;
+    if (producer != none && producer == anchor)
+      continue;
+    arcOf[i] = cut.addArc(in, in + 1,
+                          std::min(problem.values[values[i]].bytes, mostBytes));
+    if (producer == none || isAnchor(problem.ops[producer])) {
+      cut.addArc(in + 1, sink, MinCut::infinite);
+      continue;
+    }
+    auto found = std::lower_bound(nodeOfOp.begin(), nodeOfOp.end(),
+                                  std::make_pair(producer, int32_t(0)));
+    cut.addArc(in + 1, found->second, MinCut::infinite);
+  }
+  return cut.run(source, sink);
+}
+
+ValueId KernelFloor::wholeOf(ValueId value) const {
+  while (graph.isView(value)) {
+    const Read &read = problem.ops[problem.values[value].op].reads.front();
+    bool isWhole =
+        (read.access == Access::Reshape || read.access == Access::Permute) &&
+        problem.values[read.value].bytes == problem.values[value].bytes;
+    if (!isWhole)
+      break;
+    value = read.value;
+  }
+  return value;
+}
+
+/// A view of all of a value counts as that value: it is as large, so that the
+/// cut may always go through the value instead.
+void KernelFloor::raise(const Extra &extra, Reads &reads) {
+  std::vector<size_t> raised;
+  for (auto [view, arc] : shownArcs)
+    if (ValueId whole = wholeOf(view); whole != view && extra(whole) > 0)
+      cut.raise(arc, MinCut::infinite);
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (arcOf[i] == none)
+      continue;
+    ValueId whole = wholeOf(values[i]);
+    int64_t more = extra(whole);
+    if (more <= 0)
+      continue;
+    bool isView = whole != values[i];
+    cut.raise(arcOf[i], isView ? MinCut::infinite : std::min(more, mostBytes));
+    if (!isView)
+      raised.push_back(i);
+  }
+  if (raised.empty())
+    return;
+  reads.raised = cut.run(0, 1);
+  for (size_t i : raised) {
+    int64_t bytes = std::min(problem.values[values[i]].bytes, mostBytes);
+    if (int64_t used = cut.flowOn(arcOf[i]) - bytes; used > 0)
+      reads.used.emplace_back(values[i], used);
+  }
+}
+
+KernelFloor::Reads KernelFloor::read(OpId anchor,
+                                     const std::vector<ValueId> &outputs,
+                                     const Extra &extra) {
   int64_t sum = anchor == none ? 0 : operandBytes(anchor);
   if (anchor != none)
     expand(anchor);
@@ -113,42 +201,12 @@ int64_t KernelFloor::readBytes(OpId anchor,
         expand(producer);
     }
   }
-
-  constexpr int32_t source = 0, sink = 1;
-  const int32_t firstOp = 2 + 2 * static_cast<int32_t>(values.size());
-  cut.reset(firstOp + static_cast<int32_t>(expanded.size()));
-  std::vector<std::pair<OpId, int32_t>> nodeOfOp;
-  for (size_t i = 0; i < expanded.size(); ++i)
-    nodeOfOp.emplace_back(expanded[i], firstOp + static_cast<int32_t>(i));
-  std::sort(nodeOfOp.begin(), nodeOfOp.end());
-  for (size_t i = 0; i < roots; ++i)
-    cut.addArc(source, firstOp + static_cast<int32_t>(i), MinCut::infinite);
-  for (size_t i = 0; i < expanded.size() && i < mostOps; ++i) {
-    const Op &op = problem.ops[expanded[i]];
-    int64_t shown = op.kind == OpKind::View
-                        ? problem.values[op.results.front()].bytes
-                        : MinCut::infinite;
-    for (const Read &read : op.reads)
-      if (needOf(op, read) == Need::Inline && !counted[read.value])
-        cut.addArc(firstOp + static_cast<int32_t>(i),
-                   2 + 2 * number[read.value], shown);
-  }
-  for (size_t i = 0; i < values.size(); ++i) {
-    int32_t in = 2 + 2 * static_cast<int32_t>(i);
-    OpId producer = problem.values[values[i]].op;
-    if (producer != none && producer == anchor)
-      continue;
-    cut.addArc(in, in + 1,
-               std::min(problem.values[values[i]].bytes, mostBytes));
-    if (producer == none || isAnchor(problem.ops[producer])) {
-      cut.addArc(in + 1, sink, MinCut::infinite);
-      continue;
-    }
-    auto found = std::lower_bound(nodeOfOp.begin(), nodeOfOp.end(),
-                                  std::make_pair(producer, int32_t(0)));
-    cut.addArc(in + 1, found->second, MinCut::infinite);
-  }
-  sum += cut.run(source, sink);
+  Reads reads;
+  reads.bytes = reads.raised = buildAndRun(anchor, roots);
+  if (extra)
+    raise(extra, reads);
+  reads.bytes += sum;
+  reads.raised += sum;
 
   for (ValueId value : values)
     number[value] = none;
@@ -159,5 +217,5 @@ int64_t KernelFloor::readBytes(OpId anchor,
   for (ValueId value : operands)
     counted[value] = 0;
   operands.clear();
-  return sum;
+  return reads;
 }

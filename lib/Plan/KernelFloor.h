@@ -6,6 +6,8 @@
 #include "Graph.h"
 #include "MinCut.h"
 
+#include <functional>
+
 namespace ckpt::plan {
 
 /// Bytes that a kernel reads at least, whatever is computed inside it, and the
@@ -16,7 +18,21 @@ public:
 
   /// Bytes read by any kernel that holds \p anchor (or `none`) and writes
   /// \p outputs.
-  int64_t readBytes(OpId anchor, const std::vector<ValueId> &outputs);
+  int64_t readBytes(OpId anchor, const std::vector<ValueId> &outputs) {
+    return read(anchor, outputs, nullptr).bytes;
+  }
+  /// The same where reading a value counts some bytes more than its own.
+  using Extra = std::function<int64_t(ValueId)>;
+  struct Reads {
+    /// Without and with what counts more.
+    int64_t bytes = 0, raised = 0;
+    /// What of it the proof of `raised` takes.
+    std::vector<std::pair<ValueId, int64_t>> used;
+  };
+  Reads read(OpId anchor, const std::vector<ValueId> &outputs,
+             const Extra &extra);
+  /// The value of which \p value shows all in another order, or itself.
+  ValueId wholeOf(ValueId value) const;
   /// Time of a kernel that moves \p bytes and computes for \p computePs.
   int64_t timeNs(int64_t computePs, int64_t bytes) const;
   /// Time to move \p bytes, rounded down: what they add to some kernel.
@@ -24,6 +40,8 @@ public:
 
 private:
   int64_t operandBytes(OpId anchor);
+  int64_t buildAndRun(OpId anchor, size_t roots);
+  void raise(const Extra &extra, Reads &reads);
   int32_t nodeOf(ValueId value);
   void expand(OpId op);
 
@@ -39,6 +57,10 @@ private:
   std::vector<ValueId> operands;
   std::vector<OpId> expanded;
   std::vector<char> isExpanded;
+  /// Per place in `values`: the arc with its bytes, or `none`.
+  std::vector<int32_t> arcOf;
+  /// Views and the arcs with what they show.
+  std::vector<std::pair<ValueId, int32_t>> shownArcs;
 };
 
 } // namespace ckpt::plan

@@ -24,7 +24,8 @@ static double smallest(double known, double next) {
   return known > 0 ? std::min(known, next) : next;
 }
 
-void ckpt::plan::chooseNextCap(Attempt &attempt, int64_t budgetBytes) {
+void ckpt::plan::chooseNextCap(Attempt &attempt, int64_t budgetBytes,
+                               bool anyPlan) {
   std::optional<int64_t> bytes = attempt.bytes;
   double target = static_cast<double>(budgetBytes);
   double next = attempt.cap;
@@ -39,6 +40,8 @@ void ckpt::plan::chooseNextCap(Attempt &attempt, int64_t budgetBytes) {
   } else if (attempt.exceeds > attempt.cap) {
     attempt.givesUp = std::max(attempt.givesUp, attempt.cap);
   } else {
+    // It recomputes too much to win; with less memory it would not do less.
+    attempt.finished |= anyPlan;
     attempt.exceeds = smallest(attempt.exceeds, attempt.cap);
     next *= 0.96;
   }

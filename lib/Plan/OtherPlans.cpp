@@ -12,6 +12,9 @@
 #include "RetentionSearch.h"
 #include "ckpt/Plan/Baselines.h"
 
+#include <array>
+#include <future>
+
 using namespace ckpt::plan;
 
 static Plan withoutSlots(Plan plan) {
@@ -152,19 +155,26 @@ bool BudgetSearch::searchFixedKernels() {
 /// What refitting takes most often needs a little more memory: plans of walks
 /// that were left less are refitted too.
 void BudgetSearch::refit() {
-  constexpr double shares[] = {0.985, 0.96, 0.92};
+  constexpr std::array<double, 4> shares = {1, 0.985, 0.96, 0.92};
   if (!result.best || !options.fusion)
     return;
-  Plan plan = withoutSlots(result.best->plan);
-  if (refitKernels(problem, plan, budget))
-    enterPlan(std::move(plan));
-  if (bestCap == 0 || options.timeLimitMs == 0)
-    return;
-  for (double share : shares) {
-    if (isOver())
-      return;
-    Draft draft = walks[0].run(bestSetting, share * bestCap, budget, limits());
-    if (draft.usable() && refitKernels(problem, draft.plan, budget))
-      enterPlan(std::move(draft.plan));
-  }
+  bool mayWalk = bestCap > 0 && options.timeLimitMs > 0;
+  std::array<Plan, shares.size()> plans;
+  plans[0] = withoutSlots(result.best->plan);
+  auto make = [&](size_t lane) {
+    for (size_t i = lane; i < shares.size(); i += 2) {
+      if (i > 0 && mayWalk)
+        plans[i] = walks[lane]
+                       .run(bestSetting, shares[i] * bestCap, budget, limits())
+                       .plan;
+      if (!refitKernels(problem, plans[i], budget))
+        plans[i] = Plan();
+    }
+  };
+  std::future<void> other = std::async(std::launch::async, make, 1);
+  make(0);
+  other.get();
+  for (Plan &plan : plans)
+    if (!plan.kernels.empty())
+      enterPlan(std::move(plan));
 }

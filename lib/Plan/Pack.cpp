@@ -159,13 +159,15 @@ void Packer::pack(int64_t budgetBytes) {
 
 } // namespace
 
-/// Searches at growing capacities, none of which is wider than what stands: a
-/// tight one is often found sooner than a loose one, so none is left out.
-static void search(const PackSearch &search, int64_t goalBytes,
+/// Searches at the goal; then, if there is no budget to fit, at growing
+/// capacities, none of which is wider than what stands: a tight one is often
+/// found sooner than a loose one, so none is left out.
+static void search(const PackSearch &search, int64_t goalBytes, bool hasBudget,
                    int64_t stepLimit, Packing &best) {
   for (int64_t perMille : {0, 2, 5, 10, 20, 40, 80}) {
     int64_t capacity = goalBytes + goalBytes / 1000 * perMille;
-    if (capacity >= best.arenaBytes || search.find(capacity, stepLimit, best))
+    if (capacity >= best.arenaBytes || search.find(capacity, stepLimit, best) ||
+        hasBudget)
       return;
   }
 }
@@ -176,16 +178,18 @@ Packing ckpt::plan::packBuffers(const std::vector<Buffer> &buffers,
                                 int64_t budgetBytes, PackEffort effort) {
   // Beyond this, comparing buffers with each other takes too long.
   constexpr size_t many = 6000;
-  int64_t goal = std::max(loadBytes(buffers), budgetBytes);
+  int64_t load = loadBytes(buffers);
+  bool hasBudget = budgetBytes >= load;
+  int64_t goal = std::max(load, budgetBytes);
   if (buffers.size() > many)
     return packLarge(buffers, goal);
   Packing best = packByOrders(buffers, goal);
   if (best.arenaBytes <= goal || effort == PackEffort::Orders)
     return best;
   PackSearch searcher(buffers);
-  search(searcher, goal, 4000000, best);
+  search(searcher, goal, hasBudget, 4000000, best);
   if (best.arenaBytes > goal && effort == PackEffort::Thorough)
-    search(searcher, goal, 400000000, best);
+    search(searcher, goal, hasBudget, 400000000, best);
   return best;
 }
 

@@ -92,8 +92,9 @@ namespace {
 /// runs at the place of the earlier, whose number it keeps.
 class Merger {
 public:
-  Merger(const Problem &problem, Plan &plan, int64_t allowedBytes)
-      : problem(problem), plan(plan), allowed(allowedBytes) {}
+  Merger(const Problem &problem, Plan &plan, int64_t allowedBytes,
+         KernelCache &kernels)
+      : problem(problem), plan(plan), allowed(allowedBytes), kernels(kernels) {}
   bool run();
 
 private:
@@ -102,7 +103,7 @@ private:
   };
 
   void measure();
-  bool isElementwise(int32_t k) const { return infos[k].anchor == none; }
+  bool isElementwise(int32_t k) const { return infos[k]->anchor == none; }
   bool tryMerge(int32_t first, int32_t second);
   bool mayHoist(int32_t first, int32_t second) const;
   bool hasEvent(const std::vector<int32_t> &events, int32_t after,
@@ -121,7 +122,9 @@ private:
   const Problem &problem;
   Plan &plan;
   int64_t allowed;
-  std::vector<KernelInfo> infos;
+  KernelCache &kernels;
+  const KernelInfo nothing; // of a kernel that is gone
+  std::vector<const KernelInfo *> infos;
   std::vector<Uses> uses;
   std::vector<int64_t> live, delta;
   std::vector<char> gone, backward, fixed;
@@ -129,7 +132,7 @@ private:
 };
 
 void Merger::measure() {
-  Verdict verdict = validate(problem, plan, false);
+  Verdict verdict = validate(problem, plan, false, kernels);
   size_t count = plan.kernels.size();
   live.assign(count + 1, 0);
   for (const Instance &instance : verdict.instances) {
@@ -145,9 +148,9 @@ void Merger::measure() {
   backward.assign(count, 0);
   fixed.assign(count, 0);
   for (size_t k = 0; k < count; ++k) {
-    infos.push_back(analyze(problem, plan.kernels[k]));
-    live[k] += slotBytes(infos[k].workspaceBytes);
-    for (ValueId value : infos[k].memoryReads)
+    infos.push_back(&kernels.get(plan.kernels[k]));
+    live[k] += slotBytes(infos[k]->workspaceBytes);
+    for (ValueId value : infos[k]->memoryReads)
       uses[value].reads.push_back(static_cast<int32_t>(k));
     for (ValueId value : plan.kernels[k].outputs)
       uses[value].writes.push_back(static_cast<int32_t>(k));
@@ -192,7 +195,7 @@ int32_t Merger::lastReadBefore(ValueId value, int32_t kernel) const {
 bool Merger::mayHoist(int32_t first, int32_t second) const {
   if (fixed[second] || (ordersPasses && backward[first] != backward[second]))
     return false;
-  for (ValueId value : infos[second].memoryReads)
+  for (ValueId value : infos[second]->memoryReads)
     if (hasEvent(uses[value].writes, first, second))
       return false;
   for (ValueId value : plan.kernels[second].outputs)
@@ -212,7 +215,7 @@ Kernel Merger::unite(int32_t first, int32_t second,
                  std::back_inserter(both.ops));
   for (ValueId value : a.outputs) {
     const Value &v = problem.values[value];
-    const std::vector<ValueId> &reads = infos[second].memoryReads;
+    const std::vector<ValueId> &reads = infos[second]->memoryReads;
     bool onlyHere = v.home == Home::Arena && v.keep != Keep::Save &&
                     std::binary_search(reads.begin(), reads.end(), value) &&
                     !hasEvent(uses[value].reads, first, second) &&
@@ -233,7 +236,7 @@ bool Merger::fits(int32_t first, int32_t second, const KernelInfo &info,
     grown -= slotOf(value);
   delta.assign(second - first + 1, grown);
   delta.back() = 0;
-  for (ValueId value : infos[second].memoryReads) {
+  for (ValueId value : infos[second]->memoryReads) {
     int64_t slot = slotOf(value);
     bool ends = problem.values[value].op != none && !isRead(value, second);
     bool fromFirst = std::binary_search(uses[value].writes.begin(),
@@ -266,9 +269,9 @@ bool Merger::tryMerge(int32_t first, int32_t second) {
   Kernel both = unite(first, second, unwritten);
   if (both.outputs.empty())
     return false;
-  KernelInfo info = analyze(problem, both);
+  const KernelInfo &info = kernels.get(both);
   if (!info.error.empty() ||
-      info.timeNs >= infos[first].timeNs + infos[second].timeNs ||
+      info.timeNs >= infos[first]->timeNs + infos[second]->timeNs ||
       !fits(first, second, info, unwritten))
     return false;
   auto move = [&](std::vector<int32_t> &events) {
@@ -277,17 +280,17 @@ bool Merger::tryMerge(int32_t first, int32_t second) {
     if (place == events.end() || *place != first)
       events.insert(place, first);
   };
-  for (ValueId value : infos[second].memoryReads)
+  for (ValueId value : infos[second]->memoryReads)
     move(uses[value].reads);
   for (ValueId value : plan.kernels[second].outputs)
     move(uses[value].writes);
   for (int32_t k : {first})
-    for (ValueId value : infos[k].memoryReads)
+    for (ValueId value : infos[k]->memoryReads)
       if (!std::binary_search(info.memoryReads.begin(), info.memoryReads.end(),
                               value))
         uses[value].reads.erase(std::lower_bound(uses[value].reads.begin(),
                                                  uses[value].reads.end(), k));
-  for (ValueId value : infos[second].memoryReads)
+  for (ValueId value : infos[second]->memoryReads)
     if (!std::binary_search(info.memoryReads.begin(), info.memoryReads.end(),
                             value)) {
       auto &reads = uses[value].reads;
@@ -300,9 +303,9 @@ bool Merger::tryMerge(int32_t first, int32_t second) {
     writes.erase(std::lower_bound(writes.begin(), writes.end(), first));
   }
   plan.kernels[first] = std::move(both);
-  infos[first] = std::move(info);
+  infos[first] = &info;
   plan.kernels[second] = Kernel();
-  infos[second] = KernelInfo();
+  infos[second] = &nothing;
   gone[second] = 1;
   return true;
 }
@@ -314,7 +317,7 @@ bool Merger::run() {
     if (!isElementwise(k))
       continue;
     std::vector<int32_t> candidates;
-    for (ValueId value : infos[k].memoryReads) {
+    for (ValueId value : infos[k]->memoryReads) {
       const std::vector<int32_t> &writes = uses[value].writes;
       auto found = std::lower_bound(writes.begin(), writes.end(), k);
       if (found != writes.begin())
@@ -347,21 +350,17 @@ bool Merger::run() {
 
 } // namespace
 
-bool ckpt::plan::mergeKernels(const Problem &problem, Plan &plan,
-                              int64_t allowedBytes) {
-  return Merger(problem, plan, allowedBytes).run();
-}
-
 Verdict ckpt::plan::improve(const Problem &problem, Plan &plan,
                             int64_t allowedBytes) {
   removeDeadOutputs(problem, plan);
-  Verdict verdict = validate(problem, plan, false);
+  KernelCache kernels(problem);
+  Verdict verdict = validate(problem, plan, false, kernels);
   for (int round = 0; round < 4 && verdict.error.empty(); ++round) {
     Plan merged = plan;
-    if (!mergeKernels(problem, merged, allowedBytes))
+    if (!Merger(problem, merged, allowedBytes, kernels).run())
       break;
     removeDeadOutputs(problem, merged);
-    Verdict next = validate(problem, merged, false);
+    Verdict next = validate(problem, merged, false, kernels);
     bool worse =
         next.livePeakBytes > std::max(allowedBytes, verdict.livePeakBytes);
     if (!next.error.empty() || worse)

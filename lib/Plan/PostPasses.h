@@ -1,5 +1,4 @@
-//===- PostPasses.h - Improvements of a finished list of kernels -*- C++
-//-*-===//
+//===- PostPasses.h - A finished list of kernels, improved ------*- C++ -*-===//
 
 #ifndef CKPT_LIB_PLAN_POSTPASSES_H
 #define CKPT_LIB_PLAN_POSTPASSES_H
@@ -14,12 +13,10 @@ void trimOps(const Problem &problem, Kernel &kernel);
 /// Removes outputs that nobody reads, and what is computed only for them.
 void removeDeadOutputs(const Problem &problem, Plan &plan);
 
-/// Computes elementwise kernels inside earlier ones (as epilogues, or as more
-/// outputs) where that saves time and the peak stays within \p allowedBytes or
-/// does not rise. Returns whether anything changed.
-bool mergeKernels(const Problem &problem, Plan &plan, int64_t allowedBytes);
-
-/// Both until nothing changes; the verdict (without slots) of the result.
+/// Removes dead outputs, and computes elementwise kernels inside earlier ones
+/// (as epilogues, or as more outputs) where that saves time and the peak stays
+/// within \p allowedBytes or does not rise, until nothing changes; the verdict
+/// (without slots) of the result.
 Verdict improve(const Problem &problem, Plan &plan, int64_t allowedBytes);
 
 } // namespace ckpt::plan

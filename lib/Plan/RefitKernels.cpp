@@ -25,7 +25,7 @@ class Refit {
 public:
   Refit(const Problem &problem, Plan &plan, int64_t allowedBytes)
       : problem(problem), plan(plan), allowedBytes(allowedBytes),
-        verdict(validate(problem, plan, false)) {}
+        kernels(problem), verdict(validate(problem, plan, false, kernels)) {}
 
   bool run();
 
@@ -51,16 +51,17 @@ private:
   bool reduce(Kernel &kernel, ValueId value, int64_t &ns) const;
   bool tryChange(const Change &change);
   int64_t timeOf(const Kernel &kernel) const {
-    KernelInfo info = analyze(problem, kernel);
+    const KernelInfo &info = kernels.get(kernel);
     return info.error.empty() ? info.timeNs : -1;
   }
 
   const Problem &problem;
   Plan &plan;
   const int64_t allowedBytes;
+  mutable KernelCache kernels;
   Verdict verdict;
   /// Per kernel.
-  std::vector<KernelInfo> infos;
+  std::vector<const KernelInfo *> infos;
   /// Per value: kernels that compute it inside and do not write it; and those
   /// that write it.
   std::vector<std::vector<size_t>> inside, writers;
@@ -74,7 +75,7 @@ void Refit::measure() {
   writers.assign(problem.values.size(), {});
   for (size_t k = 0; k < plan.kernels.size(); ++k) {
     const Kernel &kernel = plan.kernels[k];
-    infos.push_back(analyze(problem, kernel));
+    infos.push_back(&kernels.get(kernel));
     for (OpId op : kernel.ops)
       for (ValueId value : problem.ops[op].results) {
         bool written = std::find(kernel.outputs.begin(), kernel.outputs.end(),
@@ -116,9 +117,9 @@ Refit::Change Refit::share(ValueId value, size_t first) const {
   for (size_t i = first; i < users.size(); ++i) {
     Kernel kernel = plan.kernels[users[i]];
     int64_t ns = 0;
-    if (!reduce(kernel, value, ns) || ns > infos[users[i]].timeNs)
+    if (!reduce(kernel, value, ns) || ns > infos[users[i]]->timeNs)
       continue;
-    change.savedNs += infos[users[i]].timeNs - ns;
+    change.savedNs += infos[users[i]]->timeNs - ns;
     change.replaced.emplace_back(users[i], std::move(kernel));
   }
   return change;
@@ -153,8 +154,8 @@ std::vector<size_t> Refit::readersOf(const Instance &instance) const {
   std::vector<size_t> readers;
   for (size_t k = instance.kernel + 1;
        k <= static_cast<size_t>(instance.lastRead); ++k)
-    if (std::binary_search(infos[k].memoryReads.begin(),
-                           infos[k].memoryReads.end(), instance.value))
+    if (std::binary_search(infos[k]->memoryReads.begin(),
+                           infos[k]->memoryReads.end(), instance.value))
       readers.push_back(k);
   return readers;
 }
@@ -163,18 +164,18 @@ std::vector<size_t> Refit::readersOf(const Instance &instance) const {
 void Refit::findInlines(const Instance &instance,
                         std::vector<Change> &changes) const {
   size_t from = instance.kernel;
-  if (infos[from].anchor != none || plan.kernels[from].outputs.size() != 1 ||
+  if (infos[from]->anchor != none || plan.kernels[from].outputs.size() != 1 ||
       problem.values[instance.value].home != Home::Arena)
     return;
   Change change;
-  change.savedNs = infos[from].timeNs;
+  change.savedNs = infos[from]->timeNs;
   change.dropped = from;
   for (size_t reader : readersOf(instance)) {
     Kernel joined = join(plan.kernels[reader], plan.kernels[from]);
     int64_t ns = timeOf(joined);
     if (ns < 0)
       return;
-    change.savedNs += infos[reader].timeNs - ns;
+    change.savedNs += infos[reader]->timeNs - ns;
     change.replaced.emplace_back(reader, std::move(joined));
   }
   if (change.savedNs > 0)
@@ -184,12 +185,12 @@ void Refit::findInlines(const Instance &instance,
 /// Joins elementwise kernel number \p index with the last kernel before it that
 /// holds an anchor and makes one value, which nobody else reads.
 void Refit::findSinks(size_t index, std::vector<Change> &changes) const {
-  if (infos[index].anchor != none)
+  if (infos[index]->anchor != none)
     return;
   for (const Instance &instance : verdict.instances) {
     size_t from = instance.kernel;
     if (instance.lastRead != static_cast<int32_t>(index) ||
-        infos[from].anchor == none || plan.kernels[from].outputs.size() != 1 ||
+        infos[from]->anchor == none || plan.kernels[from].outputs.size() != 1 ||
         problem.values[instance.value].home == Home::Result)
       continue;
     if (readersOf(instance).size() != 1)
@@ -197,7 +198,7 @@ void Refit::findSinks(size_t index, std::vector<Change> &changes) const {
     Kernel joined = join(plan.kernels[index], plan.kernels[from]);
     int64_t ns = timeOf(joined);
     Change change;
-    change.savedNs = infos[from].timeNs + infos[index].timeNs - ns;
+    change.savedNs = infos[from]->timeNs + infos[index]->timeNs - ns;
     if (ns < 0 || change.savedNs <= 0)
       continue;
     change.dropped = from;
@@ -223,17 +224,17 @@ std::vector<Refit::Change> Refit::findChanges() const {
 
 bool Refit::tryChange(const Change &change) {
   Plan changed;
-  std::vector<Kernel> kernels = plan.kernels;
+  std::vector<Kernel> list = plan.kernels;
   for (const auto &[index, kernel] : change.replaced)
-    kernels[index] = kernel;
-  for (size_t k = 0; k < kernels.size(); ++k) {
+    list[index] = kernel;
+  for (size_t k = 0; k < list.size(); ++k) {
     if (change.added && k == change.at)
       changed.kernels.push_back(*change.added);
     if (!change.dropped || *change.dropped != k)
-      changed.kernels.push_back(std::move(kernels[k]));
+      changed.kernels.push_back(std::move(list[k]));
   }
   removeDeadOutputs(problem, changed);
-  Verdict next = validate(problem, changed, false);
+  Verdict next = validate(problem, changed, false, kernels);
   if (!next.error.empty() || next.timeNs >= verdict.timeNs ||
       next.livePeakBytes > std::max(allowedBytes, verdict.livePeakBytes))
     return false;

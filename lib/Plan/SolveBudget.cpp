@@ -14,6 +14,8 @@
 
 #include "BudgetSearch.h"
 #include "FirstPlan.h"
+#include "FitBudget.h"
+#include "PostPasses.h"
 #include "RetentionSearch.h"
 #include "ckpt/Plan/Budget.h"
 
@@ -57,24 +59,61 @@ void BudgetSearch::measureRate(const Draft &draft) {
                    nsPerFlop * static_cast<double>(draft.verdict.extraFlops));
 }
 
-/// Places the slots of a plan that may be the best.
+/// Places the slots of \p outcome's plan, which may be the best.
+void BudgetSearch::place(Outcome &outcome, double worthSearching) const {
+  Solution solution =
+      placeSlots(problem, outcome.draft, budget, PackEffort::Orders);
+  if (solution.plan.arenaBytes > budget &&
+      isNear(solution.plan.arenaBytes, worthSearching))
+    solution = placeSlots(problem, outcome.draft, budget);
+  outcome.bytes = solution.plan.arenaBytes;
+  if (solution.verdict.error.empty())
+    outcome.solution = std::move(solution);
+}
+
+/// Changes a plan that may be the best and needs a little too much: live or, as
+/// its slots do not fit without gaps, in the arena.
+void BudgetSearch::fit(Outcome &outcome, double worthSearching) const {
+  constexpr int mostTries = 3;
+  int64_t target = budget;
+  bool isPlaced = outcome.solution.has_value();
+  int64_t needed = *outcome.bytes;
+  for (int i = 0; i < mostTries && isNear(needed, nearBudget); ++i) {
+    if (isPlaced)
+      target -= needed - budget;
+    Outcome fitting;
+    fitting.draft.plan = outcome.draft.plan;
+    if (!fitBudget(problem, fitting.draft.plan, target))
+      return;
+    fitting.draft.verdict = improve(problem, fitting.draft.plan, target);
+    fitting.score = scoreOf(fitting.draft.verdict);
+    if (fitting.score >= bestScore)
+      return;
+    place(fitting, worthSearching);
+    isPlaced = true;
+    needed = *fitting.bytes;
+    if (needed <= budget) {
+      outcome = std::move(fitting);
+      return;
+    }
+  }
+}
+
+/// Looks at what a plan needs, and at where its slots lie if it may be the
+/// best.
 Outcome BudgetSearch::judge(Draft draft, double worthSearching) const {
   Outcome outcome;
   if (!draft.usable())
     return outcome;
   outcome.score = scoreOf(draft.verdict);
   outcome.bytes = draft.verdict.livePeakBytes;
-  if (*outcome.bytes <= budget && outcome.score < bestScore) {
-    Solution solution = placeSlots(problem, draft, budget, PackEffort::Orders);
-    int64_t arena = solution.plan.arenaBytes;
-    if (arena > budget && static_cast<double>(arena) <
-                              worthSearching * static_cast<double>(budget))
-      solution = placeSlots(problem, draft, budget);
-    outcome.bytes = solution.plan.arenaBytes;
-    if (solution.verdict.error.empty())
-      outcome.solution = std::move(solution);
-  }
   outcome.draft = std::move(draft);
+  if (outcome.score < bestScore) {
+    if (*outcome.bytes <= budget)
+      place(outcome, worthSearching);
+    if (*outcome.bytes > budget)
+      fit(outcome, worthSearching);
+  }
   outcome.foundMs = watch.ms();
   return outcome;
 }
@@ -131,7 +170,7 @@ void BudgetSearch::runAttempts(const std::vector<Attempt *> &batch) {
     ++attempt.runs;
     attempt.score = outcomes[lane].score;
     attempt.bytes = outcomes[lane].bytes;
-    chooseNextCap(attempt, budget);
+    chooseNextCap(attempt, budget, result.best.has_value());
   }
 }
 
@@ -199,13 +238,15 @@ void BudgetSearch::runRounds() {
   if (isFixed)
     runAttempts({&attempts[0], &attempts[1]});
   runRound(0);
-  if (isDeep())
+  if (!result.best)
     tryChains();
   int rounds = options.timeLimitMs > 0 ? mostRounds : 1;
   for (int round = 1; round < rounds && !roundsAreOver(); ++round)
     runRound(round);
   spareRepeats();
   refit();
+  if (isDeep() && !isOver())
+    tryChains();
   polish();
 }
 
@@ -231,6 +272,20 @@ void BudgetSearch::runLadder() {
     }
 }
 
+/// Slots are packed only until they fit the budget. The answer's arena shall be
+/// its largest live sum, if it can.
+void BudgetSearch::tighten() {
+  if (!result.best ||
+      result.best->plan.arenaBytes <= result.best->verdict.livePeakBytes)
+    return;
+  Draft draft = {result.best->plan, result.best->verdict};
+  Solution tight =
+      placeSlots(problem, draft, result.best->verdict.livePeakBytes);
+  if (tight.verdict.error.empty() &&
+      tight.plan.arenaBytes < result.best->plan.arenaBytes)
+    result.best = std::move(tight);
+}
+
 BudgetResult BudgetSearch::run() {
   result.smallest.verdict.error = graph.error;
   if (!graph.error.empty())
@@ -249,6 +304,7 @@ BudgetResult BudgetSearch::run() {
       result.best = std::move(unlimited);
     }
   }
+  tighten();
   return std::move(result);
 }
 

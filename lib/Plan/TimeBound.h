@@ -10,7 +10,17 @@
 
 namespace ckpt::plan {
 
-/// A value that every plan writes to memory, itself or as views of it.
+/// What reading a value counts in one kernel on top of its bytes.
+struct Share {
+  /// The first kernel of an anchor; or `none`, and the first that writes a
+  /// value.
+  OpId anchor;
+  ValueId written;
+  int64_t bytes;
+};
+
+/// A value that every plan writes to memory, itself or as views of it; or that
+/// a plan may write, so that others need not compute it.
 struct Written {
   ValueId value;
   /// The fewest bytes that serve everybody who needs it in memory.
@@ -32,6 +42,14 @@ struct Written {
   bool apart;
   /// What a kernel that is no first kernel of an anchor takes for it at least.
   int64_t elsewhereNs;
+  /// Whether a plan need not write it. Then kernels that read it count some
+  /// bytes more, which take `creditNs` in all: no more than its first writing.
+  bool isOptional = false;
+  std::vector<Share> shares = {};
+  int64_t creditNs = 0;
+
+  /// Whether nothing follows from it.
+  bool isSuperfluous() const { return isOptional && shares.empty(); }
 };
 
 /// Adds up what the kernels of any plan take at least: one for each anchor,
@@ -49,6 +67,10 @@ public:
   int64_t totalNs() const { return total; }
 
 private:
+  /// More values that one first kernel may write are too many to try.
+  static constexpr size_t mostChoices = 4;
+
+  // WrittenValues.cpp
   bool isOneToOne(OpId op, ValueId value) const;
   void findWritten();
   void findDependents(OpId anchor);
@@ -56,12 +78,34 @@ private:
   void findWriters();
   void findEpilogue(Written &item);
   void findRepeaters(Written &item);
+  void numberEvents();
+  void findBefore();
+  void enterRead(OpId op, const Read &read);
   void chooseApart();
-  void addElsewhere();
+  bool waits(const Written &later, const Written &earlier) const;
+  bool areApart(const Written &left, const Written &right) const;
   bool neverTogether(const Written &left, const Written &right) const;
-  void addKernels();
+
+  // OptionalWrites.cpp
+  void findOptional();
+  void limitShares();
+  std::vector<int64_t> guessBudgets();
+  void addOptional();
+  void shareWrites();
+  void findSharing();
+  void spread(OpId anchor, ValueId written, bool isGuess,
+              const std::vector<int64_t> &budgetNs,
+              const std::function<void(ValueId, int64_t)> &take);
+  KernelFloor::Extra extraFor(OpId anchor, ValueId written) const;
+  int64_t writeHereNs(const Written &item);
+
+  int64_t nextToNs(OpId anchor, const Written &item) const;
+  bool isPast(const Written &item,
+              const std::function<bool(OpId)> &hasRun) const;
+  int64_t elsewhere(const Written &item, ValueId reader);
   int64_t cheapest(OpId anchor, const std::vector<const Written *> &mine);
   int64_t epiloguePs(const std::vector<const Written *> &items) const;
+  void addKernels();
 
   const Graph &graph;
   const Problem &problem;
@@ -73,7 +117,17 @@ private:
   std::vector<int64_t> smallestAgain;  // per anchor, of any kernel
   std::vector<char> depends, far;      // per op
   std::vector<char> isReached;         // per value, all zero between calls
-  std::vector<int64_t> kernel;         // per op
+  /// Per op: bits of the values that have been written before it runs, and of
+  /// the anchors that have run.
+  std::vector<std::vector<uint64_t>> before;
+  std::vector<size_t> bitOf; // per anchor
+  size_t bits = 0;
+  /// Per anchor: places in `written` of what it may write when it runs again
+  /// and is not apart; at the end, of what anybody may write.
+  std::vector<std::vector<size_t>> sharing;
+  /// Whether `Written::creditNs` is final.
+  bool isShared = false;
+  std::vector<int64_t> kernel; // per op
   /// Per anchor: what its first kernel saves if others write all of `writers`.
   std::vector<int64_t> savedBehind;
   int64_t total = 0;

@@ -22,8 +22,9 @@ void addSaturating(int64_t &sum, int64_t amount) {
 
 class Simulator {
 public:
-  Simulator(const Problem &problem, const Plan &plan, bool slots)
-      : problem(problem), plan(plan), slots(slots),
+  Simulator(const Problem &problem, const Plan &plan, bool slots,
+            KernelCache &kernels)
+      : problem(problem), plan(plan), slots(slots), kernels(kernels),
         latest(problem.values.size(), none), runs(problem.ops.size(), 0) {}
 
   Verdict run() {
@@ -66,7 +67,7 @@ private:
     return slotBytes(valueOf(instance).bytes);
   }
   int64_t workspaceOf(int32_t kernel) const {
-    return slotBytes(infos[kernel].workspaceBytes);
+    return slotBytes(infos[kernel]->workspaceBytes);
   }
   int64_t offsetOf(int32_t instance) const {
     const Instance &at = verdict.instances[instance];
@@ -95,9 +96,10 @@ private:
   const Problem &problem;
   const Plan &plan;
   const bool slots;
+  KernelCache &kernels;
   Verdict verdict;
   int32_t kernelCount = 0;
-  std::vector<KernelInfo> infos;
+  std::vector<const KernelInfo *> infos;
   /// Per value, its latest instance, or `none`; per op, how often it ran.
   std::vector<int32_t> latest, runs;
   OpId lastEffect = none;
@@ -110,8 +112,8 @@ private:
 };
 
 bool Simulator::play(int32_t k) {
-  infos.push_back(analyze(problem, plan.kernels[k]));
-  const KernelInfo &info = infos.back();
+  const KernelInfo &info = kernels.get(plan.kernels[k]);
+  infos.push_back(&info);
   if (!info.error.empty())
     return fail(k, info.error);
   if (!playOps(k) || !playReads(k))
@@ -142,7 +144,7 @@ bool Simulator::playOps(int32_t k) {
 
 bool Simulator::playReads(int32_t k) {
   readBy.emplace_back();
-  for (ValueId value : infos[k].memoryReads) {
+  for (ValueId value : infos[k]->memoryReads) {
     if (problem.values[value].home == Home::Argument)
       continue;
     int32_t instance = latest[value];
@@ -253,7 +255,7 @@ bool Simulator::checkHosted() {
     bool overwritten = false;
     int32_t k = instance.lastRead;
     if (k == writtenIn[host] && instance.kernel < k)
-      for (const InPlacePair &pair : infos[k].inPlace)
+      for (const InPlacePair &pair : infos[k]->inPlace)
         overwritten |= pair.input == instance.value &&
                        plan.kernels[k].outputs[pair.output] == host;
     if (!overwritten)
@@ -270,7 +272,7 @@ bool Simulator::mayTakeOver(int32_t instance, int32_t input) const {
   if (!inArena(instance) || !inArena(input) || read.lastRead != made.kernel ||
       read.kernel == made.kernel)
     return false;
-  for (const InPlacePair &pair : infos[made.kernel].inPlace)
+  for (const InPlacePair &pair : infos[made.kernel]->inPlace)
     if (pair.input == read.value && pair.output == made.output)
       return true;
   return false;
@@ -413,5 +415,11 @@ void Simulator::measurePeak() {
 
 Verdict ckpt::plan::validate(const Problem &problem, const Plan &plan,
                              bool slots) {
-  return Simulator(problem, plan, slots).run();
+  KernelCache kernels(problem);
+  return validate(problem, plan, slots, kernels);
+}
+
+Verdict ckpt::plan::validate(const Problem &problem, const Plan &plan,
+                             bool slots, KernelCache &kernels) {
+  return Simulator(problem, plan, slots, kernels).run();
 }

@@ -18,6 +18,8 @@
 
 #include "ckpt/Plan/Plan.h"
 
+#include <unordered_map>
+
 namespace ckpt::plan {
 
 /// That output number `output` may be written over the value `input`, which
@@ -48,6 +50,25 @@ struct KernelInfo {
 
 /// Applies the rules to \p kernel. Never asserts on a well-formed problem.
 KernelInfo analyze(const Problem &problem, const Kernel &kernel);
+
+/// Remembers what `analyze` says of kernels: searches ask for the same ones
+/// again and again. For one thread at a time.
+class KernelCache {
+public:
+  explicit KernelCache(const Problem &problem) : problem(problem) {}
+  /// Stays valid as long as the cache.
+  const KernelInfo &get(const Kernel &kernel);
+
+private:
+  struct Entry {
+    std::vector<OpId> ops;
+    std::vector<ValueId> outputs;
+    KernelInfo info;
+  };
+  const Problem &problem;
+  /// By a hash of ops and outputs.
+  std::unordered_multimap<uint64_t, Entry> entries;
+};
 
 } // namespace ckpt::plan
 

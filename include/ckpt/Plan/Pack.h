@@ -9,11 +9,13 @@ namespace ckpt::plan {
 
 /// Places every output and workspace of \p plan (which must be valid without
 /// slots), chooses who takes over whose place, and sets `arenaBytes`. Stops as
-/// soon as the arena fits \p budgetBytes; otherwise returns the smallest arena
-/// found. Orders by several criteria, then searches canonical placements
-/// (PLANNER: MiniMalloc, ASPLOS'23) with a limit on counted steps. The orders
-/// alone take a tenth of the time: what solvers ask for while they look around.
-/// Thorough: a hundred times the steps (seconds), for packing alone.
+/// soon as the arena fits \p budgetBytes; what fits no budget that holds its
+/// largest live sum is left as the orders have it, and with a smaller budget,
+/// or none (0), the smallest arena found is what counts. Orders by several
+/// criteria, then searches canonical placements (PLANNER: MiniMalloc,
+/// ASPLOS'23) with a limit on counted steps. The orders alone take a tenth of
+/// the time: what solvers ask for while they look around. Thorough: a hundred
+/// times the steps (seconds), for packing alone.
 enum class PackEffort : uint8_t { Orders, Search, Thorough };
 void packSlots(const Problem &problem, Plan &plan, int64_t budgetBytes,
                PackEffort effort = PackEffort::Search);

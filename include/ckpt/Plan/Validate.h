@@ -46,6 +46,9 @@ struct Verdict {
 /// places never overlap but where one is taken over, that they are aligned,
 /// and that they end within `Plan::arenaBytes`.
 Verdict validate(const Problem &problem, const Plan &plan, bool slots);
+/// The same with what is known of kernels, which must belong to \p problem.
+Verdict validate(const Problem &problem, const Plan &plan, bool slots,
+                 KernelCache &kernels);
 
 /// The program as written: one kernel per op in program order, nothing fused;
 /// views free; unaligned, unpacked; results not counted; a destination that

@@ -34,9 +34,10 @@ static std::vector<size_t> findRepeats(const Problem &problem,
 void ckpt::plan::dropRepeats(const Problem &problem, Plan &plan,
                              int64_t budgetBytes) {
   std::vector<size_t> repeats = findRepeats(problem, plan);
+  KernelCache kernels(problem);
   std::vector<int64_t> timeNs;
   for (const Kernel &kernel : plan.kernels)
-    timeNs.push_back(analyze(problem, kernel).timeNs);
+    timeNs.push_back(kernels.get(kernel).timeNs);
   std::stable_sort(repeats.begin(), repeats.end(),
                    [&](size_t a, size_t b) { return timeNs[a] > timeNs[b]; });
   std::vector<char> gone(plan.kernels.size(), 0);
@@ -49,7 +50,7 @@ void ckpt::plan::dropRepeats(const Problem &problem, Plan &plan,
   };
   for (size_t repeat : repeats) {
     gone[repeat] = 1;
-    Verdict verdict = validate(problem, without(), /*slots=*/false);
+    Verdict verdict = validate(problem, without(), /*slots=*/false, kernels);
     gone[repeat] =
         verdict.error.empty() && verdict.livePeakBytes <= budgetBytes;
   }

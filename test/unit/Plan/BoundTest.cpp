@@ -44,6 +44,34 @@ TEST(Bound, ChargesOperandsAndWorkspace) {
   EXPECT_EQ(Bound(b.problem).minimumBytes(), 2 * 4096 + 1024);
 }
 
+/// What a product's epilogue writes lies over what the epilogue reads, or
+/// beside it: either way next to the operand.
+TEST(Bound, ChargesOutputsThatAreWrittenOverSomething) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix);
+  ValueId first = b.contraction({memory(x)}, matrix);
+  ValueId second = b.contraction({memory(first)}, part);
+  ValueId third = b.contraction({memory(second)}, matrix);
+  ValueId sum = b.fusible({point(third), point(first)}, matrix);
+  b.result(b.contraction({memory(sum)}, part));
+  EXPECT_TRUE(solveReference(b.problem, 4096 + 2048));
+  EXPECT_EQ(Bound(b.problem).minimumBytes(), 4096 + 2048);
+}
+
+/// A product that updates an operand in place needs no room for its result.
+TEST(Bound, KnowsThatAProductMayUpdateAnOperand) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix);
+  ValueId sum = b.contraction({memory(x)}, matrix);
+  Read update = memory(sum);
+  update.access = Access::Pointwise;
+  update.destination = true;
+  ValueId second = b.contraction({memory(x), update}, matrix);
+  b.result(b.contraction({memory(second)}, matrix));
+  EXPECT_TRUE(solveReference(b.problem, 4096));
+  EXPECT_EQ(Bound(b.problem).minimumBytes(), 4096);
+}
+
 /// The gradient of a tied embedding stands in memory from the loss to the end,
 /// unless it is made late, which keeps its operand.
 TEST(Bound, SeesResultsThatAreHeldToTheEnd) {
@@ -128,6 +156,92 @@ TEST(Bound, AddsUpTheTimeOfKernelsThatEveryPlanHas) {
   EXPECT_EQ(plan->kernels.size(), 3u);
   EXPECT_EQ(Bound(b.problem).timeNs(INT64_MAX / 4),
             validate(b.problem, *plan, false).timeNs);
+}
+
+/// The least time of any plan, by exhaustive search.
+int64_t leastNs(const Problem &problem) {
+  std::optional<Plan> plan =
+      solveReference(problem, INT64_MAX / 4, Objective::Time);
+  return plan ? validate(problem, *plan, false).timeNs : -1;
+}
+
+/// Three sums of one value: it is computed in each of them or written once, and
+/// both take more than to read it three times.
+TEST(Bound, ChargesReadersForWhatNobodyHasToWrite) {
+  for (int64_t launchNs : {0, 2000, 20000}) {
+    ProblemBuilder b;
+    b.problem.launchNs = launchNs;
+    ValueId x = b.argument(matrix), y = b.argument(matrix),
+            z = b.argument(matrix);
+    ValueId sum = b.fusible({point(x), point(y), point(z)}, matrix);
+    for (int32_t shape : {row, scalar, part})
+      b.result(b.reduction({any(sum)}, shape));
+    // Every share is rounded.
+    EXPECT_LE(Bound(b.problem).timeNs(INT64_MAX / 4), leastNs(b.problem));
+    EXPECT_GE(Bound(b.problem).timeNs(INT64_MAX / 4) + 3, leastNs(b.problem));
+  }
+}
+
+/// The product is written and read with its factor, or both are multiplied
+/// behind it, which reads the factor there.
+TEST(Bound, ChargesReadersForWhatAnEpilogueWrites) {
+  for (int64_t computePs : {0, 1'500'000}) {
+    ProblemBuilder b;
+    ValueId x = b.argument(matrix), y = b.argument(matrix);
+    ValueId product = b.contraction({memory(x)}, matrix);
+    b.opOf(product).computePs = computePs;
+    ValueId scaled = b.fusible({point(product), point(y)}, matrix);
+    b.result(b.reduction({any(scaled)}, row));
+    EXPECT_LE(Bound(b.problem).timeNs(INT64_MAX / 4), leastNs(b.problem));
+    EXPECT_GE(Bound(b.problem).timeNs(INT64_MAX / 4) + 1, leastNs(b.problem));
+  }
+}
+
+/// A view of the mask is a result, written next to what it is computed from:
+/// reading it is no reason to pay again.
+TEST(Bound, KnowsThatAResultMayShowAValue) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix), y = b.argument(matrix);
+  ValueId sum = b.fusible({point(x), any(y)}, matrix);
+  ValueId mask = b.fusible({any(sum)}, flat);
+  ValueId shown = b.view(mask, Access::Reshape, matrix);
+  ValueId counted = b.fusible({any(shown)}, flat);
+  for (ValueId value : {mask, shown, counted})
+    b.problem.values[value].bytes = 1024;
+  for (ValueId value : {sum, shown, counted})
+    b.result(value);
+  EXPECT_LE(Bound(b.problem).timeNs(INT64_MAX / 4), leastNs(b.problem));
+}
+
+/// The only kernel of the product writes both that is read, and reads the
+/// factor once.
+TEST(Bound, GivesBackWhatAFirstKernelWrites) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix), y = b.argument(matrix);
+  ValueId product = b.contraction({memory(x)}, matrix);
+  b.opOf(product).mayRepeat = false;
+  ValueId scaled = b.fusible({point(product), point(y)}, matrix);
+  ValueId shown = b.view(product, Access::Reshape, flat);
+  ValueId factor = b.view(y, Access::Reshape, flat);
+  ValueId other = b.fusible({point(shown), point(factor)}, flat);
+  for (ValueId value : {product, y, shown, factor})
+    b.problem.values[value].bytes *= 2;
+  for (ValueId value : {scaled, other})
+    for (int32_t shape : {row, scalar})
+      b.result(b.reduction({any(value)}, shape));
+  EXPECT_LE(Bound(b.problem).timeNs(INT64_MAX / 4), leastNs(b.problem));
+}
+
+/// What a value is computed from is written by the same kernel.
+TEST(Bound, KnowsThatOneKernelWritesSeveralValues) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix), y = b.argument(matrix);
+  ValueId first = b.fusible({point(x), point(y)}, matrix);
+  ValueId second = b.fusible({point(first), point(x)}, matrix);
+  for (ValueId value : {first, second})
+    for (int32_t shape : {row, scalar})
+      b.result(b.reduction({any(value)}, shape));
+  EXPECT_LE(Bound(b.problem).timeNs(INT64_MAX / 4), leastNs(b.problem));
 }
 
 /// What follows a product is computed behind it, where it adds to its

@@ -1,0 +1,338 @@
+//===- FitBudget.cpp - Plans that need a little too much ------------------===//
+//
+// What a walk needs is known only once its kernels are merged, and the next
+// walk, with a cap that is a little lower, may be quite another one. Where a
+// plan needs a little more than the budget, something waits at each such moment
+// that is cheap to make again afterwards, that can be made later, or whose
+// last reader can run before. The change that takes most off for its time is
+// made, again and again.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FitBudget.h"
+
+#include "PostPasses.h"
+
+#include <algorithm>
+#include <tuple>
+
+using namespace ckpt::plan;
+
+namespace {
+
+/// A gap between two moments at which an instance is used is given up.
+struct Change {
+  enum class Kind : uint8_t { Repeat, Delay, Advance } kind;
+  /// The kernel that is repeated or moved, and before which one it goes.
+  int32_t kernel, place;
+  /// What is made again.
+  ValueId value;
+  /// Bytes over the budget, summed over kernels, that it takes off, and the
+  /// time that it costs.
+  int64_t gain, costNs;
+
+  bool operator<(const Change &other) const {
+    double mine = static_cast<double>(gain) / static_cast<double>(costNs + 1);
+    double its =
+        static_cast<double>(other.gain) / static_cast<double>(other.costNs + 1);
+    return mine != its
+               ? mine > its
+               : std::tie(kernel, place) < std::tie(other.kernel, other.place);
+  }
+};
+
+class Fitter {
+public:
+  Fitter(const Problem &problem, Plan &plan, int64_t budgetBytes)
+      : problem(problem), plan(plan), budget(budgetBytes), kernels(problem) {}
+  bool run();
+
+private:
+  /// An output in the arena and the kernels that read it, ascending.
+  struct Life {
+    ValueId value;
+    int32_t kernel;
+    std::vector<int32_t> reads;
+    int32_t last() const { return reads.empty() ? kernel : reads.back(); }
+  };
+
+  void measure(const Verdict &verdict);
+  std::vector<Change> findChanges();
+  void findInGap(const Life &life, int32_t from, int32_t to);
+  void repeat(const Life &life, int32_t from, int32_t to);
+  void delay(const Life &life, int32_t to);
+  void advance(const Life &life, int32_t from);
+  void add(Change change);
+  bool mayMove(int32_t kernel) const;
+  Plan changed(const Change &change) const;
+  int64_t slotOf(ValueId value) const {
+    const Value &v = problem.values[value];
+    return v.home == Home::Arena ? slotBytes(v.bytes) : 0;
+  }
+  /// Life of \p value as kernel \p reader finds it, or null.
+  const Life *lifeAt(ValueId value, int32_t reader) const;
+
+  /// Adds \p bytes to the kernels from \p from to before \p to.
+  void shift(int32_t from, int32_t to, int64_t bytes);
+
+  const Problem &problem;
+  Plan &plan;
+  const int64_t budget;
+  KernelCache kernels;
+  std::vector<const KernelInfo *> infos; // per kernel
+  std::vector<Life> lives;
+  std::vector<std::vector<int32_t>> livesOf; // per value
+  std::vector<int64_t> live;                 // per kernel
+  int64_t overflow = 0;
+  std::vector<Change> changes;
+  /// What the change that is looked at adds to `live`, as ranges.
+  struct Range {
+    int32_t from, to;
+    int64_t bytes;
+  };
+  std::vector<Range> ranges;
+};
+
+} // namespace
+
+const Fitter::Life *Fitter::lifeAt(ValueId value, int32_t reader) const {
+  const Life *found = nullptr;
+  for (int32_t index : livesOf[value])
+    if (lives[index].kernel < reader)
+      found = &lives[index];
+  return found;
+}
+
+void Fitter::measure(const Verdict &verdict) {
+  infos.clear();
+  for (const Kernel &kernel : plan.kernels)
+    infos.push_back(&kernels.get(kernel));
+  lives.clear();
+  livesOf.assign(problem.values.size(), {});
+  for (size_t k = 0; k < plan.kernels.size(); ++k) {
+    for (ValueId value : infos[k]->memoryReads)
+      if (problem.values[value].home == Home::Arena)
+        lives[livesOf[value].back()].reads.push_back(static_cast<int32_t>(k));
+    for (ValueId value : plan.kernels[k].outputs)
+      if (problem.values[value].home == Home::Arena) {
+        livesOf[value].push_back(static_cast<int32_t>(lives.size()));
+        lives.push_back({value, static_cast<int32_t>(k), {}});
+      }
+  }
+  live.assign(plan.kernels.size() + 1, 0);
+  for (const Instance &instance : verdict.instances) {
+    int64_t slot = slotOf(instance.value);
+    live[instance.kernel + (instance.takesOver != none)] += slot;
+    live[instance.lastRead + 1] -= slot;
+  }
+  overflow = 0;
+  for (size_t k = 0; k < plan.kernels.size(); ++k) {
+    live[k] += k > 0 ? live[k - 1] : 0;
+    // Workspaces stand beside what lives, for one kernel.
+    int64_t bytes = live[k] + slotBytes(infos[k]->workspaceBytes);
+    overflow += std::max<int64_t>(0, bytes - budget);
+  }
+}
+
+void Fitter::shift(int32_t from, int32_t to, int64_t bytes) {
+  if (from < to && bytes != 0)
+    ranges.push_back({from, to, bytes});
+}
+
+/// Enters \p change with what `ranges` take off.
+void Fitter::add(Change change) {
+  std::vector<int32_t> ends;
+  for (const Range &range : ranges) {
+    ends.push_back(range.from);
+    ends.push_back(range.to);
+  }
+  std::sort(ends.begin(), ends.end());
+  change.gain = 0;
+  for (size_t i = 0; i + 1 < ends.size(); ++i) {
+    int64_t bytes = 0;
+    for (const Range &range : ranges)
+      if (range.from <= ends[i] && ends[i + 1] <= range.to)
+        bytes += range.bytes;
+    if (bytes == 0)
+      continue;
+    for (int32_t k = ends[i]; k < ends[i + 1]; ++k) {
+      int64_t before = live[k] + slotBytes(infos[k]->workspaceBytes) - budget;
+      change.gain +=
+          std::max<int64_t>(0, before) - std::max<int64_t>(0, before + bytes);
+    }
+  }
+  ranges.clear();
+  if (change.gain > 0)
+    changes.push_back(change);
+}
+
+bool Fitter::mayMove(int32_t kernel) const {
+  for (OpId op : plan.kernels[kernel].ops)
+    if (problem.ops[op].hasEffects || !problem.ops[op].mayRepeat)
+      return false;
+  return true;
+}
+
+/// Makes the value again before kernel \p to; what it is made from has to stay
+/// until then.
+void Fitter::repeat(const Life &life, int32_t from, int32_t to) {
+  Kernel copy;
+  copy.ops = plan.kernels[life.kernel].ops;
+  copy.outputs = {life.value};
+  trimOps(problem, copy);
+  const KernelInfo &info = kernels.get(copy);
+  bool isAnchored =
+      info.anchor != none && problem.ops[info.anchor].kind != OpKind::Reduction;
+  if (isAnchored || !info.error.empty())
+    return;
+  for (OpId op : copy.ops)
+    if (problem.ops[op].hasEffects || !problem.ops[op].mayRepeat)
+      return;
+  for (ValueId value : info.memoryReads) {
+    if (problem.values[value].home != Home::Arena)
+      continue;
+    const Life *read = lifeAt(value, to);
+    if (!read)
+      return;
+    shift(read->last() + 1, to, slotOf(value));
+  }
+  shift(from + 1, to, -slotOf(life.value));
+  add({Change::Kind::Repeat, life.kernel, to, life.value, 0, info.timeNs});
+}
+
+/// Makes what is first read by kernel \p to only then.
+void Fitter::delay(const Life &life, int32_t to) {
+  if (!mayMove(life.kernel))
+    return;
+  for (ValueId output : plan.kernels[life.kernel].outputs) {
+    if (problem.values[output].home != Home::Arena)
+      continue;
+    const Life *other = lifeAt(output, life.kernel + 1);
+    if (other->reads.empty() || other->reads.front() < to)
+      return;
+    shift(life.kernel, to, -slotOf(output));
+  }
+  for (ValueId value : infos[life.kernel]->memoryReads)
+    if (problem.values[value].home == Home::Arena) {
+      const Life *read = lifeAt(value, life.kernel);
+      shift(std::max(read->last(), life.kernel) + 1, to, slotOf(value));
+      // A later instance would be read instead.
+      if (lifeAt(value, to) != read) {
+        ranges.clear();
+        return;
+      }
+    }
+  add({Change::Kind::Delay, life.kernel, to, life.value, 0, 0});
+}
+
+/// Runs the last reader as soon as it can, so that the value dies.
+void Fitter::advance(const Life &life, int32_t from) {
+  int32_t reader = life.last();
+  if (!mayMove(reader))
+    return;
+  int32_t place = from + 1;
+  for (ValueId value : infos[reader]->memoryReads)
+    if (const Life *read = lifeAt(value, reader))
+      place = std::max(place, read->kernel + 1);
+    else if (problem.values[value].home != Home::Argument)
+      return; // Results that are read: when they were written is not looked up.
+  if (place >= reader)
+    return;
+  for (ValueId value : infos[reader]->memoryReads)
+    if (const Life *read = lifeAt(value, reader);
+        read && read->last() == reader) {
+      int32_t before = read->reads.size() > 1
+                           ? read->reads[read->reads.size() - 2]
+                           : read->kernel;
+      shift(std::max(place, before + 1), reader + 1, -slotOf(value));
+    }
+  for (ValueId output : plan.kernels[reader].outputs)
+    shift(place, reader, slotOf(output));
+  add({Change::Kind::Advance, reader, place, life.value, 0, 0});
+}
+
+/// The instance is used by \p from and next by \p to.
+void Fitter::findInGap(const Life &life, int32_t from, int32_t to) {
+  bool isOver = false;
+  for (int32_t k = from + 1; k < to && !isOver; ++k)
+    isOver = live[k] + slotBytes(infos[k]->workspaceBytes) > budget;
+  if (!isOver)
+    return;
+  repeat(life, from, to);
+  if (from == life.kernel)
+    delay(life, to);
+  if (to == life.last())
+    advance(life, from);
+}
+
+std::vector<Change> Fitter::findChanges() {
+  changes.clear();
+  for (const Life &life : lives) {
+    if (slotOf(life.value) == 0)
+      continue;
+    int32_t from = life.kernel;
+    for (int32_t to : life.reads) {
+      findInGap(life, from, to);
+      from = to;
+    }
+  }
+  std::sort(changes.begin(), changes.end());
+  return std::move(changes);
+}
+
+Plan Fitter::changed(const Change &change) const {
+  Plan next = plan;
+  auto at = [&](int32_t k) { return next.kernels.begin() + k; };
+  switch (change.kind) {
+  case Change::Kind::Repeat: {
+    Kernel copy;
+    copy.ops = plan.kernels[change.kernel].ops;
+    copy.outputs = {change.value};
+    trimOps(problem, copy);
+    next.kernels.insert(at(change.place), std::move(copy));
+    break;
+  }
+  case Change::Kind::Delay:
+    std::rotate(at(change.kernel), at(change.kernel + 1), at(change.place));
+    break;
+  case Change::Kind::Advance:
+    std::rotate(at(change.place), at(change.kernel), at(change.kernel + 1));
+    break;
+  }
+  return next;
+}
+
+bool Fitter::run() {
+  constexpr int mostSteps = 100;
+  constexpr size_t mostTries = 4;
+  Verdict verdict = validate(problem, plan, /*slots=*/false, kernels);
+  for (int step = 0; step < mostSteps; ++step) {
+    if (verdict.livePeakBytes <= budget)
+      return true;
+    measure(verdict);
+    int64_t before = overflow;
+    std::vector<Change> found = findChanges();
+    bool better = false;
+    for (size_t i = 0; i < found.size() && i < mostTries && !better; ++i) {
+      Plan next = changed(found[i]);
+      Verdict judged = validate(problem, next, /*slots=*/false, kernels);
+      if (!judged.error.empty())
+        continue;
+      std::swap(plan, next);
+      measure(judged);
+      better = overflow < before;
+      if (better)
+        verdict = std::move(judged);
+      else
+        std::swap(plan, next);
+    }
+    if (!better)
+      return false;
+  }
+  return false;
+}
+
+bool ckpt::plan::fitBudget(const Problem &problem, Plan &plan,
+                           int64_t budgetBytes) {
+  return Fitter(problem, plan, budgetBytes).run();
+}

@@ -1,0 +1,133 @@
+//===- FitBudgetTest.cpp - Plans that need a little too much --------------===//
+
+#include "FitBudget.h"
+#include "ProblemBuilder.h"
+#include "RandomProblem.h"
+
+#include "ckpt/Plan/Solvers.h"
+
+#include <gtest/gtest.h>
+
+using namespace ckpt::plan;
+
+namespace {
+
+constexpr int64_t matrixBytes = 4096;
+
+Plan writeEach(const ProblemBuilder &b, const std::vector<ValueId> &values) {
+  Plan plan;
+  for (ValueId value : values)
+    plan.kernels.push_back(b.kernel(value));
+  return plan;
+}
+
+/// Fits \p plan, which needs one matrix too many.
+void expectFits(const Problem &problem, Plan &plan, int64_t matrices) {
+  Verdict before = validate(problem, plan, false);
+  ASSERT_EQ(before.error, "");
+  EXPECT_EQ(before.livePeakBytes, (matrices + 1) * matrixBytes);
+  ASSERT_TRUE(fitBudget(problem, plan, matrices * matrixBytes));
+  Verdict after = validate(problem, plan, false);
+  EXPECT_EQ(after.error, "");
+  EXPECT_LE(after.livePeakBytes, matrices * matrixBytes);
+}
+
+/// `wide` waits while the two contractions run.
+TEST(FitBudget, RepeatsWhatIsCheap) {
+  ProblemBuilder b;
+  ValueId thin = b.contraction({memory(b.argument(matrix))}, row);
+  ValueId wide = b.fusible({any(thin)}, matrix);
+  ValueId first = b.contraction({memory(wide)}, matrix);
+  ValueId second = b.contraction({memory(first)}, matrix);
+  ValueId last = b.contraction({memory(second), memory(wide)}, row);
+  b.result(last);
+  b.result(thin);
+  Plan plan = writeEach(b, {thin, wide, first, second, last});
+  expectFits(b.problem, plan, 2);
+  ASSERT_EQ(plan.kernels.size(), 6u);
+  EXPECT_EQ(plan.kernels[4].outputs, std::vector<ValueId>{wide});
+}
+
+/// A contraction is not repeated, but may run when it is needed.
+TEST(FitBudget, DelaysWhatIsReadLater) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix);
+  ValueId early = b.contraction({memory(x)}, matrix);
+  ValueId first = b.contraction({memory(x)}, matrix);
+  ValueId second = b.contraction({memory(first)}, matrix);
+  ValueId small = b.contraction({memory(second)}, row);
+  ValueId last = b.contraction({memory(early), memory(small)}, row);
+  b.result(last);
+  Plan plan = writeEach(b, {early, first, second, small, last});
+  expectFits(b.problem, plan, 2);
+  EXPECT_EQ(plan.kernels.size(), 5u);
+  EXPECT_EQ(plan.kernels[3].outputs, std::vector<ValueId>{early});
+}
+
+TEST(FitBudget, AdvancesTheLastReader) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix);
+  ValueId early = b.contraction({memory(x)}, matrix);
+  ValueId other = b.contraction({memory(early)}, row);
+  ValueId first = b.contraction({memory(x)}, matrix);
+  ValueId second = b.contraction({memory(first)}, matrix);
+  ValueId small = b.contraction({memory(second)}, row);
+  ValueId last = b.contraction({memory(early)}, row);
+  for (ValueId value : {other, small, last})
+    b.result(value);
+  Plan plan = writeEach(b, {early, other, first, second, small, last});
+  expectFits(b.problem, plan, 2);
+  EXPECT_EQ(plan.kernels.size(), 6u);
+  EXPECT_EQ(plan.kernels[2].outputs, std::vector<ValueId>{last});
+}
+
+TEST(FitBudget, DoesNotRepeatContractions) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix);
+  ValueId early = b.contraction({memory(x)}, matrix);
+  ValueId first = b.contraction({memory(early)}, matrix);
+  ValueId second = b.contraction({memory(first)}, matrix);
+  ValueId last = b.contraction({memory(early), memory(second)}, row);
+  b.result(last);
+  Plan plan = writeEach(b, {early, first, second, last});
+  EXPECT_FALSE(fitBudget(b.problem, plan, 2 * matrixBytes));
+  EXPECT_EQ(validate(b.problem, plan, false).error, "");
+}
+
+bool repeatsContraction(const Problem &problem, const Plan &plan) {
+  std::vector<int> runs(problem.ops.size(), 0);
+  for (const Kernel &kernel : plan.kernels)
+    for (OpId op : kernel.ops)
+      if (problem.ops[op].kind == OpKind::Contraction && ++runs[op] > 1)
+        return true;
+  return false;
+}
+
+TEST(FitBudget, KeepsPlansLegal) {
+  int fitted = 0;
+  for (uint64_t seed = 0; seed < 2000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomOptions random;
+    random.ops = 6 + seed % 20;
+    Problem problem = randomProblem(seed, random);
+    Plan plan = solveAsWritten(problem).plan;
+    for (Kernel &kernel : plan.kernels) {
+      kernel.offsets.clear();
+      kernel.workspaceOffset = -1;
+    }
+    plan.arenaBytes = 0;
+    Verdict before = validate(problem, plan, false);
+    if (!before.error.empty() || plan.kernels.empty())
+      continue;
+    int64_t budget = before.livePeakBytes * (70 + seed % 30) / 100;
+    bool fits = fitBudget(problem, plan, budget);
+    Verdict after = validate(problem, plan, false);
+    EXPECT_EQ(after.error, "");
+    EXPECT_FALSE(repeatsContraction(problem, plan));
+    EXPECT_EQ(fits, after.livePeakBytes <= budget);
+    fitted += fits;
+  }
+  EXPECT_GT(fitted, 100);
+}
+
+} // namespace
