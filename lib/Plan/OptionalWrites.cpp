@@ -86,6 +86,10 @@ std::vector<int64_t> TimeBound::guessBudgets() {
 /// Finds the values that readers would rather have in memory. Too many rather
 /// than too few: which kernel can write them is not known yet.
 void TimeBound::findOptional() {
+  // Every reader is a maximum flow, several times.
+  constexpr size_t mostOps = 8000;
+  if (problem.ops.size() > mostOps)
+    return;
   std::vector<int64_t> left = guessBudgets();
   std::vector<std::vector<Share>> shares(problem.values.size());
   auto spreadTo = [&](OpId anchor, ValueId reader) {
