@@ -112,8 +112,8 @@ int64_t ckpt::contiguousDim(Value value) {
   return dim;
 }
 
-int64_t ckpt::contiguousLoop(LinalgOp op, mlir::OpOperand &operand) {
-  int64_t dim = contiguousDim(operand.get());
+/// The loop of \p op that dimension \p dim of \p operand follows.
+static int64_t loopOf(LinalgOp op, mlir::OpOperand &operand, int64_t dim) {
   if (dim < 0)
     return -1;
   // Of a window's `row + step`, the first loop with stride 1.
@@ -124,6 +124,15 @@ int64_t ckpt::contiguousLoop(LinalgOp op, mlir::OpOperand &operand) {
       loop = loop < 0 ? position.getPosition() : loop;
   });
   return loop;
+}
+
+int64_t ckpt::contiguousLoop(LinalgOp op, mlir::OpOperand &operand) {
+  return loopOf(op, operand, contiguousDim(operand.get()));
+}
+
+int64_t ckpt::contiguousResultLoop(LinalgOp op) {
+  mlir::OpOperand &init = *op.getDpsInitOperand(0);
+  return loopOf(op, init, lastLong(shapeOf(init.get())));
 }
 
 //===----------------------------------------------------------------------===//
@@ -181,6 +190,28 @@ static std::optional<Roles> rolesOf(LinalgOp op) {
 // Work
 //===----------------------------------------------------------------------===//
 
+static int64_t product(std::initializer_list<int64_t> factors) {
+  int64_t result = 1;
+  for (int64_t factor : factors)
+    result = saturatingProduct(result, factor);
+  return result;
+}
+
+static int64_t bytesOfElement(Type type) {
+  type = mlir::getElementTypeOrSelf(type);
+  return type.isIntOrFloat() ? llvm::divideCeil(type.getIntOrFloatBitWidth(), 8)
+                             : 4;
+}
+
+static int64_t bytesTouched(LinalgOp op) {
+  int64_t bytes = 0;
+  for (Value operand : op->getOperands())
+    if (auto type = dyn_cast<mlir::RankedTensorType>(operand.getType()))
+      bytes = saturatingSum(
+          bytes, product({type.getNumElements(), bytesOfElement(type)}));
+  return bytes;
+}
+
 /// How full panels of the right operand are packed.
 static WorkKind packKind(LinalgOp op, const Roles &roles,
                          const Tiling &tiling) {
@@ -194,7 +225,32 @@ static WorkKind packKind(LinalgOp op, const Roles &roles,
   return inSquares ? WorkKind::PackTransposed : WorkKind::PackGathered;
 }
 
-bool ckpt::appendTiledWork(LinalgOp op, int64_t lanes,
+/// Appends the work of multiplying and adding in tiles.
+static void appendTiles(LinalgOp op, const Roles &roles, const Tiling &tiling,
+                        SmallVectorImpl<Work> &work) {
+  WorkType type = workTypeOf(roles.left->get().getType());
+  int64_t loop = contiguousLoop(op, *roles.left);
+  bool inOrder = loop >= 0 && llvm::is_contained(roles.reduced, loop);
+  int64_t tiles = product({tiling.batch, tiling.rowBlocks, tiling.panels,
+                           tiling.blockRows / tiling.tileRows});
+  // A tile of few rows waits for its own sums: eight vectors of them hide it.
+  int64_t vectors = std::max<int64_t>(tiling.tileRows * tiling.vectors, 8);
+  work.push_back({type, WorkKind::Contraction,
+                  product({2, tiles, vectors, tiling.lanes, tiling.steps})});
+  work.push_back({type, WorkKind::Spread,
+                  product({tiles, tiling.tileRows, tiling.steps})});
+  if (inOrder || loop < 0)
+    return;
+  constexpr int64_t pageBytes = 4096;
+  int64_t rowBytes = product({op.getStaticLoopRanges()[loop],
+                              bytesOfElement(roles.left->get().getType())});
+  int64_t touched =
+      product({tiles, tiling.steps, std::min(rowBytes, pageBytes)});
+  work.push_back(
+      {type, WorkKind::Page, int64_t(llvm::divideCeil(touched, pageBytes))});
+}
+
+bool ckpt::appendTiledWork(LinalgOp op, WorkPlace place,
                            SmallVectorImpl<Work> &work) {
   std::optional<Roles> roles = rolesOf(op);
   if (!roles)
@@ -202,26 +258,23 @@ bool ckpt::appendTiledWork(LinalgOp op, int64_t lanes,
   Type sum = mlir::getElementTypeOrSelf(op.getDpsInits().front().getType());
   // Narrow products are summed in 32 bits.
   int64_t sumBytes = std::max<int64_t>(4, sum.getIntOrFloatBitWidth() / 8);
-  Tiling tiling(roles->extents, sumBytes, lanes);
+  Tiling tiling(roles->extents, sumBytes, place.lanes);
   WorkType type = workTypeOf(roles->left->get().getType());
+  appendTiles(op, *roles, tiling, work);
+  work.push_back(
+      {type, WorkKind::Sums,
+       product({tiling.batch, tiling.rowBlocks, tiling.blockRows, tiling.panels,
+                tiling.panel, tiling.stepBlocks + 1})});
 
-  int64_t loop = contiguousLoop(op, *roles->left);
-  bool inOrder = loop >= 0 && llvm::is_contained(roles->reduced, loop);
-  int64_t allRows = tiling.rowBlocks * tiling.blockRows;
-  int64_t sums = tiling.batch * allRows * tiling.panels * tiling.panel;
-  // A tile of few rows waits for its own sums: eight vectors of them hide it.
-  int64_t vectorsInTile = tiling.tileRows * tiling.vectors;
-  int64_t waits = std::max<int64_t>(vectorsInTile, 8);
-  work.push_back({type,
-                  inOrder ? WorkKind::Contraction : WorkKind::ContractionApart,
-                  2 * sums / vectorsInTile * waits * tiling.steps});
-  work.push_back({type, WorkKind::Sums, sums * (tiling.stepBlocks + 1)});
+  if (!place.inCache)
+    work.push_back({type, WorkKind::Fetch, bytesTouched(op)});
 
   int64_t perPanel =
-      tiling.batch * tiling.rowBlocks * tiling.steps * tiling.panel;
+      product({tiling.batch, tiling.rowBlocks, tiling.steps, tiling.panel});
   int64_t fullPanels = tiling.columns / tiling.panel;
   if (fullPanels > 0)
-    work.push_back({type, packKind(op, *roles, tiling), perPanel * fullPanels});
+    work.push_back({type, packKind(op, *roles, tiling),
+                    saturatingProduct(perPanel, fullPanels)});
   if (tiling.panels > fullPanels)
     work.push_back({type, WorkKind::PackGathered, perPanel});
   return true;

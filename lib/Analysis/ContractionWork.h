@@ -19,9 +19,12 @@ int64_t contiguousDim(Value value);
 /// if there is none.
 int64_t contiguousLoop(mlir::linalg::LinalgOp op, mlir::OpOperand &operand);
 
+/// The same of the first result, whose elements are in order.
+int64_t contiguousResultLoop(mlir::linalg::LinalgOp op);
+
 /// Appends the work of a contraction that is cut into tiles. Returns false, and
 /// appends nothing, for one that is not.
-bool appendTiledWork(mlir::linalg::LinalgOp op, int64_t lanes,
+bool appendTiledWork(mlir::linalg::LinalgOp op, WorkPlace place,
                      SmallVectorImpl<Work> &work);
 
 } // namespace ckpt

@@ -70,8 +70,6 @@ ArrayRef<Device> ckpt::knownDevices() {
 /// What stands in for a kind without a rate; the kind itself if nothing does.
 static WorkKind substituteFor(WorkKind kind) {
   switch (kind) {
-  case WorkKind::ContractionApart:
-    return WorkKind::Contraction;
   case WorkKind::Divide:
   case WorkKind::SquareRoot:
   case WorkKind::Exponential:

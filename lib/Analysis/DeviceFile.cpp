@@ -38,6 +38,7 @@ private:
   bool readNumber(const json::Object &object, StringRef key, const Twine &place,
                   int64_t least, int64_t &number);
   bool readTop(const json::Object &top);
+  bool readCache(const json::Value &value);
   bool readRates(const json::Object &rates);
   bool readRatesOf(WorkType type, const json::Object &rates);
 
@@ -110,14 +111,28 @@ bool DeviceReader::readRates(const json::Object &rates) {
   return true;
 }
 
+bool DeviceReader::readCache(const json::Value &value) {
+  const json::Object *cache = value.getAsObject();
+  if (!cache)
+    return failExpected("'cache'", "an object", &value);
+  for (const auto &[key, inside] : *cache)
+    if (StringRef name = key; name != "bytes" && name != "bandwidth")
+      return fail("'cache." + name +
+                  "' is no property of a cache; these are bytes and bandwidth");
+  return readNumber(*cache, "bytes", "'cache.bytes'", 1, device.cacheBytes) &&
+         readNumber(*cache, "bandwidth", "'cache.bandwidth'", 1,
+                    device.cacheBytesPerMicrosecond);
+}
+
 bool DeviceReader::readTop(const json::Object &top) {
   for (const auto &[key, value] : top)
     if (!llvm::is_contained(ArrayRef<StringRef>{"name", "source", "bandwidth",
-                                                "launch", "lanes", "rates"},
+                                                "cache", "launch", "lanes",
+                                                "rates"},
                             StringRef(key)))
       return fail("'" + StringRef(key) +
                   "' is no property of a device; these are name, source, "
-                  "bandwidth, launch, lanes and rates");
+                  "bandwidth, cache, launch, lanes and rates");
   const json::Object *rates = top.getObject("rates");
   if (!readText(top, "name", device.name) ||
       !readText(top, "source", device.source) ||
@@ -125,7 +140,8 @@ bool DeviceReader::readTop(const json::Object &top) {
                   device.bytesPerMicrosecond) ||
       !readNumber(top, "launch", "'launch'", 0, device.launchNs) ||
       (top.get("lanes") &&
-       !readNumber(top, "lanes", "'lanes'", 1, device.lanes)))
+       !readNumber(top, "lanes", "'lanes'", 1, device.lanes)) ||
+      (top.get("cache") && !readCache(*top.get("cache"))))
     return false;
   if (!rates)
     return failExpected("'rates'", "an object", top.get("rates"));
@@ -174,6 +190,11 @@ void ckpt::printDevice(const Device &device, llvm::raw_ostream &os) {
     out.attribute("name", device.name);
     out.attribute("source", device.source);
     out.attribute("bandwidth", device.bytesPerMicrosecond);
+    if (device.cacheBytes > 0)
+      out.attributeObject("cache", [&] {
+        out.attribute("bytes", device.cacheBytes);
+        out.attribute("bandwidth", device.cacheBytesPerMicrosecond);
+      });
     out.attribute("launch", device.launchNs);
     if (device.lanes > 0)
       out.attribute("lanes", device.lanes);

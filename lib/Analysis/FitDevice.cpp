@@ -23,7 +23,9 @@ double ckpt::predictNs(const Device &device, const KernelWork &kernel) {
   for (const Work &part : kernel.work)
     if (int64_t rate = device.effectiveRate(part.type, part.kind); rate > 0)
       computeNs += 1e3 * part.amount / rate;
-  double memoryNs = 1e3 * kernel.bytesMoved / device.bytesPerMicrosecond;
+  double memoryNs = 1e3 * kernel.bytesMoved /
+                    (kernel.inCache ? device.cacheBytesPerMicrosecond
+                                    : device.bytesPerMicrosecond);
   return std::max(computeNs, memoryNs) + device.launchNs;
 }
 
@@ -52,9 +54,10 @@ PredictionError ckpt::errorOf(const Device &device,
 //===----------------------------------------------------------------------===//
 
 static constexpr unsigned kindTotal = workTypeCount * workKindCount;
-/// Numbers of the two costs after those of the kinds of work.
-static constexpr unsigned byteCost = kindTotal, launchCost = kindTotal + 1;
-static constexpr unsigned costCount = kindTotal + 2;
+/// Numbers of the costs after those of the kinds of work.
+static constexpr unsigned byteCost = kindTotal, cacheByteCost = kindTotal + 1;
+static constexpr unsigned launchCost = kindTotal + 2;
+static constexpr unsigned costCount = kindTotal + 3;
 
 /// Nanoseconds per unit of work, byte and kernel.
 using Costs = std::array<double, costCount>;
@@ -71,14 +74,22 @@ static double computeNs(const KernelWork &kernel, const Costs &costs) {
   return sum;
 }
 
+static unsigned byteCostOf(const KernelWork &kernel) {
+  return kernel.inCache ? cacheByteCost : byteCost;
+}
+
+static double memoryNs(const KernelWork &kernel, const Costs &costs) {
+  return kernel.bytesMoved * costs[byteCostOf(kernel)];
+}
+
 /// The average error as a share of what was measured.
 static double averageError(ArrayRef<MeasuredKernel> kernels,
                            const Costs &costs) {
   double sum = 0;
   for (const MeasuredKernel &kernel : kernels) {
-    double ns = std::max(computeNs(kernel.work, costs),
-                         kernel.work.bytesMoved * costs[byteCost]) +
-                costs[launchCost];
+    double ns =
+        std::max(computeNs(kernel.work, costs), memoryNs(kernel.work, costs)) +
+        costs[launchCost];
     sum += std::abs(ns / kernel.nanoseconds - 1);
   }
   return sum / kernels.size();
@@ -127,7 +138,7 @@ static Costs improve(ArrayRef<MeasuredKernel> kernels, const Costs &costs,
   for (const MeasuredKernel &kernel : kernels) {
     constexpr double nearlyNothing = 1e-9;
     double compute = computeNs(kernel.work, costs) + nearlyNothing;
-    double memory = kernel.work.bytesMoved * costs[byteCost] + nearlyNothing;
+    double memory = memoryNs(kernel.work, costs) + nearlyNothing;
     double longer = std::max(compute, memory);
     double norm = longer * std::pow(std::pow(compute / longer, exponent) +
                                         std::pow(memory / longer, exponent),
@@ -140,7 +151,7 @@ static Costs improve(ArrayRef<MeasuredKernel> kernels, const Costs &costs,
     for (const Work &part : kernel.work.work)
       coefficients[numberOf(part.type, part.kind)] +=
           ofCompute * part.amount / kernel.nanoseconds;
-    coefficients[byteCost] =
+    coefficients[byteCostOf(kernel.work)] =
         ofMemory * kernel.work.bytesMoved / kernel.nanoseconds;
     coefficients[launchCost] = 1.0 / kernel.nanoseconds;
     constexpr double small = 0.03;
@@ -163,14 +174,10 @@ static int64_t rateOf(double nanosecondsPerUnit) {
       std::clamp(1e3 / std::max(nanosecondsPerUnit, 1e-9), 1.0, largest));
 }
 
-Device ckpt::fitDevice(Device device, ArrayRef<MeasuredKernel> measured) {
-  std::vector<MeasuredKernel> kernels;
-  for (const MeasuredKernel &kernel : measured)
-    if (kernel.nanoseconds > 0)
-      kernels.push_back(kernel);
+static Costs findCosts(ArrayRef<MeasuredKernel> kernels) {
   Costs costs;
   costs.fill(0.02);
-  costs[byteCost] = 0.05;
+  costs[byteCost] = costs[cacheByteCost] = 0.05;
   costs[launchCost] = 100;
   Costs best = costs;
   constexpr unsigned softRounds = 60, sharpRounds = 20;
@@ -180,17 +187,41 @@ Device ckpt::fitDevice(Device device, ArrayRef<MeasuredKernel> measured) {
     if (averageError(kernels, costs) < averageError(kernels, best))
       best = costs;
   }
+  return best;
+}
 
-  device.bytesPerMicrosecond = rateOf(best[byteCost]);
-  device.launchNs = std::llround(best[launchCost]);
+static void setBandwidths(Device &device, ArrayRef<MeasuredKernel> kernels,
+                          const Costs &costs) {
+  bool cached = llvm::any_of(kernels, [](auto &k) { return k.work.inCache; });
+  bool fetched = llvm::any_of(kernels, [](auto &k) { return !k.work.inCache; });
+  device.bytesPerMicrosecond =
+      rateOf(costs[fetched || !cached ? byteCost : cacheByteCost]);
+  if (device.cacheBytes > 0)
+    device.cacheBytesPerMicrosecond =
+        rateOf(costs[cached ? cacheByteCost : byteCost]);
+}
+
+static void setRates(Device &device, ArrayRef<MeasuredKernel> kernels,
+                     const Costs &costs) {
   for (const MeasuredKernel &kernel : kernels)
     for (const Work &part : kernel.work.work)
       device.rate(part.type, part.kind) =
-          rateOf(best[numberOf(part.type, part.kind)]);
+          rateOf(costs[numberOf(part.type, part.kind)]);
   for (WorkKind needed : {WorkKind::Contraction, WorkKind::Elementwise})
     for (WorkType type : {WorkType::F32, WorkType::F64, WorkType::F16})
       if (device.rate(type, needed) == 0)
         device.rate(type, needed) =
             std::max<int64_t>(1, device.rate(WorkType::F32, needed));
+}
+
+Device ckpt::fitDevice(Device device, ArrayRef<MeasuredKernel> measured) {
+  std::vector<MeasuredKernel> kernels;
+  for (const MeasuredKernel &kernel : measured)
+    if (kernel.nanoseconds > 0)
+      kernels.push_back(kernel);
+  Costs costs = findCosts(kernels);
+  device.launchNs = std::llround(costs[launchCost]);
+  setBandwidths(device, kernels, costs);
+  setRates(device, kernels, costs);
   return device;
 }

@@ -40,6 +40,7 @@ private:
   LogicalResult addResults();
   void markSame(Operation *op, plan::ValueId id);
   void hostInReturnedResults();
+  LogicalResult setSpeed();
   void markBackward(plan::OpId id);
   LogicalResult addPins(const PlacedOp &placed);
   int32_t layerNumber(LayerOp layer);
@@ -223,7 +224,8 @@ LogicalResult Builder::addOp(const PlacedOp &placed) {
   op.name = placed.op->getName().getStringRef().str();
   op.kind = summary.kind;
   op.flops = summary.flops;
-  op.computePs = device.computePs(workOf(placed.op, device.lanes));
+  op.computePs =
+      device.computePs(workOf(placed.op, {device.lanes, program.inCache}));
   op.workspaceBytes = summary.workspaceBytes;
   op.mayRepeat = summary.mayRepeat;
   op.hasEffects = summary.hasEffects;
@@ -389,11 +391,23 @@ LogicalResult Builder::addPins(const PlacedOp &placed) {
   return success();
 }
 
-FailureOr<ProgramProblem> Builder::run() {
-  if (failed(checkFunction()))
+/// What the caller holds tells whether a step comes by with the cache.
+LogicalResult Builder::setSpeed() {
+  FailureOr<int64_t> bytes = bytesOutside(function);
+  if (failed(bytes))
     return failure();
-  program.problem.bytesPerMicrosecond = device.bytesPerMicrosecond;
-  program.problem.launchNs = device.launchNs;
+  plan::Problem &problem = program.problem;
+  program.inCache = device.cacheBytes > 0 && *bytes <= device.cacheBytes;
+  problem.bytesPerMicrosecond = program.inCache
+                                    ? device.cacheBytesPerMicrosecond
+                                    : device.bytesPerMicrosecond;
+  problem.launchNs = device.launchNs;
+  return success();
+}
+
+FailureOr<ProgramProblem> Builder::run() {
+  if (failed(checkFunction()) || failed(setSpeed()))
+    return failure();
   placedOps = opsInOrder(function.getBody().front());
   summarizeOps();
   markNeeded();

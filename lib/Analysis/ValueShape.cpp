@@ -43,3 +43,17 @@ FailureOr<ValueShape> ckpt::shapeOfValue(Value value) {
   shape.bytes = saturatingProduct(shape.elements, *elementBytes);
   return shape;
 }
+
+FailureOr<int64_t> ckpt::bytesOutside(mlir::func::FuncOp function) {
+  mlir::Block &body = function.getBody().front();
+  SmallVector<Value> outside(body.getArguments());
+  llvm::append_range(outside, body.getTerminator()->getOperands());
+  int64_t bytes = 0;
+  for (Value value : outside) {
+    FailureOr<ValueShape> shape = shapeOfValue(value);
+    if (failed(shape))
+      return failure();
+    bytes = saturatingSum(bytes, shape->bytes);
+  }
+  return bytes;
+}

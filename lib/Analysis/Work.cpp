@@ -20,10 +20,12 @@ using plan::OpKind;
 static constexpr StringRef typeNames[workTypeCount] = {"f64", "f32", "f16"};
 
 static constexpr StringRef kindNames[workKindCount] = {"contraction",
-                                                       "contraction-apart",
+                                                       "spread",
+                                                       "page",
                                                        "pack",
                                                        "pack-transposed",
                                                        "pack-gathered",
+                                                       "fetch",
                                                        "sums",
                                                        "element",
                                                        "elementwise",
@@ -36,7 +38,9 @@ static constexpr StringRef kindNames[workKindCount] = {"contraction",
                                                        "power",
                                                        "sine",
                                                        "select",
+                                                       "select-apart",
                                                        "gather",
+                                                       "transpose",
                                                        "reduce",
                                                        "reduce-apart"};
 
@@ -118,10 +122,30 @@ static int64_t pointsOf(LinalgOp op) {
   return points;
 }
 
-/// The loop whose neighbours are made together: along the contiguous dimension
-/// of what is reduced, or else of the result.
+/// The tensors that the body uses; scalars are constants of whoever runs it.
+static SmallVector<mlir::OpOperand *> inputsRead(LinalgOp op) {
+  return llvm::filter_to_vector(
+      op.getDpsInputOperands(), [&](mlir::OpOperand *input) {
+        auto type = dyn_cast<mlir::RankedTensorType>(input->get().getType());
+        return type && type.getRank() > 0 &&
+               op.payloadUsesValueFromOperand(input);
+      });
+}
+
+namespace {
+/// How the elements of an op are made together, several at a time.
+struct Lanes {
+  /// The loop along which they lie: along the contiguous dimension of what is
+  /// reduced, or else of the result; -1 if there is none.
+  int64_t loop = -1;
+  bool alongSum = false;
+  /// Too few lie along that loop: all loops are taken as one, and neighbours
+  /// are no longer neighbours in inputs that look different.
+  bool flattened = false;
+};
+} // namespace
+
 static int64_t laneLoop(LinalgOp op, bool &alongSum) {
-  alongSum = false;
   for (mlir::OpOperand *input : op.getDpsInputOperands()) {
     int64_t loop = contiguousLoop(op, *input);
     if (loop < 0)
@@ -132,49 +156,89 @@ static int64_t laneLoop(LinalgOp op, bool &alongSum) {
       return loop;
     break;
   }
-  return op.getNumDpsInits() > 0 ? contiguousLoop(op, *op.getDpsInitOperand(0))
-                                 : -1;
+  return op.getNumDpsInits() > 0 ? contiguousResultLoop(op) : -1;
 }
 
-/// Inputs whose neighbours in lanes are not neighbours in memory.
-static int64_t gatheredInputs(LinalgOp op, int64_t lane) {
-  int64_t count = 0;
-  for (mlir::OpOperand *input : op.getDpsInputOperands()) {
-    if (!op.payloadUsesValueFromOperand(input) ||
-        !isa<mlir::RankedTensorType>(input->get().getType()) || lane < 0)
-      continue;
-    bool varies = op.getMatchingIndexingMap(input).isFunctionOfDim(lane);
-    count += varies && contiguousLoop(op, *input) != lane;
-  }
+static Lanes lanesOf(LinalgOp op, int64_t lanes) {
+  Lanes result;
+  result.loop = laneLoop(op, result.alongSum);
+  if (result.loop >= 0)
+    result.flattened = op.getStaticLoopRanges()[result.loop] < lanes;
+  return result;
+}
+
+/// Of \p elements, with \p extent of them side by side: a remainder of less
+/// than all lanes takes as long for each element as for all lanes.
+static int64_t withRemainders(int64_t elements, int64_t extent, int64_t lanes) {
+  if (extent < lanes || lanes == 0)
+    return elements;
+  return saturatingProduct(elements / extent,
+                           extent + extent % lanes * (lanes - 1));
+}
+
+static int64_t executionsOf(LinalgOp op, const Lanes &along, int64_t lanes) {
+  int64_t points = pointsOf(op);
+  if (along.loop < 0)
+    return points;
+  return withRemainders(points, op.getStaticLoopRanges()[along.loop], lanes);
+}
+
+/// Inputs and results whose neighbours in lanes lie a row apart.
+static int64_t transposedOperands(LinalgOp op, const Lanes &along) {
+  if (along.loop < 0 || along.flattened)
+    return 0;
+  int64_t count =
+      op.getNumReductionLoops() == 0 && contiguousResultLoop(op) != along.loop;
+  for (mlir::OpOperand *input : inputsRead(op))
+    count += op.getMatchingIndexingMap(input).isFunctionOfDim(along.loop) &&
+             contiguousLoop(op, *input) != along.loop;
   return count;
 }
 
-static bool readsTensors(LinalgOp op) {
-  return llvm::any_of(op.getDpsInputOperands(), [&](mlir::OpOperand *input) {
-    return isa<mlir::TensorType>(input->get().getType()) &&
-           op.payloadUsesValueFromOperand(input);
-  });
+/// Lookups along lanes read neighbours where their last index is the lane.
+static bool readsRows(mlir::tensor::ExtractOp lookup, const Lanes &along) {
+  if (lookup.getIndices().empty())
+    return true;
+  auto index =
+      lookup.getIndices().back().getDefiningOp<mlir::linalg::IndexOp>();
+  return !along.flattened && index &&
+         static_cast<int64_t>(index.getDim()) == along.loop;
 }
 
-static void addStructured(LinalgOp op, SmallVectorImpl<Work> &work) {
-  int64_t points = pointsOf(op);
-  bool alongSum;
-  int64_t lane = laneLoop(op, alongSum);
-  int64_t gathered = gatheredInputs(op, lane);
+/// Lookups, and inputs that are not in the order of vectors which run over the
+/// ends of rows.
+static int64_t gatheredReads(LinalgOp op, const Lanes &along) {
+  int64_t count = 0;
+  if (along.flattened)
+    for (mlir::OpOperand *input : inputsRead(op))
+      count += op.getNumReductionLoops() > 0 ||
+               !op.getMatchingIndexingMap(input).isIdentity();
+  op.getBlock()->walk([&](mlir::tensor::ExtractOp lookup) {
+    count += !readsRows(lookup, along);
+  });
+  return count;
+}
+
+static void addStructured(LinalgOp op, int64_t lanes,
+                          SmallVectorImpl<Work> &work) {
+  Lanes along = lanesOf(op, lanes);
+  int64_t executions = executionsOf(op, along, lanes);
   op.getBlock()->walk([&](Operation *inner) {
     if (isArithmetic(inner))
-      addArithmetic(inner, points, work);
-    gathered += isa<mlir::tensor::ExtractOp>(inner);
+      addArithmetic(inner, executions, work);
   });
   WorkType type = workTypeOf(op->getResult(0).getType());
-  if (gathered > 0)
-    add(work, {type, WorkKind::Gather, saturatingProduct(points, gathered)});
+  for (auto [kind, count] :
+       {std::pair(WorkKind::Gather, gatheredReads(op, along)),
+        {WorkKind::Transpose, transposedOperands(op, along)}})
+    if (count > 0)
+      add(work, {type, kind, saturatingProduct(executions, count)});
   WorkKind step = op.getNumReductionLoops() == 0 ? WorkKind::Element
-                  : alongSum                     ? WorkKind::Reduce
+                  : along.alongSum               ? WorkKind::Reduce
                                                  : WorkKind::ReduceApart;
   // A constant is a register of whoever reads it.
-  if (readsTensors(op))
-    add(work, {type, step, points});
+  if (!inputsRead(op).empty())
+    add(work, {type, step, executions});
 }
 
 //===----------------------------------------------------------------------===//
@@ -190,22 +254,39 @@ static WorkType multipliedType(Operation *op) {
   return WorkType::F32;
 }
 
-static int64_t elementsOf(Type type) {
-  auto shaped = dyn_cast<mlir::ShapedType>(type);
-  return shaped && shaped.hasStaticShape() ? shaped.getNumElements() : 1;
+static int64_t lastExtent(Type type) {
+  auto shaped = dyn_cast<mlir::RankedTensorType>(type);
+  return shaped && shaped.getRank() > 0 ? shaped.getShape().back() : 1;
 }
 
-SmallVector<Work> ckpt::workOf(Operation *op, int64_t lanes) {
+/// Vectors are chosen as a whole where rows consist of them in the source and
+/// in the result.
+static void addSelect(Operation *op, int64_t lanes,
+                      SmallVectorImpl<Work> &work) {
+  auto inVectors = [&](Type type) {
+    return lanes == 0 || lastExtent(type) % lanes == 0;
+  };
+  Type type = op->getResult(0).getType();
+  bool whole = inVectors(type) && op->getNumOperands() > 0 &&
+               inVectors(op->getOperand(0).getType());
+  auto shaped = dyn_cast<mlir::RankedTensorType>(type);
+  int64_t elements =
+      shaped && shaped.hasStaticShape() ? shaped.getNumElements() : 1;
+  add(work, {workTypeOf(type), whole ? WorkKind::Select : WorkKind::SelectApart,
+             elements});
+}
+
+SmallVector<Work> ckpt::workOf(Operation *op, WorkPlace place) {
   SmallVector<Work> work;
   OpSummary summary = summarize(op);
   auto linalgOp = dyn_cast<LinalgOp>(op);
   if (summary.kind == OpKind::Contraction) {
-    if (lanes > 0 && linalgOp && appendTiledWork(linalgOp, lanes, work))
+    if (place.lanes > 0 && linalgOp && appendTiledWork(linalgOp, place, work))
       return work;
     add(work, {multipliedType(op), WorkKind::Contraction, summary.flops});
   } else if (linalgOp && summary.kind != OpKind::Opaque) {
     if (summary.kind != OpKind::View)
-      addStructured(linalgOp, work);
+      addStructured(linalgOp, place.lanes, work);
   } else if (isArithmetic(op)) {
     addArithmetic(op, summary.flops, work);
   } else if (summary.flops > 0) {
@@ -215,8 +296,7 @@ SmallVector<Work> ckpt::workOf(Operation *op, int64_t lanes) {
     add(work, {type, WorkKind::Elementwise, summary.flops});
   } else if (summary.kind == OpKind::Fusible && op->getNumResults() > 0 &&
              !op->hasTrait<mlir::OpTrait::ConstantLike>()) {
-    Type type = op->getResult(0).getType();
-    add(work, {workTypeOf(type), WorkKind::Select, elementsOf(type)});
+    addSelect(op, place.lanes, work);
   }
   return work;
 }

@@ -11,8 +11,18 @@
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/TargetParser/Host.h"
+#include <unistd.h>
 
 using namespace ckpt;
+
+/// Bytes of the largest cache that a core has for itself; 0 if unknown.
+static int64_t hostCacheBytes() {
+#ifdef _SC_LEVEL2_CACHE_SIZE
+  return std::max<int64_t>(0, sysconf(_SC_LEVEL2_CACHE_SIZE));
+#else
+  return 0;
+#endif
+}
 
 namespace {
 
@@ -29,11 +39,20 @@ struct CompiledProgram {
 class Calibration {
 public:
   Calibration(mlir::MLIRContext &context, const CalibrationOptions &options)
-      : context(context), options(options), lanes(hostLanes()) {}
+      : context(context), options(options) {
+    device.name = "cpu";
+    device.source =
+        llvm::formatv(
+            "measured by ckpt-runner --calibrate --threads={0} on {1}",
+            options.threads, llvm::sys::getHostCPUName())
+            .str();
+    device.lanes = hostLanes();
+    device.cacheBytes = hostCacheBytes();
+  }
 
   LogicalResult compileAll();
   LogicalResult measureAll();
-  Device fit() const;
+  Device fit() const { return fitDevice(device, kernels(/*heldOut=*/false)); }
   void print(const Device &device, llvm::raw_ostream &os) const;
 
 private:
@@ -43,7 +62,8 @@ private:
 
   mlir::MLIRContext &context;
   const CalibrationOptions &options;
-  int64_t lanes;
+  /// What is known of this machine without measuring.
+  Device device;
   std::vector<CompiledProgram> programs;
 };
 
@@ -59,7 +79,7 @@ LogicalResult Calibration::compile(const CalibrationProgram &program) {
     return failure();
   auto function = *module->getOps<mlir::func::FuncOp>().begin();
   FailureOr<Signature> signature = readSignature(function);
-  FailureOr<std::vector<KernelWork>> work = countWork(function, lanes);
+  FailureOr<std::vector<KernelWork>> work = countWork(function, device);
   if (failed(signature) || failed(work) || failed(rewriteModule(*module)))
     return failure();
   CompileOptions compileOptions;
@@ -141,17 +161,6 @@ std::vector<MeasuredKernel> Calibration::kernels(bool heldOut) const {
     if (program.heldOut == heldOut)
       llvm::append_range(chosen, program.kernels);
   return chosen;
-}
-
-Device Calibration::fit() const {
-  Device device;
-  device.name = "cpu";
-  device.source = llvm::formatv("measured by ckpt-runner --calibrate "
-                                "--threads={0} on a {1}",
-                                options.threads, llvm::sys::getHostCPUName())
-                      .str();
-  device.lanes = lanes;
-  return fitDevice(device, kernels(/*heldOut=*/false));
 }
 
 void Calibration::print(const Device &device, llvm::raw_ostream &os) const {

@@ -15,8 +15,12 @@ using llvm::formatv;
 // Contractions
 //===----------------------------------------------------------------------===//
 
-void ckpt::addMatmul(ProgramWriter &writer, MatmulSize size, StringRef element,
-                     Transposed transposed) {
+static std::string productType(MatmulSize size, StringRef element) {
+  return ProgramWriter::tensor({size.rows, size.columns}, element);
+}
+
+static std::string multiply(ProgramWriter &writer, MatmulSize size,
+                            StringRef element, Transposed transposed) {
   auto operand = [&](int64_t rows, int64_t columns, bool flip) {
     if (!flip)
       return writer.argument(writer.tensor({rows, columns}, element));
@@ -25,17 +29,33 @@ void ckpt::addMatmul(ProgramWriter &writer, MatmulSize size, StringRef element,
     return writer.transposed(stored, {columns, rows}, element, {1, 0});
   };
   std::string left =
-      operand(size.rows, size.steps, transposed == Transposed::Left);
-  std::string right =
-      operand(size.steps, size.columns, transposed == Transposed::Right);
-  std::string type = writer.tensor({size.rows, size.columns}, element);
+      operand(size.rows, size.steps,
+              transposed == Transposed::Left || transposed == Transposed::Both);
+  std::string right = operand(size.steps, size.columns,
+                              transposed == Transposed::Right ||
+                                  transposed == Transposed::Both);
+  std::string type = productType(size, element);
   std::string init = writer.filled(type, element);
-  std::string product =
-      writer.add("linalg.matmul ins(" + left + ", " + right + " : " +
-                 writer.tensor({size.rows, size.steps}, element) + ", " +
-                 writer.tensor({size.steps, size.columns}, element) +
-                 ") outs(" + init + " : " + type + ") -> " + type);
-  writer.addResult(product, type);
+  return writer.add("linalg.matmul ins(" + left + ", " + right + " : " +
+                    writer.tensor({size.rows, size.steps}, element) + ", " +
+                    writer.tensor({size.steps, size.columns}, element) +
+                    ") outs(" + init + " : " + type + ") -> " + type);
+}
+
+void ckpt::addMatmul(ProgramWriter &writer, MatmulSize size, StringRef element,
+                     Transposed transposed) {
+  writer.addResult(multiply(writer, size, element, transposed),
+                   productType(size, element));
+}
+
+void ckpt::addUpdate(ProgramWriter &writer, MatmulSize size,
+                     StringRef element) {
+  std::string product = multiply(writer, size, element, Transposed::Left);
+  std::string gradient =
+      writer.transposed(product, {size.rows, size.columns}, element, {1, 0});
+  Operand weight(writer, element, size.columns, size.rows);
+  weight.apply(chain("arith.subf", 1, true, element), "(r, c)", gradient);
+  weight.finish();
 }
 
 void ckpt::addAttention(ProgramWriter &writer, int64_t batch, int64_t tokens,
@@ -130,7 +150,7 @@ std::string ckpt::chain(StringRef op, unsigned times, bool binary,
   return lines + "linalg.yield " + value + " : " + element.str() + "\n";
 }
 
-void Operand::apply(StringRef body, StringRef second) {
+void Operand::apply(StringRef body, StringRef second, StringRef given) {
   std::string other = second == "(c)"   ? writer.tensor({columns}, element)
                       : second == "(r)" ? writer.tensor({rows}, element)
                       : second == "(c, r)"
@@ -138,7 +158,10 @@ void Operand::apply(StringRef body, StringRef second) {
                           : type();
   std::string inputs = value, types = type(), maps, arguments;
   if (body.contains("%y")) {
-    inputs += ", " + writer.argument(other, /*number=*/other == type());
+    std::string argument =
+        given.empty() ? writer.argument(other, /*number=*/other == type())
+                      : given.str();
+    inputs += ", " + argument;
     types += ", " + other;
     maps = "affine_map<(r, c) -> " + second.str() + ">, ";
     arguments = "%y: " + element + ", ";
@@ -169,13 +192,14 @@ void Operand::reduce(StringRef body, bool alongRows) {
   writer.addResult(result, resultType);
 }
 
-void Operand::pad() {
+void Operand::pad(int64_t columnsBeside) {
   std::string zero = writer.add("arith.constant 0.0 : " + element);
-  std::string to = writer.tensor({rows + 2, columns + 16}, element);
+  std::string to =
+      writer.tensor({rows + 2, columns + 2 * columnsBeside}, element);
   std::string result = writer.add(
-      formatv("tensor.pad {0} low[1, 0] high[1, 16] {{\n^bb0(%i: index, %j: "
+      formatv("tensor.pad {0} low[1, {5}] high[1, {5}] {{\n^bb0(%i: index, %j: "
               "index):\ntensor.yield {1} : {2}\n} : {3} to {4}",
-              value, zero, element, type(), to)
+              value, zero, element, type(), to, columnsBeside)
           .str());
   writer.addResult(result, to);
 }

@@ -12,10 +12,13 @@ struct MatmulSize {
 };
 
 /// What is transposed of the operands of a matmul.
-enum class Transposed { None, Left, Right };
+enum class Transposed { None, Left, Right, Both };
 
 void addMatmul(ProgramWriter &writer, MatmulSize size, StringRef element,
                Transposed transposed);
+
+/// Subtracts a product from a weight that is stored by columns.
+void addUpdate(ProgramWriter &writer, MatmulSize size, StringRef element);
 
 /// Products of the heads of attention, which lie beside each other: tokens by
 /// tokens where these are the \p scores, else scores by values.
@@ -53,12 +56,13 @@ struct Operand {
   std::string type() const { return writer.tensor({rows, columns}, element); }
 
   /// An elementwise op with \p body; its %y is read as \p second says: "(r,
-  /// c)", "(c)", "(r)" or "(c, r)".
-  void apply(StringRef body, StringRef second);
+  /// c)", "(c)", "(r)" or "(c, r)". That is an argument if it is not \p given.
+  void apply(StringRef body, StringRef second, StringRef given = "");
   /// Reduces the rows, or along them the columns, by \p body, which makes %n of
   /// %x and the running %o.
   void reduce(StringRef body, bool alongRows);
-  void pad();
+  /// By rows, and by as many columns on both sides.
+  void pad(int64_t columnsBeside);
   void finish() { writer.addResult(value, type()); }
 };
 

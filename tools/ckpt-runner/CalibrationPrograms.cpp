@@ -12,10 +12,13 @@ struct Size {
   int64_t rows, columns;
 };
 
-/// What sizes the kernels have.
+/// What sizes the kernels of a step have.
 struct Sizes {
+  bool heldOut;
+  /// Of a step that fits into a processor's cache; in one type of elements.
+  bool isSmall;
   std::vector<MatmulSize> matmuls;
-  /// Of these also in other types and orders of memory.
+  /// How many of these come in other types, too.
   size_t varied;
   std::vector<ConvolutionSize> convolutions;
   /// Batch, tokens, heads, width.
@@ -25,16 +28,23 @@ struct Sizes {
 
 } // namespace
 
-static Sizes fewSizes() {
-  return {{{16, 32, 24}, {40, 48, 64}},
-          1,
-          {{1, 6, 3, 4, 8, 1}},
-          {{1, 16, 2, 8}},
-          {{8, 64}}};
+static std::vector<Sizes> fewSizes() {
+  std::vector<Sizes> sizes;
+  for (bool heldOut : {false, true})
+    sizes.push_back({heldOut,
+                     /*isSmall=*/true,
+                     {{16, 32, 24}, {40, 48, 64}},
+                     0,
+                     {{1, 6, 3, 4, 8, 1}},
+                     {{1, 16, 2, 8}},
+                     {{8, 64}}});
+  return sizes;
 }
 
-static Sizes fittedSizes() {
-  return {{{512, 384, 384},
+static Sizes largeFittedSizes() {
+  return {/*heldOut=*/false,
+          /*isSmall=*/false,
+          {{512, 384, 384},
            {384, 1536, 256},
            {128, 128, 128},
            {64, 512, 512},
@@ -42,7 +52,6 @@ static Sizes fittedSizes() {
            {300, 200, 100},
            {8, 256, 512},
            {1024, 1024, 512},
-           {32, 32, 32},
            {1, 512, 512},
            {384, 2048, 384},
            {2048, 384, 1024},
@@ -54,11 +63,13 @@ static Sizes fittedSizes() {
            {2, 33, 3, 32, 48, 2},
            {1, 16, 3, 128, 128, 1}},
           {{4, 128, 6, 64}, {2, 256, 4, 32}, {8, 32, 4, 16}},
-          {{2, 24}, {384, 512}, {1024, 1024}}};
+          {{384, 512}, {1024, 1024}}};
 }
 
-static Sizes heldOutSizes() {
-  return {{{640, 384, 512},
+static Sizes largeHeldOutSizes() {
+  return {/*heldOut=*/true,
+          /*isSmall=*/false,
+          {{640, 384, 512},
            {384, 1024, 384},
            {96, 192, 160},
            {48, 700, 300},
@@ -72,7 +83,30 @@ static Sizes heldOutSizes() {
            {4, 15, 1, 96, 384, 1},
            {2, 29, 3, 48, 64, 2}},
           {{4, 96, 8, 48}, {2, 192, 6, 64}},
-          {{3, 40}, {640, 768}}};
+          {{640, 768}}};
+}
+
+static std::vector<Sizes> smallSizes() {
+  Sizes fitted = {/*heldOut=*/false,
+                  /*isSmall=*/true,
+                  {{32, 32, 32}, {64, 192, 64}, {64, 64, 256}, {8, 48, 96}},
+                  0,
+                  {{2, 18, 3, 16, 16, 1}, {2, 17, 1, 16, 32, 2}},
+                  {{2, 32, 4, 16}},
+                  {{16, 96}}};
+  Sizes heldOut = {/*heldOut=*/true,
+                   /*isSmall=*/true,
+                   {{48, 80, 40}, {64, 256, 64}, {64, 64, 128}},
+                   0,
+                   {{2, 10, 3, 32, 32, 1}},
+                   {{2, 24, 4, 24}},
+                   {{12, 112}}};
+  return {
+      fitted,
+      heldOut,
+      // Few elements, and few of them side by side.
+      {/*heldOut=*/false, /*isSmall=*/true, {}, 0, {}, {}, {{2, 24}, {90, 10}}},
+      {/*heldOut=*/true, /*isSmall=*/true, {}, 0, {}, {}, {{3, 40}, {70, 12}}}};
 }
 
 static std::string takeMatmuls(const Sizes &sizes, StringRef element,
@@ -83,8 +117,10 @@ static std::string takeMatmuls(const Sizes &sizes, StringRef element,
     addMatmul(writer, sizes.matmuls[i], element, Transposed::None);
     if (!allOrders && i >= 3)
       continue;
-    addMatmul(writer, sizes.matmuls[i], element, Transposed::Left);
-    addMatmul(writer, sizes.matmuls[i], element, Transposed::Right);
+    for (Transposed transposed :
+         {Transposed::Left, Transposed::Right, Transposed::Both})
+      addMatmul(writer, sizes.matmuls[i], element, transposed);
+    addUpdate(writer, sizes.matmuls[i], element);
   }
   return writer.take();
 }
@@ -185,42 +221,41 @@ static std::string takeReductions(const Sizes &sizes, StringRef element) {
       products.apply(chain("arith.mulf", 1, true, element), "(r, c)");
       products.reduce(sum, alongRows);
     }
-    start().pad();
+    for (int64_t columnsBeside : {0, 1})
+      start().pad(columnsBeside);
   }
   return writer.take();
 }
 
-std::vector<CalibrationProgram> ckpt::calibrationPrograms(bool few) {
-  std::vector<CalibrationProgram> programs;
-  Sizes sizes[] = {few ? fewSizes() : fittedSizes(),
-                   few ? fewSizes() : heldOutSizes()};
-  // What is compared is measured one after the other: the load of a machine
-  // changes.
-  auto add = [&](StringRef title, StringRef element,
-                 llvm::function_ref<std::string(const Sizes &)> take) {
-    for (bool heldOut : {false, true})
-      programs.push_back(
-          {(title + ", " + element).str(), take(sizes[heldOut]), heldOut});
+/// All kernels of these sizes in one type of elements.
+static void appendPrograms(const Sizes &sizes, StringRef element,
+                           std::vector<CalibrationProgram> &programs) {
+  auto add = [&](StringRef title, std::string text) {
+    programs.push_back(
+        {(title + ", " + element).str(), std::move(text), sizes.heldOut});
   };
-  for (StringRef element : {"f32", "bf16", "f64"}) {
-    bool isMain = element == "f32";
-    if (few && !isMain)
-      break;
-    add("matmuls", element, [&](const Sizes &of) {
-      return takeMatmuls(of, element, /*allOrders=*/isMain);
-    });
-    if (element != "f64")
-      add("attention", element,
-          [&](const Sizes &of) { return takeAttention(of, element); });
-    if (isMain)
-      add("convolutions", element,
-          [&](const Sizes &of) { return takeConvolutions(of, element); });
-    add("arithmetic", element,
-        [&](const Sizes &of) { return takeArithmetic(of, element); });
-    // Frameworks reduce narrow types in 32 bits.
-    if (element != "bf16")
-      add("reductions", element,
-          [&](const Sizes &of) { return takeReductions(of, element); });
-  }
+  bool isMain = element == "f32";
+  if (!sizes.matmuls.empty())
+    add("matmuls", takeMatmuls(sizes, element, /*allOrders=*/isMain));
+  if (!sizes.attention.empty() && element != "f64")
+    add("attention", takeAttention(sizes, element));
+  if (!sizes.convolutions.empty() && isMain)
+    add("convolutions", takeConvolutions(sizes, element));
+  add("arithmetic", takeArithmetic(sizes, element));
+  // Frameworks reduce narrow types in 32 bits.
+  if (element != "bf16")
+    add("reductions", takeReductions(sizes, element));
+}
+
+std::vector<CalibrationProgram> ckpt::calibrationPrograms(bool few) {
+  std::vector<Sizes> all = few ? fewSizes() : smallSizes();
+  if (!few)
+    llvm::append_range(all,
+                       std::vector{largeFittedSizes(), largeHeldOutSizes()});
+  std::vector<CalibrationProgram> programs;
+  for (StringRef element : {"f32", "bf16", "f64"})
+    for (const Sizes &sizes : all)
+      if (element == "f32" || !sizes.isSmall)
+        appendPrograms(sizes, element, programs);
   return programs;
 }

@@ -40,6 +40,9 @@ static LogicalResult check(const CommandLine &options) {
   bool calibrates = options.calibrate != CalibrateMode::Off;
   if (calibrates && options.devicePath.empty())
     return reportText("'--calibrate' needs '-o' and a file to write");
+  if (calibrates && options.inputPath.getNumOccurrences())
+    return reportText("'--calibrate' measures kernels of its own, but got '" +
+                      options.inputPath + "'");
   if (!calibrates && !options.devicePath.empty())
     return reportText("'-o' is for '--calibrate'; results of a step go to "
                       "'--outputs'");

@@ -39,13 +39,12 @@ ckpt::predictKernels(mlir::func::FuncOp step, const Device &device) {
   return kernels;
 }
 
-/// A device on which a unit of one kind of work takes a microsecond and
+/// \p device where a unit of one kind of work takes a microsecond and
 /// everything else next to nothing.
-static Device pricing(WorkType type, WorkKind kind, int64_t lanes) {
+static Device pricing(Device device, WorkType type, WorkKind kind) {
   constexpr int64_t immense = 1000000000000000;
-  Device device;
-  device.lanes = lanes;
-  device.bytesPerMicrosecond = immense;
+  device.bytesPerMicrosecond = device.cacheBytesPerMicrosecond = immense;
+  device.launchNs = 0;
   for (auto &rates : device.rates)
     rates.fill(immense);
   device.rate(type, kind) = 1;
@@ -53,9 +52,9 @@ static Device pricing(WorkType type, WorkKind kind, int64_t lanes) {
 }
 
 FailureOr<std::vector<KernelWork>> ckpt::countWork(mlir::func::FuncOp step,
-                                                   int64_t lanes) {
+                                                   const Device &device) {
   auto planned =
-      readPlanned(step, pricing(WorkType::F32, WorkKind::Elementwise, lanes));
+      readPlanned(step, pricing(device, WorkType::F32, WorkKind::Elementwise));
   if (failed(planned))
     return failure();
   const plan::Plan &plan = planned->second;
@@ -63,12 +62,13 @@ FailureOr<std::vector<KernelWork>> ckpt::countWork(mlir::func::FuncOp step,
   for (unsigned i = 0; i < workTypeCount * workKindCount; ++i) {
     auto type = static_cast<WorkType>(i / workKindCount);
     auto kind = static_cast<WorkKind>(i % workKindCount);
-    auto program = buildProblem(step, pricing(type, kind, lanes));
+    auto program = buildProblem(step, pricing(device, type, kind));
     if (failed(program))
       return failure();
     for (auto [kernel, counted] : llvm::zip_equal(plan.kernels, kernels)) {
       plan::KernelInfo info = plan::analyze(program->problem, kernel);
       counted.bytesMoved = info.bytesMoved;
+      counted.inCache = program->inCache;
       if (int64_t amount = info.timeNs / 1000)
         counted.work.push_back({type, kind, amount});
     }

@@ -20,11 +20,11 @@ struct PredictedKernel {
 FailureOr<std::vector<PredictedKernel>> predictKernels(mlir::func::FuncOp step,
                                                        const Device &device);
 
-/// The amounts of work in the kernels of the planned \p step, for tiles of
-/// \p lanes: what a kernel costs where nothing but one kind of work has a
-/// price. So the cost model is asked, and stands in one place.
+/// The amounts of work in the kernels of the planned \p step, for the tiles and
+/// the cache of \p device: what a kernel costs where nothing but one kind of
+/// work has a price. So the cost model is asked, and stands in one place.
 FailureOr<std::vector<KernelWork>> countWork(mlir::func::FuncOp step,
-                                             int64_t lanes);
+                                             const Device &device);
 
 } // namespace ckpt
 

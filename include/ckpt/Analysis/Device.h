@@ -21,6 +21,9 @@ struct Device {
   /// Where the figures come from: a data sheet, a measurement.
   std::string source;
   int64_t bytesPerMicrosecond = 0;
+  /// A step whose arguments and results fit into \c cacheBytes moves all bytes
+  /// with the speed of that cache. 0: none makes a difference.
+  int64_t cacheBytes = 0, cacheBytesPerMicrosecond = 0;
   int64_t launchNs = 0;
   /// Of the tiles of contractions, the 32-bit elements of a vector. 0: work is
   /// counted without tiles.

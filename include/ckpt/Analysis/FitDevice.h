@@ -18,6 +18,8 @@ namespace ckpt {
 struct KernelWork {
   SmallVector<Work> work;
   int64_t bytesMoved = 0;
+  /// Moved by the cache, since it is part of a step that fits into it.
+  bool inCache = false;
 };
 
 struct MeasuredKernel {
@@ -28,10 +30,11 @@ struct MeasuredKernel {
 /// What \p kernel takes on \p device.
 double predictNs(const Device &device, const KernelWork &kernel);
 
-/// Finds bandwidth, launch time and the rates of all kinds of work that
-/// \p kernels do. Kinds that cost nothing, and those that no kernel does, have
-/// no rate, but for contractions and elementwise arithmetic, which take that of
-/// 32 bits. \p device gives the rest: name, source and lanes.
+/// Finds bandwidths, launch time and the rates of all kinds of work that
+/// \p kernels do. Where no kernel was measured, memory is as fast as the cache,
+/// the cache as fast as memory, and contractions and elementwise arithmetic as
+/// fast as in 32 bits; other kinds of work have no rate. \p device gives the
+/// rest: name, source, lanes and the size of the cache.
 Device fitDevice(Device device, ArrayRef<MeasuredKernel> kernels);
 
 /// How far predictions are from what was measured, as shares of that.

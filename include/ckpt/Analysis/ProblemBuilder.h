@@ -24,6 +24,8 @@ struct ProgramResult {
 struct ProgramProblem {
   mlir::func::FuncOp function;
   plan::Problem problem;
+  /// The arguments and results fit into the cache of the device.
+  bool inCache = false;
   /// By `plan::OpId` and `plan::ValueId`. Ops that nothing needs, scalar
   /// constants, `tensor.empty`, layers and terminators have no number.
   SmallVector<Operation *> ops;

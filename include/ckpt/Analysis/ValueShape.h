@@ -4,6 +4,7 @@
 #define CKPT_ANALYSIS_VALUESHAPE_H
 
 #include "ckpt/Support/LLVM.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace ckpt {
 
@@ -18,6 +19,9 @@ struct ValueShape {
 
 /// Says at the maker of \p value what cannot be planned about its type.
 FailureOr<ValueShape> shapeOfValue(Value value);
+
+/// Bytes of all arguments and results of \p function.
+FailureOr<int64_t> bytesOutside(mlir::func::FuncOp function);
 
 } // namespace ckpt
 

@@ -23,13 +23,20 @@ enum class WorkKind : uint8_t {
   /// Operations of a contraction, two per multiply-add; with tiles those of
   /// the whole tiles, whose last rows and columns may be repeated elements.
   Contraction,
-  /// The same where the left operand is not contiguous along the sum.
-  ContractionApart,
+  /// Elements of the left operand that are spread over a vector, for each step
+  /// of a tile.
+  Spread,
+  /// Pages of memory that it comes to where its steps are rows of the left
+  /// operand: each has to be found in the tables of the processor.
+  Page,
   /// Elements of the right operand that are packed for a block of rows: along
   /// its contiguous dimension, transposed in registers, or one by one.
   Pack,
   PackTransposed,
   PackGathered,
+  /// Bytes of a contraction's operands and result that have to come from
+  /// memory: its tiles wait for them.
+  Fetch,
   /// Sums that are written to scratch memory and read again, per block of the
   /// summed dimension.
   Sums,
@@ -48,9 +55,14 @@ enum class WorkKind : uint8_t {
   Sine,
   /// Elements that are chosen from one of several tensors, or from padding.
   Select,
-  /// Elements that are read one by one, since their neighbours in memory are
-  /// not those in the result.
+  /// The same where neighbours come from several, or few lie side by side.
+  SelectApart,
+  /// Elements that are read one by one: looked up, or broadcast along rows too
+  /// short for a vector.
   Gather,
+  /// Elements that are read or written one by one, since their neighbours lie
+  /// a row apart in memory.
+  Transpose,
   /// Steps of reductions: along the contiguous dimension, and along others.
   Reduce,
   ReduceApart,
@@ -70,10 +82,18 @@ struct Work {
   int64_t amount;
 };
 
-/// The work of one execution of \p op, whose contractions are cut into tiles
-/// for vectors of \p lanes elements of 32 bits, or into none. Without tiles
-/// the amounts of arithmetic add up to the op's FLOPs.
-SmallVector<Work> workOf(Operation *op, int64_t lanes);
+/// What the work of an op depends on besides itself.
+struct WorkPlace {
+  /// Contractions are cut into tiles for vectors of so many elements of 32
+  /// bits; 0: into none.
+  int64_t lanes = 0;
+  /// All values of the step lie in a cache.
+  bool inCache = false;
+};
+
+/// The work of one execution of \p op. Without tiles the amounts of arithmetic
+/// add up to the op's FLOPs.
+SmallVector<Work> workOf(Operation *op, WorkPlace place);
 
 } // namespace ckpt
 

@@ -25,11 +25,14 @@ std::string textOf(const Device &device) {
 TEST(DeviceTest, FilesHoldWhatWasPrinted) {
   for (Device device : knownDevices()) {
     device.lanes = 8;
+    device.cacheBytes = 1000000;
+    device.cacheBytesPerMicrosecond = 70000;
     device.rate(WorkType::F16, WorkKind::HyperbolicTangent) = 77;
     llvm::Expected<Device> read = parseDevice(textOf(device), "d.json");
     ASSERT_TRUE(bool(read)) << llvm::toString(read.takeError());
     EXPECT_EQ(read->name, device.name);
     EXPECT_EQ(read->rates, device.rates);
+    EXPECT_EQ(read->cacheBytes, 1000000);
     EXPECT_EQ(textOf(*read), textOf(device));
   }
 }
@@ -48,7 +51,6 @@ TEST(DeviceTest, WhatHasNoRateIsElementwiseOrFree) {
     return device.computePs(Work{WorkType::F32, kind, 1000});
   };
   EXPECT_EQ(time(WorkKind::Exponential), 50000);
-  EXPECT_EQ(time(WorkKind::ContractionApart), 5000);
   EXPECT_EQ(time(WorkKind::Gather), 0);
   device.rate(WorkType::F32, WorkKind::Exponential) = 1000;
   device.rate(WorkType::F32, WorkKind::Gather) = 500;
@@ -80,7 +82,8 @@ protected:
 
   std::map<std::string, int64_t> workOfLast(const std::string &arguments,
                                             const std::string &body,
-                                            int64_t lanes) {
+                                            int64_t lanes = 16,
+                                            bool inCache = true) {
     module = mlir::parseSourceString<ModuleOp>(
         "func.func @f(" + arguments + ") {\n" + body + "\nreturn\n}", &context);
     std::map<std::string, int64_t> amounts;
@@ -88,7 +91,7 @@ protected:
       return amounts;
     auto function = *module->getOps<mlir::func::FuncOp>().begin();
     Operation *op = function.front().getTerminator()->getPrevNode();
-    for (const Work &part : workOf(op, lanes))
+    for (const Work &part : workOf(op, {lanes, inCache}))
       amounts[(nameOf(part.type) + "." + nameOf(part.kind)).str()] =
           part.amount;
     return amounts;
@@ -116,77 +119,161 @@ TEST_F(WorkTest, ContractionsWithoutTilesAreTheirFlops) {
 TEST_F(WorkTest, ContractionsAreCountedInWholeTiles) {
   std::string arguments =
       "%a: tensor<17x20xf32>, %b: tensor<20x40xf32>, %c: tensor<17x40xf32>";
-  EXPECT_EQ(workOfLast(arguments,
-                       "%0 = linalg.matmul ins(%a, %b : tensor<17x20xf32>, "
+  std::string matmul = "%0 = linalg.matmul ins(%a, %b : tensor<17x20xf32>, "
                        "tensor<20x40xf32>) outs(%c : tensor<17x40xf32>) -> "
-                       "tensor<17x40xf32>",
-                       16),
-            (Amounts{{"f32.contraction", 2 * 18 * 64 * 20},
+                       "tensor<17x40xf32>";
+  Amounts amounts = {{"f32.contraction", 2 * 18 * 64 * 20},
+                     {"f32.spread", 2 * 18 * 20},
                      {"f32.sums", 2 * 18 * 64},
                      {"f32.pack", 20 * 32},
-                     {"f32.pack-gathered", 20 * 32}}));
+                     {"f32.pack-gathered", 20 * 32}};
+  EXPECT_EQ(workOfLast(arguments, matmul), amounts);
+  amounts["f32.fetch"] = 4 * (17 * 20 + 20 * 40 + 17 * 40);
+  EXPECT_EQ(workOfLast(arguments, matmul, 16, /*inCache=*/false), amounts);
 }
 
-/// The left operand is stored by columns: its steps are not contiguous. The
-/// right one is stored by columns too, and packed in squares.
+/// The left operand is stored by columns, in rows of half a page, so that two
+/// of the 20 steps share one. The right one is stored by columns too, and
+/// packed in squares.
 TEST_F(WorkTest, ViewsDecideTheOrderInMemory) {
-  std::string arguments = "%a: tensor<20x16xf32>, %b: tensor<32x20xf32>, %c: "
-                          "tensor<16x32xf32>, %e: tensor<16x20xf32>, %g: "
-                          "tensor<20x32xf32>";
   EXPECT_EQ(
-      workOfLast(arguments,
-                 "%0 = linalg.transpose ins(%a : tensor<20x16xf32>) outs(%e : "
-                 "tensor<16x20xf32>) permutation = [1, 0]\n"
+      workOfLast("%a: tensor<20x512xf32>, %b: tensor<32x20xf32>, %c: "
+                 "tensor<512x32xf32>, %e: tensor<512x20xf32>, %g: "
+                 "tensor<20x32xf32>",
+                 "%0 = linalg.transpose ins(%a : tensor<20x512xf32>) outs(%e : "
+                 "tensor<512x20xf32>) permutation = [1, 0]\n"
                  "%1 = linalg.transpose ins(%b : tensor<32x20xf32>) outs(%g : "
                  "tensor<20x32xf32>) permutation = [1, 0]\n"
-                 "%2 = linalg.matmul ins(%0, %1 : tensor<16x20xf32>, "
-                 "tensor<20x32xf32>) outs(%c : tensor<16x32xf32>) -> "
-                 "tensor<16x32xf32>",
-                 16),
-      (Amounts{{"f32.contraction-apart", 2 * 16 * 32 * 20},
-               {"f32.sums", 2 * 16 * 32},
-               {"f32.pack-transposed", 20 * 32}}));
+                 "%2 = linalg.matmul ins(%0, %1 : tensor<512x20xf32>, "
+                 "tensor<20x32xf32>) outs(%c : tensor<512x32xf32>) -> "
+                 "tensor<512x32xf32>"),
+      (Amounts{{"f32.contraction", 2 * 528 * 32 * 20},
+               {"f32.spread", 528 * 20},
+               {"f32.page", 66 * 20 / 2},
+               {"f32.sums", 2 * 528 * 32},
+               {"f32.pack-transposed", 3 * 20 * 32}}));
+}
+
+/// An op on tensor<\p rows x \p columns> with a sum, an exp and a product,
+/// whose second operand is read as \p map says.
+std::string threeOps(const std::string &rows, const std::string &columns,
+                     const std::string &map, const std::string &second) {
+  std::string type = "tensor<" + rows + "x" + columns + "xf32>";
+  return "%0 = linalg.generic {indexing_maps = [affine_map<(r, c) -> (r, c)>, "
+         "affine_map<(r, c) -> (" +
+         map +
+         ")>, affine_map<(r, c) -> (r, c)>], iterator_types = [\"parallel\", "
+         "\"parallel\"]} ins(%a, %b : " +
+         type + ", " + second + ") outs(%a : " + type +
+         ") {\n^bb0(%x: f32, %y: f32, %o: f32):\n"
+         "%s = arith.addf %x, %y : f32\n"
+         "%t = math.exp %s : f32\n"
+         "%u = arith.mulf %t, %x : f32\n"
+         "linalg.yield %u : f32\n} -> " +
+         type;
+}
+
+Amounts threeOpsOn(int64_t executions) {
+  return {{"f32.element", executions},
+          {"f32.elementwise", 2 * executions},
+          {"f32.exponential", executions}};
 }
 
 TEST_F(WorkTest, ArithmeticIsCountedByKind) {
-  std::string maps = "indexing_maps = [affine_map<(r, c) -> (r, c)>, "
-                     "affine_map<(r, c) -> (c, r)>, affine_map<(r, c) -> (r, "
-                     "c)>], iterator_types = [\"parallel\", \"parallel\"]";
-  EXPECT_EQ(workOfLast("%a: tensor<4x8xf32>, %b: tensor<8x4xf32>, %c: "
-                       "tensor<4x8xf32>",
-                       "%0 = linalg.generic {" + maps +
-                           "} ins(%a, %b : tensor<4x8xf32>, tensor<8x4xf32>) "
-                           "outs(%c : tensor<4x8xf32>) {\n"
-                           "^bb0(%x: f32, %y: f32, %o: f32):\n"
-                           "%s = arith.addf %x, %y : f32\n"
-                           "%t = math.exp %s : f32\n"
-                           "%u = arith.mulf %t, %x : f32\n"
-                           "linalg.yield %u : f32\n} -> tensor<4x8xf32>",
-                       16),
-            (Amounts{{"f32.element", 32},
-                     {"f32.elementwise", 64},
-                     {"f32.exponential", 32},
-                     {"f32.gather", 32}}));
+  EXPECT_EQ(workOfLast("%a: tensor<4x16xf32>, %b: tensor<16xf32>",
+                       threeOps("4", "16", "c", "tensor<16xf32>")),
+            threeOpsOn(64));
+}
+
+TEST_F(WorkTest, NeighboursThatLieApartAreGathered) {
+  Amounts amounts = threeOpsOn(64);
+  amounts["f32.transpose"] = 64;
+  EXPECT_EQ(workOfLast("%a: tensor<4x16xf32>, %b: tensor<16x4xf32>",
+                       threeOps("4", "16", "c, r", "tensor<16x4xf32>")),
+            amounts);
+}
+
+/// 20 columns are one vector and four elements alone, which take as long each.
+TEST_F(WorkTest, RemaindersTakeAsLongAsVectors) {
+  EXPECT_EQ(workOfLast("%a: tensor<4x20xf32>, %b: tensor<20xf32>",
+                       threeOps("4", "20", "c", "tensor<20xf32>")),
+            threeOpsOn(4 * (16 + 4 * 16)));
+}
+
+/// With 8 columns, vectors run over the ends of rows.
+TEST_F(WorkTest, ShortRowsGatherWhatIsBroadcast) {
+  Amounts amounts = threeOpsOn(32);
+  EXPECT_EQ(workOfLast("%a: tensor<4x8xf32>, %b: tensor<4x8xf32>",
+                       threeOps("4", "8", "r, c", "tensor<4x8xf32>")),
+            amounts);
+  amounts["f32.gather"] = 32;
+  EXPECT_EQ(workOfLast("%a: tensor<4x8xf32>, %b: tensor<4xf32>",
+                       threeOps("4", "8", "r", "tensor<4xf32>")),
+            amounts);
+}
+
+/// The result of a transposed operand is made in its order, and written apart.
+TEST_F(WorkTest, ResultsInAnotherOrderAreWrittenAlone) {
+  Amounts amounts = threeOpsOn(16 * 32);
+  amounts["f32.transpose"] = 16 * 32;
+  EXPECT_EQ(
+      workOfLast("%c: tensor<32x16xf32>, %e: tensor<16x32xf32>, %b: "
+                 "tensor<16xf32>",
+                 "%a = linalg.transpose ins(%c : tensor<32x16xf32>) outs(%e : "
+                 "tensor<16x32xf32>) permutation = [1, 0]\n" +
+                     threeOps("16", "32", "r", "tensor<16xf32>")),
+      amounts);
+}
+
+TEST_F(WorkTest, LookupsReadRowsOrElements) {
+  auto lookUp = [&](const std::string &indices) {
+    return workOfLast(
+        "%t: tensor<16x16xf32>, %i: tensor<16xi32>, %c: tensor<16x16xf32>",
+        "%0 = linalg.generic {indexing_maps = [affine_map<(r, c) -> (r)>, "
+        "affine_map<(r, c) -> (r, c)>], iterator_types = [\"parallel\", "
+        "\"parallel\"]} ins(%i : tensor<16xi32>) outs(%c : "
+        "tensor<16x16xf32>) {\n^bb0(%x: i32, %o: f32):\n"
+        "%l = linalg.index 1 : index\n"
+        "%k = arith.index_cast %x : i32 to index\n"
+        "%v = tensor.extract %t[" +
+            indices +
+            "] : tensor<16x16xf32>\n"
+            "linalg.yield %v : f32\n} -> tensor<16x16xf32>");
+  };
+  EXPECT_EQ(lookUp("%k, %l").count("f32.gather"), 0u);
+  EXPECT_EQ(lookUp("%l, %k").at("f32.gather"), 256);
+}
+
+TEST_F(WorkTest, PadsMoveVectorsOrElements) {
+  auto pad = [&](const std::string &low, const std::string &result) {
+    return workOfLast("%a: tensor<4x16xf32>, %z: f32",
+                      "%0 = tensor.pad %a low[" + low + "] high[" + low +
+                          "] {\n^bb0(%i: index, %j: index):\ntensor.yield %z : "
+                          "f32\n} : tensor<4x16xf32> to " +
+                          result);
+  };
+  EXPECT_EQ(pad("1, 0", "tensor<6x16xf32>"), (Amounts{{"f32.select", 96}}));
+  EXPECT_EQ(pad("0, 1", "tensor<4x18xf32>"),
+            (Amounts{{"f32.select-apart", 72}}));
 }
 
 TEST_F(WorkTest, ReductionsAreCountedByDirection) {
   auto reduce = [&](const std::string &kept, const std::string &iterators,
                     const std::string &type) {
     return workOfLast(
-        "%a: tensor<4x8xf32>, %c: " + type,
+        "%a: tensor<4x16xf32>, %c: " + type,
         "%0 = linalg.generic {indexing_maps = [affine_map<(r, c) -> (r, c)>, "
         "affine_map<(r, c) -> (" +
             kept + ")>], iterator_types = [" + iterators +
-            "]} ins(%a : tensor<4x8xf32>) outs(%c : " + type +
+            "]} ins(%a : tensor<4x16xf32>) outs(%c : " + type +
             ") {\n^bb0(%x: f32, %o: f32):\n%s = arith.addf %x, %o : f32\n"
             "linalg.yield %s : f32\n} -> " +
-            type,
-        16);
+            type);
   };
   EXPECT_EQ(reduce("r", "\"parallel\", \"reduction\"", "tensor<4xf32>"),
-            (Amounts{{"f32.elementwise", 32}, {"f32.reduce", 32}}));
-  EXPECT_EQ(reduce("c", "\"reduction\", \"parallel\"", "tensor<8xf32>"),
-            (Amounts{{"f32.elementwise", 32}, {"f32.reduce-apart", 32}}));
+            (Amounts{{"f32.elementwise", 64}, {"f32.reduce", 64}}));
+  EXPECT_EQ(reduce("c", "\"reduction\", \"parallel\"", "tensor<16xf32>"),
+            (Amounts{{"f32.elementwise", 64}, {"f32.reduce-apart", 64}}));
 }
 
 } // namespace

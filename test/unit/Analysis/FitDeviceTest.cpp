@@ -19,6 +19,8 @@ Device trueDevice() {
   device.name = "made up";
   device.source = "a test";
   device.bytesPerMicrosecond = 12000;
+  device.cacheBytes = 1000000;
+  device.cacheBytesPerMicrosecond = 90000;
   device.launchNs = 300;
   device.lanes = 16;
   for (WorkType type : {WorkType::F64, WorkType::F32, WorkType::F16}) {
@@ -29,6 +31,13 @@ Device trueDevice() {
   device.rate(WorkType::F32, WorkKind::Pack) = 9000;
   device.rate(WorkType::F32, WorkKind::Exponential) = 2000;
   device.rate(WorkType::F32, WorkKind::Reduce) = 7000;
+  return device;
+}
+
+/// What is known without measuring.
+Device unmeasured() {
+  Device device;
+  device.cacheBytes = 1000000;
   return device;
 }
 
@@ -52,9 +61,13 @@ std::vector<MeasuredKernel> measure(const Device &device, unsigned seed,
     for (unsigned i = 0; i < parts; ++i) {
       auto [type, kind] = kinds[(number + i * 4) % std::size(kinds)];
       int64_t rate = device.effectiveRate(type, kind);
-      kernel.work.work.push_back({type, kind, rate * (1 + random() % 2000)});
+      kernel.work.work.push_back(
+          {type, kind, rate * int64_t(1 + random() % 2000)});
     }
-    kernel.work.bytesMoved = device.bytesPerMicrosecond * (1 + random() % 2500);
+    kernel.work.inCache = random() % 2 == 0;
+    int64_t bandwidth = kernel.work.inCache ? device.cacheBytesPerMicrosecond
+                                            : device.bytesPerMicrosecond;
+    kernel.work.bytesMoved = bandwidth * int64_t(1 + random() % 2500);
     double off = 1 + noise * (random() % 2001 / 1000.0 - 1);
     kernel.nanoseconds = std::llround(predictNs(device, kernel.work) * off);
   }
@@ -67,6 +80,8 @@ void expectNear(int64_t found, int64_t wanted, double share) {
 
 void expectSame(const Device &found, const Device &wanted, double share) {
   expectNear(found.bytesPerMicrosecond, wanted.bytesPerMicrosecond, share);
+  expectNear(found.cacheBytesPerMicrosecond, wanted.cacheBytesPerMicrosecond,
+             share);
   for (unsigned type = 0; type < workTypeCount; ++type)
     for (unsigned kind = 0; kind < workKindCount; ++kind) {
       if (wanted.rates[type][kind] == 0)
@@ -80,7 +95,7 @@ TEST(FitDeviceTest, RecoversTheRatesOfExactMeasurements) {
   Device device = trueDevice();
   for (unsigned seed : {1, 2, 3}) {
     auto kernels = measure(device, seed, /*noise=*/0);
-    Device found = fitDevice(Device(), kernels);
+    Device found = fitDevice(unmeasured(), kernels);
     expectSame(found, device, 0.02);
     EXPECT_NEAR(found.launchNs, device.launchNs, 3000);
     EXPECT_LT(errorOf(found, measure(device, seed + 10, 0)).median, 0.005);
@@ -92,7 +107,7 @@ TEST(FitDeviceTest, StandsNoiseAndKernelsThatItDoesNotDescribe) {
   auto kernels = measure(device, 4, /*noise=*/0.1);
   for (size_t i = 0; i < kernels.size(); i += 20)
     kernels[i].nanoseconds *= 5;
-  Device found = fitDevice(Device(), kernels);
+  Device found = fitDevice(unmeasured(), kernels);
   expectSame(found, device, 0.15);
   EXPECT_LT(errorOf(found, measure(device, 14, 0)).median, 0.05);
 }
@@ -102,6 +117,23 @@ TEST(FitDeviceTest, KeepsWhatItIsNotToFind) {
   EXPECT_EQ(device.name, "made up");
   EXPECT_EQ(device.source, "a test");
   EXPECT_EQ(device.lanes, 16);
+}
+
+TEST(FitDeviceTest, TakesOneBandwidthForTheOther) {
+  Device device = trueDevice();
+  auto kernels = measure(device, 5, /*noise=*/0);
+  for (bool inCache : {false, true}) {
+    std::vector<MeasuredKernel> half;
+    for (const MeasuredKernel &kernel : kernels)
+      if (kernel.work.inCache == inCache)
+        half.push_back(kernel);
+    Device found = fitDevice(unmeasured(), half);
+    EXPECT_EQ(found.bytesPerMicrosecond, found.cacheBytesPerMicrosecond);
+    expectNear(found.bytesPerMicrosecond,
+               inCache ? device.cacheBytesPerMicrosecond
+                       : device.bytesPerMicrosecond,
+               0.05);
+  }
 }
 
 /// A type that no kernel worked on is taken to be as fast as 32 bits.
