@@ -141,28 +141,37 @@ int64_t KernelFloor::buildAndRun(OpId anchor, size_t roots) {
   return cut.run(source, sink);
 }
 
-/// A view of all of a value counts as that value: it is as large, so that the
-/// cut may always go through the value instead.
+/// Raises what the cut goes through until it stays, so that values close to the
+/// outputs are used first. A view of all of a value counts as that value: it is
+/// as large, so that the cut may always go through the value instead.
 void KernelFloor::raise(const Extra &extra, Reads &reads) {
-  std::vector<size_t> raised;
   for (auto [view, arc] : shownArcs)
     if (ValueId whole = graph.wholeOf(view); whole != view && extra(whole) > 0)
       cut.raise(arc, MinCut::infinite);
+  std::vector<int64_t> more(values.size(), 0);
   for (size_t i = 0; i < values.size(); ++i) {
     if (arcOf[i] == none)
       continue;
     ValueId whole = graph.wholeOf(values[i]);
-    int64_t more = extra(whole);
-    if (more <= 0)
-      continue;
-    bool isView = whole != values[i];
-    cut.raise(arcOf[i], isView ? MinCut::infinite : std::min(more, mostBytes));
-    if (!isView)
-      raised.push_back(i);
+    if (whole == values[i])
+      more[i] = std::min(extra(whole), mostBytes);
+    else if (extra(whole) > 0)
+      cut.raise(arcOf[i], MinCut::infinite);
   }
-  if (raised.empty())
-    return;
-  reads.raised = cut.run(0, 1);
+  std::vector<size_t> raised;
+  for (bool changed = true; changed;) {
+    reads.raised = cut.run(0, 1);
+    changed = false;
+    for (size_t i = 0; i < values.size(); ++i) {
+      int32_t in = 2 + 2 * static_cast<int32_t>(i);
+      if (more[i] <= 0 || !cut.onSourceSide(in) || cut.onSourceSide(in + 1))
+        continue;
+      cut.raise(arcOf[i], more[i]);
+      more[i] = 0;
+      raised.push_back(i);
+      changed = true;
+    }
+  }
   for (size_t i : raised) {
     int64_t bytes = std::min(problem.values[values[i]].bytes, mostBytes);
     if (int64_t used = cut.flowOn(arcOf[i]) - bytes; used > 0)

@@ -12,6 +12,7 @@ namespace ckpt::plan {
 
 /// What reading a value counts in one kernel on top of its bytes.
 struct Share {
+  ValueId read;
   /// The first kernel of an anchor; or `none`, and the first that writes a
   /// value.
   OpId anchor;
@@ -96,9 +97,14 @@ private:
 
   // OptionalWrites.cpp
   void findOptional();
+  void eraseShares(Written &item,
+                   const std::function<bool(const Written &)> &hasKernel);
   void limitShares();
   std::vector<int64_t> guessBudgets();
   void addOptional();
+  void shareAmong(OpId anchor, ValueId reader,
+                  const std::vector<Share *> &shares,
+                  std::vector<int64_t> &left);
   void shareWrites();
   void findSharing();
   void spread(OpId anchor, ValueId written, bool isGuess,
