@@ -1,9 +1,8 @@
 //===- BudgetSearch.h - The search of one budget ----------------*- C++ -*-===//
 //
 // The state that the parts of `solveBudget` share: rounds of walks
-// (SolveBudget.cpp), the caps that they get (NextCap.cpp), walks that spare a
-// repeat of the best plan (SpareRepeats.cpp), and plans made by other methods
-// (OtherPlans.cpp).
+// (SolveBudget.cpp), the caps that they get (NextCap.cpp), walks near the best
+// one (NearBest.cpp), and plans made by other methods (OtherPlans.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -78,7 +77,9 @@ public:
 private:
   bool tryUnlimited();
   void spareRepeats();
-  bool spare(std::vector<Attempt *> batch);
+  void varySettings();
+  bool tryInPairs(std::vector<Attempt> attempts);
+  bool tryCaps(std::vector<Attempt *> batch);
   void polish();
   void tighten();
   void refit();
@@ -109,7 +110,7 @@ private:
     bool over = options.timeLimitMs > 0 &&
                 static_cast<double>(watch.ms()) >
                     share * static_cast<double>(options.timeLimitMs);
-    result.stoppedByClock |= over && share == 1;
+    result.stoppedByClock |= over;
     return over;
   }
   /// Rounds go on a little beyond the limit while there is no plan: those of

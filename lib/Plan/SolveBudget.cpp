@@ -246,6 +246,7 @@ void BudgetSearch::runRounds() {
   for (int round = 1; round < rounds && !roundsAreOver(); ++round)
     runRound(round);
   spareRepeats();
+  varySettings();
   refit();
   if (isDeep() && !isOver())
     tryChains();

@@ -1,8 +1,9 @@
-//===- SpareRepeats.cpp - Walks that repeat one anchor less ---------------===//
+//===- NearBest.cpp - Walks near the best one -----------------------------===//
 //
 // The prices of a walk see only what differs between two corners of its cuts;
 // one repeat too many may remain for a few bytes of what is cheap. Asks for
-// each repeat of the best plan whether the rest can do without it.
+// each repeat of the best plan whether the rest can do without it; then, for
+// the time that is left, whether prices near its own are better.
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,11 +58,15 @@ static std::vector<char> allBut(const Problem &problem, OpId spared,
   return runOnce;
 }
 
+/// What comes after walks, refitting above all, shall have some of the time.
+static constexpr double shareOfWalks = 0.9;
+
 /// Tries a few caps for each of \p batch; true once there is a better plan.
-bool BudgetSearch::spare(std::vector<Attempt *> batch) {
+bool BudgetSearch::tryCaps(std::vector<Attempt *> batch) {
   constexpr int mostCaps = 4;
   double before = bestScore;
-  for (int cap = 0; cap < mostCaps && !batch.empty() && !isOver(); ++cap) {
+  for (int cap = 0; cap < mostCaps && !batch.empty() && !isOver(shareOfWalks);
+       ++cap) {
     runAttempts(batch);
     if (bestScore < before)
       return true;
@@ -71,6 +76,18 @@ bool BudgetSearch::spare(std::vector<Attempt *> batch) {
                                                 attempt->score >= bestScore
                                           : attempt->runs == 1;
     dropFinished(batch);
+  }
+  return false;
+}
+
+/// Two at a time until one of \p attempts gives a better plan; whether one did.
+bool BudgetSearch::tryInPairs(std::vector<Attempt> attempts) {
+  for (size_t i = 0; i < attempts.size() && !isOver(shareOfWalks); i += 2) {
+    std::vector<Attempt *> batch = {&attempts[i]};
+    if (i + 1 < attempts.size())
+      batch.push_back(&attempts[i + 1]);
+    if (tryCaps(std::move(batch)))
+      return true;
   }
   return false;
 }
@@ -87,12 +104,51 @@ void BudgetSearch::spareRepeats() {
       attempt.runOnce = allBut(problem, spared, repeated);
       spares.push_back(std::move(attempt));
     }
-    better = false;
-    for (size_t i = 0; i < spares.size() && !better; i += 2) {
-      std::vector<Attempt *> batch = {&spares[i]};
-      if (i + 1 < spares.size())
-        batch.push_back(&spares[i + 1]);
-      better = spare(std::move(batch));
+    better = tryInPairs(std::move(spares));
+  }
+}
+
+/// Settings that differ from \p best in one way.
+static std::vector<Setting> settingsNear(const Setting &best) {
+  std::vector<Setting> near;
+  auto add = [&](double Setting::*price, double value) {
+    Setting setting = best;
+    setting.*price = value;
+    if (value != best.*price)
+      near.push_back(setting);
+  };
+  for (double factor : {0.5, 2.0}) {
+    add(&Setting::contractionWeight, best.contractionWeight * factor);
+    add(&Setting::floorPrice, best.floorPrice * factor);
+  }
+  for (double urgency : {0.0, 0.01, -0.01, 0.04, -0.04})
+    add(&Setting::urgency, urgency);
+  for (double weight : {0.0, 0.25, 0.5, 0.75, 1.0})
+    add(&Setting::readWeight, weight);
+  for (double reserve : {0.0, 0.05, 0.1, 0.2})
+    add(&Setting::reserve, reserve);
+  for (bool Setting::*flag : {&Setting::guided, &Setting::delayHeld}) {
+    Setting setting = best;
+    setting.*flag = !(best.*flag);
+    near.push_back(setting);
+  }
+  return near;
+}
+
+/// For the time that is left: settings near the best one, from what it did
+/// best.
+void BudgetSearch::varySettings() {
+  bool better = bestCap > 0 && options.timeLimitMs > 0;
+  while (better) {
+    std::vector<Attempt> variants;
+    for (const Setting &setting : settingsNear(bestSetting)) {
+      Attempt attempt;
+      attempt.setting = setting;
+      attempt.cap = bestCap;
+      variants.push_back(attempt);
     }
+    better = tryInPairs(std::move(variants));
+    if (better)
+      spareRepeats();
   }
 }
