@@ -196,16 +196,13 @@ void BoundSearch::raiseMinimum(int64_t bytes, OpId anchor) {
 RepeatCosts BoundSearch::costsAt(const Goal &goal, const FirstRun &at) const {
   if (&goal == &flops || goal.costs.empty())
     return {goal.costs, {}};
-  auto hasRun = [&](OpId op) { return at.hasRun(op); };
-  RepeatCosts costs;
-  costs.ops = scaleCosts(timeBound->repeatNs(hasRun), goal.scale);
+  RepeatCosts costs = timeBound->repeatNs(at);
+  costs.ops = scaleCosts(costs.ops, goal.scale);
   int64_t left = capacityLimit / goal.scale;
-  for (const Rewrite &rewrite : timeBound->rewriteNs(hasRun)) {
-    if (!at.isMemoryDemanded(rewrite.value) || rewrite.cost > left)
-      continue;
+  for (Rewrite &rewrite : costs.values) {
+    rewrite.cost = std::min(rewrite.cost, left);
     left -= rewrite.cost;
-    costs.values.push_back(
-        {rewrite.value, rewrite.cost * goal.scale, rewrite.behind});
+    rewrite.cost *= goal.scale;
   }
   return costs;
 }

@@ -34,6 +34,8 @@ TimeBound::TimeBound(const Graph &graph)
       item.elsewhereNs =
           elsewhere(item, item.writers.empty() ? item.value : none);
   addKernels();
+  for (Written &item : written)
+    addRepeats(item);
 }
 
 /// What an anchor that runs again may be charged for next to \p item.
@@ -179,56 +181,90 @@ bool TimeBound::isPast(const Written &item,
       });
 }
 
+void TimeBound::addRepeats(Written &item) {
+  // Each is a cut.
+  constexpr size_t mostCuts = 8;
+  if (!item.apart)
+    return;
+  for (size_t i = 0; i < item.repeaters.size(); ++i) {
+    OpId anchor = item.repeaters[i];
+    int64_t bytes = item.epilogueBytes;
+    if (item.repeaters.size() <= mostCuts)
+      bytes += floor.readBytes(anchor, {item.value});
+    int64_t computePs = problem.ops[anchor].computePs + item.repeaterPs[i];
+    item.repeaterNs.push_back(
+        std::max(kernel[anchor], floor.timeNs(computePs, bytes)));
+    item.repeaterMoveNs.push_back(floor.timeNs(0, bytes));
+  }
+}
+
 /// An anchor that runs again may write what is charged to others, but not what
 /// was written before, and of values that are apart one: only what its
 /// kernel takes beyond that is a cost of its own.
 std::vector<int64_t>
-TimeBound::repeatNs(const std::function<bool(OpId)> &hasRun) const {
-  std::vector<int64_t> ns = kernel, apart(ns.size(), 0);
+TimeBound::anchorsAgain(const std::function<bool(OpId)> &hasRun) const {
+  std::vector<int64_t> others(kernel.size(), 0);
+  std::vector<std::pair<const Written *, int64_t>> apart;
   for (const Written &item : written) {
     bool isUncharged = !item.isOptional && item.writers.size() > 1;
     if (isUncharged || isPast(item, hasRun))
       continue;
     if (!item.knowsRepeaters)
-      return std::vector<int64_t>(ns.size(), 0);
+      return std::vector<int64_t>(kernel.size(), 0);
     int64_t charge = item.elsewhereNs;
     if (item.isOptional)
       charge = item.creditNs;
     else if (item.writers.size() == 1)
       charge = std::min(charge, savedBehind[item.writers.front()]);
-    for (OpId anchor : item.repeaters)
-      if (item.apart)
-        apart[anchor] = std::max(apart[anchor], charge);
-      else
-        ns[anchor] -= charge;
+    if (item.apart)
+      apart.emplace_back(&item, charge);
+    else
+      for (OpId anchor : item.repeaters)
+        others[anchor] += charge;
   }
+  std::vector<int64_t> ns = kernel;
   for (size_t op = 0; op < ns.size(); ++op)
-    ns[op] = std::max<int64_t>(0, ns[op] - apart[op]);
+    ns[op] = std::max<int64_t>(0, ns[op] - others[op]);
+  // What is not apart adds its bytes to those that the kernel moves.
+  for (auto [item, charge] : apart)
+    for (size_t i = 0; i < item->repeaters.size(); ++i) {
+      OpId anchor = item->repeaters[i];
+      int64_t least = std::max(item->repeaterNs[i] - others[anchor],
+                               item->repeaterMoveNs[i]);
+      ns[anchor] = std::min(ns[anchor], std::max<int64_t>(0, least - charge));
+    }
   return ns;
+}
+
+/// Whether something needs \p item in memory both before and after the moment.
+bool TimeBound::isWrittenAgain(const Written &item,
+                               const FirstRun &moment) const {
+  const Value &v = problem.values[item.value];
+  if (item.isOptional || !item.knowsRepeaters || v.home != Home::Arena ||
+      problem.ops[v.op].kind != OpKind::Fusible ||
+      !moment.isMemoryDemanded(item.value))
+    return false;
+  return std::any_of(
+      item.readers.begin(), item.readers.end(), [&](OpId reader) {
+        const Op &op = problem.ops[reader];
+        return moment.hasRun(reader) &&
+               std::any_of(op.reads.begin(), op.reads.end(), [&](auto &read) {
+                 return (read.need != Need::Inline ||
+                         op.kind == OpKind::Opaque) &&
+                        graph.wholeOf(read.value) == item.value;
+               });
+      });
 }
 
 /// A kernel without an anchor pays for all bytes that it writes. Behind an
 /// anchor that runs again they may cost nothing more.
-std::vector<Rewrite>
-TimeBound::rewriteNs(const std::function<bool(OpId)> &hasRun) const {
-  std::vector<Rewrite> found;
-  for (const Written &item : written) {
-    const Value &v = problem.values[item.value];
-    if (item.isOptional || !item.knowsRepeaters || item.repeaters.size() > 1 ||
-        v.home != Home::Arena || problem.ops[v.op].kind != OpKind::Fusible)
-      continue;
-    auto hasRead = [&](OpId reader) {
-      if (!hasRun(reader))
-        return false;
-      const Op &op = problem.ops[reader];
-      return std::any_of(op.reads.begin(), op.reads.end(), [&](auto &read) {
-        return (read.need != Need::Inline || op.kind == OpKind::Opaque) &&
-               graph.wholeOf(read.value) == item.value;
-      });
-    };
-    if (std::any_of(item.readers.begin(), item.readers.end(), hasRead))
-      found.push_back({item.value, floor.moveNs(v.bytes),
-                       item.repeaters.empty() ? none : item.repeaters.front()});
-  }
-  return found;
+RepeatCosts TimeBound::repeatNs(const FirstRun &moment) const {
+  RepeatCosts costs;
+  costs.ops = anchorsAgain([&](OpId op) { return moment.hasRun(op); });
+  for (const Written &item : written)
+    if (item.repeaters.size() <= 1 && isWrittenAgain(item, moment))
+      costs.values.push_back(
+          {item.value, floor.moveNs(problem.values[item.value].bytes),
+           item.repeaters.empty() ? none : item.repeaters.front()});
+  return costs;
 }

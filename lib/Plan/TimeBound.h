@@ -38,6 +38,9 @@ struct Written {
   /// arithmetic between both at least, in picoseconds.
   std::vector<OpId> repeaters;
   std::vector<int64_t> repeaterPs;
+  /// If it is apart: what the kernel of each takes at least that writes it, in
+  /// nanoseconds, and how much of that its bytes take.
+  std::vector<int64_t> repeaterNs, repeaterMoveNs;
   /// Whether `repeaters` is complete.
   bool knowsRepeaters = true;
   /// No two values with this are first written by one kernel, but for the first
@@ -61,12 +64,9 @@ struct Written {
 class TimeBound {
 public:
   explicit TimeBound(const Graph &graph);
-  /// What running an anchor again after the ops of \p hasRun adds to `totalNs`
-  /// at least, per op, in nanoseconds.
-  std::vector<int64_t> repeatNs(const std::function<bool(OpId)> &hasRun) const;
-  /// What writing a value again that was written before the ops of \p hasRun
-  /// adds at least, in nanoseconds.
-  std::vector<Rewrite> rewriteNs(const std::function<bool(OpId)> &hasRun) const;
+  /// What doing something again after a moment adds to `totalNs` at least, in
+  /// nanoseconds.
+  RepeatCosts repeatNs(const FirstRun &moment) const;
   /// The least time of any kernel with an anchor, per op.
   const std::vector<int64_t> &kernelNs() const { return kernel; }
   /// No plan is faster.
@@ -121,6 +121,10 @@ private:
   int64_t epiloguePs(const std::vector<const Written *> &items) const;
   int64_t epiloguePs(OpId op, const Written &item) const;
   void addKernels();
+  void addRepeats(Written &item);
+  std::vector<int64_t>
+  anchorsAgain(const std::function<bool(OpId)> &hasRun) const;
+  bool isWrittenAgain(const Written &item, const FirstRun &moment) const;
 
   const Graph &graph;
   const Problem &problem;

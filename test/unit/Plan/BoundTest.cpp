@@ -312,6 +312,35 @@ TEST(Bound, KnowsThatAProductAndItsEpilogueAreWrittenAtOnce) {
   EXPECT_LE(ns, validate(b.problem, *plan, false).timeNs);
 }
 
+/// The first product does not fit and runs again, but then it writes at once
+/// what had to be written anyway: \p count values.
+Problem writtenBehindARepetition(int count) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix);
+  ValueId first = b.contraction({memory(x)}, matrix);
+  ValueId second = b.contraction({memory(first)}, matrix);
+  ValueId third = b.contraction({memory(second)}, matrix);
+  b.opOf(first).computePs = 5'000'000;
+  b.opOf(third).workspaceBytes = 4096;
+  std::vector<Read> operands;
+  for (int i = 0; i < count; ++i)
+    operands.push_back(memory(b.fusible({point(first), any(third)}, matrix)));
+  b.result(b.contraction(operands, matrix));
+  return b.problem;
+}
+
+TEST(Bound, KnowsThatARepetitionMayWriteWhatIsNew) {
+  for (int count : {1, 2}) {
+    Problem problem = writtenBehindARepetition(count);
+    int64_t bytes = 3 * 4096;
+    std::optional<Plan> plan = solveReference(problem, bytes, Objective::Time);
+    ASSERT_TRUE(plan);
+    int64_t ns = Bound(problem).timeNs(bytes);
+    EXPECT_LE(ns, validate(problem, *plan, false).timeNs);
+    EXPECT_GT(ns, Bound(problem).timeNs(INT64_MAX / 4));
+  }
+}
+
 /// The repetition that a tight budget needs takes a kernel's time.
 TEST(Bound, ChargesTheTimeOfRepetitions) {
   ProblemBuilder b;
