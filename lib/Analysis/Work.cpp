@@ -260,7 +260,8 @@ static int64_t lastExtent(Type type) {
 }
 
 /// Vectors are chosen as a whole where rows consist of them in the source and
-/// in the result.
+/// in the result. Where rows are too short for one, the index of each element
+/// is divided by every dimension.
 static void addSelect(Operation *op, int64_t lanes,
                       SmallVectorImpl<Work> &work) {
   auto inVectors = [&](Type type) {
@@ -269,11 +270,14 @@ static void addSelect(Operation *op, int64_t lanes,
   Type type = op->getResult(0).getType();
   bool whole = inVectors(type) && op->getNumOperands() > 0 &&
                inVectors(op->getOperand(0).getType());
-  auto shaped = dyn_cast<mlir::RankedTensorType>(type);
-  int64_t elements =
-      shaped && shaped.hasStaticShape() ? shaped.getNumElements() : 1;
+  int64_t units = 1;
+  if (auto shaped = dyn_cast<mlir::RankedTensorType>(type);
+      shaped && shaped.hasStaticShape())
+    units = saturatingProduct(
+        shaped.getNumElements(),
+        lastExtent(type) < lanes ? std::max<int64_t>(1, shaped.getRank()) : 1);
   add(work, {workTypeOf(type), whole ? WorkKind::Select : WorkKind::SelectApart,
-             elements});
+             units});
 }
 
 SmallVector<Work> ckpt::workOf(Operation *op, WorkPlace place) {

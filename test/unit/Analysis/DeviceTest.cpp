@@ -245,16 +245,20 @@ TEST_F(WorkTest, LookupsReadRowsOrElements) {
 }
 
 TEST_F(WorkTest, PadsMoveVectorsOrElements) {
-  auto pad = [&](const std::string &low, const std::string &result) {
-    return workOfLast("%a: tensor<4x16xf32>, %z: f32",
+  auto pad = [&](const std::string &source, const std::string &low,
+                 const std::string &result) {
+    return workOfLast("%a: " + source + ", %z: f32",
                       "%0 = tensor.pad %a low[" + low + "] high[" + low +
                           "] {\n^bb0(%i: index, %j: index):\ntensor.yield %z : "
-                          "f32\n} : tensor<4x16xf32> to " +
-                          result);
+                          "f32\n} : " +
+                          source + " to " + result);
   };
-  EXPECT_EQ(pad("1, 0", "tensor<6x16xf32>"), (Amounts{{"f32.select", 96}}));
-  EXPECT_EQ(pad("0, 1", "tensor<4x18xf32>"),
+  EXPECT_EQ(pad("tensor<4x16xf32>", "1, 0", "tensor<6x16xf32>"),
+            (Amounts{{"f32.select", 96}}));
+  EXPECT_EQ(pad("tensor<4x16xf32>", "0, 1", "tensor<4x18xf32>"),
             (Amounts{{"f32.select-apart", 72}}));
+  EXPECT_EQ(pad("tensor<4x8xf32>", "1, 0", "tensor<6x8xf32>"),
+            (Amounts{{"f32.select-apart", 2 * 48}}));
 }
 
 TEST_F(WorkTest, ReductionsAreCountedByDirection) {
