@@ -64,6 +64,8 @@ enum class WorkKind : uint8_t {
   /// Elements that are read or written one by one, since their neighbours lie
   /// a row apart in memory.
   Transpose,
+  /// The same of a contraction's result, in whose order they are made.
+  TransposeResult,
   /// Steps of reductions: along the contiguous dimension, and along others.
   Reduce,
   ReduceApart,

@@ -225,6 +225,21 @@ TEST_F(WorkTest, ResultsInAnotherOrderAreWrittenAlone) {
       amounts);
 }
 
+TEST_F(WorkTest, TransposedProductsAreWrittenAlone) {
+  Amounts amounts = threeOpsOn(16 * 32);
+  amounts["f32.transpose-result"] = 16 * 32;
+  EXPECT_EQ(
+      workOfLast(
+          "%l: tensor<32x8xf32>, %m: tensor<8x16xf32>, %n: tensor<32x16xf32>, "
+          "%e: tensor<16x32xf32>, %b: tensor<16xf32>",
+          "%p = linalg.matmul ins(%l, %m : tensor<32x8xf32>, tensor<8x16xf32>) "
+          "outs(%n : tensor<32x16xf32>) -> tensor<32x16xf32>\n"
+          "%a = linalg.transpose ins(%p : tensor<32x16xf32>) outs(%e : "
+          "tensor<16x32xf32>) permutation = [1, 0]\n" +
+              threeOps("16", "32", "r", "tensor<16xf32>")),
+      amounts);
+}
+
 TEST_F(WorkTest, LookupsReadRowsOrElements) {
   auto lookUp = [&](const std::string &indices) {
     return workOfLast(
