@@ -131,7 +131,7 @@ public:
   int64_t unlimitedNs = 0;
 
 private:
-  std::vector<int64_t> costsAt(const Goal &goal, const FirstRun &moment) const;
+  RepeatCosts costsAt(const Goal &goal, const FirstRun &moment) const;
   void look(std::vector<BoundCase> cases);
   void raiseMinimum(int64_t bytes, OpId anchor);
 
@@ -191,14 +191,23 @@ void BoundSearch::raiseMinimum(int64_t bytes, OpId anchor) {
   minimum = std::max(minimum, bytes);
 }
 
-/// What running ops again costs at a moment: some of the time of an anchor may
+/// What doing things again costs at a moment: some of the time of an anchor may
 /// have been charged to what was not written before.
-std::vector<int64_t> BoundSearch::costsAt(const Goal &goal,
-                                          const FirstRun &at) const {
+RepeatCosts BoundSearch::costsAt(const Goal &goal, const FirstRun &at) const {
   if (&goal == &flops || goal.costs.empty())
-    return goal.costs;
-  return scaleCosts(timeBound->repeatNs([&](OpId op) { return at.hasRun(op); }),
-                    goal.scale);
+    return {goal.costs, {}};
+  auto hasRun = [&](OpId op) { return at.hasRun(op); };
+  RepeatCosts costs;
+  costs.ops = scaleCosts(timeBound->repeatNs(hasRun), goal.scale);
+  int64_t left = capacityLimit / goal.scale;
+  for (const Rewrite &rewrite : timeBound->rewriteNs(hasRun)) {
+    if (!at.isMemoryDemanded(rewrite.value) || rewrite.cost > left)
+      continue;
+    left -= rewrite.cost;
+    costs.values.push_back(
+        {rewrite.value, rewrite.cost * goal.scale, rewrite.behind});
+  }
+  return costs;
 }
 
 /// Adds a group with a case for each of the moments.

@@ -22,24 +22,24 @@ struct Setting {
   double reserve, floorPrice, contractionWeight, readWeight, urgency;
 };
 
-/// In the order in which they run.
+/// In the order in which they run: those first that most often win.
 inline constexpr std::array<Setting, 16> walkSettings = {{
     {false, false, 0, 1.5, 8, 0.5, 0.02},
     {true, true, 0, 0.3, 8, 1, 0},
-    {false, false, 0, 1.5, 4, 0.5, -0.02},
-    {true, false, 0, 0.3, 1, 1, 0.02},
     {false, true, 0, 0.3, 8, 1, 0},
     {true, true, 0, 1.5, 4, 0.5, 0},
-    {false, false, 0, 4, 8, 0.5, 0.02},
     {true, false, 0, 4, 8, 0.5, 0},
-    {false, false, 0, 1.5, 8, 0.5, -0.02},
-    {true, true, 0.15, 4, 8, 0.5, 0},
     {false, false, 0.15, 4, 8, 0.5, 0},
-    {true, false, 0, 1.5, 4, 0.5, -0.02},
-    {false, false, 0, 6, 4, 0, 0},
-    {true, false, 0, 1.5, 8, 0.5, 0.02},
-    {false, false, 0.2, 1.5, 4, 0.5, 0},
+    {false, false, 0, 1.5, 4, 0.5, -0.02},
+    {true, false, 0, 0.3, 1, 1, 0.02},
+    {false, false, 0, 4, 8, 0.5, 0.02},
     {true, false, 0.15, 4, 8, 0, 0},
+    {false, false, 0, 1.5, 8, 0.5, -0.02},
+    {false, false, 0.2, 1.5, 4, 0.5, 0},
+    {true, false, 0, 1.5, 8, 0.5, 0.02},
+    {false, false, 0, 6, 4, 0, 0},
+    {true, true, 0.15, 4, 8, 0.5, 0},
+    {true, false, 0, 1.5, 4, 0.5, -0.02},
 }};
 
 /// Caps for the smallest plan, as shares of the plan that recomputes nothing,

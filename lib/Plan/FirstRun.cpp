@@ -9,7 +9,8 @@
 // A fusible value costs nothing to compute again, so one that is not smaller
 // than what it is computed from never needs to be kept and is no node. Values
 // that kernels need in memory are nodes always, as the operands of `t` are
-// charged to its kernel and so are free to keep.
+// charged to its kernel and so are free to keep. A view of all of a value is as
+// large and needs no node: either may stand for both.
 //
 //===----------------------------------------------------------------------===//
 
@@ -76,8 +77,9 @@ void FirstRun::findNodes() {
     for (ValueId leaf : found)
       bytes += arenaBytes(problem, leaf);
     for (ValueId value : problem.ops[op].results)
-      node[value] = graph.rooted[op] || memoryRead[value] ||
-                    bytes > arenaBytes(problem, value);
+      node[value] = (graph.rooted[op] || memoryRead[value] ||
+                     bytes > arenaBytes(problem, value)) &&
+                    graph.wholeOf(value) == value;
   }
 }
 
@@ -214,12 +216,16 @@ void FirstRun::demand(ValueId value) {
 
 void FirstRun::findDemand(OpId anchor) {
   isDemanded.assign(problem.values.size(), 0);
+  inMemory.assign(problem.values.size(), 0);
   expanded.assign(problem.ops.size(), 0);
   demanded.clear();
   for (size_t op = 0; op < problem.ops.size(); ++op)
     if (future[op] && graph.live[op] && static_cast<OpId>(op) != anchor)
-      for (const Read &read : problem.ops[op].reads)
+      for (const Read &read : problem.ops[op].reads) {
         demand(read.value);
+        if (isMemoryRead(problem.ops[op], read))
+          inMemory[graph.wholeOf(read.value)] = 1;
+      }
 }
 
 void FirstRun::enter(OpId anchor, OpId before, OpId after) {
@@ -241,51 +247,78 @@ int64_t FirstRun::demandedBytes() const {
   return sum;
 }
 
-void FirstRun::build(const std::vector<int64_t> &costs,
-                     const std::vector<Decision> &decisions) {
-  constexpr int32_t source = 0, sink = 1;
+/// What is demanded, what anchors make that may write it again, and what all of
+/// it is made from.
+void FirstRun::collectNodes(const RepeatCosts &costs) {
   nodes = demanded;
   number.assign(problem.values.size(), none);
   for (size_t i = 0; i < nodes.size(); ++i)
     number[nodes[i]] = static_cast<int32_t>(i);
+  auto enter = [&](ValueId value) {
+    if (number[value] != none)
+      return;
+    number[value] = static_cast<int32_t>(nodes.size());
+    nodes.push_back(value);
+  };
+  for (const Rewrite &rewrite : costs.values)
+    if (rewrite.behind != none)
+      enter(problem.ops[rewrite.behind].results.front());
   for (size_t i = 0; i < nodes.size(); ++i)
     for (ValueId leaf : leaves[problem.values[nodes[i]].op])
-      if (number[leaf] == none) {
-        number[leaf] = static_cast<int32_t>(nodes.size());
-        nodes.push_back(leaf);
-      }
+      enter(leaf);
+}
+
+void FirstRun::addCosts(OpId op, const RepeatCosts &costs) {
+  constexpr int32_t sink = 1;
+  if (!ancestor[op])
+    return;
+  if (graph.once[op] && hasOwnKernel(op)) {
+    cut.addArc(computed[op], sink, MinCut::infinite);
+  } else if (!costs.ops.empty() && costs.ops[op] > 0) {
+    cut.addArc(computed[op], sink, costs.ops[op]);
+    priced.push_back(op);
+  }
+}
+
+void FirstRun::build(const RepeatCosts &costs,
+                     const std::vector<Decision> &decisions) {
+  constexpr int32_t source = 0, sink = 1;
+  collectNodes(costs);
   // Ops with several results share one node "computed from here on".
   computed.assign(problem.ops.size(), none);
   int32_t count = 2 + static_cast<int32_t>(nodes.size());
-  for (ValueId value : nodes)
+  dropped.clear();
+  for (ValueId value : nodes) {
     if (int32_t &index = computed[problem.values[value].op]; index == none)
       index = count++;
+    dropped.push_back(computed[problem.values[value].op]);
+  }
+  for (const Rewrite &rewrite : costs.values)
+    dropped[number[rewrite.value]] = count++;
   cut.reset(count);
   keepArc.clear();
   priced.clear();
   price = 0;
   std::vector<char> entered(problem.ops.size(), 0);
   for (size_t i = 0; i < nodes.size(); ++i) {
-    ValueId value = nodes[i];
-    OpId op = problem.values[value].op;
+    OpId op = problem.values[nodes[i]].op;
     int32_t available = 2 + static_cast<int32_t>(i);
-    if (isDemanded[value])
+    if (isDemanded[nodes[i]])
       cut.addArc(source, available, MinCut::infinite);
-    keepArc.push_back(cut.addArc(available, computed[op], 0));
+    keepArc.push_back(cut.addArc(available, dropped[i], 0));
+    if (dropped[i] != computed[op])
+      cut.addArc(dropped[i], computed[op], MinCut::infinite);
     if (entered[op])
       continue;
     entered[op] = 1;
     for (ValueId leaf : leaves[op])
       cut.addArc(computed[op], 2 + number[leaf], MinCut::infinite);
-    if (!ancestor[op])
-      continue;
-    if (graph.once[op] && hasOwnKernel(op)) {
-      cut.addArc(computed[op], sink, MinCut::infinite);
-    } else if (!costs.empty() && costs[op] > 0) {
-      cut.addArc(computed[op], sink, costs[op]);
-      priced.push_back(op);
-    }
+    addCosts(op, costs);
   }
+  for (const Rewrite &rewrite : costs.values)
+    cut.addArc(dropped[number[rewrite.value]],
+               rewrite.behind == none ? sink : computed[rewrite.behind],
+               rewrite.cost);
   for (const Decision &decision : decisions)
     if (decision.again)
       cut.addArc(source, computed[decision.op], MinCut::infinite);
@@ -305,7 +338,7 @@ int64_t FirstRun::keptBytes() const {
   int64_t bytes = 0;
   for (size_t i = 0; i < nodes.size(); ++i)
     if (!operand[nodes[i]] && cut.onSourceSide(2 + static_cast<int32_t>(i)) &&
-        !cut.onSourceSide(computed[problem.values[nodes[i]].op]))
+        !cut.onSourceSide(dropped[i]))
       bytes += arenaBytes(problem, nodes[i]);
   return bytes;
 }

@@ -12,6 +12,22 @@ namespace ckpt::plan {
 /// Bytes of the slot of a value; 0 for what does not lie in the arena.
 int64_t arenaBytes(const Problem &problem, ValueId value);
 
+/// What writing a value again takes, unless its op is computed behind an anchor
+/// that runs again.
+struct Rewrite {
+  ValueId value;
+  int64_t cost;
+  /// `none`: no anchor leads to it.
+  OpId behind;
+};
+
+/// What doing things again costs; empty: only what may not repeat costs.
+struct RepeatCosts {
+  /// Per op: what running it again costs.
+  std::vector<int64_t> ops;
+  std::vector<Rewrite> values;
+};
+
 /// The moment when the kernel of one anchor first runs, and its network; built
 /// anew for each anchor.
 class FirstRun {
@@ -36,10 +52,12 @@ public:
   int64_t aloneBytes() const { return alone; }
   /// Bytes of all values that may have to be kept.
   int64_t demandedBytes() const;
-  /// Value of the minimum cut, where running an op again costs \p costs (per
-  /// op; empty: only what may not repeat costs) and plans obey \p decisions.
+  /// Whether something to come needs \p value in memory, or a view of all of
+  /// it.
+  bool isMemoryDemanded(ValueId value) const { return inMemory[value]; }
+  /// Value of the minimum cut, where plans pay \p costs and obey \p decisions.
   /// Prices must rise from call to call after `build`.
-  void build(const std::vector<int64_t> &costs,
+  void build(const RepeatCosts &costs,
              const std::vector<Decision> &decisions = {});
   int64_t solve(int64_t price);
   /// Bytes that the last cut keeps at a price, and the ops whose running again
@@ -60,6 +78,8 @@ private:
   bool mayReadArena(ValueId value) const;
   void findDemand(OpId anchor);
   void demand(ValueId value);
+  void collectNodes(const RepeatCosts &costs);
+  void addCosts(OpId op, const RepeatCosts &costs);
 
   const Graph &graph;
   const Problem &problem;
@@ -71,10 +91,13 @@ private:
   std::vector<char> future, ancestor, far;
   std::vector<char> operand;    // per value: free to keep
   std::vector<char> isDemanded; // per value
+  std::vector<char> inMemory;   // per value: see `isMemoryDemanded`
   std::vector<char> expanded;   // per op
   std::vector<ValueId> demanded, nodes;
   std::vector<int32_t> number; // per value
   std::vector<int32_t> keepArc;
+  /// Per place in `nodes`: the node "not kept".
+  std::vector<int32_t> dropped;
   /// Per op: its node in the network, or `none`.
   std::vector<int32_t> computed;
   /// Ops that cost something in the network.

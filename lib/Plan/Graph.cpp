@@ -63,6 +63,21 @@ void Graph::findLate() {
   }
 }
 
+ValueId Graph::wholeOf(ValueId value) const {
+  while (isView(value)) {
+    const Read &read = problem.ops[problem.values[value].op].reads.front();
+    const Value &shown = problem.values[value];
+    const Value &from = problem.values[read.value];
+    bool isWhole =
+        read.access == Access::Reshape || read.access == Access::Permute;
+    if (!isWhole || shown.bytes != from.bytes || shown.home != Home::Arena ||
+        from.home != Home::Arena || rooted[shown.op])
+      break;
+    value = read.value;
+  }
+  return value;
+}
+
 ValueId Graph::memoryTarget(const Read &read) const {
   ValueId value = read.value;
   while (isView(value) && !node[value])

@@ -74,6 +74,9 @@ struct Graph {
   bool isFree(ValueId value) const {
     return problem.values[value].home == Home::Argument;
   }
+  /// The value whose place \p value takes where both lie in the arena: that of
+  /// which it shows all, maybe in another order; or itself.
+  ValueId wholeOf(ValueId value) const;
   /// The value that has to stand in memory for \p read, or `none` if it is an
   /// argument (seen through views).
   ValueId memoryTarget(const Read &read) const;

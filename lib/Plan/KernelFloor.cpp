@@ -21,8 +21,10 @@ static constexpr int64_t mostBytes = int64_t{1} << 44;
 
 __extension__ typedef __int128 Wide;
 
-static Need needOf(const Op &op, const Read &read) {
-  return op.kind == OpKind::Opaque ? Need::Contiguous : read.need;
+/// Whether an anchor needs \p read in memory.
+static bool isOperand(const Op &op, const Read &read) {
+  return isAnchor(op) &&
+         (read.need != Need::Inline || op.kind == OpKind::Opaque);
 }
 
 KernelFloor::KernelFloor(const Graph &graph)
@@ -61,7 +63,7 @@ int64_t KernelFloor::operandBytes(OpId anchor) {
   };
   const Op &op = problem.ops[anchor];
   for (const Read &read : op.reads)
-    if (needOf(op, read) != Need::Inline)
+    if (isOperand(op, read))
       touch(read.value, problem.values[read.value].bytes);
   int64_t sum = 0;
   while (!touched.empty()) {
@@ -112,7 +114,7 @@ int64_t KernelFloor::buildAndRun(OpId anchor, size_t roots) {
                         ? problem.values[op.results.front()].bytes
                         : MinCut::infinite;
     for (const Read &read : op.reads) {
-      if (needOf(op, read) != Need::Inline || counted[read.value])
+      if (isOperand(op, read) || counted[read.value])
         continue;
       int32_t arc = cut.addArc(firstOp + static_cast<int32_t>(i),
                                2 + 2 * number[read.value], shown);
@@ -139,41 +141,37 @@ int64_t KernelFloor::buildAndRun(OpId anchor, size_t roots) {
   return cut.run(source, sink);
 }
 
-ValueId KernelFloor::wholeOf(ValueId value) const {
-  while (graph.isView(value)) {
-    const Read &read = problem.ops[problem.values[value].op].reads.front();
-    bool isWhole =
-        (read.access == Access::Reshape || read.access == Access::Permute) &&
-        problem.values[read.value].bytes == problem.values[value].bytes;
-    if (!isWhole)
-      break;
-    value = read.value;
-  }
-  return value;
-}
-
-/// A view of all of a value counts as that value: it is as large, so that the
-/// cut may always go through the value instead.
+/// Raises what the cut goes through until it stays, so that values close to the
+/// outputs are used first. A view of all of a value counts as that value: it is
+/// as large, so that the cut may always go through the value instead.
 void KernelFloor::raise(const Extra &extra, Reads &reads) {
-  std::vector<size_t> raised;
   for (auto [view, arc] : shownArcs)
-    if (ValueId whole = wholeOf(view); whole != view && extra(whole) > 0)
+    if (ValueId whole = graph.wholeOf(view); whole != view && extra(whole) > 0)
       cut.raise(arc, MinCut::infinite);
+  std::vector<int64_t> more(values.size(), 0);
   for (size_t i = 0; i < values.size(); ++i) {
     if (arcOf[i] == none)
       continue;
-    ValueId whole = wholeOf(values[i]);
-    int64_t more = extra(whole);
-    if (more <= 0)
-      continue;
-    bool isView = whole != values[i];
-    cut.raise(arcOf[i], isView ? MinCut::infinite : std::min(more, mostBytes));
-    if (!isView)
-      raised.push_back(i);
+    ValueId whole = graph.wholeOf(values[i]);
+    if (whole == values[i])
+      more[i] = std::min(extra(whole), mostBytes);
+    else if (extra(whole) > 0)
+      cut.raise(arcOf[i], MinCut::infinite);
   }
-  if (raised.empty())
-    return;
-  reads.raised = cut.run(0, 1);
+  std::vector<size_t> raised;
+  for (bool changed = true; changed;) {
+    reads.raised = cut.run(0, 1);
+    changed = false;
+    for (size_t i = 0; i < values.size(); ++i) {
+      int32_t in = 2 + 2 * static_cast<int32_t>(i);
+      if (more[i] <= 0 || !cut.onSourceSide(in) || cut.onSourceSide(in + 1))
+        continue;
+      cut.raise(arcOf[i], more[i]);
+      more[i] = 0;
+      raised.push_back(i);
+      changed = true;
+    }
+  }
   for (size_t i : raised) {
     int64_t bytes = std::min(problem.values[values[i]].bytes, mostBytes);
     if (int64_t used = cut.flowOn(arcOf[i]) - bytes; used > 0)
@@ -193,7 +191,7 @@ KernelFloor::Reads KernelFloor::read(OpId anchor,
   for (size_t i = 0; i < expanded.size() && i < mostOps; ++i) {
     const Op &op = problem.ops[expanded[i]];
     for (const Read &read : op.reads) {
-      if (needOf(op, read) != Need::Inline || counted[read.value])
+      if (isOperand(op, read) || counted[read.value])
         continue;
       nodeOf(read.value);
       OpId producer = problem.values[read.value].op;

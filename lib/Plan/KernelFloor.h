@@ -31,8 +31,6 @@ public:
   };
   Reads read(OpId anchor, const std::vector<ValueId> &outputs,
              const Extra &extra);
-  /// The value of which \p value shows all in another order, or itself.
-  ValueId wholeOf(ValueId value) const;
   /// Time of a kernel that moves \p bytes and computes for \p computePs.
   int64_t timeNs(int64_t computePs, int64_t bytes) const;
   /// Time to move \p bytes, rounded down: what they add to some kernel.

@@ -15,9 +15,9 @@
 using namespace ckpt::plan;
 
 MomentTree::MomentTree(const FirstRun &prototype, const BoundCase &at,
-                       std::vector<int64_t> opCosts, int64_t budgetBytes,
+                       RepeatCosts repeatCosts, int64_t budgetBytes,
                        int64_t highestPrice)
-    : moment(prototype), costs(std::move(opCosts)),
+    : moment(prototype), costs(std::move(repeatCosts)),
       room((moment.enter(at.anchor, at.before, at.after),
             Wide(budgetBytes) - Wide(moment.kernelBytes()))),
       highestPrice(highestPrice) {
@@ -81,7 +81,7 @@ OpId MomentTree::chooseOp(const Labels &large, const Labels &small) const {
                                 std::back_inserter(differ));
   OpId best = none;
   for (OpId op : differ)
-    if (best == none || costs[op] > costs[best])
+    if (best == none || costs.ops[op] > costs.ops[best])
       best = op;
   return best;
 }

@@ -15,11 +15,10 @@ __extension__ typedef __int128 Wide;
 /// cut that proves it.
 class MomentTree {
 public:
-  /// \p at names the moment and a price to start with; running ops again costs
+  /// \p at names the moment and a price to start with; doing things again costs
   /// \p costs. No price is above \p highestPrice.
-  MomentTree(const FirstRun &prototype, const BoundCase &at,
-             std::vector<int64_t> costs, int64_t budgetBytes,
-             int64_t highestPrice);
+  MomentTree(const FirstRun &prototype, const BoundCase &at, RepeatCosts costs,
+             int64_t budgetBytes, int64_t highestPrice);
 
   /// What every plan of the moment pays for running ops again, at least.
   Wide value() const;
@@ -48,7 +47,7 @@ private:
   size_t weakest() const;
 
   FirstRun moment;
-  const std::vector<int64_t> costs;
+  const RepeatCosts costs;
   const Wide room;
   const int64_t highestPrice;
   std::vector<Leaf> leaves;

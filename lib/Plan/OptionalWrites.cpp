@@ -65,20 +65,20 @@ void TimeBound::spread(OpId anchor, ValueId reader, bool isGuess,
 }
 
 /// What first writing each value takes, if nothing else is charged to that
-/// kernel; 0 for what is no optional value. What has to be written as a view of
-/// all of it costs nothing more.
+/// kernel and all that it is computed from has to be paid for as well; 0 for
+/// what is no optional value.
 std::vector<int64_t> TimeBound::guessBudgets() {
-  std::vector<char> isCharged(problem.values.size(), 0);
-  for (const Written &item : written)
-    isCharged[floor.wholeOf(item.value)] = 1;
   std::vector<int64_t> ns(problem.values.size(), 0);
   for (size_t value = 0; value < ns.size(); ++value) {
     const Value &v = problem.values[value];
-    if (v.op != none && problem.ops[v.op].kind == OpKind::Fusible &&
-        graph.live[v.op] && !isCharged[value] && v.home == Home::Arena &&
-        v.bytes > 0)
-      ns[value] = floor.timeNs(
-          0, v.bytes + floor.readBytes(none, {static_cast<ValueId>(value)}));
+    if (v.op == none || problem.ops[v.op].kind != OpKind::Fusible ||
+        !graph.live[v.op] || writtenIndex[value] != none ||
+        v.home != Home::Arena || v.bytes == 0)
+      continue;
+    KernelFloor::Reads reads =
+        floor.read(none, {static_cast<ValueId>(value)},
+                   [&](ValueId read) { return bytesIn(problem, ns[read]); });
+    ns[value] = floor.timeNs(0, v.bytes + reads.raised);
   }
   return ns;
 }
@@ -86,12 +86,16 @@ std::vector<int64_t> TimeBound::guessBudgets() {
 /// Finds the values that readers would rather have in memory. Too many rather
 /// than too few: which kernel can write them is not known yet.
 void TimeBound::findOptional() {
+  // Every reader is a maximum flow, several times.
+  constexpr size_t mostOps = 8000;
+  if (problem.ops.size() > mostOps)
+    return;
   std::vector<int64_t> left = guessBudgets();
   std::vector<std::vector<Share>> shares(problem.values.size());
   auto spreadTo = [&](OpId anchor, ValueId reader) {
     spread(anchor, reader, true, left, [&](ValueId value, int64_t bytes) {
       left[value] -= nsOf(problem, bytes);
-      shares[value].push_back({anchor, reader, bytes});
+      shares[value].push_back({value, anchor, reader, bytes});
     });
   };
   for (size_t op = 0; op < problem.ops.size(); ++op)
@@ -100,50 +104,51 @@ void TimeBound::findOptional() {
   for (const Written &item : written)
     if (!isAnchor(problem.ops[problem.values[item.value].op]))
       spreadTo(none, item.value);
+  for (size_t value = shares.size(); value-- > 0;)
+    if (!shares[value].empty())
+      spreadTo(none, static_cast<ValueId>(value));
   for (size_t value = 0; value < shares.size(); ++value) {
     if (shares[value].empty())
       continue;
     const Value &v = problem.values[value];
     writtenIndex[value] = static_cast<int32_t>(written.size());
-    written.push_back({static_cast<ValueId>(value),
-                       v.bytes,
-                       v.bytes,
-                       v.elements,
-                       {},
-                       {},
-                       {},
-                       {},
-                       true,
-                       false,
-                       0,
-                       true,
-                       std::move(shares[value]),
-                       0});
+    Written item;
+    item.value = static_cast<ValueId>(value);
+    item.bytes = item.epilogueBytes = v.bytes;
+    item.epilogueElements = v.elements;
+    item.isOptional = true;
+    item.shares = std::move(shares[value]);
+    written.push_back(std::move(item));
   }
 }
 
-/// Leaves out readers that \p isLost says are none.
-static void eraseShares(Written &item,
-                        const std::function<bool(const Share &)> &isLost) {
-  item.shares.erase(
-      std::remove_if(item.shares.begin(), item.shares.end(), isLost),
-      item.shares.end());
+/// Leaves out readers without a kernel of their own, as \p hasKernel says of
+/// values.
+void TimeBound::eraseShares(
+    Written &item, const std::function<bool(const Written &)> &hasKernel) {
+  item.shares.erase(std::remove_if(item.shares.begin(), item.shares.end(),
+                                   [&](const Share &share) {
+                                     if (share.anchor != none)
+                                       return false;
+                                     const Written &reader =
+                                         written[writtenIndex[share.written]];
+                                     return reader.isSuperfluous() ||
+                                            !hasKernel(reader);
+                                   }),
+                    item.shares.end());
 }
 
 /// Leaves out what cannot be judged, and readers that the first kernel of an
-/// anchor may write.
+/// anchor may write. Readers come last in the program.
 void TimeBound::limitShares() {
   std::vector<size_t> choices(problem.ops.size(), 0);
   for (const Written &item : written)
     if (!item.isOptional && item.writers.size() == 1)
       ++choices[item.writers.front()];
-  for (Written &item : written) {
-    if (!item.isOptional)
-      continue;
-    eraseShares(item, [&](const Share &share) {
-      return share.anchor == none &&
-             !written[writtenIndex[share.written]].writers.empty();
-    });
+  for (size_t i = written.size(); i-- > 0 && written[i].isOptional;) {
+    Written &item = written[i];
+    eraseShares(item,
+                [](const Written &reader) { return reader.writers.empty(); });
     if (item.writers.size() > 1 || !item.knowsRepeaters ||
         (item.writers.size() == 1 &&
          choices[item.writers.front()]++ >= mostChoices))
@@ -178,11 +183,8 @@ void TimeBound::findSharing() {
 /// Sets what first writing optional values takes. Readers that have no kernel
 /// of their own are left out.
 void TimeBound::addOptional() {
-  for (Written &item : written)
-    eraseShares(item, [&](const Share &share) {
-      return share.anchor == none &&
-             !written[writtenIndex[share.written]].apart;
-    });
+  for (size_t i = written.size(); i-- > 0;)
+    eraseShares(written[i], [](const Written &reader) { return reader.apart; });
   findSharing();
   for (Written &item : written) {
     if (item.shares.empty())
@@ -193,30 +195,59 @@ void TimeBound::addOptional() {
   }
 }
 
+/// Hands out what is left of the first writing of optional values to one
+/// reader, instead of what it had.
+void TimeBound::shareAmong(OpId anchor, ValueId reader,
+                           const std::vector<Share *> &shares,
+                           std::vector<int64_t> &left) {
+  std::vector<int64_t> budget(problem.values.size(), 0);
+  std::map<ValueId, Share *> shareOf;
+  for (Share *share : shares) {
+    int64_t ns = nsOf(problem, share->bytes);
+    left[share->read] += ns;
+    written[writtenIndex[share->read]].creditNs -= ns;
+    share->bytes = 0;
+    shareOf[share->read] = share;
+    budget[share->read] = left[share->read];
+  }
+  spread(anchor, reader, false, budget, [&](ValueId value, int64_t bytes) {
+    int64_t ns = nsOf(problem, bytes);
+    shareOf[value]->bytes = bytes;
+    left[value] -= ns;
+    written[writtenIndex[value]].creditNs += ns;
+  });
+}
+
 /// Hands out what first writing each optional value takes to those who read it,
-/// reader by reader.
+/// reader by reader. What other optional values leave is for the first writing
+/// of those computed from them, which then takes more.
 void TimeBound::shareWrites() {
   addOptional();
-  std::map<std::pair<OpId, ValueId>, std::map<ValueId, Share *>> readers;
+  std::map<std::pair<OpId, ValueId>, std::vector<Share *>> readers;
   std::vector<int64_t> left(problem.values.size(), 0);
   for (Written &item : written)
     for (Share &share : item.shares) {
-      readers[{share.anchor, share.written}][item.value] = &share;
+      readers[{share.anchor, share.written}].push_back(&share);
       share.bytes = 0;
       left[item.value] = item.elsewhereNs;
     }
-  for (auto &[reader, shares] : readers) {
-    std::vector<int64_t> budget(problem.values.size(), 0);
-    for (auto [value, share] : shares)
-      budget[value] = left[value];
-    spread(reader.first, reader.second, false, budget,
-           [&, &shares = shares](ValueId value, int64_t bytes) {
-             int64_t ns = nsOf(problem, bytes);
-             shares[value]->bytes = bytes;
-             left[value] -= ns;
-             written[writtenIndex[value]].creditNs += ns;
-           });
-  }
+  auto shareWith = [&](bool isOptional) {
+    for (auto &[reader, shares] : readers) {
+      auto [anchor, value] = reader;
+      if (isOptional !=
+          (anchor == none && written[writtenIndex[value]].isOptional))
+        continue;
+      shareAmong(anchor, value, shares, left);
+      if (!isOptional)
+        continue;
+      Written &item = written[writtenIndex[value]];
+      int64_t ns = elsewhere(item, value);
+      left[value] += ns - item.elsewhereNs;
+      item.elsewhereNs = ns;
+    }
+  };
+  for (bool isOptional : {false, true, false})
+    shareWith(isOptional);
   for (Written &item : written)
     if (item.creditNs == 0)
       item.shares.clear();

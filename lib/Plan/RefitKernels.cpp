@@ -49,7 +49,11 @@ private:
   std::vector<size_t> readersOf(const Instance &instance) const;
   Change share(ValueId value, size_t first) const;
   bool reduce(Kernel &kernel, ValueId value, int64_t &ns) const;
-  bool tryChange(const Change &change);
+  std::vector<const Change *>
+  compatible(const std::vector<Change> &changes) const;
+  Plan apply(const std::vector<const Change *> &changes) const;
+  void extend(std::vector<const Change *> &accepted,
+              const std::vector<const Change *> &more, int &tries);
   int64_t timeOf(const Kernel &kernel) const {
     const KernelInfo &info = kernels.get(kernel);
     return info.error.empty() ? info.timeNs : -1;
@@ -60,6 +64,8 @@ private:
   const int64_t allowedBytes;
   mutable KernelCache kernels;
   Verdict verdict;
+  /// Of the plan with what is accepted in a round.
+  int64_t bestNs = 0;
   /// Per kernel.
   std::vector<const KernelInfo *> infos;
   /// Per value: kernels that compute it inside and do not write it; and those
@@ -222,45 +228,93 @@ std::vector<Refit::Change> Refit::findChanges() const {
   return changes;
 }
 
-bool Refit::tryChange(const Change &change) {
-  Plan changed;
-  std::vector<Kernel> list = plan.kernels;
-  for (const auto &[index, kernel] : change.replaced)
-    list[index] = kernel;
-  for (size_t k = 0; k < list.size(); ++k) {
-    if (change.added && k == change.at)
-      changed.kernels.push_back(*change.added);
-    if (!change.dropped || *change.dropped != k)
-      changed.kernels.push_back(std::move(list[k]));
+/// The largest set from the start of the list in which no kernel is changed
+/// twice.
+std::vector<const Refit::Change *>
+Refit::compatible(const std::vector<Change> &changes) const {
+  // What saves less than this part of the time is left alone.
+  constexpr int64_t worthTrying = 100000;
+  std::vector<char> isTouched(plan.kernels.size(), 0);
+  std::vector<const Change *> chosen;
+  for (const Change &change : changes) {
+    if (change.savedNs < verdict.timeNs / worthTrying)
+      break;
+    bool isFree = !change.dropped || !isTouched[*change.dropped];
+    for (const auto &[index, kernel] : change.replaced)
+      isFree &= !isTouched[index];
+    if (!isFree)
+      continue;
+    if (change.dropped)
+      isTouched[*change.dropped] = 1;
+    for (const auto &[index, kernel] : change.replaced)
+      isTouched[index] = 1;
+    chosen.push_back(&change);
   }
-  removeDeadOutputs(problem, changed);
-  Verdict next = validate(problem, changed, false, kernels);
-  if (!next.error.empty() || next.timeNs >= verdict.timeNs ||
-      next.livePeakBytes > std::max(allowedBytes, verdict.livePeakBytes))
-    return false;
-  plan = std::move(changed);
-  verdict = std::move(next);
-  return true;
+  return chosen;
 }
 
-/// Numbers of kernels hold until the first change that succeeds.
+Plan Refit::apply(const std::vector<const Change *> &changes) const {
+  std::vector<const Kernel *> list;
+  for (const Kernel &kernel : plan.kernels)
+    list.push_back(&kernel);
+  std::vector<std::vector<const Kernel *>> added(list.size());
+  for (const Change *change : changes) {
+    for (const auto &[index, kernel] : change->replaced)
+      list[index] = &kernel;
+    if (change->dropped)
+      list[*change->dropped] = nullptr;
+    if (change->added)
+      added[change->at].push_back(&*change->added);
+  }
+  Plan changed;
+  for (size_t k = 0; k < list.size(); ++k) {
+    for (const Kernel *kernel : added[k])
+      changed.kernels.push_back(*kernel);
+    if (list[k])
+      changed.kernels.push_back(*list[k]);
+  }
+  removeDeadOutputs(problem, changed);
+  return changed;
+}
+
+/// Adds \p more to \p accepted, all or by halves, as far as the simulator
+/// agrees and \p tries last.
+void Refit::extend(std::vector<const Change *> &accepted,
+                   const std::vector<const Change *> &more, int &tries) {
+  if (more.empty() || tries-- <= 0)
+    return;
+  std::vector<const Change *> all = accepted;
+  all.insert(all.end(), more.begin(), more.end());
+  Plan changed = apply(all);
+  Verdict next = validate(problem, changed, false, kernels);
+  if (next.error.empty() && next.timeNs < bestNs &&
+      next.livePeakBytes <= std::max(allowedBytes, verdict.livePeakBytes)) {
+    bestNs = next.timeNs;
+    accepted = std::move(all);
+    return;
+  }
+  if (more.size() == 1)
+    return;
+  auto middle = more.begin() + static_cast<std::ptrdiff_t>(more.size() / 2);
+  extend(accepted, {more.begin(), middle}, tries);
+  extend(accepted, {middle, more.end()}, tries);
+}
+
+/// Numbers of kernels hold until the changes of a round are made.
 bool Refit::run() {
-  constexpr int mostRounds = 40, mostTries = 12;
-  // What saves less than this part of the time is left alone.
-  constexpr int64_t worthTrying = 5000;
+  constexpr int mostRounds = 40, mostTries = 60;
   bool any = false;
   for (int round = 0; round < mostRounds && verdict.error.empty(); ++round) {
     measure();
     std::vector<Change> changes = findChanges();
-    bool changed = false;
-    int tries = 0;
-    for (const Change &change : changes) {
-      if (change.savedNs < verdict.timeNs / worthTrying ||
-          ++tries > mostTries || (changed = tryChange(change)))
-        break;
-    }
-    if (!changed)
+    std::vector<const Change *> accepted;
+    int tries = mostTries;
+    bestNs = verdict.timeNs;
+    extend(accepted, compatible(changes), tries);
+    if (accepted.empty())
       break;
+    plan = apply(accepted);
+    verdict = validate(problem, plan, false, kernels);
     any = true;
   }
   return any;

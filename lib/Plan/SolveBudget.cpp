@@ -233,8 +233,10 @@ void BudgetSearch::runRounds() {
   bool isFixed = hasFixedKernels(problem);
   if (!isFixed)
     runAttempts({&attempts[0], &attempts[1]});
-  if (tryUnlimited() || searchFixedKernels())
+  if (tryUnlimited() || searchFixedKernels()) {
+    refit();
     return;
+  }
   if (isFixed)
     runAttempts({&attempts[0], &attempts[1]});
   runRound(0);

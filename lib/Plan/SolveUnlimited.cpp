@@ -8,6 +8,7 @@
 
 #include "FirstPlan.h"
 #include "PostPasses.h"
+#include "RefitKernels.h"
 #include "Search.h"
 
 using namespace ckpt::plan;
@@ -96,6 +97,8 @@ Solution ckpt::plan::solveUnlimited(const Problem &problem,
   if (!draft.usable()) {
     Rolling rolling(graph);
     draft = draftUnlimited(rolling, graph, options, unlimited);
+    if (options.fusion && refitKernels(problem, draft.plan, unlimited))
+      draft.verdict = improve(problem, draft.plan, unlimited);
   }
   return placeSlots(problem, std::move(draft), 0);
 }

@@ -70,32 +70,38 @@ int64_t TimeBound::elsewhere(const Written &item, ValueId reader) {
     extra = extraFor(none, reader);
   int64_t ns = floor.timeNs(
       0, item.bytes + floor.read(none, {item.value}, extra).raised);
-  for (OpId anchor : item.repeaters) {
+  for (size_t i = 0; i < item.repeaters.size(); ++i) {
+    OpId anchor = item.repeaters[i];
     int64_t moved =
         item.epilogueBytes + floor.read(anchor, {item.value}, extra).raised;
-    int64_t alone = floor.timeNs(problem.ops[anchor].computePs, moved);
+    int64_t alone =
+        floor.timeNs(problem.ops[anchor].computePs + item.repeaterPs[i], moved);
     ns = std::min(
         ns, std::max(floor.timeNs(0, moved), alone - nextToNs(anchor, item)));
   }
   return ns;
 }
 
-/// Arithmetic between an anchor and what its first kernel writes: each op makes
-/// at least the elements that one output has.
+/// Arithmetic of an op between an anchor and \p item: it makes at least as many
+/// elements.
+int64_t TimeBound::epiloguePs(OpId id, const Written &item) const {
+  const Op &op = problem.ops[id];
+  int64_t elements = 1;
+  for (ValueId result : op.results)
+    elements = std::max(elements, problem.values[result].elements);
+  return static_cast<int64_t>(Wide(op.computePs) *
+                              std::min(item.epilogueElements, elements) /
+                              elements);
+}
+
+/// Arithmetic between an anchor and what its first kernel writes.
 int64_t TimeBound::epiloguePs(const std::vector<const Written *> &items) const {
   std::map<OpId, int64_t> perOp;
   for (const Written *item : items)
-    for (OpId id : item->epilogue) {
-      const Op &op = problem.ops[id];
-      int64_t elements = 1;
-      for (ValueId result : op.results)
-        elements = std::max(elements, problem.values[result].elements);
-      Wide ps = Wide(op.computePs) *
-                std::min(item->epilogueElements, elements) / elements;
-      perOp[id] = std::max(perOp[id], static_cast<int64_t>(ps));
-    }
+    for (OpId op : item->epilogue)
+      perOp[op] = std::max(perOp[op], epiloguePs(op, *item));
   int64_t sum = 0;
-  for (auto [id, ps] : perOp)
+  for (auto [op, ps] : perOp)
     sum += std::min(ps, INT64_MAX / 64 - sum);
   return sum;
 }
@@ -199,4 +205,30 @@ TimeBound::repeatNs(const std::function<bool(OpId)> &hasRun) const {
   for (size_t op = 0; op < ns.size(); ++op)
     ns[op] = std::max<int64_t>(0, ns[op] - apart[op]);
   return ns;
+}
+
+/// A kernel without an anchor pays for all bytes that it writes. Behind an
+/// anchor that runs again they may cost nothing more.
+std::vector<Rewrite>
+TimeBound::rewriteNs(const std::function<bool(OpId)> &hasRun) const {
+  std::vector<Rewrite> found;
+  for (const Written &item : written) {
+    const Value &v = problem.values[item.value];
+    if (item.isOptional || !item.knowsRepeaters || item.repeaters.size() > 1 ||
+        v.home != Home::Arena || problem.ops[v.op].kind != OpKind::Fusible)
+      continue;
+    auto hasRead = [&](OpId reader) {
+      if (!hasRun(reader))
+        return false;
+      const Op &op = problem.ops[reader];
+      return std::any_of(op.reads.begin(), op.reads.end(), [&](auto &read) {
+        return (read.need != Need::Inline || op.kind == OpKind::Opaque) &&
+               graph.wholeOf(read.value) == item.value;
+      });
+    };
+    if (std::any_of(item.readers.begin(), item.readers.end(), hasRead))
+      found.push_back({item.value, floor.moveNs(v.bytes),
+                       item.repeaters.empty() ? none : item.repeaters.front()});
+  }
+  return found;
 }

@@ -3,7 +3,7 @@
 #ifndef CKPT_LIB_PLAN_TIMEBOUND_H
 #define CKPT_LIB_PLAN_TIMEBOUND_H
 
-#include "Graph.h"
+#include "FirstRun.h"
 #include "KernelFloor.h"
 
 #include <functional>
@@ -12,6 +12,7 @@ namespace ckpt::plan {
 
 /// What reading a value counts in one kernel on top of its bytes.
 struct Share {
+  ValueId read;
   /// The first kernel of an anchor; or `none`, and the first that writes a
   /// value.
   OpId anchor;
@@ -22,30 +23,32 @@ struct Share {
 /// A value that every plan writes to memory, itself or as views of it; or that
 /// a plan may write, so that others need not compute it.
 struct Written {
-  ValueId value;
+  ValueId value = none;
   /// The fewest bytes that serve everybody who needs it in memory.
-  int64_t bytes;
+  int64_t bytes = 0;
   /// The fewest that a kernel with an anchor writes of it.
-  int64_t epilogueBytes, epilogueElements;
+  int64_t epilogueBytes = 0, epilogueElements = 0;
   /// Ops that read it, or a view of it, from memory.
   std::vector<OpId> readers;
   /// Anchors whose first kernels can write it.
   std::vector<OpId> writers;
   /// The ops between the first of `writers` and it, in its first kernel.
   std::vector<OpId> epilogue;
-  /// Anchors whose kernels can write it when they run again.
+  /// Anchors whose kernels can write it when they run again, and for each the
+  /// arithmetic between both at least, in picoseconds.
   std::vector<OpId> repeaters;
+  std::vector<int64_t> repeaterPs;
   /// Whether `repeaters` is complete.
-  bool knowsRepeaters;
+  bool knowsRepeaters = true;
   /// No two values with this are first written by one kernel, but for the first
   /// kernels of anchors.
-  bool apart;
+  bool apart = false;
   /// What a kernel that is no first kernel of an anchor takes for it at least.
-  int64_t elsewhereNs;
+  int64_t elsewhereNs = 0;
   /// Whether a plan need not write it. Then kernels that read it count some
   /// bytes more, which take `creditNs` in all: no more than its first writing.
   bool isOptional = false;
-  std::vector<Share> shares = {};
+  std::vector<Share> shares;
   int64_t creditNs = 0;
 
   /// Whether nothing follows from it.
@@ -61,6 +64,9 @@ public:
   /// What running an anchor again after the ops of \p hasRun adds to `totalNs`
   /// at least, per op, in nanoseconds.
   std::vector<int64_t> repeatNs(const std::function<bool(OpId)> &hasRun) const;
+  /// What writing a value again that was written before the ops of \p hasRun
+  /// adds at least, in nanoseconds.
+  std::vector<Rewrite> rewriteNs(const std::function<bool(OpId)> &hasRun) const;
   /// The least time of any kernel with an anchor, per op.
   const std::vector<int64_t> &kernelNs() const { return kernel; }
   /// No plan is faster.
@@ -81,6 +87,9 @@ private:
   void numberEvents();
   void findBefore();
   void enterRead(OpId op, const Read &read);
+  std::vector<int64_t> gainsApart();
+  std::vector<size_t> takeApart(std::vector<size_t> chosen,
+                                const std::vector<size_t> &order);
   void chooseApart();
   bool waits(const Written &later, const Written &earlier) const;
   bool areApart(const Written &left, const Written &right) const;
@@ -88,9 +97,14 @@ private:
 
   // OptionalWrites.cpp
   void findOptional();
+  void eraseShares(Written &item,
+                   const std::function<bool(const Written &)> &hasKernel);
   void limitShares();
   std::vector<int64_t> guessBudgets();
   void addOptional();
+  void shareAmong(OpId anchor, ValueId reader,
+                  const std::vector<Share *> &shares,
+                  std::vector<int64_t> &left);
   void shareWrites();
   void findSharing();
   void spread(OpId anchor, ValueId written, bool isGuess,
@@ -105,6 +119,7 @@ private:
   int64_t elsewhere(const Written &item, ValueId reader);
   int64_t cheapest(OpId anchor, const std::vector<const Written *> &mine);
   int64_t epiloguePs(const std::vector<const Written *> &items) const;
+  int64_t epiloguePs(OpId op, const Written &item) const;
   void addKernels();
 
   const Graph &graph;

@@ -9,9 +9,15 @@
 #include "TimeBound.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <map>
+#include <numeric>
 
 using namespace ckpt::plan;
+
+/// Sums of 64-bit figures.
+__extension__ typedef __int128 Wide;
 
 /// Whether \p op reads \p value only element by element.
 bool TimeBound::isOneToOne(OpId op, ValueId value) const {
@@ -52,20 +58,16 @@ void TimeBound::findWritten() {
           smallest[value] = std::min(smallest[value], smallest[view]);
           fewest[value] = std::min(fewest[value], fewest[view]);
         }
-      if (!isResult && graph.isView(value))
+      if (!isResult && graph.isView(value)) {
         throughViews[problem.ops[op].reads.front().value] += bytes;
-      else if (bytes > 0)
-        written.push_back({value,
-                           bytes,
-                           isResult ? v.bytes : smallest[value],
-                           isResult ? v.elements : fewest[value],
-                           {},
-                           {},
-                           {},
-                           {},
-                           true,
-                           false,
-                           0});
+      } else if (bytes > 0) {
+        Written item;
+        item.value = value;
+        item.bytes = bytes;
+        item.epilogueBytes = isResult ? v.bytes : smallest[value];
+        item.epilogueElements = isResult ? v.elements : fewest[value];
+        written.push_back(std::move(item));
+      }
     }
   }
   std::reverse(written.begin(), written.end());
@@ -160,34 +162,40 @@ void TimeBound::findEpilogue(Written &item) {
       enter(read.value);
 }
 
-/// Walks back from a value to the anchors behind which it can be computed.
+/// Walks back from a value to the anchors behind which it can be computed: a
+/// kernel that writes it holds all ops of one way at least.
 void TimeBound::findRepeaters(Written &item) {
   constexpr size_t most = 1024;
-  std::vector<ValueId> reached = {item.value};
-  isReached[item.value] = 1;
-  for (size_t i = 0; i < reached.size() && reached.size() < most; ++i) {
-    OpId op = problem.values[reached[i]].op;
+  // Latest ops first, so that all ways to one are known.
+  std::map<OpId, int64_t, std::greater<>> reached;
+  size_t count = 0;
+  auto enter = [&](ValueId value, int64_t ps) {
+    OpId op = problem.values[value].op;
     if (op == none)
-      continue;
+      return;
+    bool isKnown = reached.count(op);
+    int64_t &least = reached[op];
+    least = isKnown ? std::min(least, ps) : ps;
+  };
+  enter(item.value, 0);
+  for (; !reached.empty() && count < most; ++count) {
+    auto [op, ps] = *reached.begin();
+    reached.erase(reached.begin());
     const Op &o = problem.ops[op];
     if (isAnchor(o)) {
-      if ((o.kind != OpKind::Opaque || i == 0) && !graph.once[op])
+      if ((o.kind != OpKind::Opaque || count == 0) && !graph.once[op]) {
         item.repeaters.push_back(op);
+        item.repeaterPs.push_back(ps);
+      }
       continue;
     }
     for (const Read &read : o.reads)
-      if (!isReached[read.value] && isOneToOne(op, read.value)) {
-        isReached[read.value] = 1;
-        reached.push_back(read.value);
-      }
+      if (isOneToOne(op, read.value))
+        enter(read.value, std::min(ps + epiloguePs(op, item), INT64_MAX / 64));
   }
-  for (ValueId value : reached)
-    isReached[value] = 0;
-  item.knowsRepeaters = reached.size() < most;
-  std::sort(item.repeaters.begin(), item.repeaters.end());
-  item.repeaters.erase(
-      std::unique(item.repeaters.begin(), item.repeaters.end()),
-      item.repeaters.end());
+  item.knowsRepeaters = reached.empty();
+  std::reverse(item.repeaters.begin(), item.repeaters.end());
+  std::reverse(item.repeaterPs.begin(), item.repeaterPs.end());
 }
 
 /// Whether no kernel, other than first kernels of anchors, can write both:
@@ -282,35 +290,64 @@ void TimeBound::findBefore() {
   }
 }
 
+/// What each value adds if it is apart: a launch and what its kernel reads.
+/// What a first kernel may write adds nothing.
+std::vector<int64_t> TimeBound::gainsApart() {
+  std::vector<int64_t> gain(written.size(), 0);
+  for (size_t i = 0; i < written.size(); ++i)
+    if (written[i].writers.empty())
+      gain[i] = floor.timeNs(0, floor.readBytes(none, {written[i].value}));
+  return gain;
+}
+
+/// Takes from \p order what goes with all that was taken before.
+std::vector<size_t> TimeBound::takeApart(std::vector<size_t> chosen,
+                                         const std::vector<size_t> &order) {
+  for (size_t i : order)
+    if (std::all_of(chosen.begin(), chosen.end(), [&](size_t other) {
+          return areApart(written[i], written[other]);
+        }))
+      chosen.push_back(i);
+  return chosen;
+}
+
 /// Chooses values of which no two are first written by one kernel: one depends
 /// on an op that needs the other in memory, or no kernel can write both. Those
-/// come first that have to be written, and then that add most; what a first
-/// kernel may write adds nothing.
+/// that have to be written come first, in the better of two orders: those that
+/// add most, and those that add most for each that they exclude.
 void TimeBound::chooseApart() {
-  constexpr size_t most = 4096;
+  constexpr size_t most = 2048;
   findBefore();
-  std::vector<size_t> order, chosen;
-  std::vector<int64_t> gain(written.size(), 0);
-  for (size_t i = 0; i < written.size(); ++i) {
-    const Written &item = written[i];
-    if (item.writers.empty())
-      gain[i] = floor.readBytes(none, {item.value});
-    if (!isAnchor(problem.ops[problem.values[item.value].op]) &&
-        !item.isSuperfluous())
-      order.push_back(i);
-  }
-  std::stable_sort(order.begin(), order.end(), [&](size_t left, size_t right) {
-    return written[left].isOptional != written[right].isOptional
-               ? written[right].isOptional
-               : gain[left] > gain[right];
-  });
-  order.resize(std::min(order.size(), most));
-  for (size_t i : order) {
-    written[i].apart =
-        std::all_of(chosen.begin(), chosen.end(), [&](size_t other) {
-          return areApart(written[i], written[other]);
-        });
-    if (written[i].apart)
-      chosen.push_back(i);
-  }
+  std::vector<int64_t> gain = gainsApart();
+  std::vector<size_t> needed, optional;
+  for (size_t i = 0; i < written.size(); ++i)
+    if (!isAnchor(problem.ops[problem.values[written[i].value].op]) &&
+        !written[i].isSuperfluous())
+      (written[i].isOptional ? optional : needed).push_back(i);
+  std::vector<int64_t> weight = gain;
+  auto sort = [&](std::vector<size_t> &order) {
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t left, size_t right) {
+                       return weight[left] > weight[right];
+                     });
+    order.resize(std::min(order.size(), most));
+  };
+  sort(needed);
+  sort(optional);
+  std::vector<size_t> chosen = takeApart({}, needed);
+  for (size_t i : needed)
+    weight[i] /= 1 + std::count_if(needed.begin(), needed.end(), [&](size_t k) {
+                   return !areApart(written[i], written[k]);
+                 });
+  sort(needed);
+  std::vector<size_t> other = takeApart({}, needed);
+  auto sum = [&](const std::vector<size_t> &taken) {
+    return std::accumulate(
+        taken.begin(), taken.end(), Wide(0),
+        [&](Wide total, size_t i) { return total + gain[i]; });
+  };
+  if (sum(other) > sum(chosen))
+    chosen = std::move(other);
+  for (size_t i : takeApart(std::move(chosen), optional))
+    written[i].apart = true;
 }

@@ -56,9 +56,11 @@
 // AGAIN-SAME: %[[X:[^:]*]]: tensor<64x64xf32>, %[[W0:[^:]*]]: tensor<64x64xf32>, %[[W1:[^:]*]]: tensor<64x64xf32>
 // AGAIN: ckpt.kernel(%{{.*}} = %[[X]] : tensor<64x64xf32>, %{{.*}} = %[[W0]] : tensor<64x64xf32>) slots [0 : 16384] layer "layer/0" {
 // AGAIN: math.tanh
-// AGAIN: %[[G:.*]] = ckpt.kernel(%{{.*}} = %[[W1]] : tensor<64x64xf32>, %{{.*}}#1 : tensor<64x64xf32>) slots [0 : 16384] layer "layer/1" {
-// AGAIN: ckpt.kernel(%{{.*}} = %[[X]] : tensor<64x64xf32>, %{{.*}} = %[[W0]] : tensor<64x64xf32>) after (%[[G]] : tensor<64x64xf32>) slots [16384 : 16384] layer "layer/0" recompute {
+// AGAIN: %[[CD:.*]]:2 = ckpt.kernel(
+// AGAIN: %[[B:.*]] = ckpt.kernel(%{{.*}} = %[[X]] : tensor<64x64xf32>, %{{.*}} = %[[W0]] : tensor<64x64xf32>) after (%[[CD]]#0 : tensor<64x64xf32>) slots [0 : 16384] layer "layer/0" recompute {
 // AGAIN: math.tanh
+// AGAIN: ckpt.kernel(%{{.*}} = %[[W1]] : tensor<64x64xf32>, %{{.*}} = %[[B]] : tensor<64x64xf32>, %{{.*}} = %[[CD]]#1 : tensor<64x64xf32>) slots [0 : 16384] layer "layer/1" {
+// AGAIN: arith.mulf
 // AGAIN: ckpt.yield
 
 // OP: error: {{.*}}the plan of 'step' was made for another body: op number 4 is the first that differs; plan again

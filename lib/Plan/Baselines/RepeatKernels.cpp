@@ -2,7 +2,7 @@
 //
 // Where a budget is a little below a good plan, repeating or moving a few of
 // its kernels is hard to beat. What a limit on live bytes makes of the arena is
-// not known before, so the limit is bisected.
+// not known before, and a lower limit may even need more, so many are tried.
 //
 //===----------------------------------------------------------------------===//
 
@@ -67,7 +67,7 @@ public:
   std::optional<Solution> best;
 
 private:
-  bool tryLimit(int64_t limit, const WalkOptions &options);
+  void tryLimit(int64_t limit, const WalkOptions &options);
   void enter(Plan plan);
 
   const Problem &problem;
@@ -78,20 +78,19 @@ private:
 };
 } // namespace
 
-/// Whether the plan for this limit fits.
-bool Repeater::tryLimit(int64_t limit, const WalkOptions &options) {
+/// Keeps the plan for this limit if it fits and is the fastest.
+void Repeater::tryLimit(int64_t limit, const WalkOptions &options) {
   Solution solution;
   solution.plan = graph.emit(walk(graph, limit, options));
   solution.verdict = validate(problem, solution.plan, /*slots=*/false);
   if (!solution.verdict.error.empty() ||
       solution.verdict.livePeakBytes > budget)
-    return false;
+    return;
   packSlots(problem, solution.plan, budget);
   if (solution.plan.arenaBytes > budget)
-    return false;
+    return;
   if (!found || solution.verdict.timeNs < found->verdict.timeNs)
     found = std::move(solution);
-  return true;
 }
 
 /// Enters a plan, with slots, if it is the best so far.
@@ -106,11 +105,15 @@ void Repeater::enter(Plan plan) {
 }
 
 void Repeater::search(const WalkOptions &options) {
-  constexpr int steps = 6;
-  int64_t low = budget - budget / 5, high = budget + budget / 2;
-  for (int step = 0; step < steps; ++step) {
-    int64_t limit = step == 0 ? budget : low + (high - low) / 2;
-    (tryLimit(limit, options) ? low : high) = limit;
+  // Small steps can be looked at closely.
+  constexpr size_t fewest = 8, most = 70, work = 4000;
+  size_t count = std::clamp(work / graph.nodes.size(), fewest, most);
+  tryLimit(budget, options);
+  for (size_t i = 0; i <= count; ++i) {
+    double share =
+        0.8 + 0.7 * static_cast<double>(i) / static_cast<double>(count);
+    tryLimit(static_cast<int64_t>(share * static_cast<double>(budget)),
+             options);
   }
   if (!found)
     return;

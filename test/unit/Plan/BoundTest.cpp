@@ -232,6 +232,14 @@ TEST(Bound, GivesBackWhatAFirstKernelWrites) {
   EXPECT_LE(Bound(b.problem).timeNs(INT64_MAX / 4), leastNs(b.problem));
 }
 
+/// Rows of a table are looked up in memory.
+TEST(Bound, ChargesTablesThatAreLookedUp) {
+  ProblemBuilder b;
+  ValueId table = b.argument(matrix);
+  b.result(b.fusible({memory(table)}, row));
+  EXPECT_EQ(Bound(b.problem).timeNs(INT64_MAX / 4), leastNs(b.problem));
+}
+
 /// What a value is computed from is written by the same kernel.
 TEST(Bound, KnowsThatOneKernelWritesSeveralValues) {
   ProblemBuilder b;
@@ -259,6 +267,49 @@ TEST(Bound, AddsTheArithmeticOfEpilogues) {
   ASSERT_TRUE(plan);
   EXPECT_EQ(validate(b.problem, *plan, false).timeNs, 5500);
   EXPECT_EQ(Bound(b.problem).timeNs(INT64_MAX / 4), 5500);
+}
+
+/// A value that does not fit has to be written again for the last product. If
+/// it is computed behind a product, that may run again and write it at once.
+TEST(Bound, ChargesTheTimeOfWritingAgain) {
+  for (bool isBehindProduct : {false, true}) {
+    ProblemBuilder b;
+    b.problem.launchNs = 100;
+    ValueId x = b.argument(matrix), y = b.argument(matrix);
+    ValueId first = isBehindProduct ? b.contraction({memory(x)}, matrix) : x;
+    ValueId sum = b.fusible({point(first), point(y)}, matrix);
+    ValueId second = b.contraction({memory(sum)}, matrix);
+    ValueId third = b.contraction({memory(second)}, matrix);
+    ValueId fourth = b.contraction({memory(third)}, matrix);
+    b.result(b.contraction({memory(fourth), memory(sum)}, matrix));
+    int64_t bytes = 2 * 4096;
+    std::optional<Plan> plan =
+        solveReference(b.problem, bytes, Objective::Time);
+    ASSERT_TRUE(plan);
+    int64_t ns = Bound(b.problem).timeNs(bytes);
+    EXPECT_GE(ns, Bound(b.problem).timeNs(INT64_MAX / 4) + 409);
+    EXPECT_LE(ns, validate(b.problem, *plan, false).timeNs);
+  }
+}
+
+/// A product and what follows it do not fit; one kernel makes both again.
+TEST(Bound, KnowsThatAProductAndItsEpilogueAreWrittenAtOnce) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix), y = b.argument(matrix);
+  ValueId first = b.contraction({memory(x)}, matrix);
+  b.opOf(first).computePs = 5'000'000;
+  ValueId sum = b.fusible({point(first), point(y)}, matrix);
+  ValueId second = b.contraction({memory(sum), memory(first)}, matrix);
+  ValueId third = b.contraction({memory(second)}, matrix);
+  b.opOf(third).workspaceBytes = 4096;
+  ValueId fourth = b.contraction({memory(third)}, part);
+  b.result(b.contraction({memory(fourth), memory(sum), memory(first)}, matrix));
+  int64_t bytes = 3 * 4096;
+  std::optional<Plan> plan = solveReference(b.problem, bytes, Objective::Time);
+  ASSERT_TRUE(plan);
+  int64_t ns = Bound(b.problem).timeNs(bytes);
+  EXPECT_GE(ns, Bound(b.problem).timeNs(INT64_MAX / 4) + 5000);
+  EXPECT_LE(ns, validate(b.problem, *plan, false).timeNs);
 }
 
 /// The repetition that a tight budget needs takes a kernel's time.
