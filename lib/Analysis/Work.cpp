@@ -2,6 +2,7 @@
 
 #include "ckpt/Analysis/Work.h"
 #include "ContractionWork.h"
+#include "ckpt/Analysis/Program.h"
 #include "ckpt/Interfaces/RematOpInterface.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -41,6 +42,7 @@ static constexpr StringRef kindNames[workKindCount] = {"contraction",
                                                        "select-apart",
                                                        "gather",
                                                        "transpose",
+                                                       "transpose-result",
                                                        "reduce",
                                                        "reduce-apart"};
 
@@ -195,6 +197,14 @@ static int64_t transposedOperands(LinalgOp op, const Lanes &along) {
   return count;
 }
 
+static bool usesProduct(LinalgOp op) {
+  return llvm::any_of(inputsRead(op), [](mlir::OpOperand *input) {
+    auto maker =
+        lookThroughViews(input->get()).getDefiningOp<RematOpInterface>();
+    return maker && maker.getRematKind() == OpKind::Contraction;
+  });
+}
+
 /// Lookups along lanes read neighbours where their last index is the lane.
 static bool readsRows(mlir::tensor::ExtractOp lookup, const Lanes &along) {
   if (lookup.getIndices().empty())
@@ -230,7 +240,8 @@ static void addStructured(LinalgOp op, int64_t lanes,
   WorkType type = workTypeOf(op->getResult(0).getType());
   for (auto [kind, count] :
        {std::pair(WorkKind::Gather, gatheredReads(op, along)),
-        {WorkKind::Transpose, transposedOperands(op, along)}})
+        {usesProduct(op) ? WorkKind::TransposeResult : WorkKind::Transpose,
+         transposedOperands(op, along)}})
     if (count > 0)
       add(work, {type, kind, saturatingProduct(executions, count)});
   WorkKind step = op.getNumReductionLoops() == 0 ? WorkKind::Element
@@ -260,7 +271,8 @@ static int64_t lastExtent(Type type) {
 }
 
 /// Vectors are chosen as a whole where rows consist of them in the source and
-/// in the result.
+/// in the result. Where rows are too short for one, the index of each element
+/// is divided by every dimension.
 static void addSelect(Operation *op, int64_t lanes,
                       SmallVectorImpl<Work> &work) {
   auto inVectors = [&](Type type) {
@@ -269,11 +281,14 @@ static void addSelect(Operation *op, int64_t lanes,
   Type type = op->getResult(0).getType();
   bool whole = inVectors(type) && op->getNumOperands() > 0 &&
                inVectors(op->getOperand(0).getType());
-  auto shaped = dyn_cast<mlir::RankedTensorType>(type);
-  int64_t elements =
-      shaped && shaped.hasStaticShape() ? shaped.getNumElements() : 1;
+  int64_t units = 1;
+  if (auto shaped = dyn_cast<mlir::RankedTensorType>(type);
+      shaped && shaped.hasStaticShape())
+    units = saturatingProduct(
+        shaped.getNumElements(),
+        lastExtent(type) < lanes ? std::max<int64_t>(1, shaped.getRank()) : 1);
   add(work, {workTypeOf(type), whole ? WorkKind::Select : WorkKind::SelectApart,
-             elements});
+             units});
 }
 
 SmallVector<Work> ckpt::workOf(Operation *op, WorkPlace place) {

@@ -110,6 +110,33 @@ void ckpt::addConvolution(ProgramWriter &writer, ConvolutionSize size,
   writer.addResult(result, type);
 }
 
+/// Pads by \p beside on both ends of every dimension, whose numbers are called
+/// \p indices.
+static std::string padded(ProgramWriter &writer, const std::string &value,
+                          StringRef from, StringRef to, StringRef beside,
+                          StringRef element, ArrayRef<StringRef> indices) {
+  std::string zero = writer.add("arith.constant 0.0 : " + element);
+  std::string arguments;
+  for (StringRef index : indices)
+    arguments += (arguments.empty() ? "" : ", ") + index.str() + ": index";
+  return writer.add(
+      formatv("tensor.pad {0} low[{1}] high[{1}] {{\n^bb0({2}):\ntensor.yield "
+              "{3} : {4}\n} : {5} to {6}",
+              value, beside, arguments, zero, element, from, to)
+          .str());
+}
+
+void ckpt::addBorder(ProgramWriter &writer, ConvolutionSize size,
+                     StringRef element) {
+  auto image = [&](int64_t extent) {
+    return writer.tensor({size.batch, extent, extent, size.inputs}, element);
+  };
+  std::string from = image(size.extent), to = image(size.extent + 2);
+  writer.addResult(padded(writer, writer.argument(from), from, to, "0, 1, 1, 0",
+                          element, {"%i", "%j", "%k", "%l"}),
+                   to);
+}
+
 void ckpt::addFilterGradient(ProgramWriter &writer, ConvolutionSize size,
                              StringRef element) {
   int64_t extent = size.extent - size.window + 1;
@@ -193,13 +220,10 @@ void Operand::reduce(StringRef body, bool alongRows) {
 }
 
 void Operand::pad(int64_t columnsBeside) {
-  std::string zero = writer.add("arith.constant 0.0 : " + element);
   std::string to =
       writer.tensor({rows + 2, columns + 2 * columnsBeside}, element);
-  std::string result = writer.add(
-      formatv("tensor.pad {0} low[1, {5}] high[1, {5}] {{\n^bb0(%i: index, %j: "
-              "index):\ntensor.yield {1} : {2}\n} : {3} to {4}",
-              value, zero, element, type(), to, columnsBeside)
-          .str());
-  writer.addResult(result, to);
+  std::string beside = std::to_string(columnsBeside);
+  writer.addResult(
+      padded(writer, value, type(), to, "1, " + beside, element, {"%i", "%j"}),
+      to);
 }

@@ -32,6 +32,9 @@ struct ConvolutionSize {
 void addConvolution(ProgramWriter &writer, ConvolutionSize size,
                     StringRef element);
 
+/// An image with a border of zeros.
+void addBorder(ProgramWriter &writer, ConvolutionSize size, StringRef element);
+
 /// The gradient of a filter: images and gradients with batch and channels
 /// swapped.
 void addFilterGradient(ProgramWriter &writer, ConvolutionSize size,

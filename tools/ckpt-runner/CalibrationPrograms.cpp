@@ -87,18 +87,19 @@ static Sizes largeHeldOutSizes() {
 }
 
 static std::vector<Sizes> smallSizes() {
-  Sizes fitted = {/*heldOut=*/false,
-                  /*isSmall=*/true,
-                  {{32, 32, 32}, {64, 192, 64}, {64, 64, 256}, {8, 48, 96}},
-                  0,
-                  {{2, 18, 3, 16, 16, 1}, {2, 17, 1, 16, 32, 2}},
-                  {{2, 32, 4, 16}},
-                  {{16, 96}}};
+  Sizes fitted = {
+      /*heldOut=*/false,
+      /*isSmall=*/true,
+      {{32, 32, 32}, {64, 192, 64}, {64, 64, 256}, {8, 48, 96}},
+      0,
+      {{2, 18, 3, 16, 16, 1}, {2, 17, 1, 16, 32, 2}, {2, 20, 3, 3, 16, 1}},
+      {{2, 32, 4, 16}},
+      {{16, 96}}};
   Sizes heldOut = {/*heldOut=*/true,
                    /*isSmall=*/true,
                    {{48, 80, 40}, {64, 256, 64}, {64, 64, 128}},
                    0,
-                   {{2, 10, 3, 32, 32, 1}},
+                   {{2, 10, 3, 32, 32, 1}, {2, 24, 5, 3, 16, 1}},
                    {{2, 24, 4, 24}},
                    {{12, 112}}};
   return {
@@ -137,6 +138,7 @@ static std::string takeConvolutions(const Sizes &sizes, StringRef element) {
   ProgramWriter writer;
   for (ConvolutionSize size : sizes.convolutions) {
     addConvolution(writer, size, element);
+    addBorder(writer, size, element);
     if (size.stride == 1)
       addFilterGradient(writer, size, element);
   }

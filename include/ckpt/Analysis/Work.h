@@ -55,7 +55,8 @@ enum class WorkKind : uint8_t {
   Sine,
   /// Elements that are chosen from one of several tensors, or from padding.
   Select,
-  /// The same where neighbours come from several, or few lie side by side.
+  /// The same where neighbours come from several; of rows too short for a
+  /// vector, once for every dimension.
   SelectApart,
   /// Elements that are read one by one: looked up, or broadcast along rows too
   /// short for a vector.
@@ -63,6 +64,8 @@ enum class WorkKind : uint8_t {
   /// Elements that are read or written one by one, since their neighbours lie
   /// a row apart in memory.
   Transpose,
+  /// The same of a contraction's result, in whose order they are made.
+  TransposeResult,
   /// Steps of reductions: along the contiguous dimension, and along others.
   Reduce,
   ReduceApart,

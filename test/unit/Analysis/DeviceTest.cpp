@@ -225,6 +225,21 @@ TEST_F(WorkTest, ResultsInAnotherOrderAreWrittenAlone) {
       amounts);
 }
 
+TEST_F(WorkTest, TransposedProductsAreWrittenAlone) {
+  Amounts amounts = threeOpsOn(16 * 32);
+  amounts["f32.transpose-result"] = 16 * 32;
+  EXPECT_EQ(
+      workOfLast(
+          "%l: tensor<32x8xf32>, %m: tensor<8x16xf32>, %n: tensor<32x16xf32>, "
+          "%e: tensor<16x32xf32>, %b: tensor<16xf32>",
+          "%p = linalg.matmul ins(%l, %m : tensor<32x8xf32>, tensor<8x16xf32>) "
+          "outs(%n : tensor<32x16xf32>) -> tensor<32x16xf32>\n"
+          "%a = linalg.transpose ins(%p : tensor<32x16xf32>) outs(%e : "
+          "tensor<16x32xf32>) permutation = [1, 0]\n" +
+              threeOps("16", "32", "r", "tensor<16xf32>")),
+      amounts);
+}
+
 TEST_F(WorkTest, LookupsReadRowsOrElements) {
   auto lookUp = [&](const std::string &indices) {
     return workOfLast(
@@ -245,16 +260,20 @@ TEST_F(WorkTest, LookupsReadRowsOrElements) {
 }
 
 TEST_F(WorkTest, PadsMoveVectorsOrElements) {
-  auto pad = [&](const std::string &low, const std::string &result) {
-    return workOfLast("%a: tensor<4x16xf32>, %z: f32",
+  auto pad = [&](const std::string &source, const std::string &low,
+                 const std::string &result) {
+    return workOfLast("%a: " + source + ", %z: f32",
                       "%0 = tensor.pad %a low[" + low + "] high[" + low +
                           "] {\n^bb0(%i: index, %j: index):\ntensor.yield %z : "
-                          "f32\n} : tensor<4x16xf32> to " +
-                          result);
+                          "f32\n} : " +
+                          source + " to " + result);
   };
-  EXPECT_EQ(pad("1, 0", "tensor<6x16xf32>"), (Amounts{{"f32.select", 96}}));
-  EXPECT_EQ(pad("0, 1", "tensor<4x18xf32>"),
+  EXPECT_EQ(pad("tensor<4x16xf32>", "1, 0", "tensor<6x16xf32>"),
+            (Amounts{{"f32.select", 96}}));
+  EXPECT_EQ(pad("tensor<4x16xf32>", "0, 1", "tensor<4x18xf32>"),
             (Amounts{{"f32.select-apart", 72}}));
+  EXPECT_EQ(pad("tensor<4x8xf32>", "1, 0", "tensor<6x8xf32>"),
+            (Amounts{{"f32.select-apart", 2 * 48}}));
 }
 
 TEST_F(WorkTest, ReductionsAreCountedByDirection) {
