@@ -89,7 +89,7 @@ struct CommandLine {
       cl::desc("Measure this machine instead of running a step, and write what "
                "--ckpt-plan takes as its device; needs '-o'"),
       cl::values(clEnumValN(CalibrateMode::Full, "", ""),
-                 clEnumValN(CalibrateMode::Full, "full", "about a minute"),
+                 clEnumValN(CalibrateMode::Full, "full", "one or two minutes"),
                  clEnumValN(CalibrateMode::Few, "few",
                             "few and small kernels: a table that is quickly "
                             "made and says little"))};
