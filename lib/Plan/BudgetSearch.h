@@ -63,7 +63,7 @@ constexpr double nearBudget = 1.03;
 
 /// Extra FLOPs count on top of their time as if they took it several times
 /// more: what is bound by memory here may be bound by arithmetic elsewhere.
-constexpr double flopWeight = 5;
+constexpr double flopWeight = 9;
 
 class BudgetSearch {
 public:
@@ -103,7 +103,7 @@ private:
   bool enter(Outcome &outcome);
   void keepIfSmallest(const Solution &solution);
   void measureRate(const Draft &draft);
-  WalkLimits limits() const;
+  WalkLimits limits(double slack = 1) const;
   double scoreOf(const Verdict &verdict) const;
   /// Whether \p share of the time is over. Without a limit it never is.
   bool isOver(double share = 1) {
@@ -113,9 +113,14 @@ private:
     result.stoppedByClock |= over;
     return over;
   }
-  /// Rounds go on a little beyond the limit while there is no plan: those of
-  /// the ladder, which come then, fit but cost much.
-  bool roundsAreOver() { return isOver(result.best ? 0.6 : 1.25); }
+  /// Rounds leave time for what follows, but the best settings shall have their
+  /// turn. They go on a little beyond the limit while there is no plan: those
+  /// of the ladder, which come then, fit but cost much.
+  bool roundsAreOver() {
+    constexpr size_t fewest = 8;
+    bool few = attempts.size() > fewest && attempts[fewest - 1].runs == 0;
+    return isOver(!result.best ? 1.25 : few ? 0.8 : 0.6);
+  }
 
   const Problem &problem;
   const int64_t budget;

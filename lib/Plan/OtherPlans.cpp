@@ -156,17 +156,21 @@ bool BudgetSearch::searchFixedKernels() {
 /// that were left less are refitted too.
 void BudgetSearch::refit() {
   constexpr std::array<double, 4> shares = {1, 0.985, 0.96, 0.92};
+  // What refitting may improve a score by.
+  constexpr double gain = 1.03;
   if (!result.best || !options.fusion)
     return;
   bool mayWalk = bestCap > 0 && options.timeLimitMs > 0;
+  WalkLimits walkLimits = limits(gain);
   std::array<Plan, shares.size()> plans;
   plans[0] = withoutSlots(result.best->plan);
   auto make = [&](size_t lane) {
     for (size_t i = lane; i < shares.size(); i += 2) {
       if (i > 0 && mayWalk)
-        plans[i] = walks[lane]
-                       .run(bestSetting, shares[i] * bestCap, budget, limits())
-                       .plan;
+        plans[i] =
+            walks[lane]
+                .run(bestSetting, shares[i] * bestCap, budget, walkLimits)
+                .plan;
       if (!refitKernels(problem, plans[i], budget))
         plans[i] = Plan();
     }

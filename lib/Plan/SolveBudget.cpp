@@ -30,16 +30,17 @@ double BudgetSearch::scoreOf(const Verdict &verdict) const {
          flopWeight * nsPerFlop * static_cast<double>(verdict.extraFlops);
 }
 
-/// When walks give up: once they have recomputed so much that they cannot win,
-/// and by the clock, but not before the smallest plan is known.
-WalkLimits BudgetSearch::limits() const {
+/// When walks give up: once they have recomputed so much that they cannot win
+/// (with a score that is better by \p slack later), and by the clock, but not
+/// before the smallest plan is known.
+WalkLimits BudgetSearch::limits(double slack) const {
   WalkLimits limits;
   if (options.timeLimitMs > 0 && !result.smallest.plan.kernels.empty())
     limits.deadline =
         watch.start() + std::chrono::milliseconds(options.timeLimitMs);
   if (result.best && nsPerFlop > 0)
-    limits.extraFlops = static_cast<int64_t>(
-        std::max(0.0, (bestScore - leastNs) / ((flopWeight + 1) * nsPerFlop)));
+    limits.extraFlops = static_cast<int64_t>(std::max(
+        0.0, (slack * bestScore - leastNs) / ((flopWeight + 1) * nsPerFlop)));
   return limits;
 }
 
@@ -240,7 +241,7 @@ void BudgetSearch::runRounds() {
   if (isFixed)
     runAttempts({&attempts[0], &attempts[1]});
   runRound(0);
-  if (!result.best)
+  if (isDeep())
     tryChains();
   int rounds = options.timeLimitMs > 0 ? mostRounds : 1;
   for (int round = 1; round < rounds && !roundsAreOver(); ++round)
@@ -248,8 +249,6 @@ void BudgetSearch::runRounds() {
   spareRepeats();
   varySettings();
   refit();
-  if (isDeep() && !isOver())
-    tryChains();
   polish();
 }
 
