@@ -43,10 +43,12 @@ bool BudgetSearch::enterPlan(Plan plan, double worthSearching) {
 /// long.
 void BudgetSearch::polish() {
   constexpr size_t mostMoved = 500, mostSimulated = 200000;
-  if (unlimitedPlan.kernels.size() <= mostMoved)
+  if (unlimitedPlan.kernels.size() <= mostMoved) {
+    Plan start = withoutSlots(solveUnlimited(problem, options).plan);
     if (std::optional<Solution> moved =
-            repeatKernels(problem, unlimitedPlan, budget))
+            repeatKernels(problem, start, budget, flopWeight * nsPerFlop))
       enterPlan(withoutSlots(std::move(moved->plan)));
+  }
   if (!result.best)
     return;
   size_t repeats = 0;

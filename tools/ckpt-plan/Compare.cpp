@@ -118,14 +118,20 @@ void Compare::print() const {
   std::cout << "| strategy      | setting                    |     arena bytes "
                "|      time |    FLOPs |  our time | our FLOPs |\n"
                "|---|---|--:|--:|--:|--:|--:|\n";
-  size_t worse = 0, moreFlops = 0;
+  size_t moreTime = 0, moreFlops = 0, beaten = 0;
   for (const Row &row : rows) {
     printRow(row);
-    worse += !row.ours || row.ours->timeNs > row.theirs.timeNs;
-    moreFlops += row.ours && row.ours->extraFlops > row.theirs.extraFlops;
+    bool slower = !row.ours || row.ours->timeNs > row.theirs.timeNs;
+    bool dearer = !row.ours || row.ours->extraFlops > row.theirs.extraFlops;
+    bool saves = row.ours && (row.ours->timeNs < row.theirs.timeNs ||
+                              row.ours->extraFlops < row.theirs.extraFlops);
+    moreTime += slower;
+    moreFlops += dearer;
+    beaten += (slower || dearer) && !saves;
   }
-  std::cout << "\nours takes more time at " << worse << " of " << rows.size()
-            << " points, and more FLOPs at " << moreFlops << "\n";
+  std::cout << "\nours takes more time at " << moreTime << " of " << rows.size()
+            << " points, and more FLOPs at " << moreFlops
+            << "; worse in one and better in none at " << beaten << "\n";
 }
 
 bool Compare::run() {

@@ -52,11 +52,12 @@ Solution solveBaseline(const Problem &problem, std::string_view name,
                        std::optional<int64_t> budgetBytes,
                        const SolverOptions &options);
 
-/// The fastest plan within \p budgetBytes that moves and repeats kernels of
+/// The best plan within \p budgetBytes that moves and repeats kernels of
 /// \p start greedily; nothing if none is found. \p start writes every value
-/// once, as the unlimited plan does.
+/// once, as the unlimited plan does. An extra FLOP counts as \p flopNs more
+/// nanoseconds.
 std::optional<Solution> repeatKernels(const Problem &problem, const Plan &start,
-                                      int64_t budgetBytes);
+                                      int64_t budgetBytes, double flopNs);
 
 /// Leaves out kernels of \p plan, a legal one without slots, that write only
 /// what stood in memory before and without which the live peak stays within

@@ -60,8 +60,10 @@ void ckpt::plan::dropRepeats(const Problem &problem, Plan &plan,
 namespace {
 class Repeater {
 public:
-  Repeater(const Problem &problem, const Plan &start, int64_t budgetBytes)
-      : problem(problem), graph(problem, start), budget(budgetBytes) {}
+  Repeater(const Problem &problem, const Plan &start, int64_t budgetBytes,
+           double flopNs)
+      : problem(problem), graph(problem, start), budget(budgetBytes),
+        flopNs(flopNs) {}
 
   void search(const WalkOptions &options);
   std::optional<Solution> best;
@@ -69,16 +71,25 @@ public:
 private:
   void tryLimit(int64_t limit, const WalkOptions &options);
   void enter(Plan plan);
+  bool isBetter(const Solution &solution,
+                const std::optional<Solution> &than) const {
+    auto scoreOf = [&](const Verdict &verdict) {
+      return static_cast<double>(verdict.timeNs) +
+             flopNs * static_cast<double>(verdict.extraFlops);
+    };
+    return !than || scoreOf(solution.verdict) < scoreOf(than->verdict);
+  }
 
   const Problem &problem;
   const KernelGraph graph;
   const int64_t budget;
-  /// The fastest of one search.
+  const double flopNs;
+  /// The best of one search.
   std::optional<Solution> found;
 };
 } // namespace
 
-/// Keeps the plan for this limit if it fits and is the fastest.
+/// Keeps the plan for this limit if it fits and is the best.
 void Repeater::tryLimit(int64_t limit, const WalkOptions &options) {
   Solution solution;
   solution.plan = graph.emit(walk(graph, limit, options));
@@ -89,7 +100,7 @@ void Repeater::tryLimit(int64_t limit, const WalkOptions &options) {
   packSlots(problem, solution.plan, budget);
   if (solution.plan.arenaBytes > budget)
     return;
-  if (!found || solution.verdict.timeNs < found->verdict.timeNs)
+  if (isBetter(solution, found))
     found = std::move(solution);
 }
 
@@ -100,7 +111,7 @@ void Repeater::enter(Plan plan) {
   solution.plan = std::move(plan);
   solution.verdict = validate(problem, solution.plan, /*slots=*/true);
   if (solution.verdict.error.empty() && solution.plan.arenaBytes <= budget &&
-      (!best || solution.verdict.timeNs < best->verdict.timeNs))
+      isBetter(solution, best))
     best = std::move(solution);
 }
 
@@ -131,8 +142,9 @@ void Repeater::search(const WalkOptions &options) {
 
 std::optional<Solution> ckpt::plan::repeatKernels(const Problem &problem,
                                                   const Plan &start,
-                                                  int64_t budgetBytes) {
-  Repeater repeater(problem, start, budgetBytes);
+                                                  int64_t budgetBytes,
+                                                  double flopNs) {
+  Repeater repeater(problem, start, budgetBytes, flopNs);
   for (size_t mostInBlock : {1, 8})
     for (bool weighTime : {true, false})
       repeater.search({mostInBlock, weighTime});

@@ -125,7 +125,7 @@ TEST(RepeatKernels, FitsBudgetsBelowTheStart) {
   for (int percent : {100, 80, 60}) {
     int64_t budget = start.plan.arenaBytes * percent / 100;
     std::optional<Solution> solution =
-        repeatKernels(problem, start.plan, budget);
+        repeatKernels(problem, start.plan, budget, /*flopNs=*/0);
     ASSERT_TRUE(solution) << percent;
     EXPECT_EQ(validate(problem, solution->plan, true).error, "");
     EXPECT_LE(solution->plan.arenaBytes, budget);
@@ -133,7 +133,7 @@ TEST(RepeatKernels, FitsBudgetsBelowTheStart) {
     lastNs = solution->verdict.timeNs;
   }
   EXPECT_GT(lastNs, start.verdict.timeNs);
-  EXPECT_FALSE(repeatKernels(problem, start.plan, 256));
+  EXPECT_FALSE(repeatKernels(problem, start.plan, 256, /*flopNs=*/0));
 }
 
 TEST(RepeatKernels, IsLegalOnRandomProblems) {
@@ -144,7 +144,7 @@ TEST(RepeatKernels, IsLegalOnRandomProblems) {
     Problem problem = randomProblem(seed, options);
     Plan start = solveUnlimited(problem, {}).plan;
     std::optional<Solution> solution =
-        repeatKernels(problem, start, start.arenaBytes * 3 / 4);
+        repeatKernels(problem, start, start.arenaBytes * 3 / 4, /*flopNs=*/0);
     if (solution) {
       EXPECT_EQ(validate(problem, solution->plan, true).error, "") << seed;
     }
