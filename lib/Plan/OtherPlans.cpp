@@ -38,7 +38,7 @@ bool BudgetSearch::enterPlan(Plan plan, double worthSearching) {
 }
 
 /// Where launches count, moving and repeating whole kernels of the plan without
-/// a limit can be better than any walk; and a walk may repeat what it had room
+/// a limit, as other systems do it, can be better than any walk; and a walk may repeat what it had room
 /// to keep. Both take a simulation per kernel and are left out where that is
 /// long.
 void BudgetSearch::polish() {
@@ -48,6 +48,9 @@ void BudgetSearch::polish() {
     if (std::optional<Solution> moved =
             repeatKernels(problem, start, budget, flopWeight * nsPerFlop))
       enterPlan(withoutSlots(std::move(moved->plan)));
+    for (BaselinePoint &point :
+         baselineCurve(problem, "dtr", budget, options).points)
+      enterPlan(withoutSlots(std::move(point.solution.plan)));
   }
   if (!result.best)
     return;
