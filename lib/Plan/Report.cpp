@@ -188,9 +188,13 @@ static void printWork(const Figures &figures, std::ostream &os) {
   os << "  extra time "
      << percent((figures.costNs - figures.baselineCostNs) / time)
      << " of the baseline's, by the cost model; no plan, fused or ordered in "
-        "any way, does with less than "
-     << percent((figures.costBoundNs - figures.baselineCostNs) / time)
-     << ": gap "
+        "any way, ";
+  double least = (figures.costBoundNs - figures.baselineCostNs) / time;
+  if (least >= 0)
+    os << "does with less than " << percent(least);
+  else
+    os << "is more than " << percent(-least) << " faster than the baseline";
+  os << ": gap "
      << percent(std::max<int64_t>(0, figures.costNs - figures.costBoundNs) /
                 time)
      << "\n";

@@ -128,6 +128,15 @@ TEST(Report, WithoutABudgetSpeaksOfTheArena) {
   EXPECT_THAT(text, HasSubstr("planned in 12 ms\n"));
 }
 
+/// The baseline is fast, but not proved to be the fastest.
+TEST(Report, ABoundBelowTheBaselineSaysHowMuchFasterAPlanCouldBe) {
+  Figures figures = someFigures();
+  figures.costBoundNs = 1900000;
+  EXPECT_THAT(report(Recomputation(), figures),
+              HasSubstr("in any way, is more than 5.00 % faster than the "
+                        "baseline: gap 30.00 %\n"));
+}
+
 TEST(Report, SaysThatNothingIsRecomputed) {
   Recomputation once;
   once.plan.kernels.erase(once.plan.kernels.begin() + 2);
