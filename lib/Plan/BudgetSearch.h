@@ -117,9 +117,9 @@ private:
   /// turn. They go on a little beyond the limit while there is no plan: those
   /// of the ladder, which come then, fit but cost much.
   bool roundsAreOver() {
-    constexpr size_t fewest = 8;
+    constexpr size_t fewest = 6;
     bool few = attempts.size() > fewest && attempts[fewest - 1].runs == 0;
-    return isOver(!result.best ? 1.25 : few ? 0.8 : 0.6);
+    return isOver(!result.best ? 1.25 : few ? 0.8 : 0.5);
   }
 
   const Problem &problem;
