@@ -97,8 +97,11 @@ Solution ckpt::plan::solveUnlimited(const Problem &problem,
   if (!draft.usable()) {
     Rolling rolling(graph);
     draft = draftUnlimited(rolling, graph, options, unlimited);
-    if (options.fusion && refitKernels(problem, draft.plan, unlimited))
-      draft.verdict = improve(problem, draft.plan, unlimited);
+    // Named strategies ask for little memory: time is not bought with much.
+    const int64_t allowedBytes =
+        draft.verdict.livePeakBytes + draft.verdict.livePeakBytes / 100;
+    if (options.fusion && refitKernels(problem, draft.plan, allowedBytes))
+      draft.verdict = improve(problem, draft.plan, allowedBytes);
   }
   return placeSlots(problem, std::move(draft), 0);
 }
