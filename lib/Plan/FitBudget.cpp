@@ -14,7 +14,6 @@
 #include "PostPasses.h"
 
 #include <algorithm>
-#include <optional>
 #include <tuple>
 
 using namespace ckpt::plan;
@@ -25,8 +24,8 @@ namespace {
 struct Change {
   /// The kernel that is repeated or moved, and before which one it goes.
   int32_t kernel, place;
-  /// What runs at `place` besides; if empty, the kernel itself moves.
-  std::optional<Kernel> copy;
+  /// What runs at `place` besides; without ops if the kernel itself moves.
+  Kernel copy;
   int64_t costNs = 0;
   /// Bytes over the budget, summed over kernels, that it takes off.
   int64_t gain = 0;
@@ -219,7 +218,7 @@ void Fitter::delay(const Life &life, int32_t to) {
         return;
       }
     }
-  add({life.kernel, to});
+  add({life.kernel, to, Kernel()});
 }
 
 /// Runs the last reader as soon as it can, so that the value dies.
@@ -245,7 +244,7 @@ void Fitter::advance(const Life &life, int32_t from) {
     }
   for (ValueId output : plan.kernels[reader].outputs)
     shift(place, reader, slotOf(output));
-  add({reader, place});
+  add({reader, place, Kernel()});
 }
 
 /// The instance is used by \p from and next by \p to.
@@ -280,8 +279,8 @@ std::vector<Change> Fitter::findChanges() {
 Plan Fitter::changed(const Change &change) const {
   Plan next = plan;
   auto at = [&](int32_t k) { return next.kernels.begin() + k; };
-  if (change.copy)
-    next.kernels.insert(at(change.place), *change.copy);
+  if (!change.copy.ops.empty())
+    next.kernels.insert(at(change.place), change.copy);
   else if (change.kernel < change.place)
     std::rotate(at(change.kernel), at(change.kernel + 1), at(change.place));
   else

@@ -1,24 +1,15 @@
 //===- SolverTest.cpp - Plans and bounds on a training step ---------------===//
 
 #include "ProblemBuilder.h"
+#include "SolverEffort.h"
+#include "TextOf.h"
 #include "TrainingStep.h"
 
-#include "ckpt/Plan/Solvers.h"
-#include "ckpt/Plan/Text.h"
-
 #include <gtest/gtest.h>
-
-#include <sstream>
 
 using namespace ckpt::plan;
 
 namespace {
-
-std::string textOf(const Plan &plan) {
-  std::ostringstream text;
-  printPlan(plan, text);
-  return text.str();
-}
 
 /// How often the plan runs each op.
 std::vector<int> runsOf(const Problem &problem, const Plan &plan) {
@@ -98,15 +89,13 @@ TEST(SolveBudget, SweepStaysWithinBudgetsAndAboveBounds) {
   Problem problem = TrainingStep(6).problem;
   Bound bound(problem);
   int64_t baseline = solveUnlimited(problem, {}).plan.arenaBytes;
-  SolverOptions options;
-  options.timeLimitMs = 1000000;
   int64_t lastBound = 0;
   int solved = 0;
   for (int percent = 100; percent >= 30; percent -= 10) {
     int64_t budget = baseline * percent / 100;
     EXPECT_GE(bound.extraFlops(budget), lastBound);
     lastBound = bound.extraFlops(budget);
-    BudgetResult result = solveBudget(problem, budget, options);
+    BudgetResult result = solveBudget(problem, budget, allRounds());
     ASSERT_FALSE(result.smallest.plan.kernels.empty());
     if (!result.best)
       continue;
@@ -140,10 +129,8 @@ TEST(SolveBudget, FindsNothingBelowTheMinimum) {
 TEST(SolveBudget, IsDeterministic) {
   Problem problem = TrainingStep(5).problem;
   int64_t budget = solveUnlimited(problem, {}).plan.arenaBytes * 6 / 10;
-  SolverOptions options;
-  options.timeLimitMs = 1000000;
-  BudgetResult first = solveBudget(problem, budget, options);
-  BudgetResult second = solveBudget(problem, budget, options);
+  BudgetResult first = solveBudget(problem, budget, allRounds());
+  BudgetResult second = solveBudget(problem, budget, allRounds());
   ASSERT_TRUE(first.best);
   EXPECT_EQ(textOf(first.best->plan), textOf(second.best->plan));
 }
@@ -165,9 +152,7 @@ TEST(SolveBudget, SavesWhatHasToBeSaved) {
 
 TEST(SolveUnlimited, LooksAtNoClock) {
   Problem problem = TrainingStep(5).problem;
-  SolverOptions hurried;
-  hurried.timeLimitMs = 0;
-  EXPECT_EQ(textOf(solveUnlimited(problem, hurried).plan),
+  EXPECT_EQ(textOf(solveUnlimited(problem, oneRound()).plan),
             textOf(solveUnlimited(problem, {}).plan));
 }
 
@@ -211,15 +196,13 @@ TEST(SolveUnlimited, SaysWhyNothingCanBeInlined) {
 TEST(SolveBudget, SucceedsAtTheSmallestBudgetItReports) {
   for (int blocks : {2, 4, 6}) {
     Problem problem = TrainingStep(blocks).problem;
-    SolverOptions options;
-    options.timeLimitMs = 1000000;
-    int64_t baseline = solveUnlimited(problem, options).plan.arenaBytes;
+    int64_t baseline = solveUnlimited(problem, {}).plan.arenaBytes;
     for (int percent : {20, 10, 2}) {
       BudgetResult result =
-          solveBudget(problem, baseline * percent / 100, options);
+          solveBudget(problem, baseline * percent / 100, allRounds());
       int64_t smallest = result.smallest.plan.arenaBytes;
       ASSERT_GT(smallest, 0);
-      EXPECT_TRUE(solveBudget(problem, smallest, options).best);
+      EXPECT_TRUE(solveBudget(problem, smallest, allRounds()).best);
     }
   }
 }
