@@ -1,6 +1,8 @@
 //===- SolverTest.cpp - Plans and bounds on a training step ---------------===//
 
 #include "ProblemBuilder.h"
+#include "RandomProblem.h"
+#include "Search.h"
 #include "SolverEffort.h"
 #include "TextOf.h"
 #include "TrainingStep.h"
@@ -154,6 +156,32 @@ TEST(SolveUnlimited, LooksAtNoClock) {
   Problem problem = TrainingStep(5).problem;
   EXPECT_EQ(textOf(solveUnlimited(problem, oneRound()).plan),
             textOf(solveUnlimited(problem, {}).plan));
+}
+
+/// Named strategies ask for little memory: refitting buys time with at most a
+/// hundredth of it.
+TEST(SolveUnlimited, RefitsWithinOnePerCent) {
+  int faster = 0;
+  for (uint64_t seed = 0; seed < 400; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomOptions random;
+    random.ops = 8;
+    random.keeps = seed % 2 == 0;
+    Problem problem = randomProblem(seed, random);
+    Graph graph(problem, /*fusion=*/true);
+    if (!graph.error.empty())
+      continue;
+    Rolling rolling(graph);
+    Draft draft = draftUnlimited(rolling, graph, {}, INT64_MAX);
+    if (!draft.usable())
+      continue;
+    Verdict refitted = solveUnlimited(problem, {}).verdict;
+    ASSERT_EQ(refitted.error, "");
+    EXPECT_LE(refitted.livePeakBytes * 100, draft.verdict.livePeakBytes * 101);
+    EXPECT_LE(refitted.timeNs, draft.verdict.timeNs);
+    faster += refitted.timeNs < draft.verdict.timeNs;
+  }
+  EXPECT_GT(faster, 0);
 }
 
 TEST(SolveUnlimited, NeverWritesWhatIsInlined) {
