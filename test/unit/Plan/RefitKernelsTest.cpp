@@ -120,11 +120,9 @@ TEST(RefitKernels, KeepsPlansLegalAndWithinTheLimit) {
     random.ops = 6 + seed % 20;
     Problem problem = randomProblem(seed, random);
     problem.launchNs = 5;
-    SolverOptions options;
-    options.timeLimitMs = 0;
     Plan plan = solveAsWritten(problem).plan;
     if (seed % 2)
-      plan = solveUnlimited(problem, options).plan;
+      plan = solveUnlimited(problem, {}).plan;
     plan = withoutSlots(std::move(plan));
     Verdict before = validate(problem, plan, false);
     if (!before.error.empty() || plan.kernels.empty())
