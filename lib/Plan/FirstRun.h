@@ -12,6 +12,11 @@ namespace ckpt::plan {
 /// Bytes of the slot of a value; 0 for what does not lie in the arena.
 int64_t arenaBytes(const Problem &problem, ValueId value);
 
+/// Whether \p op needs what it reads in memory.
+inline bool isMemoryRead(const Op &op, const Read &read) {
+  return read.need != Need::Inline || op.kind == OpKind::Opaque;
+}
+
 /// What writing a value again takes, unless its op is computed behind an anchor
 /// that runs again.
 struct Rewrite {
@@ -37,6 +42,10 @@ public:
   /// Looks at the first execution of \p anchor, in plans where \p before has
   /// run by then and \p after has not (`none`: where nothing more is known).
   void enter(OpId anchor, OpId before = none, OpId after = none);
+  /// Whether plans need to keep \p value rather than what it is made from, and
+  /// the nodes that \p op is made from.
+  bool isNode(ValueId value) const { return node[value]; }
+  const std::vector<ValueId> &leavesOf(OpId op) const { return leaves[op]; }
   bool hasRun(OpId op) const { return ancestor[op]; }
   bool isFuture(OpId op) const { return future[op]; }
   /// Whether the op runs in no kernel of an anchor but its own: what runs once
