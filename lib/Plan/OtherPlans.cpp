@@ -7,10 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "BudgetSearch.h"
+#include "KeepBetween.h"
 #include "PostPasses.h"
 #include "RefitKernels.h"
 #include "RetentionSearch.h"
+#include "SmallestPlan.h"
 #include "ckpt/Plan/Baselines.h"
+#include "ckpt/Plan/Explain.h"
 
 #include <array>
 #include <future>
@@ -135,6 +138,52 @@ void BudgetSearch::tryChains() {
   chain.mostStages = 160;
   chain.mostPoints = 8;
   tryChain(chain);
+}
+
+/// Where nothing fits, what repeating costs does not matter any more. Limits
+/// are halved between what some kernel needs alone and the smallest plan that
+/// is known, as long as that makes it notably smaller.
+void BudgetSearch::trySmallest() {
+  constexpr size_t mostOps = 3000;
+  constexpr int64_t share = 256;
+  // The clock has mostly run out where walks found nothing.
+  constexpr double beyond = 1.5;
+  if (!options.fusion || problem.ops.size() > mostOps)
+    return;
+  SmallestPlan smallest(graph);
+  int64_t low = largestWorkingSet(problem).bytes;
+  int64_t high = result.smallest.plan.arenaBytes;
+  // On most problems where walks are good, nothing is a little smaller.
+  for (int64_t limit = high - high / 32; high - low > high / share;
+       limit = low + (high - low) / 2) {
+    if (isOver(beyond))
+      return;
+    Draft draft;
+    draft.plan = smallest.within(limit);
+    draft.verdict = validate(problem, draft.plan, false);
+    Solution solution = placeSlots(problem, draft, limit);
+    if (!draft.usable() || !solution.verdict.error.empty() ||
+        solution.plan.arenaBytes >= high) {
+      low = limit;
+      continue;
+    }
+    keepIfSmallest(solution);
+    high = solution.plan.arenaBytes;
+  }
+}
+
+/// What the smallest plan makes again is kept where the budget has room.
+void BudgetSearch::spareSmallest() {
+  constexpr std::array<int64_t, 5> percents = {100, 95, 90, 85, 80};
+  if (result.best || result.smallest.plan.arenaBytes > budget)
+    return;
+  result.best = result.smallest;
+  for (int64_t percent : percents) {
+    Plan plan = withoutSlots(result.smallest.plan);
+    keepBetween(problem, plan, budget / 100 * percent);
+    if (enterPlan(std::move(plan)))
+      return;
+  }
 }
 
 /// Single ops as kernels leave the choice of what is kept: annealing finds
