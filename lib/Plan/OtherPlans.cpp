@@ -13,7 +13,6 @@
 #include "RetentionSearch.h"
 #include "SmallestPlan.h"
 #include "ckpt/Plan/Baselines.h"
-#include "ckpt/Plan/Explain.h"
 
 #include <array>
 #include <future>
@@ -140,36 +139,16 @@ void BudgetSearch::tryChains() {
   tryChain(chain);
 }
 
-/// Where nothing fits, what repeating costs does not matter any more. Limits
-/// are halved between what some kernel needs alone and the smallest plan that
-/// is known, as long as that makes it notably smaller.
+/// Where nothing fits, what repeating costs does not matter any more.
 void BudgetSearch::trySmallest() {
-  constexpr size_t mostOps = 3000;
-  constexpr int64_t share = 256;
   // The clock has mostly run out where walks found nothing.
   constexpr double beyond = 1.5;
-  if (!options.fusion || problem.ops.size() > mostOps)
+  if (!options.fusion)
     return;
-  SmallestPlan smallest(graph);
-  int64_t low = largestWorkingSet(problem).bytes;
-  int64_t high = result.smallest.plan.arenaBytes;
-  // On most problems where walks are good, nothing is a little smaller.
-  for (int64_t limit = high - high / 32; high - low > high / share;
-       limit = low + (high - low) / 2) {
-    if (isOver(beyond))
-      return;
-    Draft draft;
-    draft.plan = smallest.within(limit);
-    draft.verdict = validate(problem, draft.plan, false);
-    Solution solution = placeSlots(problem, draft, limit);
-    if (!draft.usable() || !solution.verdict.error.empty() ||
-        solution.plan.arenaBytes >= high) {
-      low = limit;
-      continue;
-    }
-    keepIfSmallest(solution);
-    high = solution.plan.arenaBytes;
-  }
+  if (std::optional<Solution> found =
+          solveSmallest(graph, result.smallest.plan.arenaBytes,
+                        [&] { return isOver(beyond); }))
+    keepIfSmallest(*found);
 }
 
 /// What the smallest plan makes again is kept where the budget has room.

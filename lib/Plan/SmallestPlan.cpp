@@ -10,6 +10,9 @@
 
 #include "SmallestPlan.h"
 
+#include "Search.h"
+#include "ckpt/Plan/Explain.h"
+
 #include <algorithm>
 
 using namespace ckpt::plan;
@@ -34,4 +37,35 @@ Plan SmallestPlan::within(int64_t limitBytes) {
       return Plan();
     }
   return plan;
+}
+
+/// Limits are halved between what some kernel needs alone and the smallest plan
+/// that is known.
+std::optional<Solution>
+ckpt::plan::solveSmallest(const Graph &graph, int64_t knownBytes,
+                          const std::function<bool()> &isOver) {
+  constexpr size_t mostOps = 3000;
+  constexpr int64_t share = 256;
+  const Problem &problem = graph.problem;
+  if (problem.ops.size() > mostOps)
+    return std::nullopt;
+  std::optional<Solution> best;
+  SmallestPlan smallest(graph);
+  int64_t low = largestWorkingSet(problem).bytes, high = knownBytes;
+  // Where walks are good, nothing is found that is a little smaller.
+  for (int64_t limit = high - high / 32; high - low > high / share && !isOver();
+       limit = low + (high - low) / 2) {
+    Draft draft;
+    draft.plan = smallest.within(limit);
+    draft.verdict = validate(problem, draft.plan, /*slots=*/false);
+    Solution solution = placeSlots(problem, draft, limit);
+    if (!draft.usable() || !solution.verdict.error.empty() ||
+        solution.plan.arenaBytes >= high) {
+      low = limit;
+      continue;
+    }
+    high = solution.plan.arenaBytes;
+    best = std::move(solution);
+  }
+  return best;
 }

@@ -4,7 +4,10 @@
 #define CKPT_LIB_PLAN_SMALLESTPLAN_H
 
 #include "FromNothing.h"
-#include "ckpt/Plan/Plan.h"
+#include "ckpt/Plan/Solvers.h"
+
+#include <functional>
+#include <optional>
 
 namespace ckpt::plan {
 
@@ -23,6 +26,12 @@ private:
   /// The results; where the last search failed, first.
   std::vector<ValueId> goals;
 };
+
+/// A plan whose arena is notably smaller than \p knownBytes, or nothing if none
+/// was found before \p isOver. Every result is made as if repeating kernels
+/// cost nothing.
+std::optional<Solution> solveSmallest(const Graph &graph, int64_t knownBytes,
+                                      const std::function<bool()> &isOver);
 
 } // namespace ckpt::plan
 
