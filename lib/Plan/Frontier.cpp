@@ -202,8 +202,9 @@ void FrontierSearch::placeSmallest() {
     draft.plan = withoutSlots(smallest->plan);
     keepBetween(problem, draft.plan, below + (above - below) / steps * i);
     draft.verdict = validate(problem, draft.plan, /*slots=*/false);
-    if (draft.verdict.error.empty())
-      enter(std::move(draft));
+    Solution solution = placeSlots(problem, draft, above, PackEffort::Orders);
+    if (solution.verdict.error.empty())
+      placed.add(solution.plan.arenaBytes, std::move(solution));
   }
   placed.add(below, std::move(*smallest));
 }
