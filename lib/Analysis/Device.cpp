@@ -28,37 +28,38 @@ static Device fromDataSheet(StringRef name, int64_t f64, int64_t f32,
 
 /// Data sheets give no launch time; 2 microseconds stand for a small kernel in
 /// a replayed graph, and half of the rate in f32 for elementwise arithmetic.
+static Device gpu(StringRef name, int64_t f64, int64_t f32, int64_t f16,
+                  int64_t bandwidth, StringRef source) {
+  constexpr int64_t launchNs = 2000;
+  return fromDataSheet(name, f64, f32, f16, /*elementwise=*/f32 / 2, bandwidth,
+                       launchNs, source);
+}
+
 static std::vector<Device> describeDevices() {
   return {
       fromDataSheet("cpu", 100000, 200000, 200000, 20000, 10000, 1000,
                     "one server core: two 512-bit multiply-add units at 3.1 "
                     "GHz, a share of the memory's bandwidth, and a tenth of "
                     "the peak for elementwise code with exp and tanh in it"),
-      fromDataSheet("a100", 19500000, 19500000, 312000000, 9750000, 2039000,
-                    2000,
-                    "NVIDIA A100 80GB SXM data sheet: FP64 tensor 19.5, FP32 "
-                    "19.5, BF16 tensor 312 TFLOP/s; 2,039 GB/s"),
-      fromDataSheet("h100", 67000000, 67000000, 989000000, 33500000, 3350000,
-                    2000,
-                    "NVIDIA H100 SXM data sheet: FP64 tensor 67, FP32 67, BF16 "
-                    "tensor 989 TFLOP/s (1,979 with sparsity); 3.35 TB/s"),
-      fromDataSheet("h200", 67000000, 67000000, 989000000, 33500000, 4800000,
-                    2000,
-                    "NVIDIA H200 SXM data sheet: rates of the H100; 4.8 TB/s"),
-      fromDataSheet("b200", 40000000, 80000000, 2250000000, 40000000, 8000000,
-                    2000,
-                    "NVIDIA HGX B200 data sheet, per GPU: FP64 40, FP32 80, "
-                    "BF16 tensor 2,250 TFLOP/s (4,500 with sparsity); 8 TB/s"),
-      fromDataSheet("l40s", 1430000, 91600000, 362000000, 45800000, 864000,
-                    2000,
-                    "NVIDIA L40S data sheet: FP32 91.6, BF16 tensor 362 "
-                    "TFLOP/s; 864 GB/s. NVIDIA Ada architecture white paper: "
-                    "FP64 at 1/64 of FP32"),
-      fromDataSheet("rtx4090", 1290000, 82600000, 165200000, 41300000, 1008000,
-                    2000,
-                    "NVIDIA Ada architecture white paper, GeForce RTX 4090: "
-                    "FP32 82.6, BF16 tensor with FP32 accumulation 165.2 "
-                    "TFLOP/s; 1,008 GB/s; FP64 at 1/64"),
+      gpu("a100", 19500000, 19500000, 312000000, 2039000,
+          "NVIDIA A100 80GB SXM data sheet: FP64 tensor 19.5, FP32 "
+          "19.5, BF16 tensor 312 TFLOP/s; 2,039 GB/s"),
+      gpu("h100", 67000000, 67000000, 989000000, 3350000,
+          "NVIDIA H100 SXM data sheet: FP64 tensor 67, FP32 67, BF16 "
+          "tensor 989 TFLOP/s (1,979 with sparsity); 3.35 TB/s"),
+      gpu("h200", 67000000, 67000000, 989000000, 4800000,
+          "NVIDIA H200 SXM data sheet: rates of the H100; 4.8 TB/s"),
+      gpu("b200", 40000000, 80000000, 2250000000, 8000000,
+          "NVIDIA HGX B200 data sheet, per GPU: FP64 40, FP32 80, "
+          "BF16 tensor 2,250 TFLOP/s (4,500 with sparsity); 8 TB/s"),
+      gpu("l40s", 1430000, 91600000, 362000000, 864000,
+          "NVIDIA L40S data sheet: FP32 91.6, BF16 tensor 362 "
+          "TFLOP/s; 864 GB/s. NVIDIA Ada architecture white paper: "
+          "FP64 at 1/64 of FP32"),
+      gpu("rtx4090", 1290000, 82600000, 165200000, 1008000,
+          "NVIDIA Ada architecture white paper, GeForce RTX 4090: "
+          "FP32 82.6, BF16 tensor with FP32 accumulation 165.2 "
+          "TFLOP/s; 1,008 GB/s; FP64 at 1/64"),
   };
 }
 

@@ -23,6 +23,10 @@ using MemoryMap = llvm::DenseMap<Value, Value>;
 /// a time.
 bool supportsLanes(Block &body);
 
+inline ArrayRef<int64_t> shapeOf(Value tensor) {
+  return cast<mlir::ShapedType>(tensor.getType()).getShape();
+}
+
 /// Emits for one region; everything that it made dominates what comes later.
 class ElementEmitter {
 public:
