@@ -62,6 +62,9 @@ public:
     options.function = command.functionName;
     options.threads = command.threads;
     options.repeat = command.repeat;
+    options.device =
+        command.device == "cpu" ? RunDevice::Cpu : RunDevice::Emulator;
+    setThreadOrder(command.threadOrder);
   }
 
   LogicalResult run();

@@ -19,6 +19,13 @@ class ExecutionEngine;
 
 namespace ckpt {
 
+/// Where a step runs.
+enum class RunDevice {
+  Cpu,
+  /// The code of a GPU on the CPU (Emulator.h), in one thread and not fast.
+  Emulator
+};
+
 struct CompileOptions {
   /// The function to compile; may be empty if there is one public function.
   std::string function;
@@ -30,6 +37,7 @@ struct CompileOptions {
   int64_t lanes = 0;
   /// Lets `CompiledStep::time` time each kernel.
   bool timeKernels = false;
+  RunDevice device = RunDevice::Cpu;
 };
 
 /// As many 32-bit elements as the widest vector registers of this machine hold.
