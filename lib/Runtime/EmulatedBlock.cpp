@@ -2,6 +2,7 @@
 
 #include "EmulatedBlock.h"
 #include "llvm/Support/raw_ostream.h"
+#include <csetjmp>
 #include <cstring>
 #include <memory>
 #include <numeric>
@@ -16,11 +17,24 @@ static constexpr size_t stackBytes = 256 * 1024;
 
 namespace {
 
-struct Fibre {
-  ucontext_t context;
-  /// Not initialised: a page that is not touched takes no memory.
-  std::unique_ptr<char[]> stack{new char[stackBytes]};
+/// A thread that can stop at a barrier. Once made, it runs one thread after the
+/// other: making a context takes a system call, a jump takes none.
+class Fibre {
+public:
+  /// Runs the thread from where it stopped to its next barrier or its end.
+  void resume();
+  /// Back to who resumed it; called by the thread itself.
+  void stop();
+
   bool isDone = false;
+
+private:
+  static void enter();
+  void start();
+
+  sigjmp_buf own, caller;
+  /// Not initialised: a page that is not touched takes no memory.
+  std::unique_ptr<char[]> stack;
 };
 
 /// The launch that runs.
@@ -29,7 +43,6 @@ struct Grid {
   void **arguments = nullptr;
   Extents blocks = {}, threads = {};
   int64_t block = 0, thread = 0;
-  ucontext_t scheduler;
   std::vector<Fibre> fibres;
   ThreadOrder order = ThreadOrder::Forward;
   std::mt19937 random;
@@ -57,19 +70,53 @@ std::vector<int64_t> Grid::permutation(int64_t count) {
   return numbers;
 }
 
-static void enterFibre() {
-  grid.kernel->run(grid.arguments);
-  Fibre &fibre = grid.fibres[grid.thread];
-  fibre.isDone = true;
-  swapcontext(&fibre.context, &grid.scheduler);
+//===----------------------------------------------------------------------===//
+// Fibres
+//===----------------------------------------------------------------------===//
+
+void Fibre::enter() {
+  Fibre &self = grid.fibres[grid.thread];
+  for (;;) {
+    grid.kernel->run(grid.arguments);
+    self.isDone = true;
+    self.stop();
+  }
 }
+
+void Fibre::start() {
+  ucontext_t context, unused;
+  stack.reset(new char[stackBytes]);
+  getcontext(&context);
+  context.uc_stack.ss_sp = stack.get();
+  context.uc_stack.ss_size = stackBytes;
+  context.uc_link = nullptr;
+  makecontext(&context, enter, 0);
+  swapcontext(&unused, &context);
+}
+
+void Fibre::resume() {
+  if (sigsetjmp(caller, /*savemask=*/0) != 0)
+    return;
+  if (!stack)
+    start();
+  siglongjmp(own, 1);
+}
+
+void Fibre::stop() {
+  if (sigsetjmp(own, /*savemask=*/0) == 0)
+    siglongjmp(caller, 1);
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
 
 /// Runs every thread to its next barrier or its end; whether any is left.
 bool Grid::resumeAll(int64_t threadCount) {
   int64_t done = 0;
   for (int64_t number : permutation(threadCount)) {
     thread = number;
-    swapcontext(&scheduler, &fibres[number].context);
+    fibres[number].resume();
     done += fibres[number].isDone;
   }
   if (done != 0 && done != threadCount) {
@@ -93,16 +140,9 @@ void Grid::runBlock(int64_t threadCount) {
     return;
   }
   if (fibres.size() < static_cast<size_t>(threadCount))
-    fibres.resize(threadCount);
-  for (int64_t number = 0; number < threadCount; ++number) {
-    Fibre &fibre = fibres[number];
+    fibres = std::vector<Fibre>(threadCount);
+  for (Fibre &fibre : fibres)
     fibre.isDone = false;
-    getcontext(&fibre.context);
-    fibre.context.uc_stack.ss_sp = fibre.stack.get();
-    fibre.context.uc_stack.ss_size = stackBytes;
-    fibre.context.uc_link = nullptr;
-    makecontext(&fibre.context, enterFibre, 0);
-  }
   while (resumeAll(threadCount)) {
   }
 }
@@ -156,6 +196,4 @@ int32_t ckpt::ckptEmulatorBlocks(int32_t dimension) {
   return grid.blocks[dimension];
 }
 
-void ckpt::ckptEmulatorBarrier() {
-  swapcontext(&grid.fibres[grid.thread].context, &grid.scheduler);
-}
+void ckpt::ckptEmulatorBarrier() { grid.fibres[grid.thread].stop(); }
