@@ -137,10 +137,16 @@ static llvm::Error lowerCalls(ModuleOp module, const CompileOptions &options,
       return makeError("lowering to the CPU failed");
     return llvm::Error::success();
   }
+  manager.addPass(createEmitGpuKernels());
+  if (failed(manager.run(module)))
+    return makeError("lowering to launches failed");
+  if (options.editLaunches)
+    options.editLaunches(module);
+  mlir::PassManager rest(module.getContext());
   GpuPipelineOptions pipeline;
   pipeline.format = "llvm";
-  buildGpuPipeline(manager, pipeline);
-  if (failed(manager.run(module)))
+  buildGpuPipeline(rest, pipeline);
+  if (failed(rest.run(module)))
     return makeError("lowering to device code failed");
   return llvm::Error::success();
 }

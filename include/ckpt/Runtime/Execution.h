@@ -10,6 +10,7 @@
 
 #include "ckpt/Support/LLVM.h"
 #include "llvm/Support/Error.h"
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -38,6 +39,9 @@ struct CompileOptions {
   /// Lets `CompiledStep::time` time each kernel.
   bool timeKernels = false;
   RunDevice device = RunDevice::Cpu;
+  /// Called with the launches and the device code before these are lowered
+  /// further: so tests plant faults that the emulator has to catch.
+  std::function<void(ModuleOp)> editLaunches;
 };
 
 /// As many 32-bit elements as the widest vector registers of this machine hold.
