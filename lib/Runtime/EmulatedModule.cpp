@@ -1,7 +1,6 @@
 //===- EmulatedModule.cpp - Device code, compiled for this machine --------===//
 
 #include "EmulatedModule.h"
-#include "mlir/ExecutionEngine/OptUtils.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -13,7 +12,6 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Target/TargetMachine.h"
 
 using namespace ckpt;
 
@@ -195,12 +193,6 @@ EmulatedModule::load(StringRef bitcode) {
     return jit.takeError();
   HostCode code(**module);
   if (llvm::Error error = code.rewrite(*machine, (*jit)->getDataLayout()))
-    return std::move(error);
-  auto target = machine->createTargetMachine();
-  if (!target)
-    return target.takeError();
-  if (llvm::Error error = mlir::makeOptimizingTransformer(
-          /*optLevel=*/2, /*sizeLevel=*/0, target->get())(module->get()))
     return std::move(error);
   llvm::orc::JITDylib &library = (*jit)->getMainJITDylib();
   llvm::orc::MangleAndInterner interner((*jit)->getExecutionSession(),
