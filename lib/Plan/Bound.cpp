@@ -88,7 +88,7 @@ struct Proof {
 /// Prices in geometric steps that cover what any anchor costs per byte.
 static Goal makeGoal(const Graph &graph, const std::vector<int64_t> &costs,
                      int64_t scale) {
-  constexpr double step = 2;
+  constexpr double step = 4;
   constexpr size_t mostPrices = 14;
   const Problem &problem = graph.problem;
   Goal goal;
@@ -137,14 +137,15 @@ private:
 
   const Problem &problem;
   const Graph graph;
-  FirstRun moment;
+  FirstRun moment, timeMoment;
   std::optional<TimeBound> timeBound;
   /// Of each case of each group, at no price.
   std::vector<std::vector<BoundCase>> moments;
 };
 
 BoundSearch::BoundSearch(const Problem &problem)
-    : problem(problem), graph(problem, true), moment(graph) {
+    : problem(problem), graph(problem, true), moment(graph),
+      timeMoment(graph, /*statisticsAreFree=*/true) {
   // Each moment is a cut of the whole step at many prices: for very large
   // steps only what single kernels need is bounded.
   constexpr size_t mostOps = 20000, mostAnchors = 2000;
@@ -212,12 +213,13 @@ void BoundSearch::look(std::vector<BoundCase> cases) {
   for (Goal *goal : {&flops, &time})
     goal->groups.emplace_back();
   for (const BoundCase &it : cases) {
-    moment.enter(it.anchor, it.before, it.after);
     for (Goal *goal : {&flops, &time}) {
-      moment.build(costsAt(*goal, moment));
+      FirstRun &at = goal == &flops ? moment : timeMoment;
+      at.enter(it.anchor, it.before, it.after);
+      at.build(costsAt(*goal, at));
       std::vector<Line> lines;
       for (int64_t price : goal->prices)
-        lines.push_back({moment.solve(price), price, moment.kernelBytes()});
+        lines.push_back({at.solve(price), price, at.kernelBytes()});
       goal->groups.back().push_back(std::move(lines));
     }
   }
@@ -266,7 +268,7 @@ Proof BoundSearch::prove(const Goal &goal, int64_t budgetBytes) const {
     std::vector<MomentTree> trees;
     for (size_t i = 0; i < moments[group].size(); ++i) {
       BoundCase at = moments[group][i];
-      FirstRun prototype = moment;
+      FirstRun prototype = &goal == &flops ? moment : timeMoment;
       prototype.enter(at.anchor, at.before, at.after);
       at.price = bestLine(goal.groups[group][i], budgetBytes).first->price;
       trees.emplace_back(prototype, at, costsAt(goal, prototype), budgetBytes,

@@ -21,7 +21,9 @@
 
 using namespace ckpt::plan;
 
-FirstRun::FirstRun(const Graph &graph) : graph(graph), problem(graph.problem) {
+FirstRun::FirstRun(const Graph &graph, bool statisticsAreFree)
+    : graph(graph), problem(graph.problem),
+      statisticsAreFree(statisticsAreFree) {
   findNodes();
 }
 
@@ -45,7 +47,9 @@ static bool isOneToOne(const Op &op, ValueId value) {
 }
 
 void FirstRun::findNodes() {
+  constexpr int64_t farSmaller = 64;
   node.assign(problem.values.size(), 0);
+  statistic.assign(problem.values.size(), 0);
   memoryRead.assign(problem.values.size(), 0);
   for (const Op &op : problem.ops)
     for (const Read &read : op.reads) {
@@ -73,13 +77,18 @@ void FirstRun::findNodes() {
     }
     std::sort(found.begin(), found.end());
     found.erase(std::unique(found.begin(), found.end()), found.end());
-    int64_t bytes = 0;
-    for (ValueId leaf : found)
-      bytes += arenaBytes(problem, leaf);
-    for (ValueId value : problem.ops[op].results)
+    int64_t bytes = 0, largest = 0;
+    for (ValueId leaf : found) {
+      if (!statisticsAreFree || !statistic[leaf])
+        bytes += arenaBytes(problem, leaf);
+      largest = std::max(largest, arenaBytes(problem, leaf));
+    }
+    for (ValueId value : problem.ops[op].results) {
       node[value] = (graph.rooted[op] || memoryRead[value] ||
                      bytes > arenaBytes(problem, value)) &&
                     graph.wholeOf(value) == value;
+      statistic[value] = arenaBytes(problem, value) < largest / farSmaller;
+    }
   }
 }
 
@@ -247,9 +256,8 @@ int64_t FirstRun::demandedBytes() const {
   return sum;
 }
 
-/// What is demanded, what anchors make that may write it again, and what all of
-/// it is made from.
-void FirstRun::collectNodes(const RepeatCosts &costs) {
+/// What is demanded, and what all of it is made from.
+void FirstRun::collectNodes() {
   nodes = demanded;
   number.assign(problem.values.size(), none);
   for (size_t i = 0; i < nodes.size(); ++i)
@@ -260,9 +268,6 @@ void FirstRun::collectNodes(const RepeatCosts &costs) {
     number[value] = static_cast<int32_t>(nodes.size());
     nodes.push_back(value);
   };
-  for (const Rewrite &rewrite : costs.values)
-    if (rewrite.behind != none)
-      enter(problem.ops[rewrite.behind].results.front());
   for (size_t i = 0; i < nodes.size(); ++i)
     for (ValueId leaf : leaves[problem.values[nodes[i]].op])
       enter(leaf);
@@ -273,9 +278,9 @@ void FirstRun::addCosts(OpId op, const RepeatCosts &costs) {
   if (!ancestor[op])
     return;
   if (graph.once[op] && hasOwnKernel(op)) {
-    cut.addArc(computed[op], sink, MinCut::infinite);
+    cut.addArc(repeated[op], sink, MinCut::infinite);
   } else if (!costs.ops.empty() && costs.ops[op] > 0) {
-    cut.addArc(computed[op], sink, costs.ops[op]);
+    cut.addArc(repeated[op], sink, costs.ops[op]);
     priced.push_back(op);
   }
 }
@@ -283,7 +288,7 @@ void FirstRun::addCosts(OpId op, const RepeatCosts &costs) {
 void FirstRun::build(const RepeatCosts &costs,
                      const std::vector<Decision> &decisions) {
   constexpr int32_t source = 0, sink = 1;
-  collectNodes(costs);
+  collectNodes();
   // Ops with several results share one node "computed from here on".
   computed.assign(problem.ops.size(), none);
   int32_t count = 2 + static_cast<int32_t>(nodes.size());
@@ -293,8 +298,13 @@ void FirstRun::build(const RepeatCosts &costs,
       index = count++;
     dropped.push_back(computed[problem.values[value].op]);
   }
-  for (const Rewrite &rewrite : costs.values)
+  repeated = computed;
+  for (const Rewrite &rewrite : costs.values) {
     dropped[number[rewrite.value]] = count++;
+    if (rewrite.behind != none &&
+        repeated[rewrite.behind] == computed[rewrite.behind])
+      repeated[rewrite.behind] = count++;
+  }
   cut.reset(count);
   keepArc.clear();
   priced.clear();
@@ -313,23 +323,35 @@ void FirstRun::build(const RepeatCosts &costs,
     entered[op] = 1;
     for (ValueId leaf : leaves[op])
       cut.addArc(computed[op], 2 + number[leaf], MinCut::infinite);
+    if (repeated[op] != computed[op])
+      cut.addArc(computed[op], repeated[op], MinCut::infinite);
     addCosts(op, costs);
   }
-  for (const Rewrite &rewrite : costs.values)
+  for (const Rewrite &rewrite : costs.values) {
+    OpId behind = rewrite.behind;
+    if (behind != none && computed[behind] == none && !entered[behind]) {
+      entered[behind] = 1;
+      addCosts(behind, costs);
+    }
     cut.addArc(dropped[number[rewrite.value]],
-               rewrite.behind == none ? sink : computed[rewrite.behind],
-               rewrite.cost);
+               behind == none ? sink : repeated[behind], rewrite.cost);
+  }
   for (const Decision &decision : decisions)
     if (decision.again)
-      cut.addArc(source, computed[decision.op], MinCut::infinite);
+      cut.addArc(source, repeated[decision.op], MinCut::infinite);
     else
-      cut.addArc(computed[decision.op], sink, MinCut::infinite);
+      cut.addArc(repeated[decision.op], sink, MinCut::infinite);
+}
+
+/// Bytes of a node that pay the price if it is kept.
+int64_t FirstRun::pricedBytes(ValueId value) const {
+  bool isFree = operand[value] || (statisticsAreFree && statistic[value]);
+  return isFree ? 0 : arenaBytes(problem, value);
 }
 
 int64_t FirstRun::solve(int64_t newPrice) {
   for (size_t i = 0; i < nodes.size(); ++i)
-    if (!operand[nodes[i]])
-      cut.raise(keepArc[i], (newPrice - price) * arenaBytes(problem, nodes[i]));
+    cut.raise(keepArc[i], (newPrice - price) * pricedBytes(nodes[i]));
   price = newPrice;
   return cut.run(0, 1);
 }
@@ -337,16 +359,16 @@ int64_t FirstRun::solve(int64_t newPrice) {
 int64_t FirstRun::keptBytes() const {
   int64_t bytes = 0;
   for (size_t i = 0; i < nodes.size(); ++i)
-    if (!operand[nodes[i]] && cut.onSourceSide(2 + static_cast<int32_t>(i)) &&
+    if (cut.onSourceSide(2 + static_cast<int32_t>(i)) &&
         !cut.onSourceSide(dropped[i]))
-      bytes += arenaBytes(problem, nodes[i]);
+      bytes += pricedBytes(nodes[i]);
   return bytes;
 }
 
 std::vector<OpId> FirstRun::paidOps() const {
   std::vector<OpId> ops;
   for (OpId op : priced)
-    if (cut.onSourceSide(computed[op]))
+    if (cut.onSourceSide(repeated[op]))
       ops.push_back(op);
   std::sort(ops.begin(), ops.end());
   return ops;

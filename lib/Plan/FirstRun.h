@@ -12,12 +12,12 @@ namespace ckpt::plan {
 /// Bytes of the slot of a value; 0 for what does not lie in the arena.
 int64_t arenaBytes(const Problem &problem, ValueId value);
 
-/// What writing a value again takes, unless its op is computed behind an anchor
-/// that runs again.
+/// What making a value again takes if it is not kept, on top of what its op
+/// costs. Nothing if the anchor `behind` runs again and may write it.
 struct Rewrite {
   ValueId value;
   int64_t cost;
-  /// `none`: no anchor leads to it.
+  /// `none`: it takes that in any case.
   OpId behind;
 };
 
@@ -32,13 +32,20 @@ struct RepeatCosts {
 /// anew for each anchor.
 class FirstRun {
 public:
-  explicit FirstRun(const Graph &graph);
+  /// With \p statisticsAreFree, what `isStatistic` is kept at no price. That
+  /// says a little less of bytes, but more of what is made again: a value less
+  /// its mean is then as good as the value.
+  explicit FirstRun(const Graph &graph, bool statisticsAreFree = false);
 
   /// Looks at the first execution of \p anchor, in plans where \p before has
   /// run by then and \p after has not (`none`: where nothing more is known).
   void enter(OpId anchor, OpId before = none, OpId after = none);
   bool hasRun(OpId op) const { return ancestor[op]; }
   bool isFuture(OpId op) const { return future[op]; }
+  /// Whether it runs for the first time after the moment.
+  bool isToCome(OpId op) const { return future[op] && !ancestor[op]; }
+  /// The nodes that its kernel reads if everything between is computed inside.
+  const std::vector<ValueId> &leavesOf(OpId op) const { return leaves[op]; }
   /// Whether the op runs in no kernel of an anchor but its own: what runs once
   /// and need not be written may run inside a kernel that reads it.
   bool hasOwnKernel(OpId op) const;
@@ -52,6 +59,11 @@ public:
   int64_t aloneBytes() const { return alone; }
   /// Bytes of all values that may have to be kept.
   int64_t demandedBytes() const;
+  /// Whether it is far smaller than what it is computed from, such as a mean.
+  bool isStatistic(ValueId value) const { return statistic[value]; }
+  /// Whether something to come needs \p value, which has been made: it is kept
+  /// or made again.
+  bool isNeeded(ValueId value) const { return isDemanded[value]; }
   /// Whether something to come needs \p value in memory, or a view of all of
   /// it.
   bool isMemoryDemanded(ValueId value) const { return inMemory[value]; }
@@ -78,14 +90,16 @@ private:
   bool mayReadArena(ValueId value) const;
   void findDemand(OpId anchor);
   void demand(ValueId value);
-  void collectNodes(const RepeatCosts &costs);
+  void collectNodes();
+  int64_t pricedBytes(ValueId value) const;
   void addCosts(OpId op, const RepeatCosts &costs);
 
   const Graph &graph;
   const Problem &problem;
+  bool statisticsAreFree;
   std::vector<char> node;                   // per value
   std::vector<std::vector<ValueId>> leaves; // per op
-  std::vector<char> memoryRead;             // per value
+  std::vector<char> memoryRead, statistic;  // per value
   /// Per op: it cannot have run yet; it has run; it cannot be in the kernel
   /// of the anchor, as another anchor has to run between.
   std::vector<char> future, ancestor, far;
@@ -98,8 +112,9 @@ private:
   std::vector<int32_t> keepArc;
   /// Per place in `nodes`: the node "not kept".
   std::vector<int32_t> dropped;
-  /// Per op: its node in the network, or `none`.
-  std::vector<int32_t> computed;
+  /// Per op: its node "made again for what is to come" in the network, and the
+  /// node "runs again", which may be the same; or `none`.
+  std::vector<int32_t> computed, repeated;
   /// Ops that cost something in the network.
   std::vector<OpId> priced;
   int64_t price = 0; // of the last cut

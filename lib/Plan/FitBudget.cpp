@@ -14,6 +14,7 @@
 #include "PostPasses.h"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 
 using namespace ckpt::plan;
@@ -22,14 +23,13 @@ namespace {
 
 /// A gap between two moments at which an instance is used is given up.
 struct Change {
-  enum class Kind : uint8_t { Repeat, Delay, Advance } kind;
   /// The kernel that is repeated or moved, and before which one it goes.
   int32_t kernel, place;
-  /// What is made again.
-  ValueId value;
-  /// Bytes over the budget, summed over kernels, that it takes off, and the
-  /// time that it costs.
-  int64_t gain, costNs;
+  /// What runs at `place` besides; if empty, the kernel itself moves.
+  std::optional<Kernel> copy;
+  int64_t costNs = 0;
+  /// Bytes over the budget, summed over kernels, that it takes off.
+  int64_t gain = 0;
 
   bool operator<(const Change &other) const {
     double mine = static_cast<double>(gain) / static_cast<double>(costNs + 1);
@@ -63,7 +63,7 @@ private:
   void delay(const Life &life, int32_t to);
   void advance(const Life &life, int32_t from);
   void add(Change change);
-  bool mayMove(int32_t kernel) const;
+  bool isFree(const Kernel &kernel) const;
   Plan changed(const Change &change) const;
   int64_t slotOf(ValueId value) const {
     const Value &v = problem.values[value];
@@ -147,7 +147,6 @@ void Fitter::add(Change change) {
     ends.push_back(range.to);
   }
   std::sort(ends.begin(), ends.end());
-  change.gain = 0;
   for (size_t i = 0; i + 1 < ends.size(); ++i) {
     int64_t bytes = 0;
     for (const Range &range : ranges)
@@ -163,11 +162,12 @@ void Fitter::add(Change change) {
   }
   ranges.clear();
   if (change.gain > 0)
-    changes.push_back(change);
+    changes.push_back(std::move(change));
 }
 
-bool Fitter::mayMove(int32_t kernel) const {
-  for (OpId op : plan.kernels[kernel].ops)
+/// Whether \p kernel may run anywhere, and again.
+bool Fitter::isFree(const Kernel &kernel) const {
+  for (OpId op : kernel.ops)
     if (problem.ops[op].hasEffects || !problem.ops[op].mayRepeat)
       return false;
   return true;
@@ -183,11 +183,8 @@ void Fitter::repeat(const Life &life, int32_t from, int32_t to) {
   const KernelInfo &info = kernels.get(copy);
   bool isAnchored =
       info.anchor != none && problem.ops[info.anchor].kind != OpKind::Reduction;
-  if (isAnchored || !info.error.empty())
+  if (isAnchored || !info.error.empty() || !isFree(copy))
     return;
-  for (OpId op : copy.ops)
-    if (problem.ops[op].hasEffects || !problem.ops[op].mayRepeat)
-      return;
   for (ValueId value : info.memoryReads) {
     if (problem.values[value].home != Home::Arena)
       continue;
@@ -197,12 +194,12 @@ void Fitter::repeat(const Life &life, int32_t from, int32_t to) {
     shift(read->last() + 1, to, slotOf(value));
   }
   shift(from + 1, to, -slotOf(life.value));
-  add({Change::Kind::Repeat, life.kernel, to, life.value, 0, info.timeNs});
+  add({life.kernel, to, std::move(copy), info.timeNs});
 }
 
 /// Makes what is first read by kernel \p to only then.
 void Fitter::delay(const Life &life, int32_t to) {
-  if (!mayMove(life.kernel))
+  if (!isFree(plan.kernels[life.kernel]))
     return;
   for (ValueId output : plan.kernels[life.kernel].outputs) {
     if (problem.values[output].home != Home::Arena)
@@ -222,13 +219,13 @@ void Fitter::delay(const Life &life, int32_t to) {
         return;
       }
     }
-  add({Change::Kind::Delay, life.kernel, to, life.value, 0, 0});
+  add({life.kernel, to});
 }
 
 /// Runs the last reader as soon as it can, so that the value dies.
 void Fitter::advance(const Life &life, int32_t from) {
   int32_t reader = life.last();
-  if (!mayMove(reader))
+  if (!isFree(plan.kernels[reader]))
     return;
   int32_t place = from + 1;
   for (ValueId value : infos[reader]->memoryReads)
@@ -248,7 +245,7 @@ void Fitter::advance(const Life &life, int32_t from) {
     }
   for (ValueId output : plan.kernels[reader].outputs)
     shift(place, reader, slotOf(output));
-  add({Change::Kind::Advance, reader, place, life.value, 0, 0});
+  add({reader, place});
 }
 
 /// The instance is used by \p from and next by \p to.
@@ -283,22 +280,12 @@ std::vector<Change> Fitter::findChanges() {
 Plan Fitter::changed(const Change &change) const {
   Plan next = plan;
   auto at = [&](int32_t k) { return next.kernels.begin() + k; };
-  switch (change.kind) {
-  case Change::Kind::Repeat: {
-    Kernel copy;
-    copy.ops = plan.kernels[change.kernel].ops;
-    copy.outputs = {change.value};
-    trimOps(problem, copy);
-    next.kernels.insert(at(change.place), std::move(copy));
-    break;
-  }
-  case Change::Kind::Delay:
+  if (change.copy)
+    next.kernels.insert(at(change.place), *change.copy);
+  else if (change.kernel < change.place)
     std::rotate(at(change.kernel), at(change.kernel + 1), at(change.place));
-    break;
-  case Change::Kind::Advance:
+  else
     std::rotate(at(change.place), at(change.kernel), at(change.kernel + 1));
-    break;
-  }
   return next;
 }
 

@@ -17,15 +17,6 @@
 
 using namespace ckpt::plan;
 
-static Plan withoutSlots(Plan plan) {
-  for (Kernel &kernel : plan.kernels) {
-    kernel.offsets.clear();
-    kernel.workspaceOffset = -1;
-  }
-  plan.arenaBytes = 0;
-  return plan;
-}
-
 /// Makes the plan the best if it fits and is, and says whether it is.
 bool BudgetSearch::enterPlan(Plan plan, double worthSearching) {
   Draft draft;
@@ -38,9 +29,9 @@ bool BudgetSearch::enterPlan(Plan plan, double worthSearching) {
 }
 
 /// Where launches count, moving and repeating whole kernels of the plan without
-/// a limit, as other systems do it, can be better than any walk; and a walk may repeat what it had room
-/// to keep. Both take a simulation per kernel and are left out where that is
-/// long.
+/// a limit, as other systems do it, can be better than any walk; and a walk may
+/// repeat what it had room to keep. Both take a simulation per kernel and are
+/// left out where that is long.
 void BudgetSearch::polish() {
   constexpr size_t mostMoved = 500, mostSimulated = 200000;
   if (unlimitedPlan.kernels.size() <= mostMoved) {

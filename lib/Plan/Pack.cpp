@@ -197,3 +197,12 @@ void ckpt::plan::packSlots(const Problem &problem, Plan &plan,
                            int64_t budgetBytes, PackEffort effort) {
   Packer(problem, plan, effort).run(budgetBytes);
 }
+
+Plan ckpt::plan::withoutSlots(Plan plan) {
+  for (Kernel &kernel : plan.kernels) {
+    kernel.offsets.clear();
+    kernel.workspaceOffset = -1;
+  }
+  plan.arenaBytes = 0;
+  return plan;
+}

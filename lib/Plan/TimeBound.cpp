@@ -198,42 +198,139 @@ void TimeBound::addRepeats(Written &item) {
   }
 }
 
-/// An anchor that runs again may write what is charged to others, but not what
-/// was written before, and of values that are apart one: only what its
-/// kernel takes beyond that is a cost of its own.
-std::vector<int64_t>
-TimeBound::anchorsAgain(const std::function<bool(OpId)> &hasRun) const {
-  std::vector<int64_t> others(kernel.size(), 0);
-  std::vector<std::pair<const Written *, int64_t>> apart;
+/// Enters, per anchor, what may be charged already when it runs again; false if
+/// that is not known.
+bool TimeBound::findCharges(const FirstRun &moment,
+                            std::vector<std::vector<Charge>> &charges) const {
+  auto hasRun = [&](OpId op) { return moment.hasRun(op); };
+  charges.assign(kernel.size(), {});
   for (const Written &item : written) {
     bool isUncharged = !item.isOptional && item.writers.size() > 1;
     if (isUncharged || isPast(item, hasRun))
       continue;
     if (!item.knowsRepeaters)
-      return std::vector<int64_t>(kernel.size(), 0);
-    int64_t charge = item.elsewhereNs;
+      return false;
+    int64_t ns = item.elsewhereNs;
     if (item.isOptional)
-      charge = item.creditNs;
+      ns = item.creditNs;
     else if (item.writers.size() == 1)
-      charge = std::min(charge, savedBehind[item.writers.front()]);
-    if (item.apart)
-      apart.emplace_back(&item, charge);
-    else
-      for (OpId anchor : item.repeaters)
-        others[anchor] += charge;
+      ns = std::min(ns, savedBehind[item.writers.front()]);
+    for (size_t i = 0; i < item.repeaters.size(); ++i)
+      charges[item.repeaters[i]].push_back({&item, i, ns});
   }
-  std::vector<int64_t> ns = kernel;
-  for (size_t op = 0; op < ns.size(); ++op)
-    ns[op] = std::max<int64_t>(0, ns[op] - others[op]);
-  // What is not apart adds its bytes to those that the kernel moves.
-  for (auto [item, charge] : apart)
-    for (size_t i = 0; i < item->repeaters.size(); ++i) {
-      OpId anchor = item->repeaters[i];
-      int64_t least = std::max(item->repeaterNs[i] - others[anchor],
-                               item->repeaterMoveNs[i]);
-      ns[anchor] = std::min(ns[anchor], std::max<int64_t>(0, least - charge));
-    }
+  return true;
+}
+
+/// An anchor that runs again may write what is charged to others, but of values
+/// that are apart one: only what its kernel takes beyond that is a cost of its
+/// own. What is not apart adds its bytes to those that the kernel moves.
+int64_t TimeBound::againNs(OpId anchor,
+                           const std::vector<Charge> &charges) const {
+  int64_t others = 0;
+  for (const Charge &charge : charges)
+    if (!charge.item->apart)
+      others += charge.ns;
+  int64_t ns = std::max<int64_t>(0, kernel[anchor] - others);
+  for (const auto &[item, repeater, charged] : charges) {
+    if (!item->apart)
+      continue;
+    int64_t least = std::max(item->repeaterNs[repeater] - others,
+                             item->repeaterMoveNs[repeater]);
+    ns = std::min(ns, std::max<int64_t>(0, least - charged));
+  }
   return ns;
+}
+
+/// Those of values that do not depend on \p reader.
+std::vector<TimeBound::Charge>
+TimeBound::withoutLater(const std::vector<Charge> &charges, OpId reader) const {
+  std::vector<Charge> left;
+  size_t bit = bitOf[reader];
+  for (const Charge &charge : charges) {
+    OpId op = problem.values[charge.item->value].op;
+    if (!(before[op][bit / 64] >> bit % 64 & 1))
+      left.push_back(charge);
+  }
+  return left;
+}
+
+/// Anchors to come that read each value at least, if it is not kept; `none` of
+/// values that nobody to come needs. What is made again for something else that
+/// is not kept is made again before the readers of that.
+std::vector<std::optional<std::vector<OpId>>>
+TimeBound::findRereaders(const FirstRun &moment) const {
+  std::vector<std::optional<std::vector<OpId>>> readers(problem.values.size());
+  for (size_t value = 0; value < readers.size(); ++value)
+    if (moment.isNeeded(static_cast<ValueId>(value)))
+      readers[value].emplace();
+  auto unite = [](std::vector<OpId> &set, const std::vector<OpId> &other) {
+    std::vector<OpId> both;
+    std::set_union(set.begin(), set.end(), other.begin(), other.end(),
+                   std::back_inserter(both));
+    set = std::move(both);
+  };
+  // What is fusible may be computed inside a reader or before it.
+  for (size_t i = problem.ops.size(); i-- > 0;) {
+    OpId op = static_cast<OpId>(i);
+    if (!graph.live[op] || !moment.isToCome(op))
+      continue;
+    std::vector<OpId> ofOp;
+    if (isAnchor(problem.ops[op]))
+      ofOp.push_back(op);
+    else
+      for (ValueId value : problem.ops[op].results)
+        if (readers[value])
+          unite(ofOp, *readers[value]);
+    for (ValueId leaf : moment.leavesOf(op)) {
+      OpId maker = problem.values[leaf].op;
+      if (moment.isToCome(maker) && !readers[leaf])
+        readers[leaf].emplace();
+      if (readers[leaf])
+        unite(*readers[leaf], ofOp);
+    }
+  }
+  auto restrict = [](auto &set, const std::vector<OpId> &other) {
+    std::vector<OpId> both;
+    if (set)
+      std::set_intersection(set->begin(), set->end(), other.begin(),
+                            other.end(), std::back_inserter(both));
+    set = set ? std::move(both) : other;
+  };
+  for (size_t op = problem.ops.size(); op-- > 0;) {
+    std::optional<std::vector<OpId>> ofOp;
+    if (moment.isFuture(static_cast<OpId>(op)))
+      continue;
+    for (ValueId value : problem.ops[op].results)
+      if (readers[value] && !moment.isStatistic(value))
+        restrict(ofOp, *readers[value]);
+    if (!ofOp)
+      continue;
+    for (ValueId leaf : moment.leavesOf(static_cast<OpId>(op)))
+      if (!moment.isNeeded(leaf))
+        restrict(readers[leaf], *ofOp);
+  }
+  return readers;
+}
+
+/// Where an anchor to come reads what another has made, and that is not kept,
+/// the other runs again before it: it is not the first then to write what
+/// depends on the reader.
+void TimeBound::addRereads(const FirstRun &moment,
+                           const std::vector<std::vector<Charge>> &charges,
+                           RepeatCosts &costs) const {
+  std::vector<std::optional<std::vector<OpId>>> readers = findRereaders(moment);
+  for (size_t value = 0; value < readers.size(); ++value) {
+    OpId op = problem.values[value].op;
+    if (!readers[value] || !isAnchor(problem.ops[op]) || !moment.hasRun(op) ||
+        moment.isFuture(op) || problem.ops[op].results.size() != 1)
+      continue;
+    int64_t ns = 0;
+    for (OpId reader : *readers[value])
+      ns = std::max(ns, againNs(op, withoutLater(charges[op], reader)));
+    if (ns > costs.ops[op])
+      costs.values.push_back(
+          {static_cast<ValueId>(value), ns - costs.ops[op], none});
+  }
 }
 
 /// Whether something needs \p item in memory both before and after the moment.
@@ -260,7 +357,13 @@ bool TimeBound::isWrittenAgain(const Written &item,
 /// anchor that runs again they may cost nothing more.
 RepeatCosts TimeBound::repeatNs(const FirstRun &moment) const {
   RepeatCosts costs;
-  costs.ops = anchorsAgain([&](OpId op) { return moment.hasRun(op); });
+  costs.ops.assign(kernel.size(), 0);
+  std::vector<std::vector<Charge>> charges;
+  if (findCharges(moment, charges)) {
+    for (size_t op = 0; op < kernel.size(); ++op)
+      costs.ops[op] = againNs(static_cast<OpId>(op), charges[op]);
+    addRereads(moment, charges, costs);
+  }
   for (const Written &item : written)
     if (item.repeaters.size() <= 1 && isWrittenAgain(item, moment))
       costs.values.push_back(

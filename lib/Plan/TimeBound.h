@@ -7,6 +7,7 @@
 #include "KernelFloor.h"
 
 #include <functional>
+#include <optional>
 
 namespace ckpt::plan {
 
@@ -122,8 +123,24 @@ private:
   int64_t epiloguePs(OpId op, const Written &item) const;
   void addKernels();
   void addRepeats(Written &item);
-  std::vector<int64_t>
-  anchorsAgain(const std::function<bool(OpId)> &hasRun) const;
+  /// What the first writing of a value still to come was charged, which may be
+  /// done by an anchor that runs again.
+  struct Charge {
+    const Written *item;
+    /// Place of the anchor in `Written::repeaters`.
+    size_t repeater;
+    int64_t ns;
+  };
+  bool findCharges(const FirstRun &moment,
+                   std::vector<std::vector<Charge>> &charges) const;
+  int64_t againNs(OpId anchor, const std::vector<Charge> &charges) const;
+  std::vector<Charge> withoutLater(const std::vector<Charge> &charges,
+                                   OpId reader) const;
+  std::vector<std::optional<std::vector<OpId>>>
+  findRereaders(const FirstRun &moment) const;
+  void addRereads(const FirstRun &moment,
+                  const std::vector<std::vector<Charge>> &charges,
+                  RepeatCosts &costs) const;
   bool isWrittenAgain(const Written &item, const FirstRun &moment) const;
 
   const Graph &graph;
@@ -137,7 +154,7 @@ private:
   std::vector<char> depends, far;      // per op
   std::vector<char> isReached;         // per value, all zero between calls
   /// Per op: bits of the values that have been written before it runs, and of
-  /// the anchors that have run.
+  /// the anchors that it depends on.
   std::vector<std::vector<uint64_t>> before;
   std::vector<size_t> bitOf; // per anchor
   size_t bits = 0;

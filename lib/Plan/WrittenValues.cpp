@@ -235,15 +235,13 @@ bool TimeBound::areApart(const Written &left, const Written &right) const {
   return waits(left, right) || waits(right, left) || neverTogether(left, right);
 }
 
-/// One bit for each value that has to be written, and one for each anchor whose
-/// first kernel counts more for what it reads.
+/// One bit for each value that has to be written, and one for each anchor.
 void TimeBound::numberEvents() {
   bitOf.assign(problem.ops.size(), 0);
   bits = written.size();
-  for (const Written &item : written)
-    for (const Share &share : item.shares)
-      if (share.anchor != none && bitOf[share.anchor] == 0)
-        bitOf[share.anchor] = ++bits;
+  for (size_t op = 0; op < problem.ops.size(); ++op)
+    if (graph.live[op] && isAnchor(problem.ops[op]))
+      bitOf[op] = ++bits;
   ++bits;
 }
 

@@ -20,6 +20,9 @@ enum class PackEffort : uint8_t { Orders, Search, Thorough };
 void packSlots(const Problem &problem, Plan &plan, int64_t budgetBytes,
                PackEffort effort = PackEffort::Search);
 
+/// \p plan as it was before its slots were placed.
+Plan withoutSlots(Plan plan);
+
 /// A place that is occupied from moment `first` to `last`, both inclusive:
 /// kernels of a plan, or any other numbering from 0.
 struct Buffer {

@@ -131,11 +131,7 @@ void Repeater::search(const WalkOptions &options) {
   Plan plan = std::move(found->plan);
   found.reset();
   enter(plan);
-  for (Kernel &kernel : plan.kernels) {
-    kernel.offsets.clear();
-    kernel.workspaceOffset = -1;
-  }
-  plan.arenaBytes = 0;
+  plan = withoutSlots(std::move(plan));
   dropRepeats(problem, plan, budget);
   enter(std::move(plan));
 }

@@ -4,6 +4,7 @@
 #include "ProblemBuilder.h"
 #include "RandomProblem.h"
 
+#include "ckpt/Plan/Pack.h"
 #include "ckpt/Plan/Solvers.h"
 
 #include <gtest/gtest.h>
@@ -110,12 +111,7 @@ TEST(FitBudget, KeepsPlansLegal) {
     RandomOptions random;
     random.ops = 6 + seed % 20;
     Problem problem = randomProblem(seed, random);
-    Plan plan = solveAsWritten(problem).plan;
-    for (Kernel &kernel : plan.kernels) {
-      kernel.offsets.clear();
-      kernel.workspaceOffset = -1;
-    }
-    plan.arenaBytes = 0;
+    Plan plan = withoutSlots(solveAsWritten(problem).plan);
     Verdict before = validate(problem, plan, false);
     if (!before.error.empty() || plan.kernels.empty())
       continue;

@@ -4,6 +4,7 @@
 #include "ProblemBuilder.h"
 #include "RandomProblem.h"
 
+#include "ckpt/Plan/Pack.h"
 #include "ckpt/Plan/Solvers.h"
 
 #include <gtest/gtest.h>
@@ -91,11 +92,7 @@ TEST(RefitKernels, KeepsPlansLegalAndWithinTheLimit) {
     Plan plan = solveAsWritten(problem).plan;
     if (seed % 2)
       plan = solveUnlimited(problem, options).plan;
-    for (Kernel &kernel : plan.kernels) {
-      kernel.offsets.clear();
-      kernel.workspaceOffset = -1;
-    }
-    plan.arenaBytes = 0;
+    plan = withoutSlots(std::move(plan));
     Verdict before = validate(problem, plan, false);
     if (!before.error.empty() || plan.kernels.empty())
       continue;
