@@ -37,14 +37,16 @@ static llvm::cl::opt<unsigned>
 static llvm::cl::opt<bool>
     noReference("no-reference", llvm::cl::desc("do not run upstream's loops"));
 
-enum class Fault { None, NoBarriers, DivergentBarrier };
-static llvm::cl::opt<Fault>
-    plant("plant", llvm::cl::init(Fault::None),
-          llvm::cl::desc("plant a fault into the device code"),
-          llvm::cl::values(
-              clEnumValN(Fault::NoBarriers, "no-barriers", "erase barriers"),
-              clEnumValN(Fault::DivergentBarrier, "divergent-barrier",
-                         "let one thread reach the first barrier only")));
+enum class Fault { None, NoBarriers, DivergentBarrier, OffByOne };
+static llvm::cl::opt<Fault> plant(
+    "plant", llvm::cl::init(Fault::None),
+    llvm::cl::desc("plant a fault into the device code"),
+    llvm::cl::values(clEnumValN(Fault::NoBarriers, "no-barriers",
+                                "erase barriers"),
+                     clEnumValN(Fault::DivergentBarrier, "divergent-barrier",
+                                "let one thread reach the first barrier only"),
+                     clEnumValN(Fault::OffByOne, "off-by-one",
+                                "let one thread more store its output")));
 
 namespace {
 /// Memory of one value, at a multiple of 64, with its type.
@@ -63,6 +65,12 @@ public:
     return tensor ? tensor.getNumElements() : 1;
   }
   StringRef contents() { return StringRef(data(), bytes); }
+  /// Whether nobody wrote behind its end.
+  bool isEndIntact() {
+    const char *end = storage.data() + storage.size();
+    return llvm::all_of(ArrayRef<char>(data() + bytes, end),
+                        [](char byte) { return byte == char(0xA5); });
+  }
   double at(int64_t index);
   void set(int64_t index, double value);
 
@@ -162,6 +170,11 @@ static Buffers run(const CompiledStep &step, StringRef name) {
     step.run(in, out, arena.data());
     best = std::min(best, processorSeconds() - start);
   }
+  for (Buffer &result : results)
+    if (!result.isEndIntact()) {
+      llvm::outs() << name << ": expected writes inside results only\n";
+      exit(1);
+    }
   if (repeats)
     llvm::outs() << name << ": " << llvm::format("%.3f ms", best * 1e3) << "\n";
   return results;
@@ -227,6 +240,11 @@ static void plantFault(ModuleOp module) {
   if (plant == Fault::NoBarriers)
     for (gpu::BarrierOp barrier : barriers)
       barrier.erase();
+  if (plant == Fault::OffByOne)
+    module.walk([](arith::CmpIOp bound) {
+      if (bound.getPredicate() == arith::CmpIPredicate::ult)
+        bound.setPredicate(arith::CmpIPredicate::ule);
+    });
   if (plant != Fault::DivergentBarrier || barriers.empty())
     return;
   ImplicitLocOpBuilder builder(barriers.front().getLoc(), barriers.front());

@@ -26,6 +26,8 @@ EXAMPLES:
   ckpt-runner --calibrate -o cpu.json
   ckpt-runner step.mlir --costs=cpu.json --profile
       Measures this machine, plans for it, and times every kernel of the step.
+  ckpt-runner step.mlir --device=emulator --thread-order=shuffled --verify
+      Runs the code of a GPU on the CPU: slow, and made to find its faults.
 
 Exit code 0: done, and all comparisons hold. 1: an error, or a difference.
 )";

@@ -203,6 +203,8 @@ LogicalResult Runner::run() {
   if (failed(step))
     return failure();
   summary.title = ("@" + step->getSymName() + " of " + command.inputPath).str();
+  if (options.device == RunDevice::Emulator)
+    summary.title += ", on the emulator of a GPU";
   rewritten = isRewritten(*step);
   if (rewritten &&
       (command.verify || command.profile || !command.budget.empty() ||
