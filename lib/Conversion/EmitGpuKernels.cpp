@@ -78,7 +78,7 @@ void DeviceCode::takeGlobals(gpu::GPUFuncOp function) {
   });
 }
 
-/// Kernels of loops and of ops that nobody described run on one thread.
+/// Kernels of loops and of ops that nobody described run in one block.
 FailureOr<LaunchSize> DeviceCode::emitOpaque(KernelCode &code,
                                              gpu::GPUFuncOp function) {
   if (failed(lowerOpaqueKernel(code)))
@@ -89,7 +89,7 @@ FailureOr<LaunchSize> DeviceCode::emitOpaque(KernelCode &code,
   gpu::ReturnOp::create(builder, end->getLoc());
   end->erase();
   takeGlobals(function);
-  return LaunchSize{/*blocks=*/1, /*threads=*/1};
+  return shareOpaqueKernel(function);
 }
 
 FailureOr<DeviceKernel> DeviceCode::emit(func::FuncOp function) {

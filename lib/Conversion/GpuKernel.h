@@ -60,6 +60,10 @@ FailureOr<LaunchSize> emitGpuReduction(KernelCode &code, GpuThread &thread);
 /// Squares of 16 x 16 outputs, one per thread, with operands in shared memory.
 FailureOr<LaunchSize> emitGpuContraction(KernelCode &code, GpuThread &thread);
 
+/// One block for a kernel that is bufferized, not made element by element; one
+/// thread where it has memory of its own.
+FailureOr<LaunchSize> shareOpaqueKernel(mlir::gpu::GPUFuncOp function);
+
 } // namespace ckpt
 
 #endif // CKPT_LIB_CONVERSION_GPUKERNEL_H

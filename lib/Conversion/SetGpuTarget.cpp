@@ -14,8 +14,16 @@ namespace ckpt {
 
 using namespace mlir;
 
+/// The first chips with all that the emitters use.
+static constexpr unsigned oldestChip = 80;
+
 /// LLVM takes an unknown chip for its oldest one, with a warning.
-static bool isKnownChip(StringRef chip) {
+static bool isSupportedChip(StringRef chip) {
+  StringRef rest = chip;
+  unsigned number = 0;
+  if (!rest.consume_front("sm_") || rest.consumeInteger(10, number) ||
+      number < oldestChip)
+    return false;
   LLVMInitializeNVPTXTargetInfo();
   LLVMInitializeNVPTXTarget();
   LLVMInitializeNVPTXTargetMC();
@@ -51,9 +59,9 @@ struct SetGpuTarget : public ckpt::impl::SetGpuTargetBase<SetGpuTarget> {
   using SetGpuTargetBase::SetGpuTargetBase;
 
   void runOnOperation() override {
-    if (!isKnownChip(chip)) {
-      getOperation().emitError("expected a chip that LLVM knows, such as "
-                               "'sm_90a', but got '")
+    if (!isSupportedChip(chip)) {
+      getOperation().emitError("expected a chip that LLVM knows, 'sm_80' or "
+                               "later, but got '")
           << chip << "'";
       return signalPassFailure();
     }

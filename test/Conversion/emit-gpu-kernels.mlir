@@ -42,11 +42,25 @@
 // CHECK-NOT: gpu.barrier
 // CHECK: gpu.return
 
-// Loops run on one thread.
-// CHECK-LABEL: gpu.func @loop(
+// A loop with memory of its own runs on one thread, any other on a block that
+// shares the elements of what is all-parallel inside.
+// CHECK-LABEL: gpu.func @own_memory(
 // CHECK-SAME: known_block_size = array<i32: 1, 1, 1>
-// CHECK: memref.get_global @[[CONSTANT:.*]] :
+// CHECK: memref.alloca
+
+// CHECK-LABEL: gpu.func @loop(
+// CHECK-SAME: known_block_size = array<i32: 256, 1, 1>
+// CHECK-DAG: %[[THREAD:.*]] = gpu.thread_id x
+// CHECK-DAG: memref.get_global @[[CONSTANT:.*]] :
+// CHECK: gpu.barrier
+// CHECK: scf.for %{{.*}} = %[[THREAD]] to %c4{{.*}} step %c256
+// CHECK: gpu.barrier
 // CHECK: scf.for
+// CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[THREAD]], %c0
+// CHECK: gpu.barrier
+// CHECK: scf.if
+// CHECK: memref.store
+// CHECK: gpu.barrier
 
 // The constant of a loop came along.
 // CHECK-NOT: func.func private
@@ -58,7 +72,7 @@
 // CHECK: gpu.launch_func @kernels::@elementwise blocks in (%[[FOUR]], %[[ONE]], %[[ONE]]) threads in (%[[MANY]], %[[ONE]], %[[ONE]]) args(%{{.*}} : memref<1000xf32>, %{{.*}} : memref<1000xf32>)
 // CHECK: gpu.launch_func @kernels::@matmul blocks in (%[[TWO]], %[[ONE]], %[[ONE]])
 // CHECK: gpu.launch_func @kernels::@sum blocks in (%[[ONE]], %[[ONE]], %[[ONE]])
-// CHECK: gpu.launch_func @kernels::@loop blocks in (%[[ONE]], %[[ONE]], %[[ONE]]) threads in (%[[ONE]], %[[ONE]], %[[ONE]])
+// CHECK: gpu.launch_func @kernels::@loop blocks in (%[[ONE]], %[[ONE]], %[[ONE]]) threads in (%[[MANY]], %[[ONE]], %[[ONE]])
 // CHECK-NOT: gpu.launch_func
 // CHECK: %[[TOKEN:.*]] = gpu.wait async
 // CHECK: gpu.memcpy async [%[[TOKEN]]]
@@ -89,6 +103,21 @@ func.func private @sum(%in: memref<10x100xf32>, %out: memref<10xf32>) {
   %2 = linalg.fill ins(%zero : f32) outs(%1 : tensor<10xf32>) -> tensor<10xf32>
   %3 = linalg.reduce { arith.addf } ins(%0 : tensor<10x100xf32>) outs(%2 : tensor<10xf32>) dimensions = [1]
   bufferization.materialize_in_destination %3 in restrict writable %out : (tensor<10xf32>, memref<10xf32>) -> ()
+  return
+}
+
+func.func private @own_memory(%out: memref<4xf32>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %four = arith.constant 4 : index
+  %init = arith.constant dense<0.0> : tensor<4xf32>
+  %value = arith.constant 1.0 : f32
+  %0 = scf.for %i = %zero to %four step %one iter_args(%running = %init) -> tensor<4xf32> {
+    %next = tensor.insert %value into %running[%i] : tensor<4xf32>
+    scf.yield %next : tensor<4xf32>
+  }
+  %1 = math.exp %0 : tensor<4xf32>
+  bufferization.materialize_in_destination %1 in restrict writable %out : (tensor<4xf32>, memref<4xf32>) -> ()
   return
 }
 

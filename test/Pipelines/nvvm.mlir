@@ -3,6 +3,7 @@
 // RUN: ckpt-opt %s --ckpt-lower-to-nvvm-pipeline="chip=sm_90a" --mlir-print-debuginfo=false | FileCheck %s
 // RUN: ckpt-opt %s --ckpt-lower-to-nvvm-pipeline="chip=sm_80" --mlir-print-debuginfo=false | FileCheck %s --check-prefix=OTHER
 // RUN: not ckpt-opt %s --ckpt-lower-to-nvvm-pipeline="chip=sm_12345" 2>&1 | FileCheck %s --check-prefix=CHIP
+// RUN: not ckpt-opt %s --ckpt-lower-to-nvvm-pipeline="chip=sm_75" 2>&1 | FileCheck %s --check-prefix=OLD
 
 // CHECK: gpu.binary @kernels
 // CHECK-SAME: .target sm_90a
@@ -15,7 +16,9 @@
 
 // OTHER: .target sm_80
 
-// CHIP: error: expected a chip that LLVM knows, such as 'sm_90a', but got 'sm_12345'
+// CHIP: error: expected a chip that LLVM knows, 'sm_80' or later, but got 'sm_12345'
+
+// OLD: error: expected a chip that LLVM knows, 'sm_80' or later, but got 'sm_75'
 
 func.func @step(%x: tensor<1000xf32>, %y: tensor<1000xf32>) -> tensor<1000xf32> {
   %0 = ckpt.kernel(%a = %x : tensor<1000xf32>, %b = %y : tensor<1000xf32>) slots [-1 : 4000] {

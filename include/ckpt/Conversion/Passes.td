@@ -73,7 +73,7 @@ def EmitGpuKernels : Pass<"ckpt-emit-gpu-kernels", "::mlir::ModuleOp"> {
     | contraction | one per output element, in squares of 16 x 16 |
     | reduction with 16 running results | one per running result |
     | other reductions | one per output element |
-    | loops, and ops that nobody described | one |
+    | loops, and ops that nobody described | one block, which shares what is all-parallel inside |
 
     What the step still copies (returned arguments and constants) becomes
     `gpu.memcpy`.
@@ -99,8 +99,8 @@ def SetGpuTarget : Pass<"ckpt-set-gpu-target", "::mlir::ModuleOp"> {
   let summary = "say which device the device code is for";
   let description = [{
     Gives every `gpu.module` a target of NVVM, with the oldest version of PTX
-    that knows the chip. A chip that LLVM does not know is an error, and so is
-    device code that calls a function outside itself, which upstream would leave
+    that knows the chip. A chip that LLVM does not know, or one before sm_80, is
+    an error, and so is device code that calls a function outside itself, which upstream would leave
     unresolved in the PTX.
   }];
   let options = [Option<"chip", "chip", "std::string", /*default=*/"\"sm_80\"",
