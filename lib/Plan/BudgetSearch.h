@@ -11,6 +11,7 @@
 
 #include "BlockChain.h"
 #include "BudgetWalk.h"
+#include "FitBudget.h"
 
 #include <algorithm>
 #include <optional>
@@ -55,6 +56,10 @@ struct Outcome {
   std::optional<int64_t> bytes;
   double score = 0;
   int64_t foundMs = 0;
+
+  bool isWithin(int64_t budgetBytes) const {
+    return bytes && *bytes <= budgetBytes;
+  }
 };
 
 /// Where simple orders miss the budget by more, a search for places rarely
@@ -76,6 +81,7 @@ public:
 
 private:
   bool tryUnlimited();
+  void descend();
   void spareRepeats();
   void varySettings();
   bool tryInPairs(std::vector<Attempt> attempts);
@@ -103,6 +109,7 @@ private:
   bool enter(Outcome &outcome);
   void keepIfSmallest(const Solution &solution);
   void measureRate(const Draft &draft);
+  FitOptions fitOptions(int64_t budgetBytes) const;
   WalkLimits limits(double slack = 1) const;
   double scoreOf(const Verdict &verdict) const;
   /// Whether \p share of the time is over. Without a limit it never is.
@@ -141,7 +148,8 @@ private:
   double nsPerFlop = 0;
   double leastNs = std::numeric_limits<double>::max();
   double bestScore = std::numeric_limits<double>::max();
-  /// What the best plan of a walk came from.
+  /// Of the plans of walks, and what that came from.
+  double bestWalkScore = std::numeric_limits<double>::max();
   Setting bestSetting = walkSettings[0];
   double bestCap = 0;
 };

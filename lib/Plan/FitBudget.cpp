@@ -1,11 +1,12 @@
-//===- FitBudget.cpp - Plans that need a little too much ------------------===//
+//===- FitBudget.cpp - Plans that need too much ---------------------------===//
 //
 // What a walk needs is known only once its kernels are merged, and the next
-// walk, with a cap that is a little lower, may be quite another one. Where a
-// plan needs a little more than the budget, something waits at each such moment
-// that is cheap to make again afterwards, that can be made later, or whose
-// last reader can run before. The change that takes most off for its time is
-// made, again and again.
+// walk, with a cap that is a little lower, may be quite another one. And the
+// plan without a limit, whose kernels are the best there are, is often a better
+// start than any walk. Where a plan needs more than the budget, something waits
+// at each such moment that can be made again afterwards, that can be made
+// later, or whose last reader can run before. The change that takes most off
+// for its cost is made, again and again.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,10 +15,13 @@
 #include "PostPasses.h"
 
 #include <algorithm>
-#include <optional>
+#include <set>
 #include <tuple>
 
 using namespace ckpt::plan;
+
+/// Of any change, in nanoseconds.
+static constexpr double leastCost = 1000;
 
 namespace {
 
@@ -25,16 +29,17 @@ namespace {
 struct Change {
   /// The kernel that is repeated or moved, and before which one it goes.
   int32_t kernel, place;
-  /// What runs at `place` besides; if empty, the kernel itself moves.
-  std::optional<Kernel> copy;
-  int64_t costNs = 0;
+  /// What runs at `place` besides; without ops, the kernel itself moves.
+  Kernel copy;
+  /// What it costs, in nanoseconds: at least a little, so that moves of small
+  /// values do not come first.
+  double cost = 0;
   /// Bytes over the budget, summed over kernels, that it takes off.
   int64_t gain = 0;
 
   bool operator<(const Change &other) const {
-    double mine = static_cast<double>(gain) / static_cast<double>(costNs + 1);
-    double its =
-        static_cast<double>(other.gain) / static_cast<double>(other.costNs + 1);
+    double mine = static_cast<double>(gain) / cost;
+    double its = static_cast<double>(other.gain) / other.cost;
     return mine != its
                ? mine > its
                : std::tie(kernel, place) < std::tie(other.kernel, other.place);
@@ -43,8 +48,9 @@ struct Change {
 
 class Fitter {
 public:
-  Fitter(const Problem &problem, Plan &plan, int64_t budgetBytes)
-      : problem(problem), plan(plan), budget(budgetBytes), kernels(problem) {}
+  Fitter(const Problem &problem, Plan &plan, const FitOptions &options)
+      : problem(problem), plan(plan), options(options),
+        budget(options.budgetBytes), kernels(problem) {}
   bool run();
 
 private:
@@ -56,7 +62,7 @@ private:
     int32_t last() const { return reads.empty() ? kernel : reads.back(); }
   };
 
-  void measure(const Verdict &verdict);
+  void measure();
   std::vector<Change> findChanges();
   void findInGap(const Life &life, int32_t from, int32_t to);
   void repeat(const Life &life, int32_t from, int32_t to);
@@ -64,7 +70,15 @@ private:
   void advance(const Life &life, int32_t from);
   void add(Change change);
   bool isFree(const Kernel &kernel) const;
-  Plan changed(const Change &change) const;
+  /// What is changed, whatever the numbers of kernels: the kind of change and
+  /// the values that the kernel writes.
+  using Key = std::pair<int, std::vector<ValueId>>;
+  Key keyOf(const Change &change) const;
+  using ChangeRange = std::pair<std::vector<Change>::const_iterator,
+                                std::vector<Change>::const_iterator>;
+  Plan changed(ChangeRange change) const;
+  bool make(ChangeRange change, double share);
+  bool makeBest(const std::vector<Change> &found);
   int64_t slotOf(ValueId value) const {
     const Value &v = problem.values[value];
     return v.home == Home::Arena ? slotBytes(v.bytes) : 0;
@@ -77,6 +91,7 @@ private:
 
   const Problem &problem;
   Plan &plan;
+  const FitOptions &options;
   const int64_t budget;
   KernelCache kernels;
   std::vector<const KernelInfo *> infos; // per kernel
@@ -84,7 +99,10 @@ private:
   std::vector<std::vector<int32_t>> livesOf; // per value
   std::vector<int64_t> live;                 // per kernel
   int64_t overflow = 0;
+  Verdict verdict;
   std::vector<Change> changes;
+  /// Changes that turned out to take nothing off.
+  std::set<Key> failed;
   /// What the change that is looked at adds to `live`, as ranges.
   struct Range {
     int32_t from, to;
@@ -103,7 +121,7 @@ const Fitter::Life *Fitter::lifeAt(ValueId value, int32_t reader) const {
   return found;
 }
 
-void Fitter::measure(const Verdict &verdict) {
+void Fitter::measure() {
   infos.clear();
   for (const Kernel &kernel : plan.kernels)
     infos.push_back(&kernels.get(kernel));
@@ -160,8 +178,7 @@ void Fitter::add(Change change) {
           std::max<int64_t>(0, before) - std::max<int64_t>(0, before + bytes);
     }
   }
-  ranges.clear();
-  if (change.gain > 0)
+  if (change.gain > 0 && !failed.count(keyOf(change)))
     changes.push_back(std::move(change));
 }
 
@@ -181,9 +198,7 @@ void Fitter::repeat(const Life &life, int32_t from, int32_t to) {
   copy.outputs = {life.value};
   trimOps(problem, copy);
   const KernelInfo &info = kernels.get(copy);
-  bool isAnchored =
-      info.anchor != none && problem.ops[info.anchor].kind != OpKind::Reduction;
-  if (isAnchored || !info.error.empty() || !isFree(copy))
+  if (!info.error.empty() || !isFree(copy))
     return;
   for (ValueId value : info.memoryReads) {
     if (problem.values[value].home != Home::Arena)
@@ -194,7 +209,11 @@ void Fitter::repeat(const Life &life, int32_t from, int32_t to) {
     shift(read->last() + 1, to, slotOf(value));
   }
   shift(from + 1, to, -slotOf(life.value));
-  add({life.kernel, to, std::move(copy), info.timeNs});
+  double cost = static_cast<double>(info.timeNs);
+  if (info.anchor != none)
+    cost +=
+        options.flopNs * static_cast<double>(problem.ops[info.anchor].flops);
+  add({life.kernel, to, std::move(copy), cost + leastCost});
 }
 
 /// Makes what is first read by kernel \p to only then.
@@ -207,19 +226,17 @@ void Fitter::delay(const Life &life, int32_t to) {
     const Life *other = lifeAt(output, life.kernel + 1);
     if (other->reads.empty() || other->reads.front() < to)
       return;
-    shift(life.kernel, to, -slotOf(output));
+    shift(life.kernel + 1, to, -slotOf(output));
   }
   for (ValueId value : infos[life.kernel]->memoryReads)
     if (problem.values[value].home == Home::Arena) {
       const Life *read = lifeAt(value, life.kernel);
       shift(std::max(read->last(), life.kernel) + 1, to, slotOf(value));
       // A later instance would be read instead.
-      if (lifeAt(value, to) != read) {
-        ranges.clear();
+      if (lifeAt(value, to) != read)
         return;
-      }
     }
-  add({life.kernel, to});
+  add({life.kernel, to, Kernel(), leastCost});
 }
 
 /// Runs the last reader as soon as it can, so that the value dies.
@@ -241,11 +258,11 @@ void Fitter::advance(const Life &life, int32_t from) {
       int32_t before = read->reads.size() > 1
                            ? read->reads[read->reads.size() - 2]
                            : read->kernel;
-      shift(std::max(place, before + 1), reader + 1, -slotOf(value));
+      shift(std::max(place, before + 1), reader, -slotOf(value));
     }
   for (ValueId output : plan.kernels[reader].outputs)
     shift(place, reader, slotOf(output));
-  add({reader, place});
+  add({reader, place, Kernel(), leastCost});
 }
 
 /// The instance is used by \p from and next by \p to.
@@ -255,9 +272,12 @@ void Fitter::findInGap(const Life &life, int32_t from, int32_t to) {
     isOver = live[k] + slotBytes(infos[k]->workspaceBytes) > budget;
   if (!isOver)
     return;
+  ranges.clear();
   repeat(life, from, to);
+  ranges.clear();
   if (from == life.kernel)
     delay(life, to);
+  ranges.clear();
   if (to == life.last())
     advance(life, from);
 }
@@ -277,49 +297,109 @@ std::vector<Change> Fitter::findChanges() {
   return std::move(changes);
 }
 
-Plan Fitter::changed(const Change &change) const {
-  Plan next = plan;
-  auto at = [&](int32_t k) { return next.kernels.begin() + k; };
-  if (change.copy)
-    next.kernels.insert(at(change.place), *change.copy);
-  else if (change.kernel < change.place)
-    std::rotate(at(change.kernel), at(change.kernel + 1), at(change.place));
-  else
-    std::rotate(at(change.place), at(change.kernel), at(change.kernel + 1));
+/// The plan with \p change, or with some that repeat kernels.
+Plan Fitter::changed(ChangeRange change) const {
+  Plan next;
+  if (change.first->copy.ops.empty()) {
+    next = plan;
+    auto at = [&](int32_t k) { return next.kernels.begin() + k; };
+    int32_t kernel = change.first->kernel, place = change.first->place;
+    if (kernel < place)
+      std::rotate(at(kernel), at(kernel + 1), at(place));
+    else
+      std::rotate(at(place), at(kernel), at(kernel + 1));
+    return next;
+  }
+  std::vector<std::vector<const Kernel *>> copies(plan.kernels.size());
+  for (auto it = change.first; it != change.second; ++it)
+    copies[it->place].push_back(&it->copy);
+  for (size_t k = 0; k < copies.size(); ++k) {
+    for (const Kernel *copy : copies[k])
+      next.kernels.push_back(*copy);
+    next.kernels.push_back(plan.kernels[k]);
+  }
   return next;
 }
 
+Fitter::Key Fitter::keyOf(const Change &change) const {
+  if (!change.copy.ops.empty())
+    return {0, change.copy.outputs};
+  return {change.kernel < change.place ? 1 : 2,
+          plan.kernels[change.kernel].outputs};
+}
+
+/// Makes the changes if they take off at least \p share of what they should.
+bool Fitter::make(ChangeRange change, double share) {
+  int64_t before = overflow, gain = 0;
+  for (auto it = change.first; it != change.second; ++it)
+    gain += it->gain;
+  Plan next = changed(change);
+  Verdict judged = validate(problem, next, /*slots=*/false, kernels);
+  if (!judged.error.empty())
+    return false;
+  std::swap(plan, next);
+  std::swap(verdict, judged);
+  measure();
+  int64_t taken = before - overflow;
+  if (taken > 0 &&
+      static_cast<double>(taken) >= share * static_cast<double>(gain))
+    return true;
+  std::swap(plan, next);
+  std::swap(verdict, judged);
+  measure();
+  return false;
+}
+
+/// Makes the best of \p found that takes anything off; as long as much is to be
+/// taken off, several that repeat kernels.
+bool Fitter::makeBest(const std::vector<Change> &found) {
+  constexpr size_t mostTries = 64, mostAtOnce = 8;
+  constexpr double mostOfIt = 0.7;
+  auto end = found.begin();
+  int64_t gain = 0;
+  for (; end != found.end() && !end->copy.ops.empty() &&
+         end < found.begin() + mostAtOnce;
+       ++end) {
+    gain += end->gain;
+    if (gain > overflow / 4)
+      break;
+  }
+  if (end > found.begin() + 1 && make({found.begin(), end}, mostOfIt))
+    return true;
+  size_t tries = std::min(found.size(), mostTries);
+  for (auto it = found.begin(); it != found.begin() + tries; ++it) {
+    if (make({it, it + 1}, 0))
+      return true;
+    failed.insert(keyOf(*it));
+  }
+  return false;
+}
+
 bool Fitter::run() {
-  constexpr int mostSteps = 100;
-  constexpr size_t mostTries = 4;
-  Verdict verdict = validate(problem, plan, /*slots=*/false, kernels);
+  constexpr int mostSteps = 1000;
+  verdict = validate(problem, plan, /*slots=*/false, kernels);
+  measure();
   for (int step = 0; step < mostSteps; ++step) {
     if (verdict.livePeakBytes <= budget)
       return true;
-    measure(verdict);
-    int64_t before = overflow;
-    std::vector<Change> found = findChanges();
-    bool better = false;
-    for (size_t i = 0; i < found.size() && i < mostTries && !better; ++i) {
-      Plan next = changed(found[i]);
-      Verdict judged = validate(problem, next, /*slots=*/false, kernels);
-      if (!judged.error.empty())
-        continue;
-      std::swap(plan, next);
-      measure(judged);
-      better = overflow < before;
-      if (better)
-        verdict = std::move(judged);
-      else
-        std::swap(plan, next);
-    }
-    if (!better)
+    double ns = static_cast<double>(verdict.timeNs) +
+                options.flopNs * static_cast<double>(verdict.extraFlops);
+    if (ns > options.mostNs ||
+        std::chrono::steady_clock::now() > options.deadline)
+      return false;
+    if (makeBest(findChanges()))
+      continue;
+    // What failed may do now.
+    if (failed.empty())
+      return false;
+    failed.clear();
+    if (!makeBest(findChanges()))
       return false;
   }
   return false;
 }
 
 bool ckpt::plan::fitBudget(const Problem &problem, Plan &plan,
-                           int64_t budgetBytes) {
-  return Fitter(problem, plan, budgetBytes).run();
+                           const FitOptions &options) {
+  return Fitter(problem, plan, options).run();
 }

@@ -1,16 +1,29 @@
-//===- FitBudget.h - Plans that need a little too much ----------*- C++ -*-===//
+//===- FitBudget.h - Plans that need too much -------------------*- C++ -*-===//
 
 #ifndef CKPT_LIB_PLAN_FITBUDGET_H
 #define CKPT_LIB_PLAN_FITBUDGET_H
 
 #include "ckpt/Plan/Plan.h"
 
+#include <chrono>
+#include <limits>
+
 namespace ckpt::plan {
 
+struct FitOptions {
+  int64_t budgetBytes = 0;
+  /// What an extra FLOP counts on top of its time, in nanoseconds.
+  double flopNs = 0;
+  /// Gives up once the plan takes so long, with what extra FLOPs count.
+  double mostNs = std::numeric_limits<double>::max();
+  std::chrono::steady_clock::time_point deadline =
+      std::chrono::steady_clock::time_point::max();
+};
+
 /// Moves and repeats single kernels of \p plan, which must be valid without
-/// slots, until its largest live sum is at most \p budgetBytes. Contractions
-/// are not repeated. Returns whether it got there; the plan stays valid.
-bool fitBudget(const Problem &problem, Plan &plan, int64_t budgetBytes);
+/// slots, until its largest live sum is within the budget. Returns whether it
+/// got there; the plan stays valid.
+bool fitBudget(const Problem &problem, Plan &plan, const FitOptions &options);
 
 } // namespace ckpt::plan
 

@@ -55,6 +55,30 @@ void BudgetSearch::polish() {
   enterPlan(std::move(plan));
 }
 
+/// The kernels of the plan without a limit are the best there are. Where not
+/// much has to go, changing them one by one is better than any walk.
+void BudgetSearch::descend() {
+  if (!options.fusion || nsPerFlop == 0)
+    return;
+  Draft start = draftUnlimited(walks[0].walker(), graph, options,
+                               std::numeric_limits<int64_t>::max());
+  if (!start.usable())
+    return;
+  refitUnlimited(problem, start);
+  Plan plan = std::move(start.plan);
+  FitOptions fit = fitOptions(budget);
+  // Without a better plan there is nothing that ends it early.
+  constexpr int64_t share = 3;
+  if (options.timeLimitMs > 0)
+    fit.deadline = std::chrono::steady_clock::now() +
+                   std::chrono::milliseconds(options.timeLimitMs / share);
+  if (!fitBudget(problem, plan, fit))
+    return;
+  improve(problem, plan, budget);
+  refitKernels(problem, plan, budget);
+  enterPlan(std::move(plan));
+}
+
 /// Enters \p plan, which may also be the smallest; what it needs.
 std::optional<int64_t> BudgetSearch::enterChainPlan(Plan plan) {
   Draft draft;

@@ -38,6 +38,9 @@ private:
     /// To run before kernel `at`.
     std::optional<Kernel> added;
     size_t at = 0;
+    /// To run right behind kernel `behind`, ascending.
+    std::vector<size_t> moved;
+    size_t behind = 0;
   };
 
   void measure();
@@ -46,7 +49,11 @@ private:
   void findSinks(size_t index, std::vector<Change> &changes) const;
   void findInlines(const Instance &instance,
                    std::vector<Change> &changes) const;
+  void findJoins(const Instance &instance, std::vector<Change> &changes) const;
+  Change without(const Instance &instance) const;
+  Kernel only(const Instance &instance) const;
   std::vector<size_t> readersOf(const Instance &instance) const;
+  bool mayWait(size_t reader, size_t until) const;
   Change share(ValueId value, size_t first) const;
   bool reduce(Kernel &kernel, ValueId value, int64_t &ns) const;
   std::vector<const Change *>
@@ -166,18 +173,43 @@ std::vector<size_t> Refit::readersOf(const Instance &instance) const {
   return readers;
 }
 
+/// Takes what \p instance is out of its kernel, which is dropped if it writes
+/// nothing else.
+Refit::Change Refit::without(const Instance &instance) const {
+  Change change;
+  size_t from = instance.kernel;
+  change.savedNs = infos[from]->timeNs;
+  Kernel left = plan.kernels[from];
+  left.outputs.erase(
+      std::find(left.outputs.begin(), left.outputs.end(), instance.value));
+  if (left.outputs.empty()) {
+    change.dropped = from;
+    return change;
+  }
+  trimOps(problem, left);
+  change.savedNs -= timeOf(left);
+  change.replaced.emplace_back(from, std::move(left));
+  return change;
+}
+
+/// A kernel that writes only what \p instance is, as its kernel does.
+Kernel Refit::only(const Instance &instance) const {
+  Kernel kernel = plan.kernels[instance.kernel];
+  kernel.outputs = {instance.value};
+  trimOps(problem, kernel);
+  return kernel;
+}
+
 /// Computes what a kernel without an anchor writes inside all that read it.
 void Refit::findInlines(const Instance &instance,
                         std::vector<Change> &changes) const {
-  size_t from = instance.kernel;
-  if (infos[from]->anchor != none || plan.kernels[from].outputs.size() != 1 ||
+  if (infos[instance.kernel]->anchor != none ||
       problem.values[instance.value].home != Home::Arena)
     return;
-  Change change;
-  change.savedNs = infos[from]->timeNs;
-  change.dropped = from;
+  Change change = without(instance);
+  Kernel inner = only(instance);
   for (size_t reader : readersOf(instance)) {
-    Kernel joined = join(plan.kernels[reader], plan.kernels[from]);
+    Kernel joined = join(plan.kernels[reader], inner);
     int64_t ns = timeOf(joined);
     if (ns < 0)
       return;
@@ -213,14 +245,81 @@ void Refit::findSinks(size_t index, std::vector<Change> &changes) const {
   }
 }
 
+/// Whether nobody up to kernel \p until needs what \p reader writes, or that it
+/// runs where it does.
+bool Refit::mayWait(size_t reader, size_t until) const {
+  for (OpId op : plan.kernels[reader].ops)
+    if (problem.ops[op].hasEffects || !problem.ops[op].mayRepeat)
+      return false;
+  for (size_t k = reader + 1; k <= until; ++k)
+    for (ValueId output : plan.kernels[reader].outputs)
+      if (std::binary_search(infos[k]->memoryReads.begin(),
+                             infos[k]->memoryReads.end(), output))
+        return false;
+  return true;
+}
+
+/// Writes what a kernel without an anchor writes in a later one that reads the
+/// same: attention's probabilities, needed once more for a weight gradient, in
+/// the kernel of the gradient of its scores. Those who read it wait until then.
+void Refit::findJoins(const Instance &instance,
+                      std::vector<Change> &changes) const {
+  constexpr size_t mostReaders = 2, farthest = 64;
+  size_t from = instance.kernel;
+  if (infos[from]->anchor != none)
+    return;
+  std::vector<size_t> readers = readersOf(instance);
+  if (readers.empty() || readers.size() > mostReaders)
+    return;
+  Kernel inner = only(instance);
+  const std::vector<ValueId> &inputs = timeOf(inner) < 0
+                                           ? infos[from]->memoryReads
+                                           : kernels.get(inner).memoryReads;
+  size_t end = std::min(from + farthest, plan.kernels.size());
+  for (size_t to = readers.front() + 1; to < end; ++to) {
+    const Kernel &target = plan.kernels[to];
+    const std::vector<ValueId> &reads = infos[to]->memoryReads;
+    bool sharesRead =
+        std::any_of(inputs.begin(), inputs.end(), [&](ValueId read) {
+          return problem.values[read].bytes >=
+                     problem.values[instance.value].bytes &&
+                 std::binary_search(reads.begin(), reads.end(), read);
+        });
+    if (infos[to]->anchor != none || !sharesRead ||
+        std::binary_search(reads.begin(), reads.end(), instance.value) ||
+        std::find(target.outputs.begin(), target.outputs.end(),
+                  instance.value) != target.outputs.end())
+      continue;
+    Change change = without(instance);
+    for (size_t reader : readers)
+      if (reader < to)
+        change.moved.push_back(reader);
+    if (!std::all_of(change.moved.begin(), change.moved.end(),
+                     [&](size_t reader) { return mayWait(reader, to); }))
+      return;
+    Kernel joined = join(target, inner);
+    joined.outputs.push_back(instance.value);
+    int64_t ns = timeOf(joined);
+    change.savedNs += infos[to]->timeNs - ns;
+    if (ns < 0 || change.savedNs <= 0)
+      continue;
+    change.behind = to;
+    change.replaced.emplace_back(to, std::move(joined));
+    changes.push_back(std::move(change));
+    return;
+  }
+}
+
 std::vector<Refit::Change> Refit::findChanges() const {
   std::vector<Change> changes;
   for (size_t value = 0; value < problem.values.size(); ++value)
     findShares(static_cast<ValueId>(value), changes);
   for (size_t k = 0; k < plan.kernels.size(); ++k)
     findSinks(k, changes);
-  for (const Instance &instance : verdict.instances)
+  for (const Instance &instance : verdict.instances) {
     findInlines(instance, changes);
+    findJoins(instance, changes);
+  }
   std::stable_sort(changes.begin(), changes.end(),
                    [](const Change &left, const Change &right) {
                      return left.savedNs > right.savedNs;
@@ -242,8 +341,12 @@ Refit::compatible(const std::vector<Change> &changes) const {
     bool isFree = !change.dropped || !isTouched[*change.dropped];
     for (const auto &[index, kernel] : change.replaced)
       isFree &= !isTouched[index];
+    for (size_t index : change.moved)
+      isFree &= !isTouched[index];
     if (!isFree)
       continue;
+    for (size_t index : change.moved)
+      isTouched[index] = 1;
     if (change.dropped)
       isTouched[*change.dropped] = 1;
     for (const auto &[index, kernel] : change.replaced)
@@ -257,8 +360,13 @@ Plan Refit::apply(const std::vector<const Change *> &changes) const {
   std::vector<const Kernel *> list;
   for (const Kernel &kernel : plan.kernels)
     list.push_back(&kernel);
-  std::vector<std::vector<const Kernel *>> added(list.size());
+  std::vector<std::vector<const Kernel *>> added(list.size()),
+      behind(list.size());
   for (const Change *change : changes) {
+    for (size_t index : change->moved) {
+      behind[change->behind].push_back(list[index]);
+      list[index] = nullptr;
+    }
     for (const auto &[index, kernel] : change->replaced)
       list[index] = &kernel;
     if (change->dropped)
@@ -272,6 +380,8 @@ Plan Refit::apply(const std::vector<const Change *> &changes) const {
       changed.kernels.push_back(*kernel);
     if (list[k])
       changed.kernels.push_back(*list[k]);
+    for (const Kernel *kernel : behind[k])
+      changed.kernels.push_back(*kernel);
   }
   removeDeadOutputs(problem, changed);
   return changed;

@@ -49,6 +49,9 @@ Solution placeSlots(const Problem &problem, Draft draft, int64_t budgetBytes,
 Draft draftUnlimited(Rolling &rolling, const Graph &graph,
                      const SolverOptions &options, int64_t hopelessBytes);
 
+/// Refits the plan of `draftUnlimited` with a little more memory than it takes.
+void refitUnlimited(const Problem &problem, Draft &draft);
+
 } // namespace ckpt::plan
 
 #endif // CKPT_LIB_PLAN_SEARCH_H

@@ -14,7 +14,6 @@
 
 #include "BudgetSearch.h"
 #include "FirstPlan.h"
-#include "FitBudget.h"
 #include "PostPasses.h"
 #include "RetentionSearch.h"
 #include "ckpt/Plan/Budget.h"
@@ -28,6 +27,15 @@ using namespace ckpt::plan;
 double BudgetSearch::scoreOf(const Verdict &verdict) const {
   return static_cast<double>(verdict.timeNs) +
          flopWeight * nsPerFlop * static_cast<double>(verdict.extraFlops);
+}
+
+FitOptions BudgetSearch::fitOptions(int64_t budgetBytes) const {
+  FitOptions fit;
+  fit.budgetBytes = budgetBytes;
+  fit.flopNs = flopWeight * nsPerFlop;
+  fit.mostNs = bestScore;
+  fit.deadline = limits().deadline;
+  return fit;
 }
 
 /// When walks give up: once they have recomputed so much that they cannot win
@@ -84,7 +92,7 @@ void BudgetSearch::fit(Outcome &outcome, double worthSearching) const {
       target -= needed - budget;
     Outcome fitting;
     fitting.draft.plan = outcome.draft.plan;
-    if (!fitBudget(problem, fitting.draft.plan, target))
+    if (!fitBudget(problem, fitting.draft.plan, fitOptions(target)))
       return;
     fitting.draft.verdict = improve(problem, fitting.draft.plan, target);
     fitting.score = scoreOf(fitting.draft.verdict);
@@ -164,7 +172,10 @@ void BudgetSearch::runAttempts(const std::vector<Attempt *> &batch) {
     outcomes[1] = other.get();
   for (size_t lane = 0; lane < batch.size(); ++lane) {
     Attempt &attempt = *batch[lane];
-    if (enter(outcomes[lane])) {
+    enter(outcomes[lane]);
+    if (outcomes[lane].isWithin(budget) &&
+        outcomes[lane].score < bestWalkScore) {
+      bestWalkScore = outcomes[lane].score;
       bestSetting = attempt.setting;
       bestCap = attempt.cap;
     }
@@ -240,6 +251,7 @@ void BudgetSearch::runRounds() {
   }
   if (isFixed)
     runAttempts({&attempts[0], &attempts[1]});
+  descend();
   runRound(0);
   if (isDeep())
     tryChains();

@@ -82,6 +82,14 @@ Draft ckpt::plan::draftUnlimited(Rolling &rolling, const Graph &graph,
   return std::move(drafts[best]);
 }
 
+void ckpt::plan::refitUnlimited(const Problem &problem, Draft &draft) {
+  // Named strategies ask for little memory: time is not bought with much.
+  const int64_t allowedBytes =
+      draft.verdict.livePeakBytes + draft.verdict.livePeakBytes / 100;
+  if (refitKernels(problem, draft.plan, allowedBytes))
+    draft.verdict = improve(problem, draft.plan, allowedBytes);
+}
+
 Solution ckpt::plan::solveUnlimited(const Problem &problem,
                                     const SolverOptions &options) {
   Graph graph(problem, options.fusion);
@@ -97,11 +105,8 @@ Solution ckpt::plan::solveUnlimited(const Problem &problem,
   if (!draft.usable()) {
     Rolling rolling(graph);
     draft = draftUnlimited(rolling, graph, options, unlimited);
-    // Named strategies ask for little memory: time is not bought with much.
-    const int64_t allowedBytes =
-        draft.verdict.livePeakBytes + draft.verdict.livePeakBytes / 100;
-    if (options.fusion && refitKernels(problem, draft.plan, allowedBytes))
-      draft.verdict = improve(problem, draft.plan, allowedBytes);
+    if (options.fusion)
+      refitUnlimited(problem, draft);
   }
   return placeSlots(problem, std::move(draft), 0);
 }

@@ -2,7 +2,7 @@
 // RUN: ckpt-opt %s --split-input-file --allow-unregistered-dialect --verify-diagnostics --ckpt-print-problem
 
 func.func @dynamic(%x: tensor<4xf32>, %n: index) -> tensor<?xf32> {
-  // expected-error @+1 {{expected a static shape, but got 'tensor<?xf32>', which is not supported yet}}
+  // expected-error @+1 {{'tensor.extract_slice' op expected a static shape, but got 'tensor<?xf32>', which is not supported yet}}
   %0 = tensor.extract_slice %x[0] [%n] [1] : tensor<4xf32> to tensor<?xf32>
   return %0 : tensor<?xf32>
 }
@@ -17,7 +17,7 @@ func.func @dynamic_argument(%x: tensor<?xf32>) {
 // -----
 
 func.func @unranked(%x: tensor<4xf32>) -> tensor<*xf32> {
-  // expected-error @+1 {{expected ranked tensors and scalars of numbers, but got 'tensor<*xf32>'}}
+  // expected-error @+1 {{'tensor.cast' op expected ranked tensors and scalars of numbers, but got 'tensor<*xf32>'}}
   %0 = tensor.cast %x : tensor<4xf32> to tensor<*xf32>
   return %0 : tensor<*xf32>
 }
@@ -32,7 +32,7 @@ func.func @unranked_argument(%x: tensor<4xf32>, %y: tensor<*xf32>) {
 // -----
 
 func.func @buffer(%x: tensor<4xf32>) -> memref<4xf32> {
-  // expected-error @+1 {{expected ranked tensors and scalars of numbers, but got 'memref<4xf32>'}}
+  // expected-error @+1 {{'memref.alloc' op expected ranked tensors and scalars of numbers, but got 'memref<4xf32>'}}
   %0 = memref.alloc() : memref<4xf32>
   return %0 : memref<4xf32>
 }
@@ -49,7 +49,7 @@ func.func @blocks(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 func.func @planned(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{stands in a function that was planned already}}
+  // expected-error @+1 {{'ckpt.kernel' op stands in a function that was planned already}}
   %0 = ckpt.kernel(%a = %x : tensor<4xf32>) slots [-1 : 16] {
     %1 = arith.negf %a : tensor<4xf32>
     ckpt.yield %1 : tensor<4xf32>
@@ -60,7 +60,7 @@ func.func @planned(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 func.func @pinned(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{is pinned to be recomputed, but may run only once}}
+  // expected-error @+1 {{'other.random' op is pinned to be recomputed, but may run only once}}
   %0 = "other.random"(%x) {ckpt.pin = #ckpt.pin<recompute>} : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }

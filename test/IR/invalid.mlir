@@ -3,7 +3,7 @@
 
 // layer C1
 func.func @f(%x: tensor<4xf32>) {
-  // expected-error @+1 {{expected the body to yield 1 values of the result types, but got 0}}
+  // expected-error @+1 {{'ckpt.layer' op expected the body to yield 1 values of the result types, but got 0}}
   %0 = ckpt.layer "a" -> tensor<4xf32> {
     ckpt.yield // expected-note {{yielded here}}
   }
@@ -14,7 +14,7 @@ func.func @f(%x: tensor<4xf32>) {
 
 // layer C2
 func.func @f() {
-  // expected-error @+1 {{expected 'activation_bytes' not to be negative, but got -1}}
+  // expected-error @+1 {{'ckpt.layer' op expected 'activation_bytes' not to be negative, but got -1}}
   ckpt.layer "a" attributes {activation_bytes = -1 : i64} {
   }
   return
@@ -24,7 +24,7 @@ func.func @f() {
 
 // kernel C1
 func.func @f(%x: tensor<4xf32>) {
-  // expected-error @+1 {{expected one offset and one size per result, but got 2 and 2 for 1 results}}
+  // expected-error @+1 {{'ckpt.kernel' op expected one offset and one size per result, but got 2 and 2 for 1 results}}
   %0 = ckpt.kernel(%a = %x : tensor<4xf32>) slots [0 : 16, 256 : 16] {
     ckpt.yield %a : tensor<4xf32>
   } -> tensor<4xf32>
@@ -35,7 +35,7 @@ func.func @f(%x: tensor<4xf32>) {
 
 // kernel C2
 func.func @f(%x: tensor<4xf32>) {
-  // expected-error @+1 {{expected offsets to be negative or a multiple of 256, but got 8}}
+  // expected-error @+1 {{'ckpt.kernel' op expected offsets to be negative or a multiple of 256, but got 8}}
   %0 = ckpt.kernel(%a = %x : tensor<4xf32>) slots [8 : 16] {
     ckpt.yield %a : tensor<4xf32>
   } -> tensor<4xf32>
@@ -46,7 +46,7 @@ func.func @f(%x: tensor<4xf32>) {
 
 // kernel C2
 func.func @f(%x: tensor<4xf32>) {
-  // expected-error @+1 {{expected sizes not to be negative, but got -16}}
+  // expected-error @+1 {{'ckpt.kernel' op expected sizes not to be negative, but got -16}}
   %0 = ckpt.kernel(%a = %x : tensor<4xf32>) slots [0 : -16] {
     ckpt.yield %a : tensor<4xf32>
   } -> tensor<4xf32>
@@ -57,7 +57,7 @@ func.func @f(%x: tensor<4xf32>) {
 
 // kernel C3
 func.func @f(%x: tensor<4xf32>) {
-  // expected-error @+1 {{expected one block argument per input, of its type, but got 0 for 1 inputs}}
+  // expected-error @+1 {{'ckpt.kernel' op expected one block argument per input, of its type, but got 0 for 1 inputs}}
   "ckpt.kernel"(%x) <{bytes = array<i64>, layer = "", offsets = array<i64>, operandSegmentSizes = array<i32: 1, 0>, recompute = false, workspace_bytes = 0 : i64, workspace_offset = -1 : i64}> ({
     "ckpt.yield"() : () -> ()
   }) : (tensor<4xf32>) -> ()
@@ -68,7 +68,7 @@ func.func @f(%x: tensor<4xf32>) {
 
 // kernel C3
 func.func @f(%x: tensor<4xf32>) {
-  // expected-error @+1 {{expected the body to yield 1 values of the result types, but got 1}}
+  // expected-error @+1 {{'ckpt.kernel' op expected the body to yield 1 values of the result types, but got 1}}
   %0 = ckpt.kernel(%a = %x : tensor<4xf32>) slots [0 : 16] {
     ckpt.yield %a : tensor<4xf32> // expected-note {{yielded here}}
   } -> tensor<8xf32>
@@ -79,7 +79,7 @@ func.func @f(%x: tensor<4xf32>) {
 
 // kernel C4
 func.func @f(%x: tensor<4xf32>) {
-  // expected-error @+1 {{expected 'after' only with 'recompute'}}
+  // expected-error @+1 {{'ckpt.kernel' op expected 'after' only with 'recompute'}}
   %0 = ckpt.kernel(%a = %x : tensor<4xf32>) after (%x : tensor<4xf32>) slots [0 : 16] {
     ckpt.yield %a : tensor<4xf32>
   } -> tensor<4xf32>
@@ -90,7 +90,7 @@ func.func @f(%x: tensor<4xf32>) {
 
 // kernel C5
 func.func @f(%x: tensor<4xf32>) {
-  // expected-error @+1 {{expected a workspace of positive size at a multiple of 256, or none at -1, but got 16 bytes at 8}}
+  // expected-error @+1 {{'ckpt.kernel' op expected a workspace of positive size at a multiple of 256, or none at -1, but got 16 bytes at 8}}
   %0 = ckpt.kernel(%a = %x : tensor<4xf32>) slots [0 : 16] workspace [8 : 16] {
     ckpt.yield %a : tensor<4xf32>
   } -> tensor<4xf32>
@@ -100,7 +100,7 @@ func.func @f(%x: tensor<4xf32>) {
 // -----
 
 func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{expected 'ckpt.decision' to be a '#ckpt.decision', but got "save"}}
+  // expected-error @+1 {{'math.exp' op expected 'ckpt.decision' to be a '#ckpt.decision', but got "save"}}
   %0 = math.exp %x {ckpt.decision = "save"} : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
@@ -108,7 +108,7 @@ func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{unknown attribute 'ckpt.desicion' of the ckpt dialect}}
+  // expected-error @+1 {{'math.exp' op unknown attribute 'ckpt.desicion' of the ckpt dialect}}
   %0 = math.exp %x {ckpt.desicion = "save"} : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
@@ -116,6 +116,6 @@ func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 func.func @f(%x: tensor<4xf32>) {
-  // expected-error @+1 {{expects parent op to be one of 'ckpt.layer, ckpt.kernel'}}
+  // expected-error @+1 {{'ckpt.yield' op expects parent op to be one of 'ckpt.layer, ckpt.kernel'}}
   ckpt.yield %x : tensor<4xf32>
 }

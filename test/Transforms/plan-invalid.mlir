@@ -2,7 +2,7 @@
 // RUN: not ckpt-opt --ckpt-plan=budget=0 %s 2>&1 | FileCheck --check-prefix=ZERO %s
 // RUN: not ckpt-opt --ckpt-plan=budget=-5 %s 2>&1 | FileCheck --check-prefix=NEGATIVE %s
 // RUN: not ckpt-opt --ckpt-plan=budget=abc %s 2>&1 | FileCheck --check-prefix=WORD %s
-// RUN: not ckpt-opt --ckpt-plan=budget=nan %s 2>&1 | FileCheck --check-prefix=WORD %s
+// RUN: not ckpt-opt --ckpt-plan=budget=nan %s 2>&1 | FileCheck --check-prefix=NAN %s
 // RUN: not ckpt-opt --ckpt-plan=budget=5XB %s 2>&1 | FileCheck --check-prefix=UNIT %s
 // RUN: not ckpt-opt --ckpt-plan=budget=9223372036854775808B %s 2>&1 | FileCheck --check-prefix=BEYOND %s
 // RUN: not ckpt-opt --ckpt-plan=strategy=budget %s 2>&1 | FileCheck --check-prefix=NEEDS %s
@@ -24,28 +24,29 @@
 // RUN: not ckpt-opt --ckpt-plan=frontier=1 %s 2>&1 | FileCheck --check-prefix=FRONTIER %s
 
 // ZERO: error: expected a budget such as 4096 (MiB), 512KiB, 1.5GB or 50%, but got '0': a budget is at least one byte
-// NEGATIVE: but got '-5', which is negative
-// WORD: expected a budget such as
-// UNIT: unknown unit 'XB'
-// BEYOND: a budget is below 2^63 bytes
-// NEEDS: strategy 'budget' needs a budget, such as budget=4096
-// MAGIC: expected a strategy of docs/Strategies.md, but got 'magic'
-// OTHERS: error: strategy 'save-all' has no plan within 300 bytes; its smallest takes {{[0-9]+}} bytes
-// RATIO: expected 'ratio' to be in [0, 1], but got 1.5
-// NTH: expected 'n' to be at least 1, but got 0
-// RANGE: 9
-// POLICY: none-such
-// OPTION: no such option magic
-// FUNC: expected a function 'g', but there is none
-// DEVICE: expected a known device or the path of a file, but got 'abacus'; known are cpu
-// TIME: expected 'time-limit-ms' not to be negative, but got -3
-// REPORT: cannot write '{{.*}}.none/r.json'
-// INFEASIBLE: a budget of 300 B (300 bytes) is proven infeasible: the least possible is 512 bytes, for which there is a plan
-// INFEASIBLE: note: {{.*}}'linalg.vecmat' (a · dot) alone needs 512 bytes for what it reads and writes
-// INFEASIBLE: note: 'a · math.exp' takes 512 B there and is read or written by the kernel at the peak
-// COUNTED: the least possible is 41312 bytes, for which there is a plan; arguments and results count, with 40800 bytes
+// NEGATIVE: error: expected a budget such as 4096 (MiB), 512KiB, 1.5GB or 50%, but got '-5', which is negative
+// WORD: error: expected a budget such as 4096 (MiB), 512KiB, 1.5GB or 50%, but got 'abc'{{$}}
+// NAN: error: expected a budget such as 4096 (MiB), 512KiB, 1.5GB or 50%, but got 'nan'{{$}}
+// UNIT: error: expected a budget such as 4096 (MiB), 512KiB, 1.5GB or 50%, but got '5XB': unknown unit 'XB'
+// BEYOND: error: expected a budget such as 4096 (MiB), 512KiB, 1.5GB or 50%, but got '9223372036854775808B': a budget is below 2^63 bytes
+// NEEDS: error: strategy 'budget' needs a budget, such as budget=4096
+// MAGIC: error: expected a strategy of docs/Strategies.md, but got 'magic'
+// OTHERS: error: strategy 'save-all' has no plan within 300 bytes; its smallest takes 512 bytes
+// RATIO: error: expected 'ratio' to be in [0, 1], but got 1.500000
+// NTH: error: expected 'n' to be at least 1, but got 0{{$}}
+// RANGE: error: expected layer to be in [0, 1), but got 9{{$}}
+// POLICY: error: no policy is registered as 'none-such'
+// OPTION: error: <Pass-Options-Parser>: no such option magic{{$}}
+// FUNC: error: expected a function 'g', but there is none
+// DEVICE: error: expected a known device or the path of a file, but got 'abacus'; known are cpu a100 h100 h200 b200 l40s rtx4090{{$}}
+// TIME: error: expected 'time-limit-ms' not to be negative, but got -3{{$}}
+// REPORT: error: cannot write '{{[^']*}}.none/r.json': No such file or directory
+// INFEASIBLE: error: a budget of 300 B (300 bytes) is proven infeasible: the least possible is 512 bytes, for which there is a plan
+// INFEASIBLE: note: {{.*}}'linalg.vecmat' (a · dot) alone needs 512 bytes for what it reads and writes: that is the proven bound, and only a smaller op would lower it
+// INFEASIBLE: note: 'a · math.exp' takes 512 B there and is read or written by the kernel at the peak, of 'math.exp' (a · math.exp): a smaller op would lower it
+// COUNTED: error: a budget of 300 B (300 bytes) is proven infeasible: the least possible is 41312 bytes, for which there is a plan; arguments and results count, with 40800 bytes
 // COUNTED: note: argument 'argument 1' takes 39.1 KiB throughout, which 'count-arguments' counts
-// FRONTIER: expected 'frontier' to be a number of budgets from 2 to 10000, but got 1
+// FRONTIER: error: expected 'frontier' to be a number of budgets from 2 to 10000, but got 1{{$}}
 // JSON: "feasible": false
 func.func @f(%x: tensor<100xf32>, %w: tensor<100x100xf32>) -> tensor<100xf32> {
   %zero = arith.constant 0.0 : f32

@@ -259,7 +259,7 @@ func.func @effects(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 // Another type.
-// expected-error @+1 {{'step' is a '(tensor<4xf32>) -> tensor<4xf32>', in the original it is a}}
+// expected-error @+1 {{'step' is a '(tensor<4xf32>) -> tensor<4xf32>', in the original it is a '(tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)'}}
 func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<4xf32>
 }

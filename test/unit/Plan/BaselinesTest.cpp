@@ -1,5 +1,6 @@
 //===- BaselinesTest.cpp - Published strategies on our kernels ------------===//
 
+#include "ProductChain.h"
 #include "RandomProblem.h"
 #include "TrainingStep.h"
 
@@ -96,26 +97,6 @@ TEST(Baselines, SayWhatIsUnknown) {
   EXPECT_FALSE(isBaseline("budget"));
   EXPECT_EQ(solveBaseline(problem, "magic", std::nullopt, {}).verdict.error,
             "unknown strategy 'magic'");
-}
-
-/// Products there and back, of which each backward one reads the input of its
-/// forward one: the chain that revolve was made for.
-Problem productChain(int32_t stages) {
-  ProblemBuilder builder;
-  std::vector<ValueId> inputs = {builder.argument(matrix)};
-  for (int32_t i = 0; i < stages; ++i)
-    inputs.push_back(builder.contraction({memory(inputs[i])}, matrix));
-  ValueId gradient = inputs[stages];
-  size_t firstBackward = builder.problem.ops.size();
-  for (int32_t i = stages; i-- > 0;)
-    gradient =
-        builder.contraction({memory(gradient), memory(inputs[i])}, matrix);
-  builder.result(gradient);
-  for (size_t op = 0; op < builder.problem.ops.size(); ++op) {
-    builder.problem.ops[op].flops = 1;
-    builder.problem.ops[op].backward = op >= firstBackward;
-  }
-  return builder.problem;
 }
 
 TEST(RepeatKernels, FitsBudgetsBelowTheStart) {

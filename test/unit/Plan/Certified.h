@@ -4,25 +4,12 @@
 #define CKPT_TEST_UNIT_PLAN_CERTIFIED_H
 
 #include "RandomProblem.h"
+#include "SolverEffort.h"
+#include "TextOf.h"
 
 #include "ckpt/Plan/Certificate.h"
-#include "ckpt/Plan/Text.h"
-
-#include <sstream>
 
 namespace ckpt::plan {
-
-inline std::string textOf(const Problem &problem) {
-  std::ostringstream os;
-  printProblem(problem, os);
-  return os.str();
-}
-
-inline SolverOptions oneRound() {
-  SolverOptions options;
-  options.timeLimitMs = 0;
-  return options;
-}
 
 /// A problem, a plan within a budget, and the certificate.
 struct Certified {

@@ -6,11 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ProductChain.h"
 #include "RandomProblem.h"
+#include "SolverEffort.h"
 #include "TrainingStep.h"
 
 #include "BlockChain.h"
-#include "ckpt/Plan/Solvers.h"
 
 #include <gtest/gtest.h>
 
@@ -23,26 +24,12 @@ namespace {
 
 constexpr int64_t slot = 4096;
 
-/// Products there and back, of which each backward one reads the input of its
-/// forward one. Each product is one FLOP.
+/// Each product takes a microsecond.
 Problem uniformChain(int32_t length) {
-  ProblemBuilder builder;
-  std::vector<ValueId> inputs = {builder.argument(matrix)};
-  for (int32_t i = 0; i < length; ++i)
-    inputs.push_back(builder.contraction({memory(inputs[i])}, matrix));
-  ValueId gradient = inputs[length];
-  size_t firstBackward = builder.problem.ops.size();
-  for (int32_t i = length; i-- > 0;)
-    gradient =
-        builder.contraction({memory(gradient), memory(inputs[i])}, matrix);
-  builder.result(gradient);
-  for (size_t op = 0; op < builder.problem.ops.size(); ++op) {
-    Op &o = builder.problem.ops[op];
-    o.flops = 1;
-    o.computePs = 1000000;
-    o.backward = op >= firstBackward;
-  }
-  return builder.problem;
+  Problem problem = productChain(length);
+  for (Op &op : problem.ops)
+    op.computePs = 1000000;
+  return problem;
 }
 
 /// Griewank and Walther: forward steps that reverse \p length steps with so
@@ -169,10 +156,8 @@ TEST(UniformChain, TheTableIsOptimalForEveryNumberOfSlots) {
 }
 
 void expectOptimal(int32_t length, int32_t slots) {
-  SolverOptions options;
-  options.timeLimitMs = 0;
   Problem problem = uniformChain(length);
-  BudgetResult result = solveBudget(problem, slots * slot, options);
+  BudgetResult result = solveBudget(problem, slots * slot, oneRound());
   ASSERT_TRUE(result.best) << length << " stages, " << slots << " slots";
   EXPECT_LE(result.best->plan.arenaBytes, slots * slot);
   EXPECT_EQ(result.best->verdict.extraFlops, leastRepeats(length, slots))
@@ -190,9 +175,7 @@ TEST(UniformChain, TheSolverIsOptimalForEveryNumberOfSlots) {
 /// No walk gets so low; the smallest plan is found where no budget is met too.
 TEST(UniformChain, TheSmallestPlanIsKnown) {
   Problem problem = uniformChain(40);
-  SolverOptions options;
-  options.timeLimitMs = 0;
-  BudgetResult result = solveBudget(problem, 2 * slot, options);
+  BudgetResult result = solveBudget(problem, 2 * slot, oneRound());
   EXPECT_FALSE(result.best);
   EXPECT_EQ(result.smallest.plan.arenaBytes, 3 * slot);
 }

@@ -1,6 +1,7 @@
 //===- FrontierTest.cpp - Whole curves, and the pool behind them ----------===//
 
 #include "RandomProblem.h"
+#include "SolverEffort.h"
 #include "TrainingStep.h"
 
 #include "ckpt/Plan/Frontier.h"
@@ -104,15 +105,9 @@ void expectSound(const Problem &problem, const Frontier &frontier) {
   EXPECT_LE(smaller->solution.verdict.timeNs, frontier.baseline.verdict.timeNs);
 }
 
-SolverOptions withoutClock() {
-  SolverOptions options;
-  options.timeLimitMs = 0;
-  return options;
-}
-
 TEST(Frontier, IsMonotoneOnATrainingStep) {
   Problem problem = TrainingStep(6).problem;
-  Frontier frontier = solveFrontier(problem, 50, withoutClock());
+  Frontier frontier = solveFrontier(problem, 50, oneRound());
   expectSound(problem, frontier);
   EXPECT_EQ(frontier.points.size(), 50u);
   EXPECT_EQ(frontier.points.back().budgetBytes,
@@ -125,8 +120,8 @@ TEST(Frontier, IsMonotoneOnATrainingStep) {
 
 TEST(Frontier, IsAtLeastAsSmallAsPlansForOneBudget) {
   Problem problem = TrainingStep(6).problem;
-  Frontier frontier = solveFrontier(problem, 20, withoutClock());
-  BudgetResult single = solveBudget(problem, 0, withoutClock());
+  Frontier frontier = solveFrontier(problem, 20, oneRound());
+  BudgetResult single = solveBudget(problem, 0, oneRound());
   EXPECT_LE(frontier.points.front().budgetBytes,
             single.smallest.plan.arenaBytes);
 }
@@ -138,7 +133,7 @@ TEST(Frontier, IsSoundOnRandomProblems) {
   int curves = 0;
   for (uint64_t seed = 0; seed < 300; ++seed) {
     Problem problem = RandomProblem(seed, options).make();
-    Frontier frontier = solveFrontier(problem, 5, withoutClock());
+    Frontier frontier = solveFrontier(problem, 5, oneRound());
     SCOPED_TRACE(seed);
     expectSound(problem, frontier);
     curves += frontier.points.size() > 1;
@@ -147,7 +142,7 @@ TEST(Frontier, IsSoundOnRandomProblems) {
 }
 
 TEST(Frontier, OfAProblemWithoutOpsIsEmpty) {
-  Frontier frontier = solveFrontier(Problem(), 20, withoutClock());
+  Frontier frontier = solveFrontier(Problem(), 20, oneRound());
   EXPECT_TRUE(frontier.points.empty());
   std::ostringstream svg, json, text;
   printFrontier(frontier, "nothing", text);

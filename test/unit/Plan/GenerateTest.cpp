@@ -1,12 +1,12 @@
 //===- GenerateTest.cpp - Training steps of any size ----------------------===//
 
+#include "TextOf.h"
+
 #include "ckpt/Plan/Generate.h"
-#include "ckpt/Plan/Text.h"
 
 #include "gtest/gtest.h"
 
 #include <cstdlib>
-#include <sstream>
 
 using namespace ckpt::plan;
 
@@ -18,11 +18,6 @@ protected:
     Problem problem;
     EXPECT_EQ(generateProblem(GetParam(), ops, problem), "");
     return problem;
-  }
-  static std::string print(const Problem &problem) {
-    std::ostringstream os;
-    printProblem(problem, os);
-    return os.str();
   }
 };
 
@@ -37,14 +32,14 @@ TEST_P(Families, HaveAboutAsManyOpsAsAskedFor) {
 }
 
 TEST_P(Families, AreAlikeEveryTime) {
-  EXPECT_EQ(print(make(1000)), print(make(1000)));
+  EXPECT_EQ(textOf(make(1000)), textOf(make(1000)));
 }
 
 TEST_P(Families, SurviveTheirText) {
-  std::string text = print(make(1000)), error;
+  std::string text = textOf(make(1000)), error;
   Problem read;
   ASSERT_TRUE(parseProblem(text, read, error)) << error;
-  EXPECT_EQ(print(read), text);
+  EXPECT_EQ(textOf(read), text);
 }
 
 /// Forward pass, loss, backward pass and updates; nothing that nobody needs.

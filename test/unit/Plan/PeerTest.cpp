@@ -9,8 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ProblemBuilder.h"
-
-#include "ckpt/Plan/Solvers.h"
+#include "SolverEffort.h"
 
 #include <gtest/gtest.h>
 
@@ -76,9 +75,7 @@ private:
 };
 
 std::optional<Solution> planWithin(const Problem &problem, int64_t bytes) {
-  SolverOptions options;
-  options.timeLimitMs = 1000000;
-  std::optional<Solution> best = solveBudget(problem, bytes, options).best;
+  std::optional<Solution> best = solveBudget(problem, bytes, allRounds()).best;
   if (best) {
     EXPECT_EQ(validate(problem, best->plan, /*slots=*/true).error, "");
     EXPECT_LE(best->plan.arenaBytes, bytes);

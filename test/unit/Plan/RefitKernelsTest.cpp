@@ -79,6 +79,39 @@ TEST(RefitKernels, MovesAnAnchorToTheKernelThatReadsIt) {
   EXPECT_EQ(validate(b.problem, plan, false).error, "");
 }
 
+/// Attention in small: probabilities are computed from scores once more for a
+/// product, and so are the scores' gradients. Both read the scores; as one
+/// kernel they read them once, and the product waits.
+TEST(RefitKernels, WritesTogetherWhatReadsTheSame) {
+  for (bool isReadBetween : {false, true}) {
+    ProblemBuilder b;
+    ValueId x = b.argument(matrix);
+    ValueId scores = b.contraction({memory(x)}, matrix);
+    ValueId probabilities = b.fusible({any(scores)}, matrix);
+    ValueId product = b.contraction({memory(probabilities)}, matrix);
+    ValueId between =
+        b.contraction({memory(isReadBetween ? product : x)}, matrix);
+    ValueId gradients = b.fusible({any(scores), any(between)}, matrix);
+    ValueId last = b.contraction({memory(gradients)}, matrix);
+    b.result(product);
+    b.result(last);
+    Plan plan;
+    for (ValueId value :
+         {scores, probabilities, product, between, gradients, last})
+      plan.kernels.push_back(b.kernel(value));
+    ASSERT_EQ(validate(b.problem, plan, false).error, "");
+    // Now or never: what is read in between cannot wait.
+    EXPECT_EQ(refitKernels(b.problem, plan, INT64_MAX), !isReadBetween);
+    ASSERT_EQ(validate(b.problem, plan, false).error, "");
+    if (isReadBetween)
+      continue;
+    ASSERT_EQ(plan.kernels.size(), 5u);
+    EXPECT_EQ(plan.kernels[2].outputs,
+              (std::vector<ValueId>{gradients, probabilities}));
+    EXPECT_EQ(plan.kernels[3].outputs, std::vector<ValueId>{product});
+  }
+}
+
 TEST(RefitKernels, KeepsPlansLegalAndWithinTheLimit) {
   int changed = 0;
   for (uint64_t seed = 0; seed < 2000; ++seed) {
@@ -87,11 +120,9 @@ TEST(RefitKernels, KeepsPlansLegalAndWithinTheLimit) {
     random.ops = 6 + seed % 20;
     Problem problem = randomProblem(seed, random);
     problem.launchNs = 5;
-    SolverOptions options;
-    options.timeLimitMs = 0;
     Plan plan = solveAsWritten(problem).plan;
     if (seed % 2)
-      plan = solveUnlimited(problem, options).plan;
+      plan = solveUnlimited(problem, {}).plan;
     plan = withoutSlots(std::move(plan));
     Verdict before = validate(problem, plan, false);
     if (!before.error.empty() || plan.kernels.empty())

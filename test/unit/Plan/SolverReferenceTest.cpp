@@ -6,8 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RandomProblem.h"
-
-#include "ckpt/Plan/Solvers.h"
+#include "SolverEffort.h"
 
 #include <gtest/gtest.h>
 
@@ -19,16 +18,10 @@ struct Tally {
   int feasible = 0, solved = 0, optimal = 0, exactBounds = 0;
 };
 
-SolverOptions patient() {
-  SolverOptions options;
-  options.timeLimitMs = 1000000;
-  return options;
-}
-
 void checkBudget(const Problem &problem, const Bound &bound, int64_t budget,
                  Tally &tally) {
   std::optional<Plan> optimum = solveReference(problem, budget);
-  BudgetResult result = solveBudget(problem, budget, patient());
+  BudgetResult result = solveBudget(problem, budget, allRounds());
   if (!optimum) {
     EXPECT_FALSE(result.best);
     return;
@@ -53,7 +46,7 @@ Tally checkSeeds(uint64_t first, uint64_t last, const RandomOptions &options) {
   for (uint64_t seed = first; seed < last; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Problem problem = randomProblem(seed, options);
-    Solution unlimited = solveUnlimited(problem, patient());
+    Solution unlimited = solveUnlimited(problem, allRounds());
     if (!options.keeps) {
       EXPECT_EQ(unlimited.verdict.error, "");
     }
@@ -128,13 +121,13 @@ TEST(SolverReference, InlinedValues) {
       if (problem.values[value].op != none)
         problem.values[value].keep = Keep::Inline;
     bool possible = solveReference(problem, INT64_MAX / 4).has_value();
-    Solution unlimited = solveUnlimited(problem, patient());
+    Solution unlimited = solveUnlimited(problem, allRounds());
     EXPECT_EQ(possible, unlimited.verdict.error.empty())
         << unlimited.verdict.error;
     EXPECT_EQ(possible, !unlimited.plan.kernels.empty());
     (possible ? planned : refused)++;
     BudgetResult result =
-        solveBudget(problem, unlimited.plan.arenaBytes, patient());
+        solveBudget(problem, unlimited.plan.arenaBytes, allRounds());
     EXPECT_EQ(possible, result.best.has_value());
     EXPECT_EQ(possible, result.smallest.verdict.error.empty());
   }

@@ -1,24 +1,17 @@
 //===- SolverTest.cpp - Plans and bounds on a training step ---------------===//
 
 #include "ProblemBuilder.h"
+#include "RandomProblem.h"
+#include "Search.h"
+#include "SolverEffort.h"
+#include "TextOf.h"
 #include "TrainingStep.h"
 
-#include "ckpt/Plan/Solvers.h"
-#include "ckpt/Plan/Text.h"
-
 #include <gtest/gtest.h>
-
-#include <sstream>
 
 using namespace ckpt::plan;
 
 namespace {
-
-std::string textOf(const Plan &plan) {
-  std::ostringstream text;
-  printPlan(plan, text);
-  return text.str();
-}
 
 /// How often the plan runs each op.
 std::vector<int> runsOf(const Problem &problem, const Plan &plan) {
@@ -98,15 +91,13 @@ TEST(SolveBudget, SweepStaysWithinBudgetsAndAboveBounds) {
   Problem problem = TrainingStep(6).problem;
   Bound bound(problem);
   int64_t baseline = solveUnlimited(problem, {}).plan.arenaBytes;
-  SolverOptions options;
-  options.timeLimitMs = 1000000;
   int64_t lastBound = 0;
   int solved = 0;
   for (int percent = 100; percent >= 30; percent -= 10) {
     int64_t budget = baseline * percent / 100;
     EXPECT_GE(bound.extraFlops(budget), lastBound);
     lastBound = bound.extraFlops(budget);
-    BudgetResult result = solveBudget(problem, budget, options);
+    BudgetResult result = solveBudget(problem, budget, allRounds());
     ASSERT_FALSE(result.smallest.plan.kernels.empty());
     if (!result.best)
       continue;
@@ -140,10 +131,8 @@ TEST(SolveBudget, FindsNothingBelowTheMinimum) {
 TEST(SolveBudget, IsDeterministic) {
   Problem problem = TrainingStep(5).problem;
   int64_t budget = solveUnlimited(problem, {}).plan.arenaBytes * 6 / 10;
-  SolverOptions options;
-  options.timeLimitMs = 1000000;
-  BudgetResult first = solveBudget(problem, budget, options);
-  BudgetResult second = solveBudget(problem, budget, options);
+  BudgetResult first = solveBudget(problem, budget, allRounds());
+  BudgetResult second = solveBudget(problem, budget, allRounds());
   ASSERT_TRUE(first.best);
   EXPECT_EQ(textOf(first.best->plan), textOf(second.best->plan));
 }
@@ -165,10 +154,34 @@ TEST(SolveBudget, SavesWhatHasToBeSaved) {
 
 TEST(SolveUnlimited, LooksAtNoClock) {
   Problem problem = TrainingStep(5).problem;
-  SolverOptions hurried;
-  hurried.timeLimitMs = 0;
-  EXPECT_EQ(textOf(solveUnlimited(problem, hurried).plan),
+  EXPECT_EQ(textOf(solveUnlimited(problem, oneRound()).plan),
             textOf(solveUnlimited(problem, {}).plan));
+}
+
+/// Named strategies ask for little memory: refitting buys time with at most a
+/// hundredth of it.
+TEST(SolveUnlimited, RefitsWithinOnePerCent) {
+  int faster = 0;
+  for (uint64_t seed = 0; seed < 400; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomOptions random;
+    random.ops = 8;
+    random.keeps = seed % 2 == 0;
+    Problem problem = randomProblem(seed, random);
+    Graph graph(problem, /*fusion=*/true);
+    if (!graph.error.empty())
+      continue;
+    Rolling rolling(graph);
+    Draft draft = draftUnlimited(rolling, graph, {}, INT64_MAX);
+    if (!draft.usable())
+      continue;
+    Verdict refitted = solveUnlimited(problem, {}).verdict;
+    ASSERT_EQ(refitted.error, "");
+    EXPECT_LE(refitted.livePeakBytes * 100, draft.verdict.livePeakBytes * 101);
+    EXPECT_LE(refitted.timeNs, draft.verdict.timeNs);
+    faster += refitted.timeNs < draft.verdict.timeNs;
+  }
+  EXPECT_GT(faster, 0);
 }
 
 TEST(SolveUnlimited, NeverWritesWhatIsInlined) {
@@ -211,15 +224,13 @@ TEST(SolveUnlimited, SaysWhyNothingCanBeInlined) {
 TEST(SolveBudget, SucceedsAtTheSmallestBudgetItReports) {
   for (int blocks : {2, 4, 6}) {
     Problem problem = TrainingStep(blocks).problem;
-    SolverOptions options;
-    options.timeLimitMs = 1000000;
-    int64_t baseline = solveUnlimited(problem, options).plan.arenaBytes;
+    int64_t baseline = solveUnlimited(problem, {}).plan.arenaBytes;
     for (int percent : {20, 10, 2}) {
       BudgetResult result =
-          solveBudget(problem, baseline * percent / 100, options);
+          solveBudget(problem, baseline * percent / 100, allRounds());
       int64_t smallest = result.smallest.plan.arenaBytes;
       ASSERT_GT(smallest, 0);
-      EXPECT_TRUE(solveBudget(problem, smallest, options).best);
+      EXPECT_TRUE(solveBudget(problem, smallest, allRounds()).best);
     }
   }
 }

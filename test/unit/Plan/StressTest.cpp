@@ -7,8 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RandomProblem.h"
-
-#include "ckpt/Plan/Solvers.h"
+#include "SolverEffort.h"
 
 #include <gtest/gtest.h>
 
@@ -57,9 +56,7 @@ void Stress::look(uint64_t seed) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   Problem problem = problemOf(seed);
   ++problems;
-  SolverOptions options;
-  options.timeLimitMs = 1000000;
-  Solution unlimited = solveUnlimited(problem, options);
+  Solution unlimited = solveUnlimited(problem, {});
   if (!unlimited.verdict.error.empty()) {
     bool possible = solveReference(problem, INT64_MAX / 4).has_value();
     missed += possible;
@@ -73,10 +70,8 @@ void Stress::look(uint64_t seed) {
 }
 
 void Stress::compare(const Problem &problem, int64_t budget) {
-  SolverOptions options;
-  options.timeLimitMs = 1000000;
   Bound bound(problem);
-  BudgetResult result = solveBudget(problem, budget, options);
+  BudgetResult result = solveBudget(problem, budget, allRounds());
   std::optional<Plan> optimum = solveReference(problem, budget);
   if (!optimum) {
     EXPECT_FALSE(result.best);

@@ -2,30 +2,18 @@
 
 #include "ProblemBuilder.h"
 #include "RandomProblem.h"
+#include "TextOf.h"
 
 #include "ckpt/Plan/Pack.h"
-#include "ckpt/Plan/Text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <sstream>
 
 using namespace ckpt::plan;
 using testing::HasSubstr;
 
 namespace {
 
-std::string print(const Problem &problem) {
-  std::ostringstream os;
-  printProblem(problem, os);
-  return os.str();
-}
-std::string print(const Plan &plan) {
-  std::ostringstream os;
-  printPlan(plan, os);
-  return os.str();
-}
 std::string problemError(const std::string &text) {
   Problem problem;
   std::string error;
@@ -113,15 +101,15 @@ TEST(TextProperty, RoundTrips) {
     Problem problem = randomProblem(seed), again;
     problem.layers = {"a \"quoted\" \\ name\nof two lines", ""};
     problem.ops[0].layer = 1;
-    std::string error, text = print(problem);
+    std::string error, text = textOf(problem);
     ASSERT_TRUE(parseProblem(text, again, error)) << error;
-    ASSERT_EQ(print(again), text);
+    ASSERT_EQ(textOf(again), text);
     Plan plan = oneKernelPerOp(problem), planAgain;
     for (int32_t placed : {0, 1}) {
       if (placed)
         packSlots(problem, plan, 0);
-      ASSERT_TRUE(parsePlan(print(plan), problem, planAgain, error)) << error;
-      ASSERT_EQ(print(planAgain), print(plan));
+      ASSERT_TRUE(parsePlan(textOf(plan), problem, planAgain, error)) << error;
+      ASSERT_EQ(textOf(planAgain), textOf(plan));
       ASSERT_EQ(planAgain.kernels.size(), plan.kernels.size());
     }
   }
@@ -153,7 +141,7 @@ TEST(TextProperty, SurvivesDamage) {
     if (read) {
       ASSERT_EQ(check(problem), "");
       Problem again;
-      ASSERT_TRUE(parseProblem(print(problem), again, error)) << error;
+      ASSERT_TRUE(parseProblem(textOf(problem), again, error)) << error;
     }
     read = parsePlan(text, problem, plan, error);
     ASSERT_EQ(read, error.empty());
