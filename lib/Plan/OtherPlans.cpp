@@ -201,23 +201,26 @@ bool BudgetSearch::searchFixedKernels() {
 }
 
 /// What refitting takes most often needs a little more memory: plans of walks
-/// that were left less are refitted too.
+/// that were left less are refitted too, and the best of a walk if that is not
+/// the best of all.
 void BudgetSearch::refit() {
   constexpr std::array<double, 4> shares = {1, 0.985, 0.96, 0.92};
+  constexpr size_t count = shares.size() + 1;
   // What refitting may improve a score by.
   constexpr double gain = 1.03;
   if (!result.best || !options.fusion)
     return;
   bool mayWalk = bestCap > 0 && options.timeLimitMs > 0;
   WalkLimits walkLimits = limits(gain);
-  std::array<Plan, shares.size()> plans;
+  std::array<Plan, count> plans;
   plans[0] = withoutSlots(result.best->plan);
   auto make = [&](size_t lane) {
-    for (size_t i = lane; i < shares.size(); i += 2) {
-      if (i > 0 && mayWalk)
+    for (size_t i = lane; i < count; i += 2) {
+      bool isBest = i == 1 && bestWalkScore <= bestScore;
+      if (i > 0 && mayWalk && !isBest)
         plans[i] =
             walks[lane]
-                .run(bestSetting, shares[i] * bestCap, budget, walkLimits)
+                .run(bestSetting, shares[i - 1] * bestCap, budget, walkLimits)
                 .plan;
       if (!refitKernels(problem, plans[i], budget))
         plans[i] = Plan();
