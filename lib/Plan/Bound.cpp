@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BoundMoments.h"
+#include "MakingBound.h"
 #include "MomentTree.h"
 #include "TimeBound.h"
 
@@ -179,6 +180,11 @@ BoundSearch::BoundSearch(const Problem &problem)
       moment.build({});
       raiseMinimum(moment.solve(1) + moment.kernelBytes(), anchor);
     }
+  }
+  MakingBound making(graph, moment);
+  for (size_t op = 0; op < problem.ops.size(); ++op) {
+    if (graph.isRoot[op])
+      minimum = making.raise(static_cast<OpId>(op), minimum);
   }
   for (const Triple &triple : chooseTriples(graph, moment))
     look({{triple.other, triple.held, none},

@@ -91,6 +91,8 @@ private:
   void refit();
   bool isDeep() const;
   void tryChains();
+  void trySmallest();
+  void spareSmallest();
   void tryChain(const ChainOptions &chainOptions);
   std::optional<int64_t> enterChainPlan(Plan plan);
   bool searchFixedKernels();

@@ -2,6 +2,7 @@
 
 #include "ckpt/Plan/Explain.h"
 #include "FirstRun.h"
+#include "MakingBound.h"
 #include "ckpt/Plan/Budget.h"
 
 #include <algorithm>
@@ -130,11 +131,36 @@ std::string ckpt::plan::describeBudget(int64_t budgetBytes,
          bound + "; the smallest budget for which one was found is " + smallest;
 }
 
+/// The op for which making what it reads needs \p boundBytes, more than what
+/// any kernel alone needs.
+static std::string describeMaking(const Problem &problem, int64_t aloneBytes,
+                                  int64_t boundBytes) {
+  constexpr size_t mostOps = 20000;
+  if (problem.ops.size() > mostOps)
+    return "";
+  Graph graph(problem, true);
+  FirstRun moment(graph);
+  MakingBound making(graph, moment);
+  int64_t known = aloneBytes;
+  for (OpId op : graph.roots) {
+    known = making.raise(op, known);
+    if (known >= boundBytes)
+      return "while the last value that " + opName(problem, op) +
+             " reads is made, the others stand in memory, or what they are "
+             "made from: in every plan this takes " +
+             std::to_string(known) +
+             " bytes at some moment, which is the proven bound";
+  }
+  return "";
+}
+
 std::string ckpt::plan::describeBound(const Problem &problem,
                                       int64_t boundBytes) {
   WorkingSet largest = largestWorkingSet(problem);
-  if (largest.op == none || largest.bytes < boundBytes)
+  if (largest.op == none)
     return "";
+  if (largest.bytes < boundBytes)
+    return describeMaking(problem, largest.bytes, boundBytes);
   return opName(problem, largest.op) + " alone needs " +
          std::to_string(largest.bytes) +
          " bytes for what it reads and writes: that is the proven bound, and "

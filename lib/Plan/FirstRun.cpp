@@ -32,11 +32,6 @@ int64_t ckpt::plan::arenaBytes(const Problem &problem, ValueId value) {
   return v.home == Home::Arena ? slotBytes(v.bytes) : 0;
 }
 
-/// Whether \p op needs what it reads in memory.
-static bool isMemoryRead(const Op &op, const Read &read) {
-  return read.need != Need::Inline || op.kind == OpKind::Opaque;
-}
-
 /// Whether \p op reads \p value only element by element.
 static bool isOneToOne(const Op &op, ValueId value) {
   for (const Read &read : op.reads)

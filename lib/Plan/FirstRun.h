@@ -12,6 +12,11 @@ namespace ckpt::plan {
 /// Bytes of the slot of a value; 0 for what does not lie in the arena.
 int64_t arenaBytes(const Problem &problem, ValueId value);
 
+/// Whether \p op needs what it reads in memory.
+inline bool isMemoryRead(const Op &op, const Read &read) {
+  return read.need != Need::Inline || op.kind == OpKind::Opaque;
+}
+
 /// What making a value again takes if it is not kept, on top of what its op
 /// costs. Nothing if the anchor `behind` runs again and may write it.
 struct Rewrite {
@@ -40,6 +45,8 @@ public:
   /// Looks at the first execution of \p anchor, in plans where \p before has
   /// run by then and \p after has not (`none`: where nothing more is known).
   void enter(OpId anchor, OpId before = none, OpId after = none);
+  /// Whether plans need to keep \p value rather than what it is made from.
+  bool isNode(ValueId value) const { return node[value]; }
   bool hasRun(OpId op) const { return ancestor[op]; }
   bool isFuture(OpId op) const { return future[op]; }
   /// Whether it runs for the first time after the moment.

@@ -8,6 +8,8 @@
 
 #include "ckpt/Plan/Frontier.h"
 #include "BudgetWalk.h"
+#include "KeepBetween.h"
+#include "SmallestPlan.h"
 #include "ckpt/Plan/Budget.h"
 
 #include <algorithm>
@@ -34,6 +36,7 @@ private:
   void walkLadder(const Setting &setting);
   void enter(Draft draft);
   void place(int64_t budgetBytes);
+  void placeSmallest();
   void chooseBudgets();
   /// The clock counts once a coarse curve is there.
   bool clockCounts() const {
@@ -179,10 +182,38 @@ void FrontierSearch::place(int64_t budgetBytes) {
   }
 }
 
+/// The lower end: a plan that repeats whatever it takes, and between it and
+/// the others plans that keep what there is room for.
+void FrontierSearch::placeSmallest() {
+  constexpr int64_t steps = 8;
+  int64_t above = placed.plans().begin()->first;
+  if (!options.fusion || frontier.minimumBoundBytes >= above)
+    return;
+  // Walks take all of the time.
+  auto isPast = [&] {
+    return clockCounts() && 2 * watch.ms() >= 3 * options.timeLimitMs;
+  };
+  std::optional<Solution> smallest = solveSmallest(graph, above, isPast);
+  if (!smallest)
+    return;
+  int64_t below = smallest->plan.arenaBytes;
+  for (int64_t i = 1; i <= steps; ++i) {
+    Draft draft;
+    draft.plan = withoutSlots(smallest->plan);
+    keepBetween(problem, draft.plan, below + (above - below) / steps * i);
+    draft.verdict = validate(problem, draft.plan, /*slots=*/false);
+    Solution solution = placeSlots(problem, draft, above, PackEffort::Orders);
+    if (solution.verdict.error.empty())
+      placed.add(solution.plan.arenaBytes, std::move(solution));
+  }
+  placed.add(below, std::move(*smallest));
+}
+
 /// In geometric steps.
 void FrontierSearch::chooseBudgets() {
   if (!drafts.plans().empty())
     place(drafts.plans().begin()->first);
+  placeSmallest();
   int64_t largest = frontier.baseline.plan.arenaBytes;
   int64_t smallest = placed.plans().begin()->first;
   double ratio = static_cast<double>(largest) /

@@ -7,9 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "BudgetSearch.h"
+#include "KeepBetween.h"
 #include "PostPasses.h"
 #include "RefitKernels.h"
 #include "RetentionSearch.h"
+#include "SmallestPlan.h"
 #include "ckpt/Plan/Baselines.h"
 
 #include <array>
@@ -135,6 +137,32 @@ void BudgetSearch::tryChains() {
   chain.mostStages = 160;
   chain.mostPoints = 8;
   tryChain(chain);
+}
+
+/// Where nothing fits, what repeating costs does not matter any more.
+void BudgetSearch::trySmallest() {
+  // The clock has mostly run out where walks found nothing.
+  constexpr double beyond = 1.5;
+  if (!options.fusion)
+    return;
+  if (std::optional<Solution> found =
+          solveSmallest(graph, result.smallest.plan.arenaBytes,
+                        [&] { return isOver(beyond); }))
+    keepIfSmallest(*found);
+}
+
+/// What the smallest plan makes again is kept where the budget has room.
+void BudgetSearch::spareSmallest() {
+  constexpr std::array<int64_t, 5> percents = {100, 95, 90, 85, 80};
+  if (result.best || result.smallest.plan.arenaBytes > budget)
+    return;
+  result.best = result.smallest;
+  for (int64_t percent : percents) {
+    Plan plan = withoutSlots(result.smallest.plan);
+    keepBetween(problem, plan, budget / 100 * percent);
+    if (enterPlan(std::move(plan)))
+      return;
+  }
 }
 
 /// Single ops as kernels leave the choice of what is kept: annealing finds

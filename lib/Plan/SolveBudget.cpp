@@ -309,6 +309,10 @@ BudgetResult BudgetSearch::run() {
     runLadder();
   if (!smallestOfChains.plan.kernels.empty())
     keepIfSmallest(smallestOfChains);
+  if (!result.best) {
+    trySmallest();
+    spareSmallest();
+  }
   // Walks here stop early; what the unlimited solver packs may still fit.
   if (!result.best && unlimitedBytes <= budget) {
     Solution unlimited = solveUnlimited(problem, options);

@@ -1,0 +1,174 @@
+//===- FromNothing.cpp - Making one value in little memory ----------------===//
+//
+// Best-first search from the end: what stands in memory after a kernel is what
+// the kernel makes and what stood before. So the kernel's output is replaced by
+// what it reads, until nothing stands in memory. A state is near its end if few
+// ops have to run for it; since the same op may have to run for several values,
+// and then more than once, states with many values are also tried late, to
+// several degrees. What once was made within some bytes need not be searched
+// again.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FromNothing.h"
+
+#include <algorithm>
+#include <array>
+#include <queue>
+#include <set>
+#include <tuple>
+
+using namespace ckpt::plan;
+
+FromNothing::FromNothing(const Graph &graph) : graph(graph), choices(graph) {
+  findAncestors();
+}
+
+void FromNothing::findAncestors() {
+  constexpr size_t bits = 64;
+  const Problem &problem = graph.problem;
+  std::vector<int32_t> number(problem.ops.size(), none);
+  int32_t count = 0;
+  for (size_t op = 0; op < problem.ops.size(); ++op)
+    for (ValueId value : problem.ops[op].results)
+      if (graph.node[value] && number[op] == none)
+        number[op] = count++;
+  words = (count + bits - 1) / bits;
+  ancestors.assign(words * problem.ops.size(), 0);
+  united.resize(words);
+  for (size_t op = 0; op < problem.ops.size(); ++op) {
+    uint64_t *mine = &ancestors[op * words];
+    if (number[op] != none)
+      mine[number[op] / bits] |= uint64_t(1) << number[op] % bits;
+    for (const Read &read : problem.ops[op].reads)
+      if (OpId producer = problem.values[read.value].op; producer != none)
+        for (size_t word = 0; word < words; ++word)
+          mine[word] |= ancestors[producer * words + word];
+  }
+}
+
+/// The number of ops that have to run, at least once.
+int32_t FromNothing::countAncestors(const Standing &standing) {
+  std::fill(united.begin(), united.end(), 0);
+  for (ValueId value : standing)
+    for (size_t word = 0; word < words; ++word)
+      united[word] |= ancestors[graph.problem.values[value].op * words + word];
+  int32_t count = 0;
+  for (uint64_t word : united)
+    count += __builtin_popcountll(word);
+  return count;
+}
+
+int64_t FromNothing::bytesOf(const Standing &standing) const {
+  int64_t bytes = 0;
+  for (ValueId value : standing)
+    bytes += graph.slot[value];
+  return bytes;
+}
+
+FromNothing::Step FromNothing::stepTo(const Standing &after,
+                                      const KernelChoice &choice) const {
+  ValueId made = choice.kernel.outputs.front();
+  Standing rest;
+  for (ValueId value : after)
+    if (value != made)
+      rest.push_back(value);
+  Step step;
+  step.choice = &choice;
+  std::set_union(rest.begin(), rest.end(), choice.reads.begin(),
+                 choice.reads.end(), std::back_inserter(step.before));
+  bool overwrites = false;
+  for (ValueId value : choice.overwrites)
+    overwrites |= graph.slot[value] > 0 &&
+                  !std::binary_search(rest.begin(), rest.end(), value);
+  step.bytes = bytesOf(step.before) + choice.workspaceBytes +
+               (overwrites ? 0 : graph.slot[made]);
+  return step;
+}
+
+/// Steps within the limit; one is enough if all that it reads stands in memory
+/// anyway.
+std::vector<FromNothing::Step>
+FromNothing::findSteps(const Standing &after, int64_t limitBytes) const {
+  std::vector<Step> steps;
+  for (ValueId value : after)
+    for (const KernelChoice &choice : choices.of(value)) {
+      Step step = stepTo(after, choice);
+      if (step.bytes > limitBytes)
+        continue;
+      if (std::includes(after.begin(), after.end(), step.before.begin(),
+                        step.before.end()))
+        return {std::move(step)};
+      steps.push_back(std::move(step));
+    }
+  return steps;
+}
+
+const FromNothing::Step *FromNothing::findKnown(const Standing &standing,
+                                                int64_t limitBytes) const {
+  auto found = known.find(standing);
+  return found != known.end() && found->second.bytes <= limitBytes
+             ? &found->second
+             : nullptr;
+}
+
+/// Enters the way from \p first to the goal.
+void FromNothing::remember(const std::vector<State> &states, int32_t first) {
+  auto found = known.find(states[first].standing);
+  int64_t bytes = found == known.end() ? 0 : found->second.bytes;
+  for (int32_t at = first; states[at].next != none; at = states[at].next) {
+    bytes = std::max(bytes, states[at].step.bytes);
+    Step step = states[at].step;
+    step.bytes = bytes;
+    known[states[states[at].next].standing] = std::move(step);
+  }
+}
+
+bool FromNothing::search(ValueId goal, int64_t limitBytes, int32_t weight) {
+  constexpr int mostStates = 2000;
+  std::vector<State> states;
+  std::set<Standing> seen;
+  // The most promising state: rating, bytes, number.
+  using Entry = std::tuple<int32_t, int64_t, int32_t>;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> queue;
+  auto enter = [&](const Standing &standing, int32_t next, const Step &step) {
+    if (!seen.insert(standing).second)
+      return;
+    queue.emplace(countAncestors(standing) +
+                      weight * static_cast<int32_t>(standing.size()),
+                  bytesOf(standing), static_cast<int32_t>(states.size()));
+    states.push_back({standing, next, step});
+  };
+  enter({goal}, none, Step());
+  for (int i = 0; i < mostStates && !queue.empty(); ++i) {
+    int32_t at = std::get<2>(queue.top());
+    queue.pop();
+    Standing standing = states[at].standing;
+    if (standing.empty() || findKnown(standing, limitBytes)) {
+      remember(states, at);
+      return true;
+    }
+    for (const Step &step : findSteps(standing, limitBytes))
+      enter(step.before, at, step);
+  }
+  return false;
+}
+
+bool FromNothing::make(ValueId goal, int64_t limitBytes,
+                       std::vector<Kernel> &kernels) {
+  constexpr std::array<int32_t, 4> weights = {4, 20, 0, 100};
+  bool isMade = findKnown({goal}, limitBytes);
+  for (size_t i = 0; i < weights.size() && !isMade; ++i)
+    isMade = search(goal, limitBytes, weights[i]);
+  if (!isMade)
+    return false;
+  std::vector<Kernel> reversed;
+  for (Standing standing = {goal}; !standing.empty();) {
+    const Step &step = known.at(standing);
+    reversed.push_back(step.choice->kernel);
+    standing = step.before;
+  }
+  kernels.insert(kernels.end(), std::make_move_iterator(reversed.rbegin()),
+                 std::make_move_iterator(reversed.rend()));
+  return true;
+}

@@ -1,0 +1,17 @@
+//===- KeepBetween.h - Fewer repeats where there is room --------*- C++ -*-===//
+
+#ifndef CKPT_LIB_PLAN_KEEPBETWEEN_H
+#define CKPT_LIB_PLAN_KEEPBETWEEN_H
+
+#include "ckpt/Plan/Plan.h"
+
+namespace ckpt::plan {
+
+/// Removes kernels of \p plan that make again what there is room to keep in a
+/// live peak of \p limitBytes, and what is made for them only. Every kernel has
+/// one output and may be left out.
+void keepBetween(const Problem &problem, Plan &plan, int64_t limitBytes);
+
+} // namespace ckpt::plan
+
+#endif // CKPT_LIB_PLAN_KEEPBETWEEN_H

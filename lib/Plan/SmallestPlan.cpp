@@ -1,0 +1,71 @@
+//===- SmallestPlan.cpp - Plans for which only memory counts --------------===//
+//
+// Results lie in the caller's buffers. So if each of them can be made from
+// nothing within some bytes, so can all, one after the other, and no plan does
+// with less than the one that needs most. What is made that way is correct but
+// slow. Nothing stands in memory between two results, so that each part has
+// places of its own.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SmallestPlan.h"
+
+#include "Search.h"
+#include "ckpt/Plan/Explain.h"
+
+#include <algorithm>
+
+using namespace ckpt::plan;
+
+SmallestPlan::SmallestPlan(const Graph &graph) : graph(graph), ways(graph) {
+  for (const Op &op : graph.problem.ops)
+    for (ValueId value : op.results)
+      if (graph.problem.values[value].home == Home::Result)
+        goals.push_back(value);
+}
+
+Plan SmallestPlan::within(int64_t limitBytes) {
+  constexpr size_t mostKernels = 50000;
+  for (size_t op = 0; op < graph.problem.ops.size(); ++op)
+    if (graph.live[op] && graph.once[op])
+      return Plan();
+  Plan plan;
+  for (size_t i = 0; i < goals.size(); ++i)
+    if (!ways.make(goals[i], limitBytes, plan.kernels) ||
+        plan.kernels.size() > mostKernels) {
+      std::rotate(goals.begin(), goals.begin() + i, goals.begin() + i + 1);
+      return Plan();
+    }
+  return plan;
+}
+
+/// Limits are halved between what some kernel needs alone and the smallest plan
+/// that is known.
+std::optional<Solution>
+ckpt::plan::solveSmallest(const Graph &graph, int64_t knownBytes,
+                          const std::function<bool()> &isOver) {
+  constexpr size_t mostOps = 3000;
+  constexpr int64_t share = 256;
+  const Problem &problem = graph.problem;
+  if (problem.ops.size() > mostOps)
+    return std::nullopt;
+  std::optional<Solution> best;
+  SmallestPlan smallest(graph);
+  int64_t low = largestWorkingSet(problem).bytes, high = knownBytes;
+  // Where walks are good, nothing is found that is a little smaller.
+  for (int64_t limit = high - high / 32; high - low > high / share && !isOver();
+       limit = low + (high - low) / 2) {
+    Draft draft;
+    draft.plan = smallest.within(limit);
+    draft.verdict = validate(problem, draft.plan, /*slots=*/false);
+    Solution solution = placeSlots(problem, draft, limit);
+    if (!draft.usable() || !solution.verdict.error.empty() ||
+        solution.plan.arenaBytes >= high) {
+      low = limit;
+      continue;
+    }
+    high = solution.plan.arenaBytes;
+    best = std::move(solution);
+  }
+  return best;
+}

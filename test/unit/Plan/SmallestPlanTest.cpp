@@ -1,0 +1,144 @@
+//===- SmallestPlanTest.cpp - The smallest budget, from both sides --------===//
+//
+// Plans that make results from nothing, what is kept between them, and the
+// bound from what making operands takes, against exhaustive search.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SmallestPlan.h"
+
+#include "KeepBetween.h"
+#include "ProblemBuilder.h"
+#include "RandomProblem.h"
+
+#include "ckpt/Plan/Solvers.h"
+
+#include <gtest/gtest.h>
+
+#include <iostream>
+
+using namespace ckpt::plan;
+
+namespace {
+
+/// The least live peak of any plan, or -1 if there is none.
+int64_t leastLiveBytes(const Problem &problem) {
+  int64_t least = -1;
+  int64_t limit = INT64_MAX / 4;
+  while (std::optional<Plan> plan = solveReference(problem, limit)) {
+    least = validate(problem, *plan, false).livePeakBytes;
+    limit = least - 1;
+  }
+  return least;
+}
+
+/// Two parts that are made from whole matrices are read together: the first
+/// stands in memory while the second is made.
+struct TwoParts : ProblemBuilder {
+  TwoParts() {
+    ValueId x = argument(matrix);
+    ValueId left =
+        contraction({memory(contraction({memory(x)}, matrix))}, part);
+    ValueId right =
+        contraction({memory(contraction({memory(x)}, matrix))}, part);
+    result(contraction({memory(left), memory(right)}, row));
+  }
+};
+
+TEST(SmallestPlan, BoundSeesWhatStandsWhileTheRestIsMade) {
+  TwoParts parts;
+  EXPECT_EQ(leastLiveBytes(parts.problem), 4096 + 2 * 2048);
+  EXPECT_EQ(Bound(parts.problem).minimumBytes(), 4096 + 2 * 2048);
+}
+
+TEST(SmallestPlan, NoBoundIsAboveTheLeast) {
+  int compared = 0, exact = 0;
+  for (uint64_t seed = 0; seed < 1200; ++seed) {
+    RandomOptions options;
+    options.ops = 4 + seed % 3;
+    options.keeps = seed % 5 == 0;
+    options.runOnce = seed % 3 == 0;
+    Problem problem = randomProblem(seed, options);
+    int64_t least = leastLiveBytes(problem);
+    if (least < 0)
+      continue;
+    int64_t bound = Bound(problem).minimumBytes();
+    ASSERT_LE(bound, least) << "seed " << seed;
+    ++compared;
+    exact += bound == least;
+  }
+  std::cout << compared << " problems, " << exact << " with an exact bound\n";
+  EXPECT_GT(exact, compared / 3);
+}
+
+/// Nothing keeps it from the least but that its search is limited, and that a
+/// kernel makes one value.
+TEST(SmallestPlan, OftenFindsTheLeast) {
+  int compared = 0, found = 0;
+  for (uint64_t seed = 0; seed < 600; ++seed) {
+    RandomOptions options;
+    options.ops = 4 + seed % 3;
+    options.keeps = options.runOnce = false;
+    Problem problem = randomProblem(seed, options);
+    int64_t least = leastLiveBytes(problem);
+    Graph graph(problem, true);
+    if (least < 0 || !graph.error.empty())
+      continue;
+    ++compared;
+    Plan plan = SmallestPlan(graph).within(least);
+    Verdict verdict = validate(problem, plan, false);
+    if (plan.kernels.empty() || !verdict.error.empty())
+      continue;
+    ++found;
+    EXPECT_EQ(verdict.livePeakBytes, least) << "seed " << seed;
+  }
+  std::cout << compared << " problems, " << found << " at their least\n";
+  EXPECT_GT(found, compared * 3 / 4);
+}
+
+TEST(SmallestPlan, KeepsWhatFits) {
+  int compared = 0;
+  size_t before = 0, after = 0;
+  for (uint64_t seed = 0; seed < 2000; ++seed) {
+    RandomOptions options;
+    options.ops = 12;
+    options.keeps = options.runOnce = options.hosts = false;
+    Problem problem = randomProblem(seed, options);
+    Graph graph(problem, true);
+    Plan plan = SmallestPlan(graph).within(INT64_MAX / 4);
+    if (plan.kernels.empty())
+      continue;
+    ++compared;
+    Verdict made = validate(problem, plan, false);
+    ASSERT_EQ(made.error, "") << "seed " << seed;
+    before += plan.kernels.size();
+    int64_t limit = made.livePeakBytes + 256 * (seed % 4);
+    keepBetween(problem, plan, limit);
+    Verdict kept = validate(problem, plan, false);
+    ASSERT_EQ(kept.error, "") << "seed " << seed;
+    EXPECT_LE(kept.livePeakBytes, limit) << "seed " << seed;
+    after += plan.kernels.size();
+  }
+  std::cout << before << " kernels, " << after << " of them needed\n";
+  EXPECT_GT(compared, 1950);
+  EXPECT_LT(after * 5, before * 4);
+}
+
+/// Results are made one after the other: what both need is made twice where
+/// there is no room to keep it, and once where there is.
+TEST(SmallestPlan, RepeatsOnlyWhereThereIsNoRoom) {
+  ProblemBuilder b;
+  ValueId shared = b.contraction({memory(b.argument(matrix))}, part);
+  ValueId wide = b.contraction({memory(shared)}, matrix);
+  b.result(b.contraction({memory(wide)}, row));
+  b.result(b.contraction({memory(shared)}, row));
+  Graph graph(b.problem, true);
+  Plan plan = SmallestPlan(graph).within(4096 + 2048);
+  ASSERT_EQ(plan.kernels.size(), 5u);
+  keepBetween(b.problem, plan, 4096 + 2048 - 1);
+  EXPECT_EQ(plan.kernels.size(), 5u);
+  keepBetween(b.problem, plan, 4096 + 2048);
+  EXPECT_EQ(plan.kernels.size(), 4u);
+}
+
+} // namespace
