@@ -26,6 +26,13 @@ config.substitutions.append(("%ckpt_source", config.ckpt_source_dir))
 if shutil.which("cbc"):
     config.available_features.add("cbc")
 
+# The assembler of the CUDA toolkit, where one is installed.
+toolkit = os.path.join(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "bin")
+ptxas = shutil.which("ptxas") or shutil.which("ptxas", path=toolkit)
+if ptxas:
+    config.available_features.add("ptxas")
+    config.substitutions.append(("%ptxas", ptxas))
+
 # Made by scripts/setup-jax.
 jax_python = os.path.join(config.ckpt_source_dir, "build", "jax", "bin", "python")
 config.substitutions.append(("%jax_python", jax_python))

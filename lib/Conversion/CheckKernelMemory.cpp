@@ -1,8 +1,8 @@
 //===- CheckKernelMemory.cpp - No heap, little stack ----------------------===//
 
 #include "ckpt/Conversion/Passes.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace ckpt {
 #define GEN_PASS_DEF_CHECKKERNELMEMORY
@@ -24,7 +24,7 @@ namespace {
 struct CheckKernelMemory
     : public ckpt::impl::CheckKernelMemoryBase<CheckKernelMemory> {
   void runOnOperation() override {
-    for (auto function : getOperation().getOps<func::FuncOp>()) {
+    getOperation().walk([&](FunctionOpInterface function) {
       int64_t stackBytes = 0;
       WalkResult result = function.walk([&](Operation *op) {
         if (auto scratch = dyn_cast<memref::AllocaOp>(op))
@@ -43,7 +43,7 @@ struct CheckKernelMemory
             << stackLimitBytes << " bytes of stack, but got " << stackBytes;
         return signalPassFailure();
       }
-    }
+    });
   }
 };
 } // namespace

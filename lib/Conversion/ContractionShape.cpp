@@ -236,3 +236,37 @@ ckpt::matchContractionShape(KernelCode &code, linalg::LinalgOp op) {
     return std::nullopt;
   return shape;
 }
+
+//===----------------------------------------------------------------------===//
+// Addresses
+//===----------------------------------------------------------------------===//
+
+LinearIndex ckpt::operandOffset(const LoopGroup &group,
+                                const LinearIndex &counter, bool right,
+                                IndexDivider &divider) {
+  SmallVector<int64_t> extents;
+  for (const StridedLoop &part : group.parts)
+    extents.push_back(part.extent);
+  LinearIndex sum;
+  for (auto [part, at] :
+       llvm::zip_equal(group.parts, delinearize(counter, extents, divider)))
+    sum = sum + at * (right ? part.rightStride : part.leftStride);
+  return sum;
+}
+
+SmallVector<LinearIndex> ckpt::resultIndices(linalg::LinalgOp op,
+                                             const ContractionShape &shape,
+                                             const ContractionPoint &point,
+                                             IndexDivider &divider) {
+  SmallVector<LinearIndex> loops(op.getNumLoops());
+  auto set = [&](const LoopGroup &group, const LinearIndex &counter) {
+    for (auto [loop, at] : llvm::zip_equal(
+             group.loops, delinearize(counter, group.extents, divider)))
+      loops[loop] = at;
+  };
+  set(shape.batch, point.batch);
+  set(shape.rows, point.row);
+  set(shape.columns, point.column);
+  return applyMap(op.getMatchingIndexingMap(op.getDpsInitOperand(0)), loops,
+                  divider);
+}

@@ -53,6 +53,22 @@ struct ContractionShape {
 std::optional<ContractionShape>
 matchContractionShape(KernelCode &code, mlir::linalg::LinalgOp op);
 
+/// Where the loops of \p group take the right or left operand, their counter
+/// being \p counter.
+LinearIndex operandOffset(const LoopGroup &group, const LinearIndex &counter,
+                          bool right, IndexDivider &divider);
+
+/// A place in the result, by groups of loops.
+struct ContractionPoint {
+  LinearIndex batch, row, column;
+};
+
+/// The indices of the result of \p op at \p point.
+SmallVector<LinearIndex> resultIndices(mlir::linalg::LinalgOp op,
+                                       const ContractionShape &shape,
+                                       const ContractionPoint &point,
+                                       IndexDivider &divider);
+
 } // namespace ckpt
 
 #endif // CKPT_LIB_CONVERSION_CONTRACTIONSHAPE_H

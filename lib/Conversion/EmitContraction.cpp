@@ -54,8 +54,6 @@ private:
     return memref::AllocaOp::create(builder, type,
                                     builder.getI64IntegerAttr(64));
   }
-  LinearIndex address(const LoopGroup &group, const LinearIndex &counter,
-                      bool right, IndexEmitter &index);
   void fillRowTable();
   void packPanel(Value firstStep, Value stepsHere);
   void packSteps(Value firstStep, Value stepsHere, bool full);
@@ -111,27 +109,14 @@ static Tiling tilingOf(const ContractionShape &shape, int64_t targetLanes) {
 // Addresses
 //===----------------------------------------------------------------------===//
 
-LinearIndex ContractionEmitter::address(const LoopGroup &group,
-                                        const LinearIndex &counter, bool right,
-                                        IndexEmitter &index) {
-  SmallVector<int64_t> extents;
-  for (const StridedLoop &part : group.parts)
-    extents.push_back(part.extent);
-  LinearIndex sum;
-  for (auto [part, at] :
-       llvm::zip_equal(group.parts, delinearize(counter, extents, index)))
-    sum = sum + at * (right ? part.rightStride : part.leftStride);
-  return sum;
-}
-
 void ContractionEmitter::fillRowTable() {
   emitLoop(constant(tiling.blockRows), [&](Value row) {
     // Rows past the end repeat the last one; nobody reads their sums.
     IndexEmitter inside(builder, 1);
     Value global = arith::AddIOp::create(builder, firstRow, row);
     global = arith::MinSIOp::create(builder, global, constant(tiling.rows - 1));
-    LinearIndex at = address(shape.rows, inside.atom(global, tiling.rows),
-                             /*right=*/false, inside);
+    LinearIndex at = operandOffset(shape.rows, inside.atom(global, tiling.rows),
+                                   /*right=*/false, inside);
     Value offset = inside.materialize(inside.simplify(at));
     offset = arith::AddIOp::create(builder, offset, leftBatch);
     memref::StoreOp::create(builder, offset, rowTable, row);
@@ -141,17 +126,8 @@ void ContractionEmitter::fillRowTable() {
 SmallVector<LinearIndex>
 ContractionEmitter::resultIndices(IndexEmitter &index, const LinearIndex &row,
                                   const LinearIndex &column) {
-  SmallVector<LinearIndex> loops(op.getNumLoops());
-  auto set = [&](const LoopGroup &group, const LinearIndex &counter) {
-    for (auto [loop, at] : llvm::zip_equal(
-             group.loops, delinearize(counter, group.extents, index)))
-      loops[loop] = at;
-  };
-  set(shape.batch, index.atom(batch, tiling.batch));
-  set(shape.rows, row);
-  set(shape.columns, column);
-  return applyMap(op.getMatchingIndexingMap(op.getDpsInitOperand(0)), loops,
-                  index);
+  return ckpt::resultIndices(
+      op, shape, {index.atom(batch, tiling.batch), row, column}, index);
 }
 
 //===----------------------------------------------------------------------===//
@@ -167,7 +143,8 @@ void ContractionEmitter::packColumns(ElementEmitter &emitter,
                          vector * tiling.lanes + inside.lane();
     if (!full) // Nobody reads the sums of columns past the end.
       column = inside.clamp(column, {0, tiling.columns}).index;
-    LinearIndex at = address(shape.columns, column, /*right=*/true, inside);
+    LinearIndex at =
+        operandOffset(shape.columns, column, /*right=*/true, inside);
     Value elements = emitter.broadcast(emitter.load(rightFlat, base + at));
     auto type = VectorType::get(tiling.lanes, shape.body.sumType);
     if (elements.getType() != type)
@@ -195,9 +172,10 @@ void ContractionEmitter::packSquare(Value firstStep, Value square, bool full) {
                            (vector * tiling.lanes + lane);
       if (!full)
         column = inside.clamp(column, {0, tiling.columns}).index;
-      LinearIndex at = address(shape.columns, column, /*right=*/true, inside) +
-                       inside.atom(global, tiling.steps) +
-                       inside.atom(rightBatch, int64_t(1) << 40);
+      LinearIndex at =
+          operandOffset(shape.columns, column, /*right=*/true, inside) +
+          inside.atom(global, tiling.steps) +
+          inside.atom(rightBatch, int64_t(1) << 40);
       Value loaded = vector::LoadOp::create(builder, narrow, rightFlat,
                                             inside.materialize(at));
       if (narrow != row)
@@ -239,8 +217,9 @@ void ContractionEmitter::packSteps(Value firstStep, Value stepsHere,
     Value global = arith::AddIOp::create(builder, firstStep, step);
     ElementEmitter emitter(builder, target.memory, tiling.lanes);
     LinearIndex base =
-        address(shape.reduced, emitter.indices().atom(global, tiling.steps),
-                /*right=*/true, emitter.indices()) +
+        operandOffset(shape.reduced,
+                      emitter.indices().atom(global, tiling.steps),
+                      /*right=*/true, emitter.indices()) +
         emitter.indices().atom(rightBatch, int64_t(1) << 40);
     packColumns(emitter, base, step, full);
   });
@@ -318,8 +297,9 @@ void ContractionEmitter::emitTiles(Value firstStep, Value stepsHere) {
   emitLoop(stepsHere, [&](Value step) {
     IndexEmitter inside(builder, 1);
     Value global = arith::AddIOp::create(builder, firstStep, step);
-    LinearIndex at = address(shape.reduced, inside.atom(global, tiling.steps),
-                             /*right=*/false, inside);
+    LinearIndex at =
+        operandOffset(shape.reduced, inside.atom(global, tiling.steps),
+                      /*right=*/false, inside);
     Value offset = inside.materialize(inside.simplify(at));
     memref::StoreOp::create(builder, offset, stepTable, step);
   });
@@ -437,12 +417,12 @@ LogicalResult ContractionEmitter::emit() {
   rowsHere = arith::MinSIOp::create(builder, rest, constant(tiling.blockRows));
   leftFlat = target.memory.lookup(shape.left.tensor);
   rightFlat = target.memory.lookup(shape.right.tensor);
-  leftBatch =
-      index.materialize(address(shape.batch, place[0], /*right=*/false, index) +
-                        shape.left.offset);
-  rightBatch =
-      index.materialize(address(shape.batch, place[0], /*right=*/true, index) +
-                        shape.right.offset);
+  leftBatch = index.materialize(
+      operandOffset(shape.batch, place[0], /*right=*/false, index) +
+      shape.left.offset);
+  rightBatch = index.materialize(
+      operandOffset(shape.batch, place[0], /*right=*/true, index) +
+      shape.right.offset);
   packed = scratch({tiling.blockSteps, tiling.panel}, shape.body.sumType);
   sums = scratch({tiling.blockRows, tiling.panel}, shape.body.sumType);
   rowTable = scratch({tiling.blockRows}, builder.getIndexType());

@@ -20,14 +20,6 @@ namespace ckpt {
 using namespace ckpt;
 using namespace mlir;
 
-/// `--ckpt-kernels-to-calls` ends kernels so, and nothing else does.
-static bool isKernelFunction(func::FuncOp function) {
-  return function.isPrivate() && !function.isExternal() &&
-         !function.front()
-              .getOps<bufferization::MaterializeInDestinationOp>()
-              .empty();
-}
-
 static LogicalResult emitKernel(func::FuncOp function, int64_t lanes,
                                 SymbolTable &symbols) {
   FailureOr<KernelCode> code = KernelCode::read(function);
@@ -49,9 +41,8 @@ struct EmitKernels : public ckpt::impl::EmitKernelsBase<EmitKernels> {
 
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
-    for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>()))
-      if (isKernelFunction(function) &&
-          failed(emitKernel(function, lanes, symbols)))
+    for (func::FuncOp function : kernelFunctions(getOperation()))
+      if (failed(emitKernel(function, lanes, symbols)))
         return signalPassFailure();
     // Squares of packed panels become shuffles of registers.
     RewritePatternSet patterns(&getContext());

@@ -16,6 +16,17 @@ static constexpr int64_t parallelWork = 1 << 18;
 // Reading
 //===----------------------------------------------------------------------===//
 
+SmallVector<func::FuncOp> ckpt::kernelFunctions(ModuleOp module) {
+  // `--ckpt-kernels-to-calls` ends kernels so, and nothing else does.
+  auto isKernel = [](func::FuncOp function) {
+    return function.isPrivate() && !function.isExternal() &&
+           !function.front()
+                .getOps<bufferization::MaterializeInDestinationOp>()
+                .empty();
+  };
+  return llvm::filter_to_vector(module.getOps<func::FuncOp>(), isKernel);
+}
+
 /// Whether the elements of the results are made one by one.
 static bool isElemental(Operation &op) {
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
@@ -94,11 +105,9 @@ static Value flatten(ImplicitLocOpBuilder &builder, Value buffer) {
                                          ArrayRef<ReassociationIndices>(all));
 }
 
-/// Constants as read-only memory, made once per kernel.
-static SmallVector<memref::GlobalOp> makeGlobals(KernelCode &code,
-                                                 SymbolTable &symbols) {
+SmallVector<memref::GlobalOp>
+ckpt::makeGlobals(KernelCode &code, OpBuilder builder, SymbolTable &symbols) {
   SmallVector<memref::GlobalOp> globals;
-  OpBuilder builder(code.function);
   for (arith::ConstantOp constant : code.constants) {
     auto elements = cast<ElementsAttr>(constant.getValue());
     auto type = cast<RankedTensorType>(constant.getType());
@@ -120,11 +129,9 @@ static SmallVector<memref::GlobalOp> makeGlobals(KernelCode &code,
   return globals;
 }
 
-/// A target in the entry block of \p function, whose first arguments are those
-/// of the kernel.
-static TaskTarget enter(KernelCode &code, Block &entry,
-                        ArrayRef<memref::GlobalOp> globals,
-                        ImplicitLocOpBuilder &builder) {
+TaskTarget ckpt::enterTask(KernelCode &code, Block &entry,
+                           ArrayRef<memref::GlobalOp> globals,
+                           ImplicitLocOpBuilder &builder) {
   TaskTarget target{builder, MemoryMap(), {}, Value()};
   for (BlockArgument argument : code.function.getArguments())
     if (!isa<MemRefType>(argument.getType()))
@@ -148,7 +155,7 @@ static TaskTarget enter(KernelCode &code, Block &entry,
 static LogicalResult emitInLoop(KernelCode &code, const TaskGrid &grid,
                                 ArrayRef<memref::GlobalOp> globals,
                                 Block &entry, ImplicitLocOpBuilder &builder) {
-  TaskTarget target = enter(code, entry, globals, builder);
+  TaskTarget target = enterTask(code, entry, globals, builder);
   Value zero = arith::ConstantIndexOp::create(builder, 0);
   if (grid.tasks == 1) {
     target.task = zero;
@@ -193,7 +200,7 @@ static LogicalResult emitInParallel(KernelCode &code, const TaskGrid &grid,
   Block *body = task.addEntryBlock();
   ImplicitLocOpBuilder inTask(builder.getLoc(), builder.getContext());
   inTask.setInsertionPointToStart(body);
-  TaskTarget target = enter(code, *body, globals, inTask);
+  TaskTarget target = enterTask(code, *body, globals, inTask);
   target.task = body->getArguments().back();
   LogicalResult result = grid.emit(target);
   inTask.setInsertionPointToEnd(body);
@@ -204,7 +211,8 @@ static LogicalResult emitInParallel(KernelCode &code, const TaskGrid &grid,
 LogicalResult ckpt::emitTasks(KernelCode &code, const TaskGrid &grid,
                               SymbolTable &symbols) {
   func::FuncOp function = code.function;
-  SmallVector<memref::GlobalOp> globals = makeGlobals(code, symbols);
+  SmallVector<memref::GlobalOp> globals =
+      makeGlobals(code, OpBuilder(function), symbols);
   Block *old = &function.front();
   Block *entry = new Block();
   for (BlockArgument argument : old->getArguments())

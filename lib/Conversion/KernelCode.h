@@ -10,9 +10,13 @@
 
 #include "ElementEmitter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/SymbolTable.h"
 
 namespace ckpt {
+
+/// The functions of kernels in \p module, in order.
+SmallVector<mlir::func::FuncOp> kernelFunctions(ModuleOp module);
 
 /// The tensor code of a kernel as `--ckpt-kernels-to-calls` wrote it.
 struct KernelCode {
@@ -54,8 +58,26 @@ struct TaskGrid {
 LogicalResult emitTasks(KernelCode &code, const TaskGrid &grid,
                         mlir::SymbolTable &symbols);
 
+/// The constants of \p code as read-only memory, made at \p builder.
+SmallVector<mlir::memref::GlobalOp> makeGlobals(KernelCode &code,
+                                                mlir::OpBuilder builder,
+                                                mlir::SymbolTable &symbols);
+
+/// A target in the block \p entry, whose first arguments are those of the
+/// kernel.
+TaskTarget enterTask(KernelCode &code, Block &entry,
+                     ArrayRef<mlir::memref::GlobalOp> globals,
+                     mlir::ImplicitLocOpBuilder &builder);
+
 /// Work of one element of all values inside the kernel.
 int64_t workPerElement(KernelCode &code);
+
+/// The type whose shape all outputs of a kernel without an anchor have.
+FailureOr<mlir::RankedTensorType> outputSpace(KernelCode &code);
+/// Emits and stores one element of each output of a kernel without an anchor.
+LogicalResult emitElementwisePoint(KernelCode &code, TaskTarget &target,
+                                   ElementEmitter &emitter,
+                                   ArrayRef<LinearIndex> at);
 
 /// Emits kernels without an anchor.
 LogicalResult emitElementwiseKernel(KernelCode &code, int64_t lanes,

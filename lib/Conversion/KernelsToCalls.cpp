@@ -35,11 +35,19 @@ static Type memoryType(Type type) {
   return MemRefType::get(tensor.getShape(), element);
 }
 
-/// A constant that each kernel may as well hold itself: a scalar or a splat.
-static bool isCheapConstant(Value value) {
+/// Which constants each kernel holds itself.
+enum class OwnConstants {
+  /// Scalars and splats, which take no memory.
+  Cheap,
+  /// All: a device does not read the memory of its host.
+  All
+};
+
+static bool isOwnConstant(Value value, OwnConstants own) {
   auto constant = value.getDefiningOp<arith::ConstantOp>();
-  return constant && !(isa<ElementsAttr>(constant.getValue()) &&
-                       !isa<SplatElementsAttr>(constant.getValue()));
+  return constant &&
+         (own == OwnConstants::All || !isa<ElementsAttr>(constant.getValue()) ||
+          isa<SplatElementsAttr>(constant.getValue()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -61,10 +69,11 @@ static std::string describe(KernelOp kernel) {
   return name;
 }
 
-/// The values that \p kernel reads from memory, without cheap constants.
-static SmallVector<Value> memoryInputs(KernelOp kernel) {
-  return llvm::filter_to_vector(
-      kernel.getInputs(), [](Value value) { return !isCheapConstant(value); });
+/// The values that \p kernel reads from memory, without its own constants.
+static SmallVector<Value> memoryInputs(KernelOp kernel, OwnConstants own) {
+  return llvm::filter_to_vector(kernel.getInputs(), [&](Value value) {
+    return !isOwnConstant(value, own);
+  });
 }
 
 /// One function per kernel for LLVM too: the step must not swallow them all.
@@ -77,7 +86,8 @@ static void markAsKernel(func::FuncOp function) {
 }
 
 /// Tensor code between memrefs: what stands in memory as i1 is widened.
-static void buildKernelBody(KernelOp kernel, func::FuncOp function) {
+static void buildKernelBody(KernelOp kernel, func::FuncOp function,
+                            OwnConstants own) {
   Location loc = kernel.getLoc();
   Block *entry = function.addEntryBlock();
   OpBuilder builder = OpBuilder::atBlockBegin(entry);
@@ -85,7 +95,7 @@ static void buildKernelBody(KernelOp kernel, func::FuncOp function) {
   unsigned next = 0;
   for (auto [argument, input] :
        llvm::zip_equal(kernel.getBody().getArguments(), kernel.getInputs())) {
-    if (isCheapConstant(input)) {
+    if (isOwnConstant(input, own)) {
       mapping.map(argument,
                   builder.clone(*input.getDefiningOp())->getResult(0));
       continue;
@@ -123,12 +133,17 @@ namespace {
 /// Makes the functions of kernels, one per distinct text.
 class KernelFunctions {
 public:
-  KernelFunctions(ModuleOp module, SymbolTable &symbols)
-      : symbols(symbols), builder(module.getBodyRegion()) {}
+  KernelFunctions(ModuleOp module, SymbolTable &symbols, OwnConstants own)
+      : symbols(symbols), builder(module.getBodyRegion()), own(own) {}
+
+  /// What a call of the function of \p kernel passes, before its results.
+  SmallVector<Value> operandsOf(KernelOp kernel) const {
+    return memoryInputs(kernel, own);
+  }
 
   func::FuncOp get(KernelOp kernel) {
     SmallVector<Type> types =
-        llvm::map_to_vector(memoryInputs(kernel), [](Value value) {
+        llvm::map_to_vector(operandsOf(kernel), [](Value value) {
           return memoryType(value.getType());
         });
     for (Type type : kernel.getResultTypes())
@@ -142,7 +157,7 @@ public:
                              builder.getFunctionType(types, TypeRange()));
     function.setPrivate();
     markAsKernel(function);
-    buildKernelBody(kernel, function);
+    buildKernelBody(kernel, function, own);
     auto [entry, isNew] = byText.try_emplace(textOf(function), function);
     if (!isNew) {
       function.erase();
@@ -166,6 +181,7 @@ private:
 
   SymbolTable &symbols;
   OpBuilder builder;
+  OwnConstants own;
   llvm::StringMap<func::FuncOp> byText;
 };
 
@@ -269,8 +285,9 @@ private:
   }
 
   LogicalResult lowerKernel(KernelOp kernel) {
-    SmallVector<Value> operands = llvm::map_to_vector(
-        memoryInputs(kernel), [&](Value value) { return inMemory(value); });
+    SmallVector<Value> operands =
+        llvm::map_to_vector(kernels.operandsOf(kernel),
+                            [&](Value value) { return inMemory(value); });
     for (auto [result, offset] :
          llvm::zip_equal(kernel.getResults(), kernel.getOffsets())) {
       Value buffer;
@@ -395,7 +412,9 @@ struct KernelsToCalls : public ckpt::impl::KernelsToCallsBase<KernelsToCalls> {
           !function.front().getOps<KernelOp>().empty())
         steps.push_back(function);
     SymbolTable symbols(module);
-    KernelFunctions kernels(module, symbols);
+    KernelFunctions kernels(module, symbols,
+                            ownConstants ? OwnConstants::All
+                                         : OwnConstants::Cheap);
     func::FuncOp mark =
         marks && !steps.empty() ? declareMark(symbols) : func::FuncOp();
     for (func::FuncOp step : steps)

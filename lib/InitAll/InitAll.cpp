@@ -5,6 +5,7 @@
 #include "ckpt/ExternalModels/ExternalModels.h"
 #include "ckpt/IR/CkptDialect.h"
 #include "ckpt/Pipelines/CpuPipeline.h"
+#include "ckpt/Pipelines/GpuPipeline.h"
 #include "ckpt/Transforms/Passes.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -24,4 +25,5 @@ void ckpt::registerAllPasses() {
   registerCkptTransformsPasses();
   registerCkptConversionPasses();
   registerCpuPipeline();
+  registerGpuPipeline();
 }

@@ -1,12 +1,11 @@
 //===- CpuPipeline.cpp - From planned kernels to the LLVM dialect ---------===//
 
 #include "ckpt/Pipelines/CpuPipeline.h"
+#include "ExpandArithmetic.h"
 #include "ckpt/Conversion/Passes.h"
 #include "mlir/Conversion/Passes.h"
-#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Passes.h"
-#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
@@ -14,23 +13,6 @@
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
-
-/// What LLVM does in hardware or by instructions that give the same bits for
-/// scalars and vectors on every target.
-static void expandArithmetic(OpPassManager &manager) {
-  arith::ArithEmulateUnsupportedFloatsOptions narrowArith;
-  narrowArith.sourceTypeStrs = {"bf16", "f16"};
-  narrowArith.targetTypeStr = "f32";
-  math::MathExtendToSupportedTypesOptions narrowMath;
-  narrowMath.extraTypeStrs = {"f64"};
-  narrowMath.targetTypeStr = "f32";
-  manager.addPass(math::createMathExtendToSupportedTypes(narrowMath));
-  manager.addPass(arith::createArithEmulateUnsupportedFloats(narrowArith));
-  manager.addNestedPass<func::FuncOp>(ckpt::createExpandMath());
-  arith::ArithExpandOpsPassOptions expand;
-  expand.includeBf16 = true;
-  manager.addPass(arith::createArithExpandOpsPass(expand));
-}
 
 static void lowerToLLVM(OpPassManager &manager,
                         const ckpt::CpuPipelineOptions &options) {

@@ -3,6 +3,8 @@
 #include "ckpt/Runtime/Execution.h"
 #include "ckpt/Conversion/Passes.h"
 #include "ckpt/Pipelines/CpuPipeline.h"
+#include "ckpt/Pipelines/GpuPipeline.h"
+#include "ckpt/Runtime/Emulator.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/ExecutionEngine/ExecutionEngine.h"
 #include "mlir/ExecutionEngine/OptUtils.h"
@@ -112,6 +114,43 @@ int64_t ckpt::hostLanes() {
   return 4;
 }
 
+static llvm::orc::SymbolMap
+driverSymbols(llvm::orc::MangleAndInterner interner) {
+  llvm::orc::SymbolMap symbols;
+  for (const auto &symbol : emulatorSymbols())
+    symbols[interner(symbol.getKey())] = {
+        llvm::orc::ExecutorAddr::fromPtr(symbol.getValue()),
+        llvm::JITSymbolFlags::Exported};
+  return symbols;
+}
+
+/// From calls of kernels to LLVM's dialect.
+static llvm::Error lowerCalls(ModuleOp module, const CompileOptions &options,
+                              int64_t lanes) {
+  mlir::PassManager manager(module.getContext());
+  if (options.device == RunDevice::Cpu) {
+    CpuPipelineOptions pipeline;
+    pipeline.lanes = lanes;
+    pipeline.threads = options.threads > 1;
+    buildCpuPipeline(manager, pipeline);
+    if (failed(manager.run(module)))
+      return makeError("lowering to the CPU failed");
+    return llvm::Error::success();
+  }
+  manager.addPass(createEmitGpuKernels());
+  if (failed(manager.run(module)))
+    return makeError("lowering to launches failed");
+  if (options.editLaunches)
+    options.editLaunches(module);
+  mlir::PassManager rest(module.getContext());
+  GpuPipelineOptions pipeline;
+  pipeline.format = "llvm";
+  buildGpuPipeline(rest, pipeline);
+  if (failed(rest.run(module)))
+    return makeError("lowering to device code failed");
+  return llvm::Error::success();
+}
+
 CompiledStep::~CompiledStep() = default;
 
 llvm::Expected<std::unique_ptr<CompiledStep>>
@@ -141,7 +180,8 @@ CompiledStep::compile(ModuleOp module, const CompileOptions &options) {
       function.setPrivate();
   mlir::PassManager toCalls(copy->getContext());
   toCalls.addPass(mlir::createSymbolDCEPass());
-  toCalls.addPass(createKernelsToCalls({options.timeKernels}));
+  toCalls.addPass(createKernelsToCalls(
+      {options.timeKernels, options.device == RunDevice::Emulator}));
   if (failed(toCalls.run(*copy)))
     return makeError("lowering to calls failed");
   auto arena = dyn_cast<mlir::MemRefType>(step->getArgumentTypes().back());
@@ -149,14 +189,8 @@ CompiledStep::compile(ModuleOp module, const CompileOptions &options) {
                     result->arguments.size() + result->results.size() + 1)
     return makeError("expected '" + name + "' to be a function of kernels");
   result->arenaBytes = arena.getNumElements();
-
-  mlir::PassManager manager(copy->getContext());
-  CpuPipelineOptions pipeline;
-  pipeline.lanes = lanes;
-  pipeline.threads = options.threads > 1;
-  buildCpuPipeline(manager, pipeline);
-  if (failed(manager.run(*copy)))
-    return makeError("lowering to the CPU failed");
+  if (llvm::Error error = lowerCalls(*copy, options, lanes))
+    return std::move(error);
 
   auto machine = builder->createTargetMachine();
   if (!machine)
@@ -172,6 +206,13 @@ CompiledStep::compile(ModuleOp module, const CompileOptions &options) {
     return engine.takeError();
   if (options.timeKernels)
     (*engine)->registerSymbols(markSymbols);
+  if (options.device == RunDevice::Emulator) {
+    (*engine)->registerSymbols(driverSymbols);
+    // Loads the device's module.
+    (*engine)->initialize();
+    if (llvm::Error error = takeEmulatorError())
+      return std::move(error);
+  }
   auto entry = (*engine)->lookupPacked(name);
   if (!entry)
     return entry.takeError();

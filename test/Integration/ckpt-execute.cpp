@@ -1,16 +1,21 @@
 //===- ckpt-execute.cpp - Runs functions of kernels, checks their numbers -===//
 //
 // For every public function of a file: runs it with several widths of vectors
-// and numbers of threads, which must agree bit by bit, and compares with
-// upstream's loops. A function with `test.same_as = @f` must also give the bits
-// of @f, whose arguments have the same types.
+// and numbers of threads, and as code of a GPU on the emulator, which must
+// agree bit by bit, and compares with upstream's loops. A function with
+// `test.same_as = @f` must also give the bits of @f, whose arguments have the
+// same types.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Reference.h"
 #include "ckpt/InitAll.h"
+#include "ckpt/Runtime/Emulator.h"
 #include "ckpt/Runtime/Execution.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/ExecutionEngine/ExecutionEngine.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -32,6 +37,17 @@ static llvm::cl::opt<unsigned>
 static llvm::cl::opt<bool>
     noReference("no-reference", llvm::cl::desc("do not run upstream's loops"));
 
+enum class Fault { None, NoBarriers, DivergentBarrier, OffByOne };
+static llvm::cl::opt<Fault> plant(
+    "plant", llvm::cl::init(Fault::None),
+    llvm::cl::desc("plant a fault into the device code"),
+    llvm::cl::values(clEnumValN(Fault::NoBarriers, "no-barriers",
+                                "erase barriers"),
+                     clEnumValN(Fault::DivergentBarrier, "divergent-barrier",
+                                "let one thread reach the first barrier only"),
+                     clEnumValN(Fault::OffByOne, "off-by-one",
+                                "let one thread more store its output")));
+
 namespace {
 /// Memory of one value, at a multiple of 64, with its type.
 class Buffer {
@@ -49,6 +65,12 @@ public:
     return tensor ? tensor.getNumElements() : 1;
   }
   StringRef contents() { return StringRef(data(), bytes); }
+  /// Whether nobody wrote behind its end.
+  bool isEndIntact() {
+    const char *end = storage.data() + storage.size();
+    return llvm::all_of(ArrayRef<char>(data() + bytes, end),
+                        [](char byte) { return byte == char(0xA5); });
+  }
   double at(int64_t index);
   void set(int64_t index, double value);
 
@@ -148,6 +170,11 @@ static Buffers run(const CompiledStep &step, StringRef name) {
     step.run(in, out, arena.data());
     best = std::min(best, processorSeconds() - start);
   }
+  for (Buffer &result : results)
+    if (!result.isEndIntact()) {
+      llvm::outs() << name << ": expected writes inside results only\n";
+      exit(1);
+    }
   if (repeats)
     llvm::outs() << name << ": " << llvm::format("%.3f ms", best * 1e3) << "\n";
   return results;
@@ -207,22 +234,69 @@ runReference(ModuleOp module, const CompiledStep &step, StringRef name) {
   return results;
 }
 
+static void plantFault(ModuleOp module) {
+  SmallVector<gpu::BarrierOp> barriers;
+  module.walk([&](gpu::BarrierOp barrier) { barriers.push_back(barrier); });
+  if (plant == Fault::NoBarriers)
+    for (gpu::BarrierOp barrier : barriers)
+      barrier.erase();
+  if (plant == Fault::OffByOne)
+    module.walk([](arith::CmpIOp bound) {
+      if (bound.getPredicate() == arith::CmpIPredicate::ult)
+        bound.setPredicate(arith::CmpIPredicate::ule);
+    });
+  if (plant != Fault::DivergentBarrier || barriers.empty())
+    return;
+  ImplicitLocOpBuilder builder(barriers.front().getLoc(), barriers.front());
+  Value thread = gpu::ThreadIdOp::create(builder, gpu::Dimension::x);
+  Value isFirst =
+      arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, thread,
+                            arith::ConstantIndexOp::create(builder, 0));
+  auto choice = scf::IfOp::create(builder, isFirst, /*withElseRegion=*/false);
+  barriers.front()->moveBefore(choice.thenBlock()->getTerminator());
+}
+
+namespace {
+/// One way to run a function.
+struct Variant {
+  std::string name;
+  CompileOptions options;
+};
+} // namespace
+
+static SmallVector<Variant> variantsOf(StringRef function) {
+  SmallVector<Variant> variants;
+  auto add = [&](StringRef name, int64_t lanes, unsigned threads) {
+    Variant variant;
+    variant.name = name.str();
+    variant.options.function = function.str();
+    variant.options.lanes = lanes;
+    variant.options.threads = threads;
+    variants.push_back(variant);
+  };
+  add("16 lanes", 16, 1);
+  if (repeats)
+    return variants;
+  if (plant == Fault::None) {
+    add("2 threads", 16, 2);
+    add("8 lanes", 8, 1);
+    add("1 lane", 1, 1);
+  }
+  add("the emulator", 1, 1);
+  variants.back().options.device = RunDevice::Emulator;
+  variants.back().options.editLaunches = plantFault;
+  return variants;
+}
+
 /// Message of the first difference, or nothing.
 static llvm::Expected<std::string> check(ModuleOp module,
                                          func::FuncOp function) {
   std::string name = function.getName().str();
   std::optional<Buffers> first;
-  struct Variant {
-    int64_t lanes;
-    unsigned threads;
-  };
-  SmallVector<Variant> variants = {{16, 1}, {16, 2}, {8, 1}, {1, 1}};
-  if (repeats)
-    variants = {{16, 1}};
   std::unique_ptr<CompiledStep> step;
-  for (auto [lanes, threads] : variants) {
+  for (const Variant &variant : variantsOf(name)) {
     double start = processorSeconds();
-    auto compiled = CompiledStep::compile(module, {name, threads, 2, lanes});
+    auto compiled = CompiledStep::compile(module, variant.options);
     if (!compiled)
       return compiled.takeError();
     step = std::move(*compiled);
@@ -235,15 +309,12 @@ static llvm::Expected<std::string> check(ModuleOp module,
       first = std::move(results);
       continue;
     }
-    std::string error =
-        compareBits(*first, results,
-                    Twine(lanes) + " lanes and " + Twine(threads) + " threads");
+    std::string error = compareBits(*first, results, variant.name);
     if (!error.empty())
       return error;
   }
   if (auto other = function->getAttrOfType<FlatSymbolRefAttr>("test.same_as")) {
-    auto compiled =
-        CompiledStep::compile(module, {other.getValue().str(), 1, 2, 0});
+    auto compiled = CompiledStep::compile(module, {other.getValue().str()});
     if (!compiled)
       return compiled.takeError();
     Buffers results = run(**compiled, other.getValue());
@@ -263,6 +334,7 @@ static llvm::Expected<std::string> check(ModuleOp module,
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   llvm::cl::ParseCommandLineOptions(argc, argv);
+  setThreadOrder(ThreadOrder::Shuffled);
   DialectRegistry registry;
   ckpt::registerAllDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);

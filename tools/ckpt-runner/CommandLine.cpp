@@ -26,18 +26,28 @@ EXAMPLES:
   ckpt-runner --calibrate -o cpu.json
   ckpt-runner step.mlir --costs=cpu.json --profile
       Measures this machine, plans for it, and times every kernel of the step.
+  ckpt-runner step.mlir --device=emulator --thread-order=shuffled --verify
+      Runs the code of a GPU on the CPU: slow, and made to find its faults.
 
 Exit code 0: done, and all comparisons hold. 1: an error, or a difference.
 )";
 
 /// What can be said without reading the program.
 static LogicalResult check(const CommandLine &options) {
-  if (options.device == "emulator" || options.device == "cuda")
-    return reportText("device '" + options.device + "' is not supported yet");
-  if (options.device != "cpu")
-    return reportText("expected device 'cpu', but got '" + options.device +
-                      "'");
+  if (options.device == "cuda")
+    return reportText("device 'cuda' is not supported yet");
+  bool emulates = options.device == "emulator";
+  if (options.device != "cpu" && !emulates)
+    return reportText("expected device 'cpu' or 'emulator', but got '" +
+                      options.device + "'");
   bool calibrates = options.calibrate != CalibrateMode::Off;
+  if (emulates && calibrates)
+    return reportText("'--calibrate' measures this machine, but the emulator "
+                      "is no device");
+  if (emulates && options.threads > 1)
+    return reportText("'--threads' is for '--device=cpu'");
+  if (!emulates && options.threadOrder.getNumOccurrences())
+    return reportText("'--thread-order' is for '--device=emulator'");
   if (calibrates && options.devicePath.empty())
     return reportText("'--calibrate' needs '-o' and a file to write");
   if (calibrates && options.inputPath.getNumOccurrences())

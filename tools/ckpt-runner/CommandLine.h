@@ -3,6 +3,8 @@
 #ifndef CKPT_TOOLS_CKPTRUNNER_COMMANDLINE_H
 #define CKPT_TOOLS_CKPTRUNNER_COMMANDLINE_H
 
+#include "ckpt/Runtime/Emulator.h"
+#include "ckpt/Runtime/Execution.h"
 #include "ckpt/Support/LLVM.h"
 #include "llvm/Support/CommandLine.h"
 
@@ -96,8 +98,18 @@ struct CommandLine {
   cl::opt<std::string> devicePath{"o", cl::value_desc("device.json"),
                                   cl::cat(category),
                                   cl::desc("Where '--calibrate' writes")};
-  cl::opt<std::string> device{"device", cl::init("cpu"), cl::cat(category),
-                              cl::desc("Where it runs: cpu")};
+  cl::opt<std::string> device{
+      "device", cl::init("cpu"), cl::cat(category),
+      cl::desc("Where it runs: cpu, or emulator, which runs the code of a GPU "
+               "on the CPU (default cpu)")};
+  cl::opt<ThreadOrder> threadOrder{
+      "thread-order", cl::init(ThreadOrder::Forward), cl::cat(category),
+      cl::desc("How the emulator orders threads between barriers; results do "
+               "not depend on it (default forward)"),
+      cl::values(clEnumValN(ThreadOrder::Forward, "forward", "by number"),
+                 clEnumValN(ThreadOrder::Reverse, "reverse", "the last first"),
+                 clEnumValN(ThreadOrder::Shuffled, "shuffled",
+                            "another order after every barrier"))};
 };
 
 /// Takes LLVM's own options out of the parser; before a `CommandLine` is made.

@@ -3,7 +3,6 @@
 #include "Variant.h"
 #include "Compare.h"
 #include "Messages.h"
-#include "ckpt/Runtime/Execution.h"
 #include "ckpt/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -193,6 +192,7 @@ FailureOr<Measurement> ckpt::measureModule(ModuleOp module,
   compileOptions.function = options.function;
   compileOptions.threads = options.threads;
   compileOptions.timeKernels = options.timeKernels;
+  compileOptions.device = options.device;
   auto step = CompiledStep::compile(module, compileOptions);
   if (!step)
     return report(step.takeError());

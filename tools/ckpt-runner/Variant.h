@@ -4,6 +4,7 @@
 #define CKPT_TOOLS_CKPTRUNNER_VARIANT_H
 
 #include "Inputs.h"
+#include "ckpt/Runtime/Execution.h"
 #include "llvm/Support/JSON.h"
 
 namespace ckpt {
@@ -17,6 +18,7 @@ struct RunOptions {
   unsigned repeat = 3;
   /// Also time each kernel.
   bool timeKernels = false;
+  RunDevice device = RunDevice::Cpu;
 };
 
 /// What was measured of one way to run the step.

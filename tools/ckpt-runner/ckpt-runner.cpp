@@ -62,6 +62,9 @@ public:
     options.function = command.functionName;
     options.threads = command.threads;
     options.repeat = command.repeat;
+    options.device =
+        command.device == "cpu" ? RunDevice::Cpu : RunDevice::Emulator;
+    setThreadOrder(command.threadOrder);
   }
 
   LogicalResult run();
@@ -200,6 +203,8 @@ LogicalResult Runner::run() {
   if (failed(step))
     return failure();
   summary.title = ("@" + step->getSymName() + " of " + command.inputPath).str();
+  if (options.device == RunDevice::Emulator)
+    summary.title += ", on the emulator of a GPU";
   rewritten = isRewritten(*step);
   if (rewritten &&
       (command.verify || command.profile || !command.budget.empty() ||

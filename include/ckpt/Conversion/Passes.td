@@ -27,7 +27,9 @@ def KernelsToCalls : Pass<"ckpt-kernels-to-calls", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"marks", "marks", "bool", /*default=*/"false",
-           "call ckptMark before each kernel and after the last">];
+           "call ckptMark before each kernel and after the last">,
+    Option<"ownConstants", "own-constants", "bool", /*default=*/"false",
+           "let kernels hold all constants that they read, as a GPU needs">];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
     "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
@@ -54,6 +56,56 @@ def EmitKernels : Pass<"ckpt-emit-kernels", "::mlir::ModuleOp"> {
     "::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
     "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
+def EmitGpuKernels : Pass<"ckpt-emit-gpu-kernels", "::mlir::ModuleOp"> {
+  let summary = "replace kernel functions by device code and launches of it";
+  let description = [{
+    Works on the functions that `--ckpt-kernels-to-calls` makes, with
+    `own-constants`. Each becomes a `gpu.func` in one `gpu.module`, its calls
+    become `gpu.launch_func`. What a thread computes comes from the emitters that
+    `--ckpt-emit-kernels` uses, in the same order, so the bits are those of the
+    CPU.
+
+    | kernel | threads |
+    |---|---|
+    | elementwise | one per output element, 256 in a block |
+    | contraction | one per output element, in squares of 16 x 16 |
+    | reduction with 16 running results | one per running result |
+    | other reductions | one per output element |
+    | loops, and ops that nobody described | one block, which shares what is all-parallel inside |
+
+    What the step still copies (returned arguments and constants) becomes
+    `gpu.memcpy`.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
+    "::mlir::func::FuncDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
+def MathToIntrinsics : Pass<"ckpt-math-to-intrinsics"> {
+  let summary = "turn functions that hardware rounds exactly into intrinsics";
+  let description = [{
+    `math.sqrt`, `math.fma` and their like become calls of intrinsics of LLVM,
+    whose results are the same bits on a CPU and on a GPU.
+    `--convert-gpu-to-nvvm` would call libdevice, which needs a CUDA toolkit.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def SetGpuTarget : Pass<"ckpt-set-gpu-target", "::mlir::ModuleOp"> {
+  let summary = "say which device the device code is for";
+  let description = [{
+    Gives every `gpu.module` a target of NVVM, with the oldest version of PTX
+    that knows the chip. A chip that LLVM does not know, or one before sm_80, is
+    an error, and so is device code that calls a function outside itself, which upstream would leave
+    unresolved in the PTX.
+  }];
+  let options = [Option<"chip", "chip", "std::string", /*default=*/"\"sm_80\"",
+                        "the device, such as sm_90a">];
+  let dependentDialects = ["::mlir::NVVM::NVVMDialect"];
 }
 
 def CheckKernelMemory : Pass<"ckpt-check-kernel-memory", "::mlir::ModuleOp"> {

@@ -10,6 +10,7 @@
 
 #include "ckpt/Support/LLVM.h"
 #include "llvm/Support/Error.h"
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -18,6 +19,13 @@ class ExecutionEngine;
 } // namespace mlir
 
 namespace ckpt {
+
+/// Where a step runs.
+enum class RunDevice {
+  Cpu,
+  /// The code of a GPU on the CPU (Emulator.h), in one thread and not fast.
+  Emulator
+};
 
 struct CompileOptions {
   /// The function to compile; may be empty if there is one public function.
@@ -30,6 +38,10 @@ struct CompileOptions {
   int64_t lanes = 0;
   /// Lets `CompiledStep::time` time each kernel.
   bool timeKernels = false;
+  RunDevice device = RunDevice::Cpu;
+  /// Called with the launches and the device code before these are lowered
+  /// further: so tests plant faults that the emulator has to catch.
+  std::function<void(ModuleOp)> editLaunches;
 };
 
 /// As many 32-bit elements as the widest vector registers of this machine hold.

@@ -1,0 +1,42 @@
+//===- GpuPipeline.h - From planned kernels to NVVM and launches -*- C++
+//-*-===//
+
+#ifndef CKPT_PIPELINES_GPUPIPELINE_H
+#define CKPT_PIPELINES_GPUPIPELINE_H
+
+#include "mlir/Pass/PassOptions.h"
+
+namespace mlir {
+class OpPassManager;
+} // namespace mlir
+
+namespace ckpt {
+
+struct GpuPipelineOptions
+    : public mlir::PassPipelineOptions<GpuPipelineOptions> {
+  Option<std::string> chip{*this, "chip",
+                           llvm::cl::desc("the device, such as sm_90a"),
+                           llvm::cl::init("sm_80")};
+  Option<std::string> format{
+      *this, "format",
+      llvm::cl::desc("what the device module becomes: isa (PTX), bin (by "
+                     "ptxas of the CUDA toolkit), fatbin, or llvm (bitcode, "
+                     "which the emulator runs)"),
+      llvm::cl::init("isa")};
+  Option<std::string> toolkit{
+      *this, "toolkit",
+      llvm::cl::desc("folder of the CUDA toolkit; by default that of "
+                     "CUDA_ROOT, CUDA_HOME or CUDA_PATH")};
+};
+
+/// Everything between `--ckpt-apply-plan` and LLVM IR of the host with a binary
+/// of the device. Memrefs become bare pointers.
+void buildGpuPipeline(mlir::OpPassManager &manager,
+                      const GpuPipelineOptions &options);
+
+/// Registers `--ckpt-lower-to-nvvm-pipeline`.
+void registerGpuPipeline();
+
+} // namespace ckpt
+
+#endif // CKPT_PIPELINES_GPUPIPELINE_H

@@ -1,0 +1,185 @@
+//===- EmitGpuKernels.cpp - Device code and launches of kernels -----------===//
+//
+// The other end of `--ckpt-kernels-to-calls`: what --ckpt-emit-kernels does for
+// the CPU. See Passes.td.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ContractionBody.h"
+#include "GpuKernel.h"
+#include "ckpt/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace ckpt {
+#define GEN_PASS_DEF_EMITGPUKERNELS
+#include "ckpt/Conversion/Passes.h.inc"
+} // namespace ckpt
+
+using namespace ckpt;
+using namespace mlir;
+
+namespace {
+
+struct DeviceKernel {
+  gpu::GPUFuncOp function;
+  LaunchSize size;
+};
+
+/// Makes the functions of the device.
+class DeviceCode {
+public:
+  explicit DeviceCode(ModuleOp module)
+      : device(makeModule(module)), symbols(device) {}
+
+  FailureOr<DeviceKernel> emit(func::FuncOp function);
+
+private:
+  static gpu::GPUModuleOp makeModule(ModuleOp module) {
+    OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+    module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
+                    builder.getUnitAttr());
+    return gpu::GPUModuleOp::create(builder, module.getLoc(), "kernels");
+  }
+
+  gpu::GPUFuncOp makeFunction(func::FuncOp function);
+  void takeGlobals(gpu::GPUFuncOp function);
+  FailureOr<LaunchSize> emitOpaque(KernelCode &code, gpu::GPUFuncOp function);
+
+  gpu::GPUModuleOp device;
+  SymbolTable symbols;
+};
+
+} // namespace
+
+gpu::GPUFuncOp DeviceCode::makeFunction(func::FuncOp function) {
+  OpBuilder builder = OpBuilder::atBlockEnd(device.getBody());
+  auto kernel =
+      gpu::GPUFuncOp::create(builder, function.getLoc(), function.getSymName(),
+                             function.getFunctionType());
+  kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
+                  builder.getUnitAttr());
+  symbols.insert(kernel);
+  return kernel;
+}
+
+/// Constants that \p function reads from the host's module come to the
+/// device's.
+void DeviceCode::takeGlobals(gpu::GPUFuncOp function) {
+  auto host = device->getParentOfType<ModuleOp>();
+  function.walk([&](memref::GetGlobalOp read) {
+    if (symbols.lookup(read.getName()))
+      return;
+    auto global = host.lookupSymbol<memref::GlobalOp>(read.getName());
+    OpBuilder builder = OpBuilder::atBlockBegin(device.getBody());
+    symbols.insert(builder.clone(*global));
+  });
+}
+
+/// Kernels of loops and of ops that nobody described run in one block.
+FailureOr<LaunchSize> DeviceCode::emitOpaque(KernelCode &code,
+                                             gpu::GPUFuncOp function) {
+  if (failed(lowerOpaqueKernel(code)))
+    return failure();
+  function.getBody().takeBody(code.function.getBody());
+  Operation *end = function.getBody().back().getTerminator();
+  OpBuilder builder(end);
+  gpu::ReturnOp::create(builder, end->getLoc());
+  end->erase();
+  takeGlobals(function);
+  return shareOpaqueKernel(function);
+}
+
+FailureOr<DeviceKernel> DeviceCode::emit(func::FuncOp function) {
+  FailureOr<KernelCode> code = KernelCode::read(function);
+  if (failed(code))
+    return failure();
+  gpu::GPUFuncOp kernel = makeFunction(function);
+  auto op = dyn_cast_or_null<linalg::LinalgOp>(code->anchor);
+  FailureOr<LaunchSize> size = failure();
+  if (code->anchor && (!op || op.getNumReductionLoops() == 0)) {
+    size = emitOpaque(*code, kernel);
+  } else {
+    ImplicitLocOpBuilder builder(function.getLoc(), function.getContext());
+    builder.setInsertionPointToStart(&kernel.getBody().front());
+    SmallVector<memref::GlobalOp> globals =
+        makeGlobals(*code, OpBuilder::atBlockBegin(device.getBody()), symbols);
+    TaskTarget target =
+        enterTask(*code, kernel.getBody().front(), globals, builder);
+    GpuThread thread(kernel, target);
+    size = !op                    ? emitGpuElementwise(*code, thread)
+           : matchContraction(op) ? emitGpuContraction(*code, thread)
+                                  : emitGpuReduction(*code, thread);
+    builder.setInsertionPointToEnd(&kernel.getBody().front());
+    gpu::ReturnOp::create(builder);
+  }
+  if (failed(size))
+    return failure();
+  kernel.setKnownBlockSize(
+      ArrayRef<int32_t>{static_cast<int32_t>(size->threads), 1, 1});
+  return DeviceKernel{kernel, *size};
+}
+
+/// Replaces \p call by a launch, or by nothing if there is nothing to do.
+static void launch(func::CallOp call, const DeviceKernel &kernel) {
+  if (kernel.size.blocks > 0) {
+    ImplicitLocOpBuilder builder(call.getLoc(), call);
+    Value one = arith::ConstantIndexOp::create(builder, 1);
+    Value blocks = arith::ConstantIndexOp::create(builder, kernel.size.blocks);
+    Value threads =
+        arith::ConstantIndexOp::create(builder, kernel.size.threads);
+    gpu::LaunchFuncOp::create(
+        builder, kernel.function, gpu::KernelDim3{blocks, one, one},
+        gpu::KernelDim3{threads, one, one},
+        /*dynamicSharedMemorySize=*/Value(), call.getOperands());
+  }
+  call.erase();
+}
+
+/// Lets the device copy what no kernel writes to a result.
+static void copyOnDevice(memref::CopyOp copy) {
+  ImplicitLocOpBuilder builder(copy.getLoc(), copy);
+  auto token = gpu::AsyncTokenType::get(copy.getContext());
+  Value start =
+      gpu::WaitOp::create(builder, token, ValueRange()).getAsyncToken();
+  Value done = gpu::MemcpyOp::create(builder, token, start, copy.getTarget(),
+                                     copy.getSource())
+                   .getAsyncToken();
+  gpu::WaitOp::create(builder, Type(), done);
+  copy.erase();
+}
+
+namespace {
+struct EmitGpuKernels : public ckpt::impl::EmitGpuKernelsBase<EmitGpuKernels> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SmallVector<func::FuncOp> functions = kernelFunctions(module);
+    if (functions.empty())
+      return;
+    DeviceCode device(module);
+    llvm::StringMap<DeviceKernel> kernels;
+    for (func::FuncOp function : functions) {
+      FailureOr<DeviceKernel> kernel = device.emit(function);
+      if (failed(kernel))
+        return signalPassFailure();
+      kernels[function.getSymName()] = *kernel;
+    }
+    for (auto step : module.getOps<func::FuncOp>()) {
+      bool launches = false;
+      for (auto call : llvm::to_vector(step.getOps<func::CallOp>()))
+        if (auto found = kernels.find(call.getCallee());
+            found != kernels.end()) {
+          launch(call, found->second);
+          launches = true;
+        }
+      if (launches)
+        for (auto copy : llvm::to_vector(step.getOps<memref::CopyOp>()))
+          copyOnDevice(copy);
+    }
+    for (func::FuncOp function : functions)
+      function.erase();
+  }
+};
+} // namespace

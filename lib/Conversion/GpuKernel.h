@@ -1,0 +1,69 @@
+//===- GpuKernel.h - Device code of one kernel ------------------*- C++ -*-===//
+//
+// What the emitters of the different forms of kernels share on a GPU: the
+// function of one thread that they write, and how many threads run it. What a
+// thread computes comes from the same emitters of elements, reductions and
+// epilogues as on the CPU.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_LIB_CONVERSION_GPUKERNEL_H
+#define CKPT_LIB_CONVERSION_GPUKERNEL_H
+
+#include "KernelCode.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+namespace ckpt {
+
+/// Threads of a block, in every kernel that has more than one.
+inline constexpr int64_t threadsPerBlock = 256;
+
+/// How a kernel is launched; no blocks where there is nothing to do.
+struct LaunchSize {
+  int64_t blocks = 0;
+  int64_t threads = threadsPerBlock;
+};
+
+/// Where one thread of a kernel is emitted.
+class GpuThread {
+public:
+  GpuThread(mlir::gpu::GPUFuncOp function, TaskTarget &target)
+      : function(function), target(target), builder(target.builder) {}
+
+  TaskTarget &getTarget() { return target; }
+  mlir::ImplicitLocOpBuilder &getBuilder() { return builder; }
+
+  /// Number of the block and of the thread in it.
+  Value block();
+  Value thread();
+  /// Number of the thread among all of the kernel.
+  Value global();
+  Value constant(int64_t value);
+  /// Memory that the threads of a block share.
+  Value shared(ArrayRef<int64_t> extents, Type element);
+  void barrier();
+  /// Emits \p body for threads whose \p number is below \p end; for all if
+  /// \p count, the number of numbers, is not above it.
+  LogicalResult ifBelow(Value number, int64_t end, int64_t count,
+                        llvm::function_ref<LogicalResult()> body);
+
+private:
+  mlir::gpu::GPUFuncOp function;
+  TaskTarget &target;
+  mlir::ImplicitLocOpBuilder &builder;
+};
+
+/// One thread per element of the outputs.
+FailureOr<LaunchSize> emitGpuElementwise(KernelCode &code, GpuThread &thread);
+/// One thread per output element, or one per running result (ReductionOrder.h).
+FailureOr<LaunchSize> emitGpuReduction(KernelCode &code, GpuThread &thread);
+/// Squares of 16 x 16 outputs, one per thread, with operands in shared memory.
+FailureOr<LaunchSize> emitGpuContraction(KernelCode &code, GpuThread &thread);
+
+/// One block for a kernel that is bufferized, not made element by element; one
+/// thread where it has memory of its own.
+FailureOr<LaunchSize> shareOpaqueKernel(mlir::gpu::GPUFuncOp function);
+
+} // namespace ckpt
+
+#endif // CKPT_LIB_CONVERSION_GPUKERNEL_H

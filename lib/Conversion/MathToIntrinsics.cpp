@@ -1,0 +1,51 @@
+//===- MathToIntrinsics.cpp - Exact functions as intrinsics of LLVM -------===//
+//
+// `convert-gpu-to-nvvm` makes calls of libdevice of all functions, which takes
+// a CUDA toolkit. Those that hardware rounds correctly need none.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ckpt/Conversion/Passes.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace ckpt {
+#define GEN_PASS_DEF_MATHTOINTRINSICS
+#include "ckpt/Conversion/Passes.h.inc"
+} // namespace ckpt
+
+using namespace mlir;
+
+/// The intrinsic for \p op; empty if there is none.
+static StringRef intrinsicOf(Operation *op) {
+  return llvm::TypeSwitch<Operation *, StringRef>(op)
+      .Case([](math::AbsFOp) { return "llvm.fabs"; })
+      .Case([](math::CeilOp) { return "llvm.ceil"; })
+      .Case([](math::CopySignOp) { return "llvm.copysign"; })
+      .Case([](math::FloorOp) { return "llvm.floor"; })
+      .Case([](math::FmaOp) { return "llvm.fma"; })
+      .Case([](math::RoundEvenOp) { return "llvm.roundeven"; })
+      .Case([](math::SqrtOp) { return "llvm.sqrt"; })
+      .Case([](math::TruncOp) { return "llvm.trunc"; })
+      .Default([](Operation *) { return ""; });
+}
+
+namespace {
+struct MathToIntrinsics
+    : public ckpt::impl::MathToIntrinsicsBase<MathToIntrinsics> {
+  void runOnOperation() override {
+    getOperation()->walk([](Operation *op) {
+      StringRef name = intrinsicOf(op);
+      if (name.empty())
+        return;
+      OpBuilder builder(op);
+      auto call = LLVM::CallIntrinsicOp::create(
+          builder, op->getLoc(), op->getResult(0).getType(),
+          builder.getStringAttr(name), op->getOperands());
+      op->replaceAllUsesWith(call);
+      op->erase();
+    });
+  }
+};
+} // namespace

@@ -1,0 +1,18 @@
+//===- ExpandArithmetic.h - The same bits on every target -------*- C++ -*-===//
+
+#ifndef CKPT_LIB_PIPELINES_EXPANDARITHMETIC_H
+#define CKPT_LIB_PIPELINES_EXPANDARITHMETIC_H
+
+namespace mlir {
+class OpPassManager;
+} // namespace mlir
+
+namespace ckpt {
+
+/// Leaves of arith and math what LLVM does in hardware or by instructions that
+/// give the same bits for scalars and vectors, on a CPU and on a GPU.
+void expandArithmetic(mlir::OpPassManager &manager);
+
+} // namespace ckpt
+
+#endif // CKPT_LIB_PIPELINES_EXPANDARITHMETIC_H

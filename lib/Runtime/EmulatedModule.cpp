@@ -1,0 +1,230 @@
+//===- EmulatedModule.cpp - Device code, compiled for this machine --------===//
+
+#include "EmulatedModule.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
+#include "llvm/ExecutionEngine/Orc/ThreadSafeModule.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace ckpt;
+
+/// Number of NVPTX's address space that the threads of a block share.
+static constexpr unsigned sharedAddressSpace = 3;
+
+namespace {
+/// Rewrites a module for NVPTX into one for this machine.
+class HostCode {
+public:
+  explicit HostCode(llvm::Module &module) : module(module) {}
+
+  llvm::Error rewrite(const llvm::orc::JITTargetMachineBuilder &machine,
+                      const llvm::DataLayout &layout);
+
+  struct Shared {
+    std::string name;
+    int64_t bytes;
+  };
+  struct Kernel {
+    std::string name, thunk;
+    bool hasBarrier;
+    std::vector<Shared> shared;
+  };
+  std::vector<Kernel> kernels;
+
+private:
+  llvm::Error replaceIntrinsics(llvm::Function &function);
+  bool replaceRegister(llvm::IntrinsicInst &call);
+  void makeThunk(llvm::Function &kernel, bool hasBarrier);
+  std::vector<Shared> shareMemory(llvm::Function &kernel);
+
+  llvm::Module &module;
+};
+} // namespace
+
+/// Replaces a read of a register of the device; false if it is none.
+bool HostCode::replaceRegister(llvm::IntrinsicInst &call) {
+  StringRef name = call.getCalledFunction()->getName();
+  if (!name.consume_front("llvm.nvvm.read.ptx.sreg."))
+    return false;
+  auto [kind, dimension] = name.split('.');
+  StringRef function = llvm::StringSwitch<StringRef>(kind)
+                           .Case("tid", "ckptEmulatorThread")
+                           .Case("ctaid", "ckptEmulatorBlock")
+                           .Case("ntid", "ckptEmulatorThreads")
+                           .Case("nctaid", "ckptEmulatorBlocks")
+                           .Default("");
+  size_t number = StringRef("xyz").find(dimension);
+  if (function.empty() || dimension.size() != 1 || number == StringRef::npos)
+    return false;
+  llvm::IRBuilder<> builder(&call);
+  llvm::FunctionCallee callee = module.getOrInsertFunction(
+      function, builder.getInt32Ty(), builder.getInt32Ty());
+  call.replaceAllUsesWith(builder.CreateCall(callee, builder.getInt32(number)));
+  call.eraseFromParent();
+  return true;
+}
+
+llvm::Error HostCode::replaceIntrinsics(llvm::Function &function) {
+  bool hasBarrier = false;
+  for (llvm::Instruction &instruction :
+       llvm::make_early_inc_range(llvm::instructions(function))) {
+    auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+    if (!call ||
+        !call->getCalledFunction()->getName().starts_with("llvm.nvvm."))
+      continue;
+    StringRef name = call->getCalledFunction()->getName();
+    if (replaceRegister(*call))
+      continue;
+    if (name != "llvm.nvvm.barrier.cta.sync.aligned.all")
+      return llvm::createStringError(
+          "expected what the emulator knows of the device, but got '" + name +
+          "' in '" + function.getName() + "'");
+    llvm::IRBuilder<> builder(call);
+    builder.CreateCall(
+        module.getOrInsertFunction("ckptEmulatorBarrier", builder.getVoidTy()));
+    call->eraseFromParent();
+    hasBarrier = true;
+  }
+  if (function.getCallingConv() == llvm::CallingConv::PTX_Kernel)
+    makeThunk(function, hasBarrier);
+  function.setCallingConv(llvm::CallingConv::C);
+  // Those of the device's chip.
+  function.setAttributes(llvm::AttributeList());
+  return llvm::Error::success();
+}
+
+/// Makes what the threads of \p kernel share visible to the emulator, and so to
+/// other threads that run while one is at a barrier.
+std::vector<HostCode::Shared> HostCode::shareMemory(llvm::Function &kernel) {
+  llvm::SmallSetVector<llvm::GlobalVariable *, 4> globals;
+  for (llvm::Instruction &instruction : llvm::instructions(kernel))
+    for (llvm::Value *operand : instruction.operands()) {
+      if (!operand->getType()->isPointerTy())
+        continue;
+      auto *global = llvm::dyn_cast<llvm::GlobalVariable>(
+          llvm::getUnderlyingObject(operand));
+      if (global && global->getAddressSpace() == sharedAddressSpace)
+        globals.insert(global);
+    }
+  std::vector<Shared> shared;
+  for (llvm::GlobalVariable *global : globals) {
+    global->setLinkage(llvm::GlobalValue::ExternalLinkage);
+    shared.push_back(
+        {global->getName().str(),
+         static_cast<int64_t>(
+             module.getDataLayout().getTypeAllocSize(global->getValueType()))});
+  }
+  return shared;
+}
+
+/// A function that takes the addresses of the arguments of \p kernel.
+void HostCode::makeThunk(llvm::Function &kernel, bool hasBarrier) {
+  llvm::IRBuilder<> builder(module.getContext());
+  llvm::Type *pointer = builder.getPtrTy();
+  std::string name = (kernel.getName() + ".thunk").str();
+  auto *thunk = llvm::Function::Create(
+      llvm::FunctionType::get(builder.getVoidTy(), {pointer},
+                              /*isVarArg=*/false),
+      llvm::GlobalValue::ExternalLinkage, name, module);
+  builder.SetInsertPoint(
+      llvm::BasicBlock::Create(module.getContext(), "", thunk));
+  llvm::SmallVector<llvm::Value *> arguments;
+  for (llvm::Argument &argument : kernel.args()) {
+    llvm::Value *slot = builder.CreateConstGEP1_64(pointer, thunk->getArg(0),
+                                                   argument.getArgNo());
+    arguments.push_back(builder.CreateLoad(argument.getType(),
+                                           builder.CreateLoad(pointer, slot)));
+  }
+  builder.CreateCall(&kernel, arguments);
+  builder.CreateRetVoid();
+  kernels.push_back(
+      {kernel.getName().str(), name, hasBarrier, shareMemory(kernel)});
+}
+
+llvm::Error HostCode::rewrite(const llvm::orc::JITTargetMachineBuilder &machine,
+                              const llvm::DataLayout &layout) {
+  module.setTargetTriple(machine.getTargetTriple());
+  module.setDataLayout(layout);
+  SmallVector<llvm::Function *> functions;
+  for (llvm::Function &function : module)
+    if (!function.isDeclaration())
+      functions.push_back(&function);
+  for (llvm::Function *function : functions)
+    if (llvm::Error error = replaceIntrinsics(*function))
+      return error;
+  return llvm::Error::success();
+}
+
+static llvm::orc::SymbolMap
+deviceSymbols(llvm::orc::MangleAndInterner &interner) {
+  llvm::orc::SymbolMap symbols;
+  auto add = [&](StringRef name, auto *function) {
+    symbols[interner(name)] = {llvm::orc::ExecutorAddr::fromPtr(function),
+                               llvm::JITSymbolFlags::Exported};
+  };
+  add("ckptEmulatorThread", &ckptEmulatorThread);
+  add("ckptEmulatorBlock", &ckptEmulatorBlock);
+  add("ckptEmulatorThreads", &ckptEmulatorThreads);
+  add("ckptEmulatorBlocks", &ckptEmulatorBlocks);
+  add("ckptEmulatorBarrier", &ckptEmulatorBarrier);
+  return symbols;
+}
+
+llvm::Expected<std::unique_ptr<EmulatedModule>>
+EmulatedModule::load(StringRef bitcode) {
+  auto context = std::make_unique<llvm::LLVMContext>();
+  auto module = llvm::parseBitcodeFile(
+      llvm::MemoryBufferRef(bitcode, "the device module"), *context);
+  if (!module)
+    return module.takeError();
+  auto machine = llvm::orc::JITTargetMachineBuilder::detectHost();
+  if (!machine)
+    return machine.takeError();
+  auto jit =
+      llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(*machine).create();
+  if (!jit)
+    return jit.takeError();
+  HostCode code(**module);
+  if (llvm::Error error = code.rewrite(*machine, (*jit)->getDataLayout()))
+    return std::move(error);
+  llvm::orc::JITDylib &library = (*jit)->getMainJITDylib();
+  llvm::orc::MangleAndInterner interner((*jit)->getExecutionSession(),
+                                        (*jit)->getDataLayout());
+  if (llvm::Error error =
+          library.define(llvm::orc::absoluteSymbols(deviceSymbols(interner))))
+    return std::move(error);
+  if (llvm::Error error = (*jit)->addIRModule(
+          llvm::orc::ThreadSafeModule(std::move(*module), std::move(context))))
+    return std::move(error);
+
+  std::unique_ptr<EmulatedModule> result(new EmulatedModule());
+  for (const HostCode::Kernel &kernel : code.kernels) {
+    EmulatedKernel &emulated = result->kernels[kernel.name];
+    emulated.name = kernel.name;
+    emulated.hasBarrier = kernel.hasBarrier;
+    auto thunk = (*jit)->lookup(kernel.thunk);
+    if (!thunk)
+      return thunk.takeError();
+    emulated.run = thunk->toPtr<void (*)(void **)>();
+    for (const HostCode::Shared &memory : kernel.shared) {
+      auto address = (*jit)->lookup(memory.name);
+      if (!address)
+        return address.takeError();
+      emulated.shared.push_back({address->toPtr<char *>(), memory.bytes});
+    }
+  }
+  result->jit = std::move(*jit);
+  return std::move(result);
+}
+
+const EmulatedKernel *EmulatedModule::getKernel(StringRef name) const {
+  auto found = kernels.find(name);
+  return found == kernels.end() ? nullptr : &found->second;
+}

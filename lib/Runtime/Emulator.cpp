@@ -1,0 +1,68 @@
+//===- Emulator.cpp - The driver's functions, without a device ------------===//
+
+#include "ckpt/Runtime/Emulator.h"
+#include "EmulatedModule.h"
+#include <cstring>
+
+using namespace ckpt;
+
+/// Modules are loaded by constructors of the host's code, which cannot fail.
+static std::string pendingMessage;
+
+llvm::Error ckpt::takeEmulatorError() {
+  std::string message = std::exchange(pendingMessage, std::string());
+  if (message.empty())
+    return llvm::Error::success();
+  return llvm::createStringError(message);
+}
+
+static void *moduleLoad(void *image, size_t bytes) {
+  auto module =
+      EmulatedModule::load(StringRef(static_cast<char *>(image), bytes));
+  if (module)
+    return module->release();
+  pendingMessage = llvm::toString(module.takeError());
+  return nullptr;
+}
+
+static void moduleUnload(void *module) {
+  delete static_cast<EmulatedModule *>(module);
+}
+
+static void *moduleGetFunction(void *module, const char *name) {
+  return const_cast<EmulatedKernel *>(
+      static_cast<EmulatedModule *>(module)->getKernel(name));
+}
+
+static void launchKernel(void *function, intptr_t gridX, intptr_t gridY,
+                         intptr_t gridZ, intptr_t blockX, intptr_t blockY,
+                         intptr_t blockZ, int32_t /*sharedBytes*/,
+                         void * /*stream*/, void **arguments, void ** /*extra*/,
+                         size_t /*count*/) {
+  runGrid(*static_cast<EmulatedKernel *>(function), {gridX, gridY, gridZ},
+          {blockX, blockY, blockZ}, arguments);
+}
+
+/// Launches are done when they return: streams have nothing to wait for.
+static void *streamCreate() { return nullptr; }
+static void streamIgnore(void *) {}
+
+static void copyMemory(void *to, void *from, size_t bytes, void * /*stream*/) {
+  std::memmove(to, from, bytes);
+}
+
+llvm::StringMap<void *> ckpt::emulatorSymbols() {
+  llvm::StringMap<void *> symbols;
+  auto add = [&](StringRef name, auto *function) {
+    symbols[name] = reinterpret_cast<void *>(function);
+  };
+  add("mgpuModuleLoad", &moduleLoad);
+  add("mgpuModuleUnload", &moduleUnload);
+  add("mgpuModuleGetFunction", &moduleGetFunction);
+  add("mgpuLaunchKernel", &launchKernel);
+  add("mgpuStreamCreate", &streamCreate);
+  add("mgpuStreamDestroy", &streamIgnore);
+  add("mgpuStreamSynchronize", &streamIgnore);
+  add("mgpuMemcpy", &copyMemory);
+  return symbols;
+}

@@ -1,0 +1,155 @@
+// A kernel function becomes device code of one thread, its call a launch.
+// RUN: ckpt-opt %s --ckpt-emit-gpu-kernels --cse --canonicalize --mlir-print-debuginfo=false | FileCheck %s
+
+// CHECK: module attributes {gpu.container_module}
+// CHECK: gpu.module @kernels
+
+// One thread per element; the last block has threads without one.
+// CHECK-LABEL: gpu.func @elementwise(
+// CHECK-SAME: kernel attributes {known_block_size = array<i32: 256, 1, 1>}
+// CHECK: %[[BLOCK:.*]] = gpu.block_id x
+// CHECK: %[[FIRST:.*]] = arith.muli %[[BLOCK]], %c256
+// CHECK: %[[THREAD:.*]] = gpu.thread_id x
+// CHECK: %[[NUMBER:.*]] = arith.addi %[[FIRST]], %[[THREAD]]
+// CHECK: %[[INSIDE:.*]] = arith.cmpi ult, %[[NUMBER]], %c1000
+// CHECK: scf.if %[[INSIDE]] {
+// CHECK: %[[ELEMENT:.*]] = memref.load %{{.*}}[%[[NUMBER]]]
+// CHECK: %[[RESULT:.*]] = math.exp %[[ELEMENT]]
+// CHECK: memref.store %[[RESULT]]
+
+// Both operands go through shared memory, between two barriers; one chain of
+// fused multiply-adds. 20 steps are a full square and a part of one.
+// CHECK-LABEL: gpu.func @matmul(
+// CHECK-SAME: workgroup(%[[LEFT:.*]] : memref<16x16xf32, #gpu.address_space<workgroup>>, %[[RIGHT:.*]] : memref<16x16xf32, #gpu.address_space<workgroup>>)
+// CHECK: scf.for
+// CHECK: memref.store %{{.*}}, %[[LEFT]]
+// CHECK: memref.store %{{.*}}, %[[RIGHT]]
+// CHECK: gpu.barrier
+// CHECK: arith.minsi
+// CHECK: scf.for
+// CHECK: math.fma
+// CHECK: gpu.barrier
+// CHECK: scf.if
+// CHECK: memref.store
+// CHECK: gpu.return
+
+// 16 threads make a row and combine their sums by halves.
+// CHECK-LABEL: gpu.func @sum(
+// CHECK-SAME: workgroup(%[[SUMS:.*]] : memref<256xf32, #gpu.address_space<workgroup>>)
+// CHECK: scf.for
+// CHECK: memref.store %{{.*}}, %[[SUMS]]
+// CHECK-COUNT-4: gpu.barrier
+// CHECK-NOT: gpu.barrier
+// CHECK: gpu.return
+
+// A loop with memory of its own runs on one thread, any other on a block that
+// shares the elements of what is all-parallel inside.
+// CHECK-LABEL: gpu.func @own_memory(
+// CHECK-SAME: known_block_size = array<i32: 1, 1, 1>
+// CHECK: memref.alloca
+
+// CHECK-LABEL: gpu.func @loop(
+// CHECK-SAME: known_block_size = array<i32: 256, 1, 1>
+// CHECK-DAG: %[[THREAD:.*]] = gpu.thread_id x
+// CHECK-DAG: memref.get_global @[[CONSTANT:.*]] :
+// CHECK: gpu.barrier
+// CHECK: scf.for %{{.*}} = %[[THREAD]] to %c4{{.*}} step %c256
+// CHECK: gpu.barrier
+// CHECK: scf.for
+// CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[THREAD]], %c0
+// CHECK: gpu.barrier
+// CHECK: scf.if
+// CHECK: memref.store
+// CHECK: gpu.barrier
+
+// The constant of a loop came along.
+// CHECK-NOT: func.func private
+// CHECK-LABEL: func.func @step(
+// CHECK-DAG: %[[ONE:.*]] = arith.constant 1 : index
+// CHECK-DAG: %[[FOUR:.*]] = arith.constant 4 : index
+// CHECK-DAG: %[[TWO:.*]] = arith.constant 2 : index
+// CHECK-DAG: %[[MANY:.*]] = arith.constant 256 : index
+// CHECK: gpu.launch_func @kernels::@elementwise blocks in (%[[FOUR]], %[[ONE]], %[[ONE]]) threads in (%[[MANY]], %[[ONE]], %[[ONE]]) args(%{{.*}} : memref<1000xf32>, %{{.*}} : memref<1000xf32>)
+// CHECK: gpu.launch_func @kernels::@matmul blocks in (%[[TWO]], %[[ONE]], %[[ONE]])
+// CHECK: gpu.launch_func @kernels::@sum blocks in (%[[ONE]], %[[ONE]], %[[ONE]])
+// CHECK: gpu.launch_func @kernels::@loop blocks in (%[[ONE]], %[[ONE]], %[[ONE]]) threads in (%[[MANY]], %[[ONE]], %[[ONE]])
+// CHECK-NOT: gpu.launch_func
+// CHECK: %[[TOKEN:.*]] = gpu.wait async
+// CHECK: gpu.memcpy async [%[[TOKEN]]]
+// CHECK: return
+
+func.func private @elementwise(%in: memref<1000xf32>, %out: memref<1000xf32>) {
+  %0 = bufferization.to_tensor %in restrict : memref<1000xf32> to tensor<1000xf32>
+  %1 = math.exp %0 : tensor<1000xf32>
+  bufferization.materialize_in_destination %1 in restrict writable %out : (tensor<1000xf32>, memref<1000xf32>) -> ()
+  return
+}
+
+func.func private @matmul(%a: memref<10x20xf32>, %b: memref<20x17xf32>, %c: memref<10x17xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %0 = bufferization.to_tensor %a restrict : memref<10x20xf32> to tensor<10x20xf32>
+  %1 = bufferization.to_tensor %b restrict : memref<20x17xf32> to tensor<20x17xf32>
+  %2 = tensor.empty() : tensor<10x17xf32>
+  %3 = linalg.fill ins(%zero : f32) outs(%2 : tensor<10x17xf32>) -> tensor<10x17xf32>
+  %4 = linalg.matmul ins(%0, %1 : tensor<10x20xf32>, tensor<20x17xf32>) outs(%3 : tensor<10x17xf32>) -> tensor<10x17xf32>
+  bufferization.materialize_in_destination %4 in restrict writable %c : (tensor<10x17xf32>, memref<10x17xf32>) -> ()
+  return
+}
+
+func.func private @sum(%in: memref<10x100xf32>, %out: memref<10xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %0 = bufferization.to_tensor %in restrict : memref<10x100xf32> to tensor<10x100xf32>
+  %1 = tensor.empty() : tensor<10xf32>
+  %2 = linalg.fill ins(%zero : f32) outs(%1 : tensor<10xf32>) -> tensor<10xf32>
+  %3 = linalg.reduce { arith.addf } ins(%0 : tensor<10x100xf32>) outs(%2 : tensor<10xf32>) dimensions = [1]
+  bufferization.materialize_in_destination %3 in restrict writable %out : (tensor<10xf32>, memref<10xf32>) -> ()
+  return
+}
+
+func.func private @own_memory(%out: memref<4xf32>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %four = arith.constant 4 : index
+  %init = arith.constant dense<0.0> : tensor<4xf32>
+  %value = arith.constant 1.0 : f32
+  %0 = scf.for %i = %zero to %four step %one iter_args(%running = %init) -> tensor<4xf32> {
+    %next = tensor.insert %value into %running[%i] : tensor<4xf32>
+    scf.yield %next : tensor<4xf32>
+  }
+  %1 = math.exp %0 : tensor<4xf32>
+  bufferization.materialize_in_destination %1 in restrict writable %out : (tensor<4xf32>, memref<4xf32>) -> ()
+  return
+}
+
+func.func private @loop(%out: memref<4xf32>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %four = arith.constant 4 : index
+  %init = arith.constant dense<0.0> : tensor<4xf32>
+  %values = arith.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %0 = scf.for %i = %zero to %four step %one iter_args(%running = %init) -> tensor<4xf32> {
+    %value = tensor.extract %values[%i] : tensor<4xf32>
+    %next = tensor.insert %value into %running[%i] : tensor<4xf32>
+    scf.yield %next : tensor<4xf32>
+  }
+  bufferization.materialize_in_destination %0 in restrict writable %out : (tensor<4xf32>, memref<4xf32>) -> ()
+  return
+}
+
+// Nothing to do: no launch.
+func.func private @nothing(%in: memref<0xf32>, %out: memref<0xf32>) {
+  %0 = bufferization.to_tensor %in restrict : memref<0xf32> to tensor<0xf32>
+  %1 = math.exp %0 : tensor<0xf32>
+  bufferization.materialize_in_destination %1 in restrict writable %out : (tensor<0xf32>, memref<0xf32>) -> ()
+  return
+}
+
+func.func @step(%x: memref<1000xf32>, %y: memref<1000xf32>, %a: memref<10x20xf32>, %b: memref<20x17xf32>, %c: memref<10x17xf32>, %m: memref<10x100xf32>, %s: memref<10xf32>, %t: memref<10xf32>, %l: memref<4xf32>, %n: memref<0xf32>) {
+  call @elementwise(%x, %y) : (memref<1000xf32>, memref<1000xf32>) -> ()
+  call @matmul(%a, %b, %c) : (memref<10x20xf32>, memref<20x17xf32>, memref<10x17xf32>) -> ()
+  call @sum(%m, %s) : (memref<10x100xf32>, memref<10xf32>) -> ()
+  call @loop(%l) : (memref<4xf32>) -> ()
+  call @nothing(%n, %n) : (memref<0xf32>, memref<0xf32>) -> ()
+  memref.copy %s, %t : memref<10xf32> to memref<10xf32>
+  return
+}

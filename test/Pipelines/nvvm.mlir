@@ -1,0 +1,30 @@
+// From planned kernels to PTX and calls of the driver. Arithmetic keeps its
+// rounding (`.rn`), so nothing downstream fuses it.
+// RUN: ckpt-opt %s --ckpt-lower-to-nvvm-pipeline="chip=sm_90a" --mlir-print-debuginfo=false | FileCheck %s
+// RUN: ckpt-opt %s --ckpt-lower-to-nvvm-pipeline="chip=sm_80" --mlir-print-debuginfo=false | FileCheck %s --check-prefix=OTHER
+// RUN: not ckpt-opt %s --ckpt-lower-to-nvvm-pipeline="chip=sm_12345" 2>&1 | FileCheck %s --check-prefix=CHIP
+// RUN: not ckpt-opt %s --ckpt-lower-to-nvvm-pipeline="chip=sm_75" 2>&1 | FileCheck %s --check-prefix=OLD
+
+// CHECK: gpu.binary @kernels
+// CHECK-SAME: .target sm_90a
+// CHECK-SAME: .entry kernel_0_elementwise
+// CHECK-SAME: mul.rn.f32
+// CHECK-SAME: add.rn.f32
+// CHECK: llvm.func @step(
+// CHECK: gpu.launch_func
+// CHECK-SAME: @kernels::@kernel_0_elementwise
+
+// OTHER: .target sm_80
+
+// CHIP: error: expected a chip that LLVM knows, 'sm_80' or later, but got 'sm_12345'
+
+// OLD: error: expected a chip that LLVM knows, 'sm_80' or later, but got 'sm_75'
+
+func.func @step(%x: tensor<1000xf32>, %y: tensor<1000xf32>) -> tensor<1000xf32> {
+  %0 = ckpt.kernel(%a = %x : tensor<1000xf32>, %b = %y : tensor<1000xf32>) slots [-1 : 4000] {
+    %1 = arith.mulf %a, %b : tensor<1000xf32>
+    %2 = arith.addf %1, %b : tensor<1000xf32>
+    ckpt.yield %2 : tensor<1000xf32>
+  } -> tensor<1000xf32>
+  return %0 : tensor<1000xf32>
+}
