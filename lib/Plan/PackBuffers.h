@@ -12,6 +12,11 @@
 
 namespace ckpt::plan {
 
+/// By what buffers are placed, the largest first.
+using Criterion = double (*)(const Buffer &);
+std::vector<int32_t> largestFirst(const std::vector<Buffer> &buffers,
+                                  Criterion criterion);
+
 /// Fixed orders with first and best fit; stops at an arena of
 /// \p goalBytes or less.
 Packing packByOrders(const std::vector<Buffer> &buffers, int64_t goalBytes);

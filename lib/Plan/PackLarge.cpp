@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 
 using namespace ckpt::plan;
 
@@ -224,7 +223,6 @@ Packing packInOrder(const std::vector<Buffer> &buffers,
   return packing;
 }
 
-using Criterion = double (*)(const Buffer &);
 constexpr std::array<Criterion, 3> criteria = {
     [](const Buffer &b) { return double(b.duration()); },
     [](const Buffer &b) { return double(b.bytes) * double(b.duration()); },
@@ -241,13 +239,9 @@ Packing ckpt::plan::packLarge(const std::vector<Buffer> &buffers,
     moments = std::max(moments, buffer.last + 1);
   Packing best;
   best.arenaBytes = INT64_MAX;
-  std::vector<int32_t> order(buffers.size());
   for (Criterion criterion : criteria) {
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
-      return criterion(buffers[a]) > criterion(buffers[b]);
-    });
-    Packing packing = packInOrder(buffers, order, moments, mostComparisons);
+    Packing packing = packInOrder(buffers, largestFirst(buffers, criterion),
+                                  moments, mostComparisons);
     if (packing.arenaBytes < best.arenaBytes)
       best = std::move(packing);
     if (best.arenaBytes <= goalBytes)

@@ -77,8 +77,6 @@ private:
   Packing packing;
 };
 
-/// What is large by the criterion is placed first.
-using Criterion = double (*)(const Buffer &);
 constexpr std::array<Criterion, 4> criteria = {
     [](const Buffer &b) { return double(b.bytes); },
     [](const Buffer &b) { return double(b.bytes) * double(b.duration()); },
@@ -88,16 +86,23 @@ constexpr std::array<Criterion, 4> criteria = {
 
 } // namespace
 
+std::vector<int32_t>
+ckpt::plan::largestFirst(const std::vector<Buffer> &buffers,
+                         Criterion criterion) {
+  std::vector<int32_t> order(buffers.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
+    return criterion(buffers[a]) > criterion(buffers[b]);
+  });
+  return order;
+}
+
 Packing ckpt::plan::packByOrders(const std::vector<Buffer> &buffers,
                                  int64_t goalBytes) {
   Packing best;
   best.arenaBytes = INT64_MAX;
-  std::vector<int32_t> order(buffers.size());
   for (Criterion criterion : criteria) {
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
-      return criterion(buffers[a]) > criterion(buffers[b]);
-    });
+    std::vector<int32_t> order = largestFirst(buffers, criterion);
     for (Fit fit : {Fit::First, Fit::Best}) {
       Packing packing = OrderedPacker(buffers).run(order, fit);
       if (packing.arenaBytes < best.arenaBytes)

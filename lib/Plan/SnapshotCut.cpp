@@ -13,11 +13,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "MomentCut.h"
 #include "Rolling.h"
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 using namespace ckpt::plan;
 
@@ -25,39 +25,10 @@ static constexpr int32_t sourceNode = 0;
 static constexpr int32_t sinkNode = 1;
 
 int64_t Rolling::againPs(OpId op) const {
-  const Problem &problem = graph.problem;
-  const Op &o = problem.ops[op];
-  int64_t readBytes = 0;
-  for (const Leaf &leaf : graph.leaves[op])
-    readBytes += problem.values[leaf.value].bytes;
-  int64_t ownBytes = 0;
-  bool toMemory = false;
-  int64_t readers = 0;
-  double evaluations = 0;
-  for (ValueId value : o.results) {
-    ownBytes += problem.values[value].bytes;
-    toMemory |= graph.memoryRead[value];
-    for (OpId reader : graph.readers[value])
-      evaluations += graph.ratio(graph.iterations(reader), value);
-    readers += static_cast<int64_t>(graph.readers[value].size());
-  }
-  if (graph.rooted[op]) {
-    double time = static_cast<double>(
-        std::max(graph.chainPs[op], graph.movePs(readBytes + ownBytes)) +
-        problem.launchNs * 1000);
-    if (o.kind == OpKind::Contraction)
-      time *= options.contractionWeight;
-    return static_cast<int64_t>(time);
-  }
-  readers = std::min<int64_t>(readers, 3);
-  double time = static_cast<double>(graph.chainPs[op]) * evaluations / 2;
-  if (toMemory)
-    time += static_cast<double>(graph.movePs(2 * ownBytes));
-  time += options.readWeight *
-          static_cast<double>(graph.movePs(std::max<int64_t>(
-              0, readBytes + graph.argumentBytes[op] - ownBytes))) *
-          static_cast<double>(readers);
-  return static_cast<int64_t>(time);
+  CostWeights weights;
+  weights.contractionWeight = options.contractionWeight;
+  weights.readWeight = options.readWeight;
+  return recomputePs(graph, op, weights);
 }
 
 /// Time that keeping \p value costs beyond its bytes: writing it, and a fine if
