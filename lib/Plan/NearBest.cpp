@@ -58,8 +58,8 @@ static std::vector<char> allBut(const Problem &problem, OpId spared,
   return runOnce;
 }
 
-/// What comes after walks, refitting above all, shall have some of the time.
-static constexpr double shareOfWalks = 0.9;
+/// What comes after walks shall have some of the time.
+static constexpr double shareOfWalks = 0.8;
 
 /// Tries a few caps for each of \p batch; true once there is a better plan.
 bool BudgetSearch::tryCaps(std::vector<Attempt *> batch) {

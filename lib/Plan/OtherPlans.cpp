@@ -69,8 +69,8 @@ void BudgetSearch::descend() {
   refitUnlimited(problem, start);
   Plan plan = std::move(start.plan);
   FitOptions fit = fitOptions(budget);
-  // Without a better plan there is nothing that ends it early.
-  constexpr int64_t share = 3;
+  // Where walks found no plan, only the clock ends it early.
+  constexpr int64_t share = 5;
   if (options.timeLimitMs > 0)
     fit.deadline = std::chrono::steady_clock::now() +
                    std::chrono::milliseconds(options.timeLimitMs / share);

@@ -251,7 +251,6 @@ void BudgetSearch::runRounds() {
   }
   if (isFixed)
     runAttempts({&attempts[0], &attempts[1]});
-  descend();
   runRound(0);
   if (isDeep())
     tryChains();
@@ -260,6 +259,7 @@ void BudgetSearch::runRounds() {
     runRound(round);
   spareRepeats();
   varySettings();
+  descend();
   refit();
   polish();
 }
