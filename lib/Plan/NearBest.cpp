@@ -59,7 +59,7 @@ static std::vector<char> allBut(const Problem &problem, OpId spared,
 }
 
 /// What comes after walks shall have some of the time.
-static constexpr double shareOfWalks = 0.8;
+static constexpr double shareOfWalks = 0.9;
 
 /// Tries a few caps for each of \p batch; true once there is a better plan.
 bool BudgetSearch::tryCaps(std::vector<Attempt *> batch) {
