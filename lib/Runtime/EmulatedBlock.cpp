@@ -1,7 +1,10 @@
 //===- EmulatedBlock.cpp - The threads of one block -----------------------===//
 
 #include "EmulatedBlock.h"
+#include "EmulatedWarp.h"
+#include "llvm/ADT/Twine.h"
 #include "llvm/Support/raw_ostream.h"
+#include <algorithm>
 #include <csetjmp>
 #include <cstring>
 #include <memory>
@@ -17,16 +20,23 @@ static constexpr size_t stackBytes = 256 * 1024;
 
 namespace {
 
-/// A thread that can stop at a barrier. Once made, it runs one thread after the
-/// other: making a context takes a system call, a jump takes none.
+/// Where a thread stands that does not run.
+enum class ThreadState { Ready, AtBarrier, InWarp, Done };
+
+/// A thread that can stop at a barrier, or until its warp has met. Once made,
+/// it runs one thread after the other: making a context takes a system call, a
+/// jump takes none.
 class Fibre {
 public:
-  /// Runs the thread from where it stopped to its next barrier or its end.
+  /// Runs the thread from where it stopped to its next stop or its end.
   void resume();
   /// Back to who resumed it; called by the thread itself.
-  void stop();
+  void stop(ThreadState where);
 
-  bool isDone = false;
+  ThreadState state = ThreadState::Ready;
+  /// What it waits for in its warp.
+  WarpRequest request;
+  AsyncCopies copies;
 
 private:
   static void enter();
@@ -53,6 +63,9 @@ private:
   std::vector<int64_t> permutation(int64_t count);
   void runBlock(int64_t threadCount);
   bool resumeAll(int64_t threadCount);
+  int64_t count(ThreadState state, int64_t threadCount) const;
+  bool runWarps(int64_t threadCount);
+  [[noreturn]] void fail(const llvm::Twine &message) const;
 };
 
 } // namespace
@@ -78,8 +91,7 @@ void Fibre::enter() {
   Fibre &self = grid.fibres[grid.thread];
   for (;;) {
     grid.kernel->run(grid.arguments);
-    self.isDone = true;
-    self.stop();
+    self.stop(ThreadState::Done);
   }
 }
 
@@ -102,7 +114,8 @@ void Fibre::resume() {
   siglongjmp(own, 1);
 }
 
-void Fibre::stop() {
+void Fibre::stop(ThreadState where) {
+  state = where;
   if (sigsetjmp(own, /*savemask=*/0) == 0)
     siglongjmp(caller, 1);
 }
@@ -111,21 +124,64 @@ void Fibre::stop() {
 // Blocks
 //===----------------------------------------------------------------------===//
 
-/// Runs every thread to its next barrier or its end; whether any is left.
+void Grid::fail(const llvm::Twine &message) const {
+  llvm::errs() << "error: in kernel '" << kernel->name << "', " << message
+               << "\n";
+  exit(1);
+}
+
+int64_t Grid::count(ThreadState state, int64_t threadCount) const {
+  return std::count_if(
+      fibres.begin(), fibres.begin() + threadCount,
+      [&](const Fibre &fibre) { return fibre.state == state; });
+}
+
+/// Makes what the warps wait for whose threads have all come; whether any did.
+bool Grid::runWarps(int64_t threadCount) {
+  bool any = false;
+  for (int64_t first = 0; first + warpThreads <= threadCount;
+       first += warpThreads) {
+    std::array<WarpRequest, warpThreads> requests;
+    int64_t here = 0;
+    for (int64_t lane = 0; lane < warpThreads; ++lane) {
+      requests[lane] = fibres[first + lane].request;
+      here += fibres[first + lane].state == ThreadState::InWarp;
+    }
+    if (here != warpThreads)
+      continue;
+    if (!runWarp(requests))
+      fail("the threads of warp " + llvm::Twine(first / warpThreads) +
+           " of block " + llvm::Twine(block) +
+           " expect different instructions of it");
+    for (int64_t lane = 0; lane < warpThreads; ++lane)
+      fibres[first + lane].state = ThreadState::Ready;
+    any = true;
+  }
+  return any;
+}
+
+/// Runs every thread that can to its next stop or its end; whether any is left.
 bool Grid::resumeAll(int64_t threadCount) {
-  int64_t done = 0;
   for (int64_t number : permutation(threadCount)) {
+    if (fibres[number].state != ThreadState::Ready)
+      continue;
     thread = number;
     fibres[number].resume();
-    done += fibres[number].isDone;
   }
-  if (done != 0 && done != threadCount) {
-    llvm::errs() << "error: in kernel '" << kernel->name << "', " << done
-                 << " of " << threadCount << " threads of block " << block
-                 << " never reach the barrier where the others wait\n";
-    exit(1);
-  }
-  return done == 0;
+  if (runWarps(threadCount))
+    return true;
+  int64_t done = count(ThreadState::Done, threadCount);
+  if (done == threadCount)
+    return false;
+  int64_t waiting = count(ThreadState::AtBarrier, threadCount);
+  if (waiting != threadCount)
+    fail(llvm::Twine(waiting ? threadCount - waiting : done) + " of " +
+         llvm::Twine(threadCount) + " threads of block " + llvm::Twine(block) +
+         (waiting ? " never reach the barrier where the others wait"
+                  : " end while others of their warp wait"));
+  for (Fibre &fibre : fibres)
+    fibre.state = ThreadState::Ready;
+  return true;
 }
 
 void Grid::runBlock(int64_t threadCount) {
@@ -141,8 +197,10 @@ void Grid::runBlock(int64_t threadCount) {
   }
   if (fibres.size() < static_cast<size_t>(threadCount))
     fibres = std::vector<Fibre>(threadCount);
-  for (Fibre &fibre : fibres)
-    fibre.isDone = false;
+  for (Fibre &fibre : fibres) {
+    fibre.state = ThreadState::Ready;
+    fibre.copies.drop();
+  }
   while (resumeAll(threadCount)) {
   }
 }
@@ -196,4 +254,39 @@ int32_t ckpt::ckptEmulatorBlocks(int32_t dimension) {
   return grid.blocks[dimension];
 }
 
-void ckpt::ckptEmulatorBarrier() { grid.fibres[grid.thread].stop(); }
+void ckpt::ckptEmulatorBarrier() {
+  grid.fibres[grid.thread].stop(ThreadState::AtBarrier);
+}
+
+void ckpt::ckptEmulatorLoadMatrices(uint32_t *registers, const void *row,
+                                    int32_t transposed) {
+  Fibre &fibre = grid.fibres[grid.thread];
+  fibre.request = WarpRequest();
+  fibre.request.kind = WarpRequest::LoadMatrices;
+  fibre.request.row = static_cast<const uint16_t *>(row);
+  fibre.request.transposed = transposed;
+  fibre.request.registers = registers;
+  fibre.stop(ThreadState::InWarp);
+}
+
+void ckpt::ckptEmulatorMultiply(float *sums, const uint32_t *fragments,
+                                int32_t isBfloat) {
+  Fibre &fibre = grid.fibres[grid.thread];
+  fibre.request = WarpRequest();
+  fibre.request.kind = WarpRequest::Multiply;
+  std::copy_n(fragments, 4, fibre.request.left.begin());
+  std::copy_n(fragments + 4, 2, fibre.request.right.begin());
+  fibre.request.isBfloat = isBfloat;
+  fibre.request.sums = sums;
+  fibre.stop(ThreadState::InWarp);
+}
+
+void ckpt::ckptEmulatorCopy(char *target, const char *source, int32_t bytes) {
+  grid.fibres[grid.thread].copies.start(target, source, bytes);
+}
+
+void ckpt::ckptEmulatorCommit() { grid.fibres[grid.thread].copies.commit(); }
+
+void ckpt::ckptEmulatorWait(int32_t pending) {
+  grid.fibres[grid.thread].copies.wait(pending);
+}

@@ -30,6 +30,7 @@ struct EmulatedKernel {
   std::string name;
   /// Runs one thread; takes the addresses of the kernel's arguments.
   void (*run)(void **arguments) = nullptr;
+  /// Whether threads ever wait for each other.
   bool hasBarrier = false;
   std::vector<SharedMemory> shared;
 };
@@ -46,6 +47,17 @@ int32_t ckptEmulatorBlock(int32_t dimension);
 int32_t ckptEmulatorThreads(int32_t dimension);
 int32_t ckptEmulatorBlocks(int32_t dimension);
 void ckptEmulatorBarrier();
+/// Instructions of a warp (EmulatedWarp.h): four squares of 8 x 8 elements, and
+/// sums of 16 x 8 from four registers of the left operand and two of the right.
+void ckptEmulatorLoadMatrices(uint32_t *registers, const void *row,
+                              int32_t transposed);
+void ckptEmulatorMultiply(float *sums, const uint32_t *fragments,
+                          int32_t isBfloat);
+/// Copies to shared memory: 16 bytes, of which those behind the first \p bytes
+/// become zeros; groups of them; waits for all but the latest groups.
+void ckptEmulatorCopy(char *target, const char *source, int32_t bytes);
+void ckptEmulatorCommit();
+void ckptEmulatorWait(int32_t pending);
 }
 
 } // namespace ckpt

@@ -1,6 +1,7 @@
 //===- EmulatedModule.cpp - Device code, compiled for this machine --------===//
 
 #include "EmulatedModule.h"
+#include "WarpInstructions.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -82,6 +83,10 @@ llvm::Error HostCode::replaceIntrinsics(llvm::Function &function) {
     StringRef name = call->getCalledFunction()->getName();
     if (replaceRegister(*call))
       continue;
+    if (replaceWarpInstruction(*call)) {
+      hasBarrier = true;
+      continue;
+    }
     if (name != "llvm.nvvm.barrier.cta.sync.aligned.all")
       return llvm::createStringError(
           "expected what the emulator knows of the device, but got '" + name +
@@ -174,6 +179,11 @@ deviceSymbols(llvm::orc::MangleAndInterner &interner) {
   add("ckptEmulatorThreads", &ckptEmulatorThreads);
   add("ckptEmulatorBlocks", &ckptEmulatorBlocks);
   add("ckptEmulatorBarrier", &ckptEmulatorBarrier);
+  add("ckptEmulatorLoadMatrices", &ckptEmulatorLoadMatrices);
+  add("ckptEmulatorMultiply", &ckptEmulatorMultiply);
+  add("ckptEmulatorCopy", &ckptEmulatorCopy);
+  add("ckptEmulatorCommit", &ckptEmulatorCommit);
+  add("ckptEmulatorWait", &ckptEmulatorWait);
   return symbols;
 }
 

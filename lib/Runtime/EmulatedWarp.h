@@ -1,0 +1,63 @@
+//===- EmulatedWarp.h - What the threads of a warp do together --*- C++ -*-===//
+//
+// Instructions of 32 threads at a time, and copies that arrive late. A thread
+// leaves what it brings and waits; the last one of the warp makes the results
+// of all.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_LIB_RUNTIME_EMULATEDWARP_H
+#define CKPT_LIB_RUNTIME_EMULATEDWARP_H
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+namespace ckpt {
+
+inline constexpr int64_t warpThreads = 32;
+
+/// What one thread brings to an instruction of its warp, and where its part of
+/// the result goes.
+struct WarpRequest {
+  enum Kind { LoadMatrices, Multiply } kind;
+  /// LoadMatrices: the row that this thread names, and whether squares are
+  /// transposed. Four registers of two elements.
+  const uint16_t *row;
+  bool transposed;
+  uint32_t *registers;
+  /// Multiply: fragments of both operands, and sums that are replaced.
+  std::array<uint32_t, 4> left;
+  std::array<uint32_t, 2> right;
+  bool isBfloat;
+  float *sums;
+};
+
+/// Makes what all threads of a warp asked for; false if they differ.
+bool runWarp(const std::array<WarpRequest, warpThreads> &requests);
+
+/// Copies to shared memory that a thread has begun. The data comes at the last
+/// moment that is allowed: when the thread waits for it, and not before.
+class AsyncCopies {
+public:
+  /// Copies \p bytes of \p source, then zeros.
+  void start(char *target, const char *source, int32_t bytes);
+  void commit();
+  /// Lets all groups but the \p pending latest arrive.
+  void wait(int32_t pending);
+  void drop();
+
+private:
+  struct Copy {
+    char *target;
+    const char *source;
+    int32_t bytes;
+  };
+  std::vector<Copy> open;
+  std::deque<std::vector<Copy>> groups;
+};
+
+} // namespace ckpt
+
+#endif // CKPT_LIB_RUNTIME_EMULATEDWARP_H
