@@ -10,6 +10,13 @@ int64_t LoopGroup::getExtent() const {
   return ShapedType::getNumElements(extents);
 }
 
+bool LoopGroup::isContiguous(bool right) const {
+  for (const StridedLoop &part : llvm::reverse(parts))
+    if (part.extent > 1)
+      return (right ? part.rightStride : part.leftStride) == 1;
+  return false;
+}
+
 namespace {
 
 /// Wants a loop to be cut where a sum cannot be divided.

@@ -38,6 +38,8 @@ struct LoopGroup {
   SmallVector<StridedLoop> parts;
 
   int64_t getExtent() const;
+  /// Whether neighbours lie next to each other in the right or left operand.
+  bool isContiguous(bool right) const;
 };
 
 /// out[batch, row, column] += left[batch, row, k] * right[batch, k, column].

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <numeric>
 
 using namespace ckpt;
 using namespace mlir;
@@ -32,8 +33,24 @@ Value ElementEmitter::select(Value condition, Value ifTrue, Value ifFalse) {
   return arith::SelectOp::create(builder, condition, ifTrue, ifFalse);
 }
 
+/// Of an access to all lanes that begins at element \p start.
+llvm::MaybeAlign ElementEmitter::alignmentOf(const LinearIndex &start,
+                                             Value flat) const {
+  if (alignment == 0)
+    return llvm::MaybeAlign();
+  int64_t elements = std::abs(start.getConstant());
+  for (const LinearIndex::Term &term : start.getTerms())
+    elements = std::gcd(elements, term.factor);
+  Type type = cast<MemRefType>(flat.getType()).getElementType();
+  int64_t elementBytes =
+      type.isIndex() ? 8 : llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
+  return llvm::commonAlignment(llvm::Align(alignment), elements * elementBytes);
+}
+
 Value ElementEmitter::load(Value flat, LinearIndex position) {
   position = index.simplify(position);
+  if (reads)
+    reads->push_back({flat, position});
   int64_t laneFactor = position.factorOf(laneAtom);
   LinearIndex base =
       position - LinearIndex::atom(laneAtom, index.getLanes()) * laneFactor;
@@ -55,7 +72,19 @@ Value ElementEmitter::load(Value flat, LinearIndex position) {
   if (laneFactor == 0)
     return memref::LoadOp::create(builder, flat, start);
   return vector::LoadOp::create(
-      builder, VectorType::get(index.getLanes(), element), flat, start);
+      builder, VectorType::get(index.getLanes(), element), flat, start,
+      /*nontemporal=*/false, alignmentOf(base, flat));
+}
+
+Value ElementEmitter::alignedStart(Value flat, LinearIndex position) {
+  position = index.simplify(position);
+  LinearIndex base = position - index.lane();
+  if (index.varies(base) || position.factorOf(laneAtom) != 1)
+    return Value();
+  Type type = cast<MemRefType>(flat.getType()).getElementType();
+  uint64_t bytes = index.getLanes() * type.getIntOrFloatBitWidth() / 8;
+  llvm::MaybeAlign known = alignmentOf(base, flat);
+  return known && known->value() >= bytes ? index.materialize(base) : Value();
 }
 
 void ElementEmitter::store(Value element, Value flat, LinearIndex position) {
@@ -68,7 +97,8 @@ void ElementEmitter::store(Value element, Value flat, LinearIndex position) {
   }
   LinearIndex base = position - index.lane();
   if (!index.varies(base)) {
-    vector::StoreOp::create(builder, element, flat, index.materialize(base));
+    vector::StoreOp::create(builder, element, flat, index.materialize(base),
+                            /*nontemporal=*/false, alignmentOf(base, flat));
     return;
   }
   int64_t lanes = index.getLanes();

@@ -19,6 +19,12 @@ namespace ckpt {
 /// function arguments that scalars of the kernel stand for.
 using MemoryMap = llvm::DenseMap<Value, Value>;
 
+/// A read of memory: a flat memref and the position in it.
+struct MemoryRead {
+  Value flat;
+  LinearIndex position;
+};
+
 /// Whether every op of the kernel's \p body can be emitted for several lanes at
 /// a time.
 bool supportsLanes(Block &body);
@@ -44,6 +50,13 @@ public:
     return copy;
   }
 
+  /// From now on memory is known to begin at multiples of \p bytes, so accesses
+  /// of neighbours that lie at multiples of their size say so.
+  void assumeAlignment(int64_t bytes) { alignment = bytes; }
+
+  /// From now on every read of memory is put down in \p list too.
+  void recordReads(SmallVectorImpl<MemoryRead> &list) { reads = &list; }
+
   /// From now on every element of \p tensor that is asked for is \p element.
   void setElement(Value tensor, Value element) { current[tensor] = element; }
 
@@ -62,12 +75,16 @@ public:
   Value broadcast(Value element);
   /// Elements of memory: scalar, neighbours, or gathered.
   Value load(Value flat, LinearIndex position);
+  /// Where one access to all lanes begins, which must be neighbours at a
+  /// multiple of their size; null if they are not, as far as is known.
+  Value alignedStart(Value flat, LinearIndex position);
   /// Writes all lanes of \p element; the position advances one by one.
   void store(Value element, Value flat, LinearIndex position);
 
 private:
   using Key = std::pair<const void *, SmallVector<LinearIndex>>;
 
+  llvm::MaybeAlign alignmentOf(const LinearIndex &start, Value flat) const;
   Value emitResult(OpResult result, ArrayRef<LinearIndex> at);
   Value emitLinalg(mlir::linalg::LinalgOp op, unsigned result,
                    ArrayRef<LinearIndex> at);
@@ -100,6 +117,9 @@ private:
   mlir::ImplicitLocOpBuilder &builder;
   const MemoryMap &memory;
   IndexEmitter index;
+  /// Of all memory, in bytes; 0 if nothing is known.
+  int64_t alignment = 0;
+  SmallVectorImpl<MemoryRead> *reads = nullptr;
   llvm::DenseMap<Value, Value> current;
   std::map<Key, SmallVector<Value>> known;
 };

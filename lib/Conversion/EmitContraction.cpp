@@ -451,7 +451,8 @@ LogicalResult ckpt::emitContractionKernel(KernelCode &code, int64_t lanes,
                                           SymbolTable &symbols) {
   auto op = cast<linalg::LinalgOp>(code.anchor);
   std::optional<ContractionShape> shape = matchContractionShape(code, op);
-  if (!shape || shape->reduced.getExtent() == 0)
+  if (!shape || shape->reduced.getExtent() == 0 ||
+      cast<ShapedType>(op->getResult(0).getType()).getNumElements() == 0)
     return emitReductionKernel(code, lanes, symbols);
   Tiling tiling = tilingOf(*shape, lanes);
   bool inLanes = lanes > 1 && supportsLanes(code.function.front());

@@ -1,8 +1,9 @@
 //===- EmitGpuContraction.cpp - Matmuls and convolutions on a GPU ---------===//
 //
-// A block makes a square of 16 x 16 results, one per thread, from squares of
-// both operands in shared memory. Every sum is one chain of fused multiply-adds
-// in the order of the reduced loops, starting at the init: the bits of the CPU.
+// Short sides, and f64: a block makes a square of 16 x 16 results, one per
+// thread, from squares of both operands in shared memory (EmitGpuTiles.cpp does
+// the others). Every sum is one chain of fused multiply-adds in the order of
+// the reduced loops, starting at the init: the bits of the CPU.
 //
 //===----------------------------------------------------------------------===//
 
@@ -191,10 +192,15 @@ FailureOr<LaunchSize> GpuContractionEmitter::emit() {
 }
 
 FailureOr<LaunchSize> ckpt::emitGpuContraction(KernelCode &code,
-                                               GpuThread &thread) {
+                                               GpuThread &thread,
+                                               bool useTensorCores) {
   auto op = cast<linalg::LinalgOp>(code.anchor);
   std::optional<ContractionShape> shape = matchContractionShape(code, op);
   if (!shape || shape->reduced.getExtent() == 0)
     return emitGpuReduction(code, thread);
+  if (useTensorCores && fitsTensorCores(*shape))
+    return emitTensorCores(code, *shape, thread);
+  if (fitsGpuTiles(*shape))
+    return emitGpuTiles(code, *shape, thread);
   return GpuContractionEmitter(code, *shape, thread).emit();
 }

@@ -10,8 +10,12 @@
 #include "ckpt/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 namespace ckpt {
 #define GEN_PASS_DEF_EMITGPUKERNELS
@@ -31,8 +35,9 @@ struct DeviceKernel {
 /// Makes the functions of the device.
 class DeviceCode {
 public:
-  explicit DeviceCode(ModuleOp module)
-      : device(makeModule(module)), symbols(device) {}
+  DeviceCode(ModuleOp module, bool useTensorCores)
+      : device(makeModule(module)), symbols(device),
+        useTensorCores(useTensorCores) {}
 
   FailureOr<DeviceKernel> emit(func::FuncOp function);
 
@@ -50,6 +55,7 @@ private:
 
   gpu::GPUModuleOp device;
   SymbolTable symbols;
+  bool useTensorCores;
 };
 
 } // namespace
@@ -109,9 +115,10 @@ FailureOr<DeviceKernel> DeviceCode::emit(func::FuncOp function) {
     TaskTarget target =
         enterTask(*code, kernel.getBody().front(), globals, builder);
     GpuThread thread(kernel, target);
-    size = !op                    ? emitGpuElementwise(*code, thread)
-           : matchContraction(op) ? emitGpuContraction(*code, thread)
-                                  : emitGpuReduction(*code, thread);
+    size = !op ? emitGpuElementwise(*code, thread)
+           : matchContraction(op)
+               ? emitGpuContraction(*code, thread, useTensorCores)
+               : emitGpuReduction(*code, thread);
     builder.setInsertionPointToEnd(&kernel.getBody().front());
     gpu::ReturnOp::create(builder);
   }
@@ -153,12 +160,14 @@ static void copyOnDevice(memref::CopyOp copy) {
 
 namespace {
 struct EmitGpuKernels : public ckpt::impl::EmitGpuKernelsBase<EmitGpuKernels> {
+  using EmitGpuKernelsBase::EmitGpuKernelsBase;
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SmallVector<func::FuncOp> functions = kernelFunctions(module);
     if (functions.empty())
       return;
-    DeviceCode device(module);
+    DeviceCode device(module, tensorCores);
     llvm::StringMap<DeviceKernel> kernels;
     for (func::FuncOp function : functions) {
       FailureOr<DeviceKernel> kernel = device.emit(function);

@@ -2,7 +2,9 @@
 //
 // The order is that of the CPU, so the bits are too: where 16 running results
 // are kept, 16 neighbouring threads keep one each and combine them by halves in
-// shared memory; any other reduction is one chain in one thread.
+// shared memory. Every chunk of a reduction has threads of its own; the first
+// of them combines what they made, in order. Any other reduction is one chain
+// in one thread.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,8 +31,9 @@ public:
 
 private:
   FailureOr<LaunchSize> emitChains();
-  FailureOr<LaunchSize> emitPartials();
-  Value combineHalves(Value mine, Value partial);
+  FailureOr<LaunchSize> emitParts();
+  void combineHalves(Value values, Value partial);
+  Value combineParts(Value values);
   LogicalResult emitEpilogue(ElementEmitter &emitter, ArrayRef<LinearIndex> at,
                              ValueRange results);
 
@@ -42,8 +45,14 @@ private:
   ReductionEmitter reducer;
   ArrayRef<int64_t> shape;
   int64_t outputs;
+  /// Between threads of neighbouring chunks of the same output.
+  int64_t chunkStride = 0;
 };
 } // namespace
+
+/// Threads that a block has at least next to each other, in outputs or in
+/// running results of one, so that they read whole sectors of memory.
+static constexpr int64_t fewestNeighbours = 16;
 
 LogicalResult GpuReductionEmitter::emitEpilogue(ElementEmitter &emitter,
                                                 ArrayRef<LinearIndex> at,
@@ -59,7 +68,7 @@ FailureOr<LaunchSize> GpuReductionEmitter::emitChains() {
   Value number = thread.global();
   LogicalResult result = thread.ifBelow(
       number, outputs, size.blocks * size.threads, [&]() -> LogicalResult {
-        ElementEmitter emitter(builder, thread.getTarget().memory, /*lanes=*/1);
+        ElementEmitter emitter = thread.elements(/*lanes=*/1);
         IndexEmitter &index = emitter.indices();
         SmallVector<LinearIndex> at =
             delinearize(index.atom(number, outputs), shape, index);
@@ -73,11 +82,9 @@ FailureOr<LaunchSize> GpuReductionEmitter::emitChains() {
 }
 
 /// The running results of 16 neighbouring threads as one, for the first of
-/// them.
-Value GpuReductionEmitter::combineHalves(Value mine, Value partial) {
-  Value values = thread.shared({threadsPerBlock}, mine.getType());
+/// them; \p values has a place for each thread.
+void GpuReductionEmitter::combineHalves(Value values, Value partial) {
   Value here = thread.thread();
-  memref::StoreOp::create(builder, mine, values, here);
   for (int64_t half = partialResults / 2; half >= 1; half /= 2) {
     thread.barrier();
     (void)thread.ifBelow(partial, half, partialResults, [&] {
@@ -89,37 +96,65 @@ Value GpuReductionEmitter::combineHalves(Value mine, Value partial) {
       return success();
     });
   }
-  return memref::LoadOp::create(builder, values, here);
 }
 
-FailureOr<LaunchSize> GpuReductionEmitter::emitPartials() {
-  int64_t outputsPerBlock = threadsPerBlock / partialResults;
+/// What the threads of all chunks of an output left in \p values, as one.
+Value GpuReductionEmitter::combineParts(Value values) {
+  Value here = thread.thread();
+  if (reduction.chunks == 1)
+    return memref::LoadOp::create(builder, values, here);
+  return reducer.combineChunks(reduction.chunks, [&](Value chunk) -> Value {
+    Value distance =
+        arith::MulIOp::create(builder, chunk, thread.constant(chunkStride));
+    Value there = arith::AddIOp::create(builder, here, distance);
+    return memref::LoadOp::create(builder, values, there);
+  });
+}
+
+FailureOr<LaunchSize> GpuReductionEmitter::emitParts() {
+  int64_t partials = reduction.partialDim ? partialResults : 1;
+  int64_t partsPerOutput = partials * reduction.chunks;
+  // Neighbouring outputs are neighbours in memory where no partials are.
+  int64_t outputsPerBlock =
+      std::max(threadsPerBlock / partsPerOutput, fewestNeighbours / partials);
   LaunchSize size{
-      static_cast<int64_t>(llvm::divideCeil(outputs, outputsPerBlock))};
-  // Threads past the end repeat the last output: all of them meet at barriers.
-  ElementEmitter emitter(builder, thread.getTarget().memory, /*lanes=*/1);
+      static_cast<int64_t>(llvm::divideCeil(outputs, outputsPerBlock)),
+      outputsPerBlock * partsPerOutput};
+  chunkStride = outputsPerBlock * partials;
+  ElementEmitter emitter = thread.elements(/*lanes=*/1);
   IndexEmitter &index = emitter.indices();
-  auto [slot, lane] = divideIndex(index.atom(thread.thread(), threadsPerBlock),
-                                  partialResults, index);
-  Value partial = index.materialize(lane);
+  SmallVector<LinearIndex> place =
+      delinearize(index.atom(thread.thread(), size.threads),
+                  {reduction.chunks, outputsPerBlock, partials}, index);
+  Value partial = index.materialize(place[2]);
+  Value chunk = index.materialize(place[0]);
   LinearIndex output =
-      index.atom(thread.block(), size.blocks) * outputsPerBlock + slot;
+      index.atom(thread.block(), size.blocks) * outputsPerBlock + place[1];
   Value number = index.materialize(output);
+  // Threads past the end repeat the last output: all of them meet at barriers.
   SmallVector<LinearIndex> at =
       delinearize(index.clamp(output, {0, outputs}).index, shape, index);
   SmallVector<LinearIndex> loops = parallelLoops(op, at);
-  Value mine = reducer.emitPartial(emitter, loops, partial);
+  Value mine = reducer.emitPart(emitter, loops, place[0], partial);
   if (!mine)
     return failure();
-  Value sum = combineHalves(mine, partial);
+  Value values = thread.shared({size.threads}, mine.getType());
+  memref::StoreOp::create(builder, mine, values, thread.thread());
+  if (reduction.partialDim)
+    combineHalves(values, partial);
+  if (reduction.chunks > 1)
+    thread.barrier();
+  auto finish = [&]() -> LogicalResult {
+    ElementEmitter inside = emitter.nested(/*lanes=*/1);
+    Value all = reducer.combineWithInit(inside, loops, combineParts(values));
+    return all ? emitEpilogue(inside, at, all) : failure();
+  };
   LogicalResult result =
-      thread.ifBelow(partial, 1, partialResults, [&]() -> LogicalResult {
+      thread.ifBelow(partial, 1, partials, [&]() -> LogicalResult {
         return thread.ifBelow(
-            number, outputs, size.blocks * outputsPerBlock,
-            [&]() -> LogicalResult {
-              ElementEmitter inside = emitter.nested(/*lanes=*/1);
-              Value all = reducer.combineWithInit(inside, loops, sum);
-              return all ? emitEpilogue(inside, at, all) : failure();
+            chunk, 1, reduction.chunks, [&]() -> LogicalResult {
+              return thread.ifBelow(number, outputs,
+                                    size.blocks * outputsPerBlock, finish);
             });
       });
   if (failed(result))
@@ -130,7 +165,7 @@ FailureOr<LaunchSize> GpuReductionEmitter::emitPartials() {
 FailureOr<LaunchSize> GpuReductionEmitter::emit() {
   if (outputs == 0)
     return LaunchSize();
-  return reduction.combiner ? emitPartials() : emitChains();
+  return reduction.isSplit() ? emitParts() : emitChains();
 }
 
 FailureOr<LaunchSize> ckpt::emitGpuReduction(KernelCode &code,

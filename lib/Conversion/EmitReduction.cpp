@@ -25,7 +25,7 @@ LogicalResult ckpt::emitReductionKernel(KernelCode &code, int64_t lanes,
   auto shape = cast<RankedTensorType>(op->getResult(0).getType()).getShape();
   // Lanes go to the reduced dimension or to the outputs. Wide rows of running
   // results make use of whole cache lines.
-  int64_t outputLanes = inLanes && !reduction.combiner ? lanes : 1;
+  int64_t outputLanes = inLanes && !reduction.partialDim ? lanes : 1;
   if (outputLanes > 1 && !shape.empty() && shape.back() % (4 * lanes) == 0)
     outputLanes *= 4;
   IterationSpace space(shape, outputLanes, work);

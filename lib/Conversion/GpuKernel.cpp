@@ -2,8 +2,8 @@
 
 #include "GpuKernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace ckpt;
 using namespace mlir;
@@ -31,10 +31,21 @@ Value GpuThread::shared(ArrayRef<int64_t> extents, Type element) {
                                           gpu::AddressSpace::Workgroup);
   auto type =
       MemRefType::get(extents, element, MemRefLayoutAttrInterface(), space);
-  return function.addWorkgroupAttribution(type, builder.getLoc());
+  Value memory = function.addWorkgroupAttribution(type, builder.getLoc());
+  function.setWorkgroupAttributionAttr(function.getNumWorkgroupAttributions() -
+                                           1,
+                                       LLVM::LLVMDialect::getAlignAttrName(),
+                                       builder.getI64IntegerAttr(accessBytes));
+  return memory;
 }
 
 void GpuThread::barrier() { gpu::BarrierOp::create(builder); }
+
+ElementEmitter GpuThread::elements(int64_t lanes) {
+  ElementEmitter emitter(builder, target.memory, lanes);
+  emitter.assumeAlignment(accessBytes);
+  return emitter;
+}
 
 LogicalResult GpuThread::ifBelow(Value number, int64_t end, int64_t count,
                                  llvm::function_ref<LogicalResult()> body) {
@@ -46,29 +57,4 @@ LogicalResult GpuThread::ifBelow(Value number, int64_t end, int64_t count,
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(choice.thenBlock());
   return body();
-}
-
-FailureOr<LaunchSize> ckpt::emitGpuElementwise(KernelCode &code,
-                                               GpuThread &thread) {
-  FailureOr<RankedTensorType> type = outputSpace(code);
-  if (failed(type))
-    return failure();
-  int64_t count = type->getNumElements();
-  if (count == 0)
-    return LaunchSize();
-  LaunchSize size{
-      static_cast<int64_t>(llvm::divideCeil(count, threadsPerBlock))};
-  Value number = thread.global();
-  LogicalResult result =
-      thread.ifBelow(number, count, size.blocks * size.threads, [&] {
-        TaskTarget &target = thread.getTarget();
-        ElementEmitter emitter(target.builder, target.memory, /*lanes=*/1);
-        IndexEmitter &index = emitter.indices();
-        return emitElementwisePoint(
-            code, target, emitter,
-            delinearize(index.atom(number, count), type->getShape(), index));
-      });
-  if (failed(result))
-    return failure();
-  return size;
 }

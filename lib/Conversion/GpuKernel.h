@@ -15,8 +15,13 @@
 
 namespace ckpt {
 
+struct ContractionShape;
+
 /// Threads of a block, in every kernel that has more than one.
 inline constexpr int64_t threadsPerBlock = 256;
+
+/// Widest access of a thread to memory.
+inline constexpr int64_t accessBytes = 16;
 
 /// How a kernel is launched; no blocks where there is nothing to do.
 struct LaunchSize {
@@ -42,6 +47,9 @@ public:
   /// Memory that the threads of a block share.
   Value shared(ArrayRef<int64_t> extents, Type element);
   void barrier();
+  /// Elements for \p lanes neighbours at a time. Buffers begin at multiples of
+  /// the widest access: slots of the arena do, and what a driver allocates.
+  ElementEmitter elements(int64_t lanes);
   /// Emits \p body for threads whose \p number is below \p end; for all if
   /// \p count, the number of numbers, is not above it.
   LogicalResult ifBelow(Value number, int64_t end, int64_t count,
@@ -53,12 +61,32 @@ private:
   mlir::ImplicitLocOpBuilder &builder;
 };
 
-/// One thread per element of the outputs.
+/// One thread per vector of neighbours in the outputs, or per element.
 FailureOr<LaunchSize> emitGpuElementwise(KernelCode &code, GpuThread &thread);
+/// The same through shared memory: the outer dimension of the outputs along
+/// which reads are of neighbours, if they are not along the innermost one.
+FailureOr<std::optional<unsigned>>
+findTransposedDim(KernelCode &code, GpuThread &thread,
+                  mlir::RankedTensorType type);
+FailureOr<LaunchSize> emitGpuTransposed(KernelCode &code,
+                                        mlir::RankedTensorType type,
+                                        unsigned dim, GpuThread &thread);
 /// One thread per output element, or one per running result (ReductionOrder.h).
 FailureOr<LaunchSize> emitGpuReduction(KernelCode &code, GpuThread &thread);
-/// Squares of 16 x 16 outputs, one per thread, with operands in shared memory.
-FailureOr<LaunchSize> emitGpuContraction(KernelCode &code, GpuThread &thread);
+/// Tiles of many outputs per thread, or squares of 16 x 16 with one; narrow
+/// operands on tensor cores if \p useTensorCores.
+FailureOr<LaunchSize> emitGpuContraction(KernelCode &code, GpuThread &thread,
+                                         bool useTensorCores);
+/// bf16 and f16 on tensor cores, in an order of their own.
+bool fitsTensorCores(const ContractionShape &shape);
+FailureOr<LaunchSize> emitTensorCores(KernelCode &code,
+                                      const ContractionShape &shape,
+                                      GpuThread &thread);
+/// The tiles, in f32; nothing is emitted where a side is too short for them.
+bool fitsGpuTiles(const ContractionShape &shape);
+FailureOr<LaunchSize> emitGpuTiles(KernelCode &code,
+                                   const ContractionShape &shape,
+                                   GpuThread &thread);
 
 /// One block for a kernel that is bufferized, not made element by element; one
 /// thread where it has memory of its own.

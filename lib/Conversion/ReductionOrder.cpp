@@ -44,24 +44,55 @@ static std::optional<unsigned> contiguousLoop(linalg::LinalgOp op) {
   return std::nullopt;
 }
 
+/// Chunks are cut until so many parts can be made at a time, and none has fewer
+/// than so many steps.
+static constexpr int64_t manyParts = 1 << 17;
+static constexpr int64_t mostChunks = 32;
+static constexpr int64_t fewestSteps = 16;
+
+static void chooseChunks(Reduction &reduction) {
+  int64_t parts = reduction.partialDim ? partialResults : 1;
+  int64_t steps = 1;
+  for (auto [dim, extent] : llvm::enumerate(reduction.extents))
+    (llvm::is_contained(reduction.reducedDims, dim) ? steps : parts) *= extent;
+  if (parts == 0)
+    return;
+  if (reduction.partialDim)
+    steps /= partialResults;
+  int64_t limit =
+      std::min({mostChunks, manyParts / parts, steps / fewestSteps});
+  for (unsigned dim : reduction.reducedDims) {
+    int64_t unit = reduction.partialDim == dim ? partialResults : 1;
+    int64_t chunks = mostChunks;
+    while (chunks > 1 &&
+           (chunks > limit || reduction.extents[dim] % (chunks * unit) != 0))
+      chunks /= 2;
+    if (chunks > reduction.chunks) {
+      reduction.chunks = chunks;
+      reduction.chunkDim = dim;
+    }
+  }
+}
+
 Reduction ckpt::analyzeReduction(linalg::LinalgOp op) {
   Reduction reduction;
   reduction.op = op;
   reduction.extents = op.getStaticLoopRanges();
   op.getReductionDims(reduction.reducedDims);
   reduction.contraction = matchContraction(op);
-  if (reduction.contraction)
-    return reduction;
-  std::optional<unsigned> loop = contiguousLoop(op);
   Operation *combiner = findCombiner(op);
-  if (!combiner || !loop || reduction.extents[*loop] < partialResults ||
-      !llvm::is_contained(reduction.reducedDims, *loop))
+  if (reduction.contraction || !combiner)
     return reduction;
-  if (std::optional<TypedAttr> neutral = arith::getNeutralElement(combiner)) {
-    reduction.combiner = combiner;
-    reduction.neutral = *neutral;
-    reduction.partialDim = *loop;
-  }
+  std::optional<TypedAttr> neutral = arith::getNeutralElement(combiner);
+  if (!neutral)
+    return reduction;
+  reduction.combiner = combiner;
+  reduction.neutral = *neutral;
+  std::optional<unsigned> loop = contiguousLoop(op);
+  if (loop && reduction.extents[*loop] >= partialResults &&
+      llvm::is_contained(reduction.reducedDims, *loop))
+    reduction.partialDim = loop;
+  chooseChunks(reduction);
   return reduction;
 }
 
@@ -145,9 +176,9 @@ SmallVector<Value> ReductionEmitter::emitLoops(ElementEmitter &emitter,
   if (dims.empty())
     return body(emitter, loops, running);
   return emitLoop(
-      emitter, reduction.extents[dims.front()], running,
+      emitter, extentOf(dims.front()), running,
       [&](ElementEmitter &inside, LinearIndex counter, ValueRange running) {
-        loops[dims.front()] = counter;
+        loops[dims.front()] = firstOf(dims.front()) + counter;
         return emitLoops(inside, dims.drop_front(), loops, running, body);
       });
 }
@@ -211,18 +242,32 @@ Value ReductionEmitter::combineAll(Value partials) {
   return vector::ExtractOp::create(builder, partials, int64_t(0));
 }
 
+Value ReductionEmitter::neutral() {
+  return arith::ConstantOp::create(builder, reduction.neutral);
+}
+
+int64_t ReductionEmitter::extentOf(unsigned dim) const {
+  int64_t extent = reduction.extents[dim];
+  return dim == reduction.chunkDim ? extent / reduction.chunks : extent;
+}
+
+LinearIndex ReductionEmitter::firstOf(unsigned dim) const {
+  return dim == reduction.chunkDim ? chunk * extentOf(dim) : LinearIndex(0);
+}
+
 SmallVector<Value>
 ReductionEmitter::emitPartialRow(ElementEmitter &emitter,
                                  SmallVector<LinearIndex> loops,
                                  ValueRange running) {
-  unsigned dim = reduction.partialDim;
-  int64_t extent = reduction.extents[dim];
+  unsigned dim = *reduction.partialDim;
+  int64_t extent = extentOf(dim);
   int64_t vectors = partialLanes == 1 ? 0 : extent / partialResults;
   SmallVector<Value> partials = emitLoop(
       emitter, vectors, running,
       [&](ElementEmitter &inside, LinearIndex counter, ValueRange running) {
         ElementEmitter wide = inside.nested(partialResults);
-        loops[dim] = counter * partialResults + wide.indices().lane();
+        loops[dim] =
+            firstOf(dim) + counter * partialResults + wide.indices().lane();
         return emitStep(wide, loops, running);
       });
   int64_t begin = vectors * partialResults;
@@ -232,7 +277,7 @@ ReductionEmitter::emitPartialRow(ElementEmitter &emitter,
       emitter, extent - begin, partials,
       [&](ElementEmitter &inside, LinearIndex counter,
           ValueRange running) -> SmallVector<Value> {
-        loops[dim] = counter + begin;
+        loops[dim] = firstOf(dim) + counter + begin;
         Value lane = inside.indices().materialize(
             divideIndex(loops[dim], partialResults, inside.indices()).second);
         Value partial = vector::ExtractOp::create(builder, running.front(),
@@ -248,15 +293,16 @@ ReductionEmitter::emitPartialRow(ElementEmitter &emitter,
 Value ReductionEmitter::emitPartial(ElementEmitter &emitter,
                                     ArrayRef<LinearIndex> loops,
                                     Value partial) {
-  unsigned dim = reduction.partialDim;
-  int64_t extent = reduction.extents[dim];
+  unsigned dim = *reduction.partialDim;
+  int64_t extent = extentOf(dim);
   SmallVector<unsigned> dims = reduction.reducedDims;
   llvm::erase(dims, dim);
   auto emitRow = [&](ElementEmitter &inRow, SmallVector<LinearIndex> loops,
                      ValueRange running) -> SmallVector<Value> {
     auto step = [&](ElementEmitter &inside, const LinearIndex &first,
                     ValueRange running) {
-      loops[dim] = first + inside.indices().atom(partial, partialResults);
+      loops[dim] =
+          firstOf(dim) + first + inside.indices().atom(partial, partialResults);
       return emitStep(inside, loops, running);
     };
     SmallVector<Value> full = emitLoop(
@@ -283,9 +329,8 @@ Value ReductionEmitter::emitPartial(ElementEmitter &emitter,
     scf::YieldOp::create(builder, last);
     return {choice.getResult(0)};
   };
-  Value neutral = arith::ConstantOp::create(builder, reduction.neutral);
   SmallVector<Value> results = emitLoops(
-      emitter, dims, SmallVector<LinearIndex>(loops), neutral, emitRow);
+      emitter, dims, SmallVector<LinearIndex>(loops), neutral(), emitRow);
   return results.empty() ? Value() : results.front();
 }
 
@@ -296,33 +341,92 @@ Value ReductionEmitter::combineWithInit(ElementEmitter &emitter,
   return inits.empty() ? Value() : combine(inits.front(), sum);
 }
 
+//===----------------------------------------------------------------------===//
+// Chunks
+//===----------------------------------------------------------------------===//
+
+/// One chain over all steps of a chunk.
+SmallVector<Value> ReductionEmitter::emitChain(ElementEmitter &emitter,
+                                               ArrayRef<LinearIndex> loops,
+                                               ValueRange running) {
+  return emitLoops(
+      emitter, reduction.reducedDims, SmallVector<LinearIndex>(loops), running,
+      [&](ElementEmitter &inside, SmallVector<LinearIndex> loops,
+          ValueRange running) { return emitStep(inside, loops, running); });
+}
+
+SmallVector<Value> ReductionEmitter::emitChunk(ElementEmitter &emitter,
+                                               ArrayRef<LinearIndex> loops) {
+  if (!reduction.partialDim)
+    return emitChain(emitter, loops, emitter.broadcast(neutral()));
+  SmallVector<unsigned> dims = reduction.reducedDims;
+  llvm::erase(dims, *reduction.partialDim);
+  auto type = VectorType::get(partialResults, reduction.neutral.getType());
+  Value running = arith::ConstantOp::create(
+      builder, DenseElementsAttr::get(type, Attribute(reduction.neutral)));
+  SmallVector<Value> partials =
+      emitLoops(emitter, dims, SmallVector<LinearIndex>(loops), running,
+                [&](ElementEmitter &inside, SmallVector<LinearIndex> loops,
+                    ValueRange running) {
+                  return emitPartialRow(inside, loops, running);
+                });
+  if (partials.empty())
+    return {};
+  return {combineAll(partials.front())};
+}
+
+SmallVector<Value> ReductionEmitter::emitChunks(ElementEmitter &emitter,
+                                                ArrayRef<LinearIndex> loops) {
+  if (reduction.chunks == 1)
+    return emitChunk(emitter, loops);
+  return emitLoop(emitter, reduction.chunks, emitter.broadcast(neutral()),
+                  [&](ElementEmitter &inside, LinearIndex counter,
+                      ValueRange running) -> SmallVector<Value> {
+                    chunk = counter;
+                    SmallVector<Value> part = emitChunk(inside, loops);
+                    if (part.empty())
+                      return {};
+                    return {combine(running.front(), part.front())};
+                  });
+}
+
+Value ReductionEmitter::emitPart(ElementEmitter &emitter,
+                                 ArrayRef<LinearIndex> loops,
+                                 const LinearIndex &number, Value partial) {
+  chunk = number;
+  if (reduction.partialDim)
+    return emitPartial(emitter, loops, partial);
+  SmallVector<Value> results = emitChain(emitter, loops, neutral());
+  return results.empty() ? Value() : results.front();
+}
+
+Value ReductionEmitter::combineChunks(int64_t count,
+                                      llvm::function_ref<Value(Value)> load) {
+  Value zero = arith::ConstantIndexOp::create(builder, 0);
+  Value one = arith::ConstantIndexOp::create(builder, 1);
+  Value end = arith::ConstantIndexOp::create(builder, count);
+  auto loop = scf::ForOp::create(builder, zero, end, one, neutral());
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value part = load(loop.getInductionVar());
+  scf::YieldOp::create(builder, combine(loop.getRegionIterArg(0), part));
+  return loop.getResult(0);
+}
+
+//===----------------------------------------------------------------------===//
+// All
+//===----------------------------------------------------------------------===//
+
 SmallVector<Value> ReductionEmitter::emit(ElementEmitter &emitter,
                                           ArrayRef<LinearIndex> loops) {
   SmallVector<Value> inits = emitInits(emitter, loops);
   if (inits.empty())
     return {};
-  SmallVector<unsigned> dims = reduction.reducedDims;
-  SmallVector<LinearIndex> all(loops);
-  SmallVector<Value> results;
-  if (!reduction.combiner) {
-    results = emitLoops(
-        emitter, dims, all, inits,
-        [&](ElementEmitter &inside, SmallVector<LinearIndex> loops,
-            ValueRange running) { return emitStep(inside, loops, running); });
-  } else {
-    llvm::erase(dims, reduction.partialDim);
-    auto type = VectorType::get(partialResults, inits.front().getType());
-    Value neutral = arith::ConstantOp::create(
-        builder, DenseElementsAttr::get(type, Attribute(reduction.neutral)));
-    results =
-        emitLoops(emitter, dims, all, neutral,
-                  [&](ElementEmitter &inside, SmallVector<LinearIndex> loops,
-                      ValueRange running) {
-                    return emitPartialRow(inside, loops, running);
-                  });
-    if (!results.empty())
-      results = {combine(inits.front(), combineAll(results.front()))};
-  }
+  SmallVector<Value> results = reduction.isSplit()
+                                   ? emitChunks(emitter, loops)
+                                   : emitChain(emitter, loops, inits);
+  if (reduction.isSplit() && !results.empty())
+    results = {combine(inits.front(), results.front())};
   if (!reduction.contraction || results.empty())
     return results;
   Type type = getElementTypeOrSelf(reduction.op->getResult(0).getType());

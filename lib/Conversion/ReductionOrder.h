@@ -26,8 +26,16 @@ struct Reduction {
   /// The op that combines two partial results, if they can be kept apart.
   Operation *combiner = nullptr;
   mlir::TypedAttr neutral;
-  /// The reduced dimension that partial results lie along.
-  unsigned partialDim = 0;
+  /// The reduced dimension that 16 running results lie along, if it is
+  /// contiguous in memory.
+  std::optional<unsigned> partialDim;
+  /// Where few outputs are made of much: equal parts of the reduced dimension
+  /// `chunkDim`, reduced each by itself and combined in order.
+  int64_t chunks = 1;
+  unsigned chunkDim = 0;
+
+  /// Whether the init comes last, after results that start at `neutral`.
+  bool isSplit() const { return partialDim || chunks > 1; }
   /// Set if the body multiplies and adds.
   std::optional<ContractionBody> contraction;
 };
@@ -42,11 +50,14 @@ public:
   /// The results for the parallel loops \p loops; empty on errors.
   SmallVector<Value> emit(ElementEmitter &emitter, ArrayRef<LinearIndex> loops);
 
-  /// The same by hand, for threads that each make one running result of a
-  /// reduction with a combiner: number \p partial of them (scalars only).
-  Value emitPartial(ElementEmitter &emitter, ArrayRef<LinearIndex> loops,
-                    Value partial);
+  /// The same by hand, for threads that each make a part of a split reduction
+  /// (scalars only): one running result of chunk number \p chunk, its number
+  /// being \p partial, or all of the chunk where there is but one.
+  Value emitPart(ElementEmitter &emitter, ArrayRef<LinearIndex> loops,
+                 const LinearIndex &chunk, Value partial);
   Value combine(Value left, Value right);
+  /// The results of \p count chunks in order, as \p load gives them.
+  Value combineChunks(int64_t count, llvm::function_ref<Value(Value)> load);
   /// The init combined with \p sum of the running results.
   Value combineWithInit(ElementEmitter &emitter, ArrayRef<LinearIndex> loops,
                         Value sum);
@@ -72,11 +83,26 @@ private:
                                     SmallVector<LinearIndex> loops,
                                     mlir::ValueRange running);
   Value combineAll(Value partials);
+  SmallVector<Value> emitChain(ElementEmitter &emitter,
+                               ArrayRef<LinearIndex> loops,
+                               mlir::ValueRange running);
+  SmallVector<Value> emitChunk(ElementEmitter &emitter,
+                               ArrayRef<LinearIndex> loops);
+  SmallVector<Value> emitChunks(ElementEmitter &emitter,
+                                ArrayRef<LinearIndex> loops);
+  Value emitPartial(ElementEmitter &emitter, ArrayRef<LinearIndex> loops,
+                    Value partial);
+  Value neutral();
+  /// Steps along \p dim inside a chunk, and the first of them.
+  int64_t extentOf(unsigned dim) const;
+  LinearIndex firstOf(unsigned dim) const;
 
   const Reduction &reduction;
   mlir::ImplicitLocOpBuilder &builder;
   /// 16, or 1 where the body cannot be emitted in lanes or is not.
   int64_t partialLanes;
+  /// The chunk that code is emitted for.
+  LinearIndex chunk = 0;
 };
 
 /// What decides the order of \p op.

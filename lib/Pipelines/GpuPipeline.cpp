@@ -15,11 +15,14 @@
 using namespace mlir;
 
 /// Functions of kernels to launches of device code, all on memrefs.
-static void emitLaunches(OpPassManager &manager) {
+static void emitLaunches(OpPassManager &manager,
+                         const ckpt::GpuPipelineOptions &options) {
   ckpt::KernelsToCallsOptions calls;
   calls.ownConstants = true;
   manager.addPass(ckpt::createKernelsToCalls(calls));
-  manager.addPass(ckpt::createEmitGpuKernels());
+  ckpt::EmitGpuKernelsOptions emit;
+  emit.tensorCores = options.tensorCores;
+  manager.addPass(ckpt::createEmitGpuKernels(emit));
   manager.addPass(ckpt::createCheckKernelMemory());
 }
 
@@ -35,9 +38,14 @@ static void lowerDevice(OpPassManager &manager) {
   device.addPass(createLowerAffinePass());
   device.addPass(createSCFToControlFlowPass());
   device.addPass(ckpt::createMathToIntrinsics());
+  device.addPass(createConvertNVGPUToNVVMPass());
   ConvertGpuOpsToNVVMOpsOptions nvvm;
   nvvm.useBarePtrCallConv = true;
   device.addPass(createConvertGpuOpsToNVVMOps(nvvm));
+  // Vectors of values only: the former knows of the spaces of memory.
+  device.addPass(createConvertVectorToLLVMPass());
+  device.addPass(createArithToLLVMConversionPass());
+  device.addPass(createUBToLLVMConversionPass());
   device.addPass(createCSEPass());
   device.addPass(createReconcileUnrealizedCastsPass());
 }
@@ -66,7 +74,7 @@ static void lowerHost(OpPassManager &manager) {
 
 void ckpt::buildGpuPipeline(OpPassManager &manager,
                             const GpuPipelineOptions &options) {
-  emitLaunches(manager);
+  emitLaunches(manager, options);
   lowerDevice(manager);
   makeBinary(manager, options);
   lowerHost(manager);

@@ -137,7 +137,9 @@ static llvm::Error lowerCalls(ModuleOp module, const CompileOptions &options,
       return makeError("lowering to the CPU failed");
     return llvm::Error::success();
   }
-  manager.addPass(createEmitGpuKernels());
+  EmitGpuKernelsOptions emit;
+  emit.tensorCores = options.tensorCores;
+  manager.addPass(createEmitGpuKernels(emit));
   if (failed(manager.run(module)))
     return makeError("lowering to launches failed");
   if (options.editLaunches)

@@ -4,23 +4,59 @@
 // CHECK: module attributes {gpu.container_module}
 // CHECK: gpu.module @kernels
 
-// One thread per element; the last block has threads without one.
+// One thread per four elements, and one for each of the last three.
 // CHECK-LABEL: gpu.func @elementwise(
 // CHECK-SAME: kernel attributes {known_block_size = array<i32: 256, 1, 1>}
 // CHECK: %[[BLOCK:.*]] = gpu.block_id x
 // CHECK: %[[FIRST:.*]] = arith.muli %[[BLOCK]], %c256
 // CHECK: %[[THREAD:.*]] = gpu.thread_id x
 // CHECK: %[[NUMBER:.*]] = arith.addi %[[FIRST]], %[[THREAD]]
-// CHECK: %[[INSIDE:.*]] = arith.cmpi ult, %[[NUMBER]], %c1000
-// CHECK: scf.if %[[INSIDE]] {
-// CHECK: %[[ELEMENT:.*]] = memref.load %{{.*}}[%[[NUMBER]]]
-// CHECK: %[[RESULT:.*]] = math.exp %[[ELEMENT]]
+// CHECK: %[[WHOLE:.*]] = arith.cmpi ult, %[[NUMBER]], %c250
+// CHECK: scf.if %[[WHOLE]] {
+// CHECK: %[[START:.*]] = arith.muli %[[NUMBER]], %c4
+// CHECK: %[[VECTOR:.*]] = vector.load %{{.*}}[%[[START]]] {alignment = 16 : i64}
+// CHECK: %[[RESULTS:.*]] = math.exp %[[VECTOR]] : vector<4xf32>
+// CHECK: vector.store %[[RESULTS]], %{{.*}}[%[[START]]] {alignment = 16 : i64}
+// CHECK: %[[REST:.*]] = arith.cmpi ult, %[[NUMBER]], %c3
+// CHECK: scf.if %[[REST]] {
+// CHECK: %[[POSITION:.*]] = arith.addi %[[NUMBER]], %c1000
+// CHECK: %[[ELEMENT:.*]] = memref.load %{{.*}}[%[[POSITION]]]
+// CHECK: %[[RESULT:.*]] = math.exp %[[ELEMENT]] : f32
 // CHECK: memref.store %[[RESULT]]
+
+// Read along the first dimension, written along the second.
+// CHECK-LABEL: gpu.func @transposed(
+// CHECK-SAME: workgroup(%[[SQUARE:.*]] : memref<32x33xf32, #gpu.address_space<workgroup>>
+// CHECK: scf.for
+// CHECK: memref.store %{{.*}}, %[[SQUARE]]
+// CHECK: gpu.barrier
+// CHECK: scf.for
+// CHECK: memref.load %[[SQUARE]]
+
+// Two buffers of 16 steps of both operands. The vector of the next steps is
+// fetched between the barrier and the multiplications. 36 steps: the last four
+// are multiplied behind the loop.
+// CHECK-LABEL: gpu.func @tile(
+// CHECK-SAME: workgroup(%[[LEFT:.*]] : memref<2x16x68xf32, #gpu.address_space<workgroup>> {llvm.align = 16 : i64}, %[[RIGHT:.*]] : memref<2x16x68xf32, #gpu.address_space<workgroup>> {llvm.align = 16 : i64})
+// CHECK: scf.for
+// CHECK-COUNT-2: vector.load %{{.*}} {alignment = 16 : i64} : memref<{{[0-9]+}}xf32>
+// CHECK: scf.for
+// CHECK: vector.store %{{.*}}, %[[RIGHT]]
+// CHECK: memref.store %{{.*}}, %[[LEFT]]
+// CHECK: gpu.barrier
+// CHECK-COUNT-2: vector.load %{{.*}} {alignment = 16 : i64} : memref<{{[0-9]+}}xf32>
+// CHECK-COUNT-64: math.fma %{{.*}} : vector<4xf32>
+// CHECK: scf.yield
+// CHECK: gpu.barrier
+// CHECK-COUNT-16: math.fma %{{.*}} : vector<4xf32>
+// CHECK-NOT: math.fma
+// CHECK: vector.store %{{.*}} {alignment = 16 : i64} : memref<1760xf32>
+// CHECK: gpu.return
 
 // Both operands go through shared memory, between two barriers; one chain of
 // fused multiply-adds. 20 steps are a full square and a part of one.
 // CHECK-LABEL: gpu.func @matmul(
-// CHECK-SAME: workgroup(%[[LEFT:.*]] : memref<16x16xf32, #gpu.address_space<workgroup>>, %[[RIGHT:.*]] : memref<16x16xf32, #gpu.address_space<workgroup>>)
+// CHECK-SAME: workgroup(%[[LEFT:.*]] : memref<16x16xf32, #gpu.address_space<workgroup>> {{.*}}, %[[RIGHT:.*]] : memref<16x16xf32, #gpu.address_space<workgroup>>
 // CHECK: scf.for
 // CHECK: memref.store %{{.*}}, %[[LEFT]]
 // CHECK: memref.store %{{.*}}, %[[RIGHT]]
@@ -35,7 +71,7 @@
 
 // 16 threads make a row and combine their sums by halves.
 // CHECK-LABEL: gpu.func @sum(
-// CHECK-SAME: workgroup(%[[SUMS:.*]] : memref<256xf32, #gpu.address_space<workgroup>>)
+// CHECK-SAME: workgroup(%[[SUMS:.*]] : memref<256xf32, #gpu.address_space<workgroup>>
 // CHECK: scf.for
 // CHECK: memref.store %{{.*}}, %[[SUMS]]
 // CHECK-COUNT-4: gpu.barrier
@@ -66,10 +102,9 @@
 // CHECK-NOT: func.func private
 // CHECK-LABEL: func.func @step(
 // CHECK-DAG: %[[ONE:.*]] = arith.constant 1 : index
-// CHECK-DAG: %[[FOUR:.*]] = arith.constant 4 : index
 // CHECK-DAG: %[[TWO:.*]] = arith.constant 2 : index
 // CHECK-DAG: %[[MANY:.*]] = arith.constant 256 : index
-// CHECK: gpu.launch_func @kernels::@elementwise blocks in (%[[FOUR]], %[[ONE]], %[[ONE]]) threads in (%[[MANY]], %[[ONE]], %[[ONE]]) args(%{{.*}} : memref<1000xf32>, %{{.*}} : memref<1000xf32>)
+// CHECK: gpu.launch_func @kernels::@elementwise blocks in (%[[ONE]], %[[ONE]], %[[ONE]]) threads in (%[[MANY]], %[[ONE]], %[[ONE]]) args(%{{.*}} : memref<1003xf32>, %{{.*}} : memref<1003xf32>)
 // CHECK: gpu.launch_func @kernels::@matmul blocks in (%[[TWO]], %[[ONE]], %[[ONE]])
 // CHECK: gpu.launch_func @kernels::@sum blocks in (%[[ONE]], %[[ONE]], %[[ONE]])
 // CHECK: gpu.launch_func @kernels::@loop blocks in (%[[ONE]], %[[ONE]], %[[ONE]]) threads in (%[[MANY]], %[[ONE]], %[[ONE]])
@@ -78,10 +113,29 @@
 // CHECK: gpu.memcpy async [%[[TOKEN]]]
 // CHECK: return
 
-func.func private @elementwise(%in: memref<1000xf32>, %out: memref<1000xf32>) {
-  %0 = bufferization.to_tensor %in restrict : memref<1000xf32> to tensor<1000xf32>
-  %1 = math.exp %0 : tensor<1000xf32>
-  bufferization.materialize_in_destination %1 in restrict writable %out : (tensor<1000xf32>, memref<1000xf32>) -> ()
+func.func private @elementwise(%in: memref<1003xf32>, %out: memref<1003xf32>) {
+  %0 = bufferization.to_tensor %in restrict : memref<1003xf32> to tensor<1003xf32>
+  %1 = math.exp %0 : tensor<1003xf32>
+  bufferization.materialize_in_destination %1 in restrict writable %out : (tensor<1003xf32>, memref<1003xf32>) -> ()
+  return
+}
+
+func.func private @transposed(%in: memref<40x50xf32>, %out: memref<50x40xf32>) {
+  %0 = bufferization.to_tensor %in restrict : memref<40x50xf32> to tensor<40x50xf32>
+  %1 = tensor.empty() : tensor<50x40xf32>
+  %2 = linalg.transpose ins(%0 : tensor<40x50xf32>) outs(%1 : tensor<50x40xf32>) permutation = [1, 0]
+  bufferization.materialize_in_destination %2 in restrict writable %out : (tensor<50x40xf32>, memref<50x40xf32>) -> ()
+  return
+}
+
+func.func private @tile(%a: memref<40x36xf32>, %b: memref<36x44xf32>, %c: memref<40x44xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %0 = bufferization.to_tensor %a restrict : memref<40x36xf32> to tensor<40x36xf32>
+  %1 = bufferization.to_tensor %b restrict : memref<36x44xf32> to tensor<36x44xf32>
+  %2 = tensor.empty() : tensor<40x44xf32>
+  %3 = linalg.fill ins(%zero : f32) outs(%2 : tensor<40x44xf32>) -> tensor<40x44xf32>
+  %4 = linalg.matmul ins(%0, %1 : tensor<40x36xf32>, tensor<36x44xf32>) outs(%3 : tensor<40x44xf32>) -> tensor<40x44xf32>
+  bufferization.materialize_in_destination %4 in restrict writable %c : (tensor<40x44xf32>, memref<40x44xf32>) -> ()
   return
 }
 
@@ -144,8 +198,8 @@ func.func private @nothing(%in: memref<0xf32>, %out: memref<0xf32>) {
   return
 }
 
-func.func @step(%x: memref<1000xf32>, %y: memref<1000xf32>, %a: memref<10x20xf32>, %b: memref<20x17xf32>, %c: memref<10x17xf32>, %m: memref<10x100xf32>, %s: memref<10xf32>, %t: memref<10xf32>, %l: memref<4xf32>, %n: memref<0xf32>) {
-  call @elementwise(%x, %y) : (memref<1000xf32>, memref<1000xf32>) -> ()
+func.func @step(%x: memref<1003xf32>, %y: memref<1003xf32>, %a: memref<10x20xf32>, %b: memref<20x17xf32>, %c: memref<10x17xf32>, %m: memref<10x100xf32>, %s: memref<10xf32>, %t: memref<10xf32>, %l: memref<4xf32>, %n: memref<0xf32>) {
+  call @elementwise(%x, %y) : (memref<1003xf32>, memref<1003xf32>) -> ()
   call @matmul(%a, %b, %c) : (memref<10x20xf32>, memref<20x17xf32>, memref<10x17xf32>) -> ()
   call @sum(%m, %s) : (memref<10x100xf32>, memref<10xf32>) -> ()
   call @loop(%l) : (memref<4xf32>) -> ()

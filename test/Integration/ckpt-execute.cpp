@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/ExecutionEngine/ExecutionEngine.h"
 #include "mlir/Parser/Parser.h"
@@ -37,16 +38,26 @@ static llvm::cl::opt<unsigned>
 static llvm::cl::opt<bool>
     noReference("no-reference", llvm::cl::desc("do not run upstream's loops"));
 
-enum class Fault { None, NoBarriers, DivergentBarrier, OffByOne };
-static llvm::cl::opt<Fault> plant(
-    "plant", llvm::cl::init(Fault::None),
-    llvm::cl::desc("plant a fault into the device code"),
-    llvm::cl::values(clEnumValN(Fault::NoBarriers, "no-barriers",
-                                "erase barriers"),
-                     clEnumValN(Fault::DivergentBarrier, "divergent-barrier",
-                                "let one thread reach the first barrier only"),
-                     clEnumValN(Fault::OffByOne, "off-by-one",
-                                "let one thread more store its output")));
+enum class Fault {
+  None,
+  NoBarriers,
+  DivergentBarrier,
+  OffByOne,
+  NoWaits,
+  WeakWait
+};
+static llvm::cl::opt<Fault>
+    plant("plant", llvm::cl::init(Fault::None),
+          llvm::cl::desc("plant a fault into the device code"),
+          llvm::cl::values(
+              clEnumValN(Fault::NoBarriers, "no-barriers", "erase barriers"),
+              clEnumValN(Fault::DivergentBarrier, "divergent-barrier",
+                         "let one thread reach the first barrier only"),
+              clEnumValN(Fault::OffByOne, "off-by-one",
+                         "let one thread more store its output"),
+              clEnumValN(Fault::NoWaits, "no-waits", "erase waits for copies"),
+              clEnumValN(Fault::WeakWait, "weak-wait",
+                         "wait for one group of copies less")));
 
 namespace {
 /// Memory of one value, at a multiple of 64, with its type.
@@ -240,6 +251,12 @@ static void plantFault(ModuleOp module) {
   if (plant == Fault::NoBarriers)
     for (gpu::BarrierOp barrier : barriers)
       barrier.erase();
+  module.walk([](NVVM::CpAsyncWaitGroupOp wait) {
+    if (plant == Fault::WeakWait)
+      wait.setN(wait.getN() + 1);
+    if (plant == Fault::NoWaits)
+      wait.erase();
+  });
   if (plant == Fault::OffByOne)
     module.walk([](arith::CmpIOp bound) {
       if (bound.getPredicate() == arith::CmpIPredicate::ult)
@@ -264,12 +281,19 @@ struct Variant {
 };
 } // namespace
 
-static SmallVector<Variant> variantsOf(StringRef function) {
+static bool hasNarrowFloats(func::FuncOp function) {
+  return llvm::any_of(function.getArgumentTypes(), [](Type type) {
+    Type element = getElementTypeOrSelf(type);
+    return element.isBF16() || element.isF16();
+  });
+}
+
+static SmallVector<Variant> variantsOf(func::FuncOp function) {
   SmallVector<Variant> variants;
   auto add = [&](StringRef name, int64_t lanes, unsigned threads) {
     Variant variant;
     variant.name = name.str();
-    variant.options.function = function.str();
+    variant.options.function = function.getName().str();
     variant.options.lanes = lanes;
     variant.options.threads = threads;
     variants.push_back(variant);
@@ -285,6 +309,13 @@ static SmallVector<Variant> variantsOf(StringRef function) {
   add("the emulator", 1, 1);
   variants.back().options.device = RunDevice::Emulator;
   variants.back().options.editLaunches = plantFault;
+  if (!hasNarrowFloats(function))
+    return variants;
+  // The emulator's tensor cores add in the order of the CPU.
+  add("tensor cores on the emulator", 1, 1);
+  variants.back().options.device = RunDevice::Emulator;
+  variants.back().options.tensorCores = true;
+  variants.back().options.editLaunches = plantFault;
   return variants;
 }
 
@@ -294,7 +325,7 @@ static llvm::Expected<std::string> check(ModuleOp module,
   std::string name = function.getName().str();
   std::optional<Buffers> first;
   std::unique_ptr<CompiledStep> step;
-  for (const Variant &variant : variantsOf(name)) {
+  for (const Variant &variant : variantsOf(function)) {
     double start = processorSeconds();
     auto compiled = CompiledStep::compile(module, variant.options);
     if (!compiled)

@@ -65,24 +65,30 @@ def EmitGpuKernels : Pass<"ckpt-emit-gpu-kernels", "::mlir::ModuleOp"> {
     `own-constants`. Each becomes a `gpu.func` in one `gpu.module`, its calls
     become `gpu.launch_func`. What a thread computes comes from the emitters that
     `--ckpt-emit-kernels` uses, in the same order, so the bits are those of the
-    CPU.
+    CPU. With `tensor-cores`, contractions of bf16 or f16 are the exception: the
+    device adds 16 products at a time in an order of its own.
 
     | kernel | threads |
     |---|---|
-    | elementwise | one per output element, 256 in a block |
-    | contraction | one per output element, in squares of 16 x 16 |
-    | reduction with 16 running results | one per running result |
-    | other reductions | one per output element |
+    | elementwise | one per 128-bit access to the outputs, 256 in a block |
+    | contraction | 256 in a block that makes a square of results: 128 x 128, 64 x 64, or 16 x 16 |
+    | reduction with 16 running results | one per running result of each chunk |
+    | other reductions | one per output element, and per chunk of it |
     | loops, and ops that nobody described | one block, which shares what is all-parallel inside |
 
     What the step still copies (returned arguments and constants) becomes
     `gpu.memcpy`.
   }];
+  let options = [
+    Option<"tensorCores", "tensor-cores", "bool", /*default=*/"false",
+           "multiply bf16 and f16 on tensor cores">];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
     "::mlir::func::FuncDialect", "::mlir::gpu::GPUDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
-    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+    "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::nvgpu::NVGPUDialect", "::mlir::NVVM::NVVMDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
 def MathToIntrinsics : Pass<"ckpt-math-to-intrinsics"> {

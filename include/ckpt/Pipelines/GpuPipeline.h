@@ -23,6 +23,11 @@ struct GpuPipelineOptions
                      "ptxas of the CUDA toolkit), fatbin, or llvm (bitcode, "
                      "which the emulator runs)"),
       llvm::cl::init("isa")};
+  Option<bool> tensorCores{
+      *this, "tensor-cores",
+      llvm::cl::desc("multiply bf16 and f16 on tensor cores: other bits than "
+                     "those of the CPU"),
+      llvm::cl::init(false)};
   Option<std::string> toolkit{
       *this, "toolkit",
       llvm::cl::desc("folder of the CUDA toolkit; by default that of "

@@ -39,6 +39,8 @@ struct CompileOptions {
   /// Lets `CompiledStep::time` time each kernel.
   bool timeKernels = false;
   RunDevice device = RunDevice::Cpu;
+  /// Whether bf16 and f16 are multiplied on the tensor cores of a GPU.
+  bool tensorCores = false;
   /// Called with the launches and the device code before these are lowered
   /// further: so tests plant faults that the emulator has to catch.
   std::function<void(ModuleOp)> editLaunches;
