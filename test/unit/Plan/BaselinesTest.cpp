@@ -25,11 +25,15 @@ void expectLegal(const Problem &problem, std::string_view name,
 }
 
 /// Demands may contradict each other (the first backward op reads what is to
-/// be recomputed), and DTR may run out of memory; nothing else may go wrong.
+/// be recomputed), or make a walk run in circles, and DTR may run out of
+/// memory; nothing else may go wrong.
 bool isHonest(const std::string &refused) {
-  return refused.find("no plan meets its demands") != std::string::npos ||
-         refused.find("out of memory") != std::string::npos ||
-         refused.find("cbc finds no answer") != std::string::npos;
+  for (const char *reason :
+       {"is to be recomputed, but", "is to be saved, but",
+        "the search gave up after", "out of memory", "cbc finds no answer"})
+    if (refused.find(reason) != std::string::npos)
+      return true;
+  return false;
 }
 
 /// Checkmate is an exception where its solver is missing.
