@@ -10,6 +10,7 @@
 #include "KeepBetween.h"
 #include "ProblemBuilder.h"
 #include "RandomProblem.h"
+#include "SolverEffort.h"
 
 #include "ckpt/Plan/Solvers.h"
 
@@ -68,8 +69,29 @@ TEST(SmallestPlan, NoBoundIsAboveTheLeast) {
     exact += bound == least;
   }
   std::cout << compared << " problems, " << exact << " with an exact bound\n";
-  EXPECT_GT(exact, compared / 3);
+  // Each rule of the bound is exact for some of them.
+  EXPECT_GE(exact, 1073);
 }
+
+/// The smallest plan of a search whose budget no plan fits, and the least
+/// bytes.
+void expectLeast(uint64_t seed) {
+  RandomOptions options;
+  options.ops = 8;
+  options.keeps = false;
+  options.runOnce = seed % 3 == 0;
+  Problem problem = randomProblem(seed, options);
+  int64_t least = leastLiveBytes(problem);
+  BudgetResult result = solveBudget(problem, least - 1, oneRound());
+  EXPECT_FALSE(result.best);
+  EXPECT_EQ(result.smallest.plan.arenaBytes, least);
+}
+
+/// Walks miss the least, results that are made one by one do not.
+TEST(SmallestPlan, IsThatOfResultsMadeOneByOne) { expectLeast(13); }
+
+/// Where ops run once, only walks far below any budget find it.
+TEST(SmallestPlan, IsThatOfWalksWhereOpsRunOnce) { expectLeast(60); }
 
 /// Nothing keeps it from the least but that its search is limited, and that a
 /// kernel makes one value.
@@ -93,7 +115,7 @@ TEST(SmallestPlan, OftenFindsTheLeast) {
     EXPECT_EQ(verdict.livePeakBytes, least) << "seed " << seed;
   }
   std::cout << compared << " problems, " << found << " at their least\n";
-  EXPECT_GT(found, compared * 3 / 4);
+  EXPECT_GE(found * 600, compared * 596);
 }
 
 TEST(SmallestPlan, KeepsWhatFits) {
@@ -121,7 +143,7 @@ TEST(SmallestPlan, KeepsWhatFits) {
   }
   std::cout << before << " kernels, " << after << " of them needed\n";
   EXPECT_GT(compared, 1950);
-  EXPECT_LT(after * 5, before * 4);
+  EXPECT_LT(after * 20, before * 11);
 }
 
 /// Results are made one after the other: what both need is made twice where
