@@ -82,7 +82,8 @@ void expectLeast(uint64_t seed) {
   options.runOnce = seed % 3 == 0;
   Problem problem = randomProblem(seed, options);
   int64_t least = leastLiveBytes(problem);
-  BudgetResult result = solveBudget(problem, least - 1, oneRound());
+  int64_t budget = solveUnlimited(problem, {}).plan.arenaBytes * 6 / 10;
+  BudgetResult result = solveBudget(problem, budget, oneRound());
   EXPECT_FALSE(result.best);
   EXPECT_EQ(result.smallest.plan.arenaBytes, least);
 }
