@@ -313,15 +313,6 @@ BudgetResult BudgetSearch::run() {
     trySmallest();
     spareSmallest();
   }
-  // Walks here stop early; what the unlimited solver packs may still fit.
-  if (!result.best && unlimitedBytes <= budget) {
-    Solution unlimited = solveUnlimited(problem, options);
-    if (unlimited.verdict.error.empty() &&
-        unlimited.plan.arenaBytes <= budget) {
-      keepIfSmallest(unlimited);
-      result.best = std::move(unlimited);
-    }
-  }
   tighten();
   return std::move(result);
 }
