@@ -53,14 +53,12 @@ void expectOptimal(std::initializer_list<Case> cases,
   }
 }
 
-TEST(BudgetParts, FittingChangesPlansThatNeedALittleTooMuch) {
+TEST(BudgetParts, ThePlanWithoutALimitIsBroughtDownToTheBudget) {
   expectOptimal({{2170, 10, 90}});
 }
 
-TEST(BudgetParts, FittingFindsPlansWhereWalksFindNone) {
-  Problem problem = problemOf({1360, 10, 90});
-  EXPECT_TRUE(
-      solveBudget(problem, budgetOf({1360, 10, 90}, problem), oneRound()).best);
+TEST(BudgetParts, PlansThatWereBroughtDownAreImproved) {
+  expectOptimal({{43, 8, 75}});
 }
 
 TEST(BudgetParts, SettingsNearTheBestOneAreTriedWhileThereIsTime) {
@@ -68,7 +66,7 @@ TEST(BudgetParts, SettingsNearTheBestOneAreTriedWhileThereIsTime) {
 }
 
 TEST(BudgetParts, SparingRepeatsFindsWhatCanDoWithout) {
-  expectOptimal({{61, 8, 75}, {93, 8, 90}, {162, 8, 90}});
+  expectOptimal({{94, 8, 75}});
 }
 
 TEST(BudgetParts, SettingsAskMoreThanOneCap) {
@@ -76,7 +74,7 @@ TEST(BudgetParts, SettingsAskMoreThanOneCap) {
 }
 
 TEST(BudgetParts, MovingWholeKernelsFindsOtherOrders) {
-  expectOptimal({{33, 8, 90}, {143, 8, 90}});
+  expectOptimal({{227, 8, 90}, {227, 8, 75}});
 }
 
 TEST(BudgetParts, DroppingTensorsAsTheyAreLeastMissedCompetes) {
@@ -85,6 +83,10 @@ TEST(BudgetParts, DroppingTensorsAsTheyAreLeastMissedCompetes) {
 
 TEST(BudgetParts, RepeatsForWhichThereIsRoomAreDropped) {
   expectOptimal({{153, 8, 75}, {153, 8, 60}, {291, 8, 75}});
+}
+
+TEST(BudgetParts, TheSmallestPlanKeepsWhatThereIsRoomFor) {
+  expectOptimal({{62, 8, 75}});
 }
 
 TEST(BudgetParts, PlansAreRefitted) {
