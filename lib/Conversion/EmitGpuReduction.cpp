@@ -32,6 +32,9 @@ public:
 private:
   FailureOr<LaunchSize> emitChains();
   FailureOr<LaunchSize> emitParts();
+  Value sharePart(Value mine, Value partial, int64_t threads);
+  LogicalResult emitOutput(const ElementEmitter &emitter,
+                           ArrayRef<LinearIndex> at, Value values);
   void combineHalves(Value values, Value partial);
   Value combineParts(Value values);
   LogicalResult emitEpilogue(ElementEmitter &emitter, ArrayRef<LinearIndex> at,
@@ -126,40 +129,52 @@ FailureOr<LaunchSize> GpuReductionEmitter::emitParts() {
   SmallVector<LinearIndex> place =
       delinearize(index.atom(thread.thread(), size.threads),
                   {reduction.chunks, outputsPerBlock, partials}, index);
-  Value partial = index.materialize(place[2]);
-  Value chunk = index.materialize(place[0]);
   LinearIndex output =
       index.atom(thread.block(), size.blocks) * outputsPerBlock + place[1];
+  Value chunk = index.materialize(place[0]);
   Value number = index.materialize(output);
+  Value partial = index.materialize(place[2]);
   // Threads past the end repeat the last output: all of them meet at barriers.
   SmallVector<LinearIndex> at =
       delinearize(index.clamp(output, {0, outputs}).index, shape, index);
-  SmallVector<LinearIndex> loops = parallelLoops(op, at);
-  Value mine = reducer.emitPart(emitter, loops, place[0], partial);
+  Value mine =
+      reducer.emitPart(emitter, parallelLoops(op, at), place[0], partial);
   if (!mine)
     return failure();
-  Value values = thread.shared({size.threads}, mine.getType());
-  memref::StoreOp::create(builder, mine, values, thread.thread());
-  if (reduction.partialDim)
-    combineHalves(values, partial);
-  if (reduction.chunks > 1)
-    thread.barrier();
-  auto finish = [&]() -> LogicalResult {
-    ElementEmitter inside = emitter.nested(/*lanes=*/1);
-    Value all = reducer.combineWithInit(inside, loops, combineParts(values));
-    return all ? emitEpilogue(inside, at, all) : failure();
-  };
+  Value values = sharePart(mine, partial, size.threads);
   LogicalResult result =
       thread.ifBelow(partial, 1, partials, [&]() -> LogicalResult {
         return thread.ifBelow(
             chunk, 1, reduction.chunks, [&]() -> LogicalResult {
-              return thread.ifBelow(number, outputs,
-                                    size.blocks * outputsPerBlock, finish);
+              return thread.ifBelow(
+                  number, outputs, size.blocks * outputsPerBlock,
+                  [&] { return emitOutput(emitter, at, values); });
             });
       });
   if (failed(result))
     return failure();
   return size;
+}
+
+/// Shows all threads what each has made, the first of 16 what they all have.
+Value GpuReductionEmitter::sharePart(Value mine, Value partial,
+                                     int64_t threads) {
+  Value values = thread.shared({threads}, mine.getType());
+  memref::StoreOp::create(builder, mine, values, thread.thread());
+  if (reduction.partialDim)
+    combineHalves(values, partial);
+  if (reduction.chunks > 1)
+    thread.barrier();
+  return values;
+}
+
+LogicalResult GpuReductionEmitter::emitOutput(const ElementEmitter &emitter,
+                                              ArrayRef<LinearIndex> at,
+                                              Value values) {
+  ElementEmitter inside = emitter.nested(/*lanes=*/1);
+  Value all = reducer.combineWithInit(inside, parallelLoops(op, at),
+                                      combineParts(values));
+  return all ? emitEpilogue(inside, at, all) : failure();
 }
 
 FailureOr<LaunchSize> GpuReductionEmitter::emit() {

@@ -99,6 +99,10 @@ private:
   void copyPart(const Operand &operand, Value number, Value into);
   void copyVector(const Operand &operand, Value number, Value into,
                   int64_t first);
+  void copyLater(const Operand &operand, Value flat, Value start,
+                 Value isInside, ValueRange target);
+  void copyNow(const Operand &operand, Value vector, Value isInside,
+               ValueRange target);
   void copyAll(Value number, Value into);
   SmallVector<Value> loadSquare(const Operand &operand, int64_t step,
                                 int64_t outer, Value part);
@@ -230,10 +234,11 @@ void TensorCoreEmitter::copyVector(const Operand &operand, Value number,
   bool isRight = operand.isRight;
   auto [line, chunk] =
       divideIndex(inBlock + first, operand.columns / width, at);
-  LinearIndex step = operand.alongSteps ? chunk * width + at.lane() : line;
-  LinearIndex outer = operand.alongSteps ? line : chunk * width + at.lane();
-  step = step + at.atom(number, llvm::divideCeil(steps, partSteps)) * partSteps;
-  outer = outer + operand.firstOuter;
+  LinearIndex along = chunk * width + at.lane();
+  LinearIndex step =
+      at.atom(number, llvm::divideCeil(steps, partSteps)) * partSteps +
+      (operand.alongSteps ? along : line);
+  LinearIndex outer = operand.firstOuter + (operand.alongSteps ? line : along);
   const LoopGroup &group = isRight ? shape.columns : shape.rows;
   const StridedOperand &memory = isRight ? shape.right : shape.left;
   ClampedIndex stepAt = at.clamp(step, {0, steps});
@@ -246,22 +251,35 @@ void TensorCoreEmitter::copyVector(const Operand &operand, Value number,
   SmallVector<Value> target = {into, at.materialize(line),
                                swizzled(line, chunk, operand, at)};
   Value start = inside.alignedStart(flat, position);
-  if (start && !(stepAt.inside && isa<VectorType>(stepAt.inside.getType()))) {
-    Value count;
-    if (stepAt.inside)
-      count = arith::SelectOp::create(
-          builder, stepAt.inside, thread.constant(width), thread.constant(0));
-    nvgpu::DeviceAsyncCopyOp::create(
-        builder, nvgpu::DeviceAsyncTokenType::get(builder.getContext()),
-        operand.shared, target, flat, start, builder.getIndexAttr(width), count,
-        builder.getUnitAttr());
-    return;
-  }
-  Value vector = inside.broadcast(inside.load(flat, position));
-  if (stepAt.inside) {
+  bool isPartial = stepAt.inside && isa<VectorType>(stepAt.inside.getType());
+  if (start && !isPartial)
+    copyLater(operand, flat, start, stepAt.inside, target);
+  else
+    copyNow(operand, inside.broadcast(inside.load(flat, position)),
+            stepAt.inside, target);
+}
+
+/// Begins a copy of the vector at \p start; zeros unless \p isInside.
+void TensorCoreEmitter::copyLater(const Operand &operand, Value flat,
+                                  Value start, Value isInside,
+                                  ValueRange target) {
+  Value count;
+  if (isInside)
+    count = arith::SelectOp::create(builder, isInside, thread.constant(width),
+                                    thread.constant(0));
+  nvgpu::DeviceAsyncCopyOp::create(
+      builder, nvgpu::DeviceAsyncTokenType::get(builder.getContext()),
+      operand.shared, target, flat, start, builder.getIndexAttr(width), count,
+      builder.getUnitAttr());
+}
+
+/// The same for a vector that was loaded element by element.
+void TensorCoreEmitter::copyNow(const Operand &operand, Value vector,
+                                Value isInside, ValueRange target) {
+  if (isInside) {
     Value zero = arith::ConstantOp::create(
         builder, builder.getZeroAttr(vector.getType()));
-    vector = arith::SelectOp::create(builder, stepAt.inside, vector, zero);
+    vector = arith::SelectOp::create(builder, isInside, vector, zero);
   }
   vector::StoreOp::create(builder, vector, operand.shared, target,
                           /*nontemporal=*/false, llvm::Align(accessBytes));
