@@ -11,6 +11,7 @@
 
 #include "GpuSums.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -303,6 +304,11 @@ GpuSums::Place GpuTileEmitter::place() const {
 FailureOr<LaunchSize> GpuTileEmitter::emit() {
   LaunchSize size{blocksOf(shape, tile)};
   enterBlock();
+  // Left alone, `ptxas` spills some of these on sm_100 to fit five blocks into
+  // a multiprocessor. The larger tile may take what it needs.
+  if (tile.side == smallTile.side)
+    builder.getInsertionBlock()->getParentOp()->setAttr(
+        NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(2));
   FailureOr<SmallVector<Value>> inits = sums.emitInits(emitter, batch, place());
   if (failed(inits) ||
       failed(sums.emitResults(emitter, batch, place(), emitSteps(*inits))))
