@@ -62,7 +62,7 @@ TEST(BudgetParts, PlansThatWereBroughtDownAreImproved) {
 }
 
 TEST(BudgetParts, SettingsNearTheBestOneAreTriedWhileThereIsTime) {
-  expectOptimal({{199, 8, 90}}, allRounds());
+  expectOptimal({{87, 9, 75}}, allRounds());
 }
 
 TEST(BudgetParts, SparingRepeatsFindsWhatCanDoWithout) {
