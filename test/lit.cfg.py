@@ -1,4 +1,5 @@
 # How lit finds and runs the tests.
+import ctypes
 import os
 import shutil
 
@@ -21,6 +22,27 @@ config.substitutions.append(("%cmake_launcher", config.cmake_launcher))
 config.substitutions.append(("%cmake", config.cmake))
 config.substitutions.append(("%ckpt_build", config.ckpt_build_dir))
 config.substitutions.append(("%ckpt_source", config.ckpt_source_dir))
+
+# A CUDA driver without a device.
+config.substitutions.append(
+    ("%fake_cuda", os.path.join(config.ckpt_build_dir, "test", "FakeCuda"))
+)
+
+
+def count_gpus():
+    """Asks the driver of this machine, if there is one."""
+    count = ctypes.c_int(0)
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+        driver.cuInit(0)
+        driver.cuDeviceGetCount(ctypes.byref(count))
+    except (OSError, AttributeError):
+        config.available_features.add("no-cuda-driver")
+    return count.value
+
+
+if count_gpus():
+    config.available_features.add("gpu")
 
 # The solver of the oracle in Inputs/check_milp.py (Debian: coinor-cbc).
 if shutil.which("cbc"):

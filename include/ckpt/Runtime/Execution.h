@@ -24,7 +24,9 @@ namespace ckpt {
 enum class RunDevice {
   Cpu,
   /// The code of a GPU on the CPU (Emulator.h), in one thread and not fast.
-  Emulator
+  Emulator,
+  /// The GPU that is open (Cuda/Device.h); all memory of a step is its.
+  Cuda
 };
 
 struct CompileOptions {
@@ -39,6 +41,8 @@ struct CompileOptions {
   /// Lets `CompiledStep::time` time each kernel.
   bool timeKernels = false;
   RunDevice device = RunDevice::Cpu;
+  /// Of `--ckpt-lower-to-nvvm-pipeline`; the emulator has a format of its own.
+  std::string gpuOptions;
   /// Called with the launches and the device code before these are lowered
   /// further: so tests plant faults that the emulator has to catch.
   std::function<void(ModuleOp)> editLaunches;
