@@ -3,6 +3,7 @@
 #include "ckpt/Cuda/Device.h"
 #include "Failure.h"
 #include "OpenDevice.h"
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
@@ -105,16 +106,29 @@ static Result allocateBytes(int64_t bytes, void *&memory) {
   return result;
 }
 
-static double inMiB(int64_t bytes) { return bytes / 1048576.0; }
+namespace {
+/// Bytes as people read them: "1.5 GiB".
+struct Amount {
+  explicit Amount(int64_t bytes) {
+    const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    double amount = bytes;
+    size_t unit = 0;
+    for (; amount >= 1024 && unit < 4; ++unit)
+      amount /= 1024;
+    std::snprintf(text, sizeof(text), "%.*f %s", unit ? 1 : 0, amount,
+                  units[unit]);
+  }
+  char text[32];
+};
+} // namespace
 
 static bool failMemory(int64_t arenaBytes, int64_t buffersBytes,
                        const MemoryInfo &before) {
-  return fail("the plan needs %.1f MiB of the device (%.1f MiB for the arena, "
-              "%.1f MiB for arguments and results), but %.1f of %.1f MiB are "
-              "free",
-              inMiB(arenaBytes + buffersBytes), inMiB(arenaBytes),
-              inMiB(buffersBytes), inMiB(before.freeBytes),
-              inMiB(before.totalBytes));
+  return fail("the plan needs %s of the device (%s for the arena, %s for "
+              "arguments and results), but %s of %s are free",
+              Amount(arenaBytes + buffersBytes).text, Amount(arenaBytes).text,
+              Amount(buffersBytes).text, Amount(before.freeBytes).text,
+              Amount(before.totalBytes).text);
 }
 
 bool StepMemory::allocate(int64_t arenaBytes, const int64_t *bufferBytes,

@@ -59,7 +59,7 @@ bool StepGraph::replay(int64_t &nanoseconds) {
 }
 
 bool StepGraph::time(int64_t repeat, int64_t &medianNs) {
-  constexpr int64_t warmUp = 10;
+  int64_t warmUp = repeat / 5;
   auto *times = static_cast<int64_t *>(std::calloc(repeat, sizeof(int64_t)));
   if (!times)
     return fail("cannot allocate memory of the host");
