@@ -46,6 +46,7 @@ private:
   bool mayOverwrite(int input, size_t output,
                     const std::vector<std::map<int, int>> &places) const;
   void findInPlace();
+  int64_t gathered(const StepOp &reader, const StepValue &source) const;
   int64_t bytesMoved() const;
   void countWork();
 
@@ -287,6 +288,18 @@ void Judge::findInPlace() {
   }
 }
 
+/// One element for each that the op makes.
+int64_t Judge::gathered(const StepOp &reader, const StepValue &source) const {
+  int64_t elements = 0;
+  for (int result : reader.results)
+    elements = std::max(elements, value(result).elements);
+  if (source.elements <= elements)
+    return source.bytes;
+  int64_t each = source.bytes / source.elements;
+  each += source.bytes % source.elements != 0;
+  return std::min(source.bytes, each * elements);
+}
+
 /// What is read of a value counts as often as it is read, at most whole; of a
 /// view as much as is read of that.
 int64_t Judge::bytesMoved() const {
@@ -297,7 +310,10 @@ int64_t Judge::bytesMoved() const {
   for (int id : backwards())
     for (const StepRead &read : op(id).reads) {
       int64_t whole = value(read.value).bytes;
-      int64_t shown = op(id).isView() ? touched[op(id).results[0]] : whole;
+      int64_t shown = op(id).isView() ? touched[op(id).results[0]]
+                      : op(id).kind == "fusible" && read.access == "gather"
+                          ? gathered(op(id), value(read.value))
+                          : whole;
       touched[read.value] = std::min(whole, touched[read.value] + shown);
     }
   for (int input : facts.memoryReads)

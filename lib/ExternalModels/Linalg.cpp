@@ -145,15 +145,21 @@ static OpKind kindOf(LinalgOp op) {
 }
 
 /// Tensors of which the body takes elements at indices of its own stand in
-/// memory; scalars do not have to.
+/// memory, and are read as often as they are named; scalars do not have to.
 static void appendCaptures(LinalgOp op, SmallVectorImpl<RematRead> &reads) {
-  llvm::SetVector<Value> captured;
-  mlir::getUsedValuesDefinedAbove(op->getRegions(), captured);
-  for (Value value : captured) {
-    bool isTensor = isa<mlir::TensorType>(value.getType());
-    reads.push_back(
-        {value, Access::Any, isTensor ? Need::Memory : Need::Inline});
-  }
+  llvm::SetVector<Value> scalars;
+  mlir::visitUsedValuesDefinedAbove(op->getRegions(), [&](OpOperand *operand) {
+    if (!isa<mlir::TensorType>(operand->get().getType()))
+      scalars.insert(operand->get());
+    else
+      reads.push_back({operand->get(),
+                       isa<mlir::tensor::ExtractOp>(operand->getOwner())
+                           ? Access::Gather
+                           : Access::Any,
+                       Need::Memory});
+  });
+  for (Value scalar : scalars)
+    reads.push_back({scalar, Access::Any, Need::Inline});
 }
 
 static void appendReads(LinalgOp op, OpKind kind,

@@ -9,6 +9,7 @@
 #include "ckpt/Plan/Validate.h"
 
 #include <algorithm>
+#include <map>
 
 using namespace ckpt::plan;
 
@@ -120,13 +121,14 @@ void Walk::execute(OpId id) {
   figures.flops += op.flops;
   if (sharesStorage(op))
     return;
-  std::vector<ValueId> read;
-  for (const Read &each : op.reads)
-    read.push_back(each.value);
-  std::sort(read.begin(), read.end());
-  read.erase(std::unique(read.begin(), read.end()), read.end());
-  for (ValueId value : read)
-    figures.bytesMoved += problem.values[value].bytes;
+  std::map<ValueId, int64_t> touched;
+  for (const Read &read : op.reads) {
+    int64_t &bytes = touched[read.value];
+    bytes = std::min(problem.values[read.value].bytes,
+                     bytes + bytesRead(problem, op, read));
+  }
+  for (auto [value, bytes] : touched)
+    figures.bytesMoved += bytes;
 
   for (size_t k = 0; k < op.results.size(); ++k) {
     const Value &value = problem.values[op.results[k]];
@@ -137,7 +139,7 @@ void Walk::execute(OpId id) {
   figures.peakBytes = std::max(figures.peakBytes, liveBytes);
   // What dies here: storages read or made, each once.
   std::vector<ValueId> dead(op.results.begin(), op.results.end());
-  for (ValueId value : read)
+  for (auto [value, bytes] : touched)
     dead.push_back(storageOf[value]);
   std::sort(dead.begin(), dead.end());
   dead.erase(std::unique(dead.begin(), dead.end()), dead.end());

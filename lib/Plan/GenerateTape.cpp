@@ -349,9 +349,10 @@ ValueId Tape::upsample(ValueId x, const Dims &shape) {
 }
 
 ValueId Tape::gather(ValueId table, ValueId indices, const Dims &shape) {
-  ValueId y = emit(OpKind::Fusible, "gather",
-                   {{indices, Access::Any}, {table, Access::Any, Need::Memory}},
-                   shape, countElements(shape));
+  ValueId y =
+      emit(OpKind::Fusible, "gather",
+           {{indices, Access::Any}, {table, Access::Gather, Need::Memory}},
+           shape, countElements(shape));
   onGradient(y, [=](ValueId dy) {
     Dims tableDims = dims(table);
     ValueId zeros = fill(tableDims);

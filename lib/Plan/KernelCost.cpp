@@ -127,10 +127,11 @@ void KernelAnalysis::countBytes() {
   for (int32_t i = size - 1; i >= 0; --i)
     for (size_t r = 0; r < op(i).reads.size(); ++r) {
       int32_t source = localRead(i, r);
-      int64_t bytes = valueOf(source).bytes;
-      int64_t shown =
-          op(i).kind == OpKind::View ? touched[firstResult[i]] : bytes;
-      touched[source] = std::min(bytes, touched[source] + shown);
+      int64_t shown = op(i).kind == OpKind::View
+                          ? touched[firstResult[i]]
+                          : bytesRead(problem, op(i), op(i).reads[r]);
+      touched[source] =
+          std::min(valueOf(source).bytes, touched[source] + shown);
     }
   for (size_t i = locals.size() - info.memoryReads.size(); i < locals.size();
        ++i)

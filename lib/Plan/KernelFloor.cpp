@@ -110,12 +110,13 @@ int64_t KernelFloor::buildAndRun(OpId anchor, size_t roots) {
     cut.addArc(source, firstOp + static_cast<int32_t>(i), MinCut::infinite);
   for (size_t i = 0; i < expanded.size() && i < mostOps; ++i) {
     const Op &op = problem.ops[expanded[i]];
-    int64_t shown = op.kind == OpKind::View
-                        ? problem.values[op.results.front()].bytes
-                        : MinCut::infinite;
     for (const Read &read : op.reads) {
       if (isOperand(op, read) || counted[read.value])
         continue;
+      int64_t shown =
+          op.kind == OpKind::View ? problem.values[op.results.front()].bytes
+          : read.access == Access::Gather ? bytesRead(problem, op, read)
+                                          : MinCut::infinite;
       int32_t arc = cut.addArc(firstOp + static_cast<int32_t>(i),
                                2 + 2 * number[read.value], shown);
       if (op.kind == OpKind::View)

@@ -7,6 +7,7 @@
 
 #include "ckpt/Plan/Problem.h"
 
+#include <algorithm>
 #include <map>
 
 using namespace ckpt::plan;
@@ -176,6 +177,20 @@ std::string checkOps(const Problem &problem) {
 }
 
 } // namespace
+
+int64_t ckpt::plan::bytesRead(const Problem &problem, const Op &op,
+                              const Read &read) {
+  const Value &source = problem.values[read.value];
+  if (op.kind != OpKind::Fusible || read.access != Access::Gather)
+    return source.bytes;
+  int64_t elements = 0;
+  for (ValueId result : op.results)
+    elements = std::max(elements, problem.values[result].elements);
+  if (elements >= source.elements)
+    return source.bytes;
+  int64_t elementBytes = (source.bytes + source.elements - 1) / source.elements;
+  return std::min(source.bytes, elements * elementBytes);
+}
 
 bool ckpt::plan::isInlined(const Problem &problem, ValueId value) {
   const Value &v = problem.values[value];

@@ -19,8 +19,8 @@ namespace {
 /// Spellings, in the order of the enumerators.
 constexpr std::array<std::string_view, 5> kindNames = {
     "fusible", "view", "contraction", "reduction", "opaque"};
-constexpr std::array<std::string_view, 5> accessNames = {
-    "pointwise", "reshape", "permute", "aligned", "any"};
+constexpr std::array<std::string_view, 6> accessNames = {
+    "pointwise", "reshape", "permute", "aligned", "gather", "any"};
 constexpr std::array<std::string_view, 3> needNames = {"inline", "memory",
                                                        "contiguous"};
 constexpr std::array<std::string_view, 4> keepNames = {"free", "save",

@@ -199,9 +199,10 @@ func.func @unit_dimension(%a: tensor<1x4xf32>) -> tensor<1x4xf32> {
 
 // -----
 
-// A gather: the table stands in memory, the indices do not have to. Scalars
-// that the body captures are read unless they are constants.
-// CHECK: op 1 fusible reads=1:any,0:any:memory,3:any results=4
+// A gather: the table stands in memory, and one element of it is read for each
+// extraction; the indices do not have to. Scalars that the body captures are
+// read unless they are constants.
+// CHECK: op 1 fusible reads=1:any,0:gather:memory,0:gather:memory,3:any results=4
 #index = affine_map<(i, j) -> (i)>
 #same = affine_map<(i, j) -> (i, j)>
 func.func @gather(%table: tensor<100x8xf32>, %ids: tensor<4xi32>, %scale: f32) -> tensor<4x8xf32> {
@@ -215,8 +216,10 @@ func.func @gather(%table: tensor<100x8xf32>, %ids: tensor<4xi32>, %scale: f32) -
     %2 = arith.minsi %1, %limit : index
     %3 = linalg.index 1 : index
     %4 = tensor.extract %table[%2, %3] : tensor<100x8xf32>
-    %5 = arith.mulf %4, %half : f32
-    linalg.yield %5 : f32
+    %5 = tensor.extract %table[%limit, %3] : tensor<100x8xf32>
+    %6 = arith.addf %4, %5 : f32
+    %7 = arith.mulf %6, %half : f32
+    linalg.yield %7 : f32
   } -> tensor<4x8xf32>
   return %0 : tensor<4x8xf32>
 }

@@ -55,7 +55,10 @@ enum class Access : uint8_t {
   /// Result element with coordinates i reads coordinates i or nothing, and the
   /// shapes differ: a slice from the origin, padding at the high ends.
   Aligned,
-  /// Anything else: broadcasts, windows, gathers, reduced operands.
+  /// Result element i reads one element, wherever the op finds that it is: an
+  /// embedding looked up. Counts no more bytes than the results have elements.
+  Gather,
+  /// Anything else: broadcasts, windows, reduced operands.
   Any,
 };
 
@@ -163,6 +166,10 @@ struct Problem {
 inline bool isAnchor(const Op &op) {
   return op.kind != OpKind::Fusible && op.kind != OpKind::View;
 }
+
+/// Bytes of the operand that \p read takes in one execution of \p op, at most:
+/// all, but for `Access::Gather`.
+int64_t bytesRead(const Problem &problem, const Op &op, const Read &read);
 
 /// Whether `Keep::Inline` holds for \p value: its op may be part of any kernel
 /// and no other result of it is to be saved.

@@ -43,6 +43,13 @@ TEST(AsWritten, AddsUpTheWorkOfAllOps) {
   EXPECT_EQ(asWritten(b.problem).flops, 107);
 }
 
+TEST(AsWritten, CountsWhatAGatherTakes) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix);
+  b.result(b.fusible({gather(x), point(b.argument(row))}, row));
+  EXPECT_EQ(asWritten(b.problem).bytesMoved, 3 * 128);
+}
+
 TEST(AsWritten, OverwritesAnInputThatDies) {
   ProblemBuilder b;
   ValueId x = b.argument(matrix);

@@ -279,6 +279,22 @@ TEST_F(KernelTest, CountsDistinctBytes) {
   EXPECT_EQ(info({slice, both}, {both}).bytesMoved, 4096 + 4096);
 }
 
+TEST_F(KernelTest, CountsWhatAGatherTakes) {
+  ValueId rows = fusible({gather(x)}, row);
+  EXPECT_EQ(info({rows}, {rows}).bytesMoved, 128 + 128);
+  ValueId twice = fusible({gather(x), gather(x)}, row);
+  EXPECT_EQ(info({twice}, {twice}).bytesMoved, 256 + 128);
+  // No more than there is, and what is read of a view.
+  ValueId all = fusible({gather(x), gather(x)}, flat);
+  EXPECT_EQ(info({all}, {all}).bytesMoved, 4096 + 4096);
+  ValueId slice = view(x, Access::Aligned, part);
+  ValueId few = fusible({gather(slice)}, row);
+  EXPECT_EQ(info({slice, few}, {few}).bytesMoved, 128 + 128);
+  // An anchor may take each element often.
+  ValueId sum = reduction({{x, Access::Gather}}, row);
+  EXPECT_EQ(info({sum}, {sum}).bytesMoved, 4096 + 128);
+}
+
 TEST_F(KernelTest, CountsEvaluations) {
   ValueId small = fusible({}, row);
   ValueId wide = fusible({any(small)}, matrix);

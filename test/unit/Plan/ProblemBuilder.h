@@ -20,6 +20,9 @@ inline int64_t elementsOf(int32_t shape) {
 inline Read point(ValueId value) { return {value, Access::Pointwise}; }
 inline Read aligned(ValueId value) { return {value, Access::Aligned}; }
 inline Read any(ValueId value) { return {value, Access::Any}; }
+inline Read gather(ValueId value) {
+  return {value, Access::Gather, Need::Memory};
+}
 inline Read memory(ValueId value) { return {value, Access::Any, Need::Memory}; }
 inline Read contiguous(ValueId value) {
   return {value, Access::Any, Need::Contiguous};

@@ -146,6 +146,9 @@ private:
     int32_t shape = pick(shapeCount);
     for (int32_t i = 0, reads = pick(4); i < reads; ++i)
       op.reads.push_back(readFor(shape));
+    for (Read &read : op.reads)
+      if (read.access == Access::Any && read.value % 2)
+        read.access = Access::Gather;
     op.results.push_back(addValue(shape, id));
     if (chance(15))
       op.results.push_back(addValue(shape, id));

@@ -105,7 +105,7 @@ TEST(TimeBound, GivesBackWhatAFirstKernelWrites) {
 TEST(TimeBound, ChargesTablesThatAreLookedUp) {
   ProblemBuilder b;
   ValueId table = b.argument(matrix);
-  b.result(b.fusible({memory(table)}, row));
+  b.result(b.fusible({gather(table)}, row));
   EXPECT_EQ(Bound(b.problem).timeNs(INT64_MAX / 4), leastNs(b.problem));
 }
 
