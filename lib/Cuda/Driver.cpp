@@ -67,8 +67,11 @@ bool ckpt::cuda::check(Result result, const char *format, ...) {
   va_start(values, format);
   std::vsnprintf(what, sizeof(what), format, values);
   va_end(values);
-  const char *name = "an unknown error", *words = "no description";
+  // Of results that it does not know, the driver says null.
+  const char *name = nullptr, *words = nullptr;
   errorName(result, &name);
   errorString(result, &words);
-  return fail("cannot %s: %s (%s)", what, words, name);
+  return fail("cannot %s: %s (%s)", what,
+              words ? words : "unknown to the driver",
+              name ? name : "an error without a name");
 }

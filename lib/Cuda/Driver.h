@@ -37,6 +37,8 @@ constexpr int errorLog = 5, errorLogBytes = 6, optimizationLevel = 7;
 /// CUstreamCaptureMode and CUstream_flags.
 constexpr int captureThisThread = 1;
 constexpr unsigned streamNonBlocking = 1;
+/// CUevent_record_flags: also takes place in a graph.
+constexpr unsigned recordInGraph = 1;
 
 /// Of CUDA, as the driver counts: 1000 * major + 10 * minor.
 constexpr int oldestVersion = 12000;

@@ -9,6 +9,43 @@
 
 using namespace ckpt::cuda;
 
+/// Of the graph that captures; null while none does.
+static void ***firstMarks = nullptr;
+static int64_t *countedMarks = nullptr;
+
+void ckpt::cuda::ckptCudaMark() {
+  if (!firstMarks || hasFailed())
+    return;
+  Event event = nullptr;
+  void *larger =
+      std::realloc(*firstMarks, (*countedMarks + 1) * sizeof(void *));
+  if (!larger) {
+    fail("cannot allocate memory of the host");
+    return;
+  }
+  *firstMarks = static_cast<void **>(larger);
+  if (!check(device.driver->eventCreate(&event, 0), "create an event"))
+    return;
+  (*firstMarks)[(*countedMarks)++] = event;
+  check(
+      device.driver->eventRecordWithFlags(event, device.stream, recordInGraph),
+      "record an event");
+}
+
+bool StepGraph::readMarks(int64_t *nanoseconds) const {
+  for (int64_t i = 1; i < markCount; ++i) {
+    float milliseconds = 0;
+    if (!check(device.driver->eventElapsedTime(&milliseconds,
+                                               static_cast<Event>(marks[i - 1]),
+                                               static_cast<Event>(marks[i])),
+               "measure the time of a kernel"))
+      return false;
+    nanoseconds[i - 1] =
+        static_cast<int64_t>(static_cast<double>(milliseconds) * 1e6);
+  }
+  return true;
+}
+
 bool ckpt::cuda::runStep(const Step &step) {
   device.waitsForLaunches = true;
   step.launch(step.context);
@@ -28,7 +65,10 @@ bool StepGraph::capture(const Step &step) {
   if (!check(driver.streamBeginCapture(device.stream, captureThisThread),
              "begin to capture the step"))
     return false;
+  firstMarks = &marks;
+  countedMarks = &markCount;
   step.launch(step.context);
+  firstMarks = nullptr;
   Graph captured = nullptr;
   if (!check(driver.streamEndCapture(device.stream, &captured),
              "capture the step") ||
@@ -82,4 +122,7 @@ StepGraph::~StepGraph() {
   for (void *event : {start, end})
     if (event)
       device.driver->eventDestroy(static_cast<Event>(event));
+  for (int64_t i = 0; i < markCount; ++i)
+    device.driver->eventDestroy(static_cast<Event>(marks[i]));
+  std::free(marks);
 }

@@ -101,6 +101,9 @@ void ckpt::cuda::mgpuLaunchKernel(void *function, intptr_t gridX,
                                   void * /*stream*/, void **arguments,
                                   void **extra, size_t /*count*/) {
   auto *kernel = static_cast<Function>(function);
+  // A grid of no blocks has nothing to do, and the driver refuses it.
+  if (gridX == 0 || gridY == 0 || gridZ == 0)
+    return;
   if (hasFailed() || !checkGrid(gridX, gridY, gridZ))
     return;
   if (sharedBytes > usualSharedBytes &&

@@ -42,10 +42,13 @@ static void mark() {
   marks.push_back({ended, Clock::now(), used});
 }
 
-static llvm::orc::SymbolMap markSymbols(llvm::orc::MangleAndInterner interner) {
-  return {{interner(markFunctionName),
-           {llvm::orc::ExecutorAddr::fromPtr(&mark),
-            llvm::JITSymbolFlags::Exported}}};
+static void registerMark(mlir::ExecutionEngine &engine, RunDevice device) {
+  auto *function = device == RunDevice::Cuda ? &cuda::ckptCudaMark : &mark;
+  engine.registerSymbols([&](llvm::orc::MangleAndInterner interner) {
+    return llvm::orc::SymbolMap{{interner(markFunctionName),
+                                 {llvm::orc::ExecutorAddr::fromPtr(function),
+                                  llvm::JITSymbolFlags::Exported}}};
+  });
 }
 
 static void initializeTarget() {
@@ -134,7 +137,7 @@ CompiledStep::compile(ModuleOp module, const CompileOptions &options) {
   if (!engine)
     return engine.takeError();
   if (options.timeKernels)
-    (*engine)->registerSymbols(markSymbols);
+    registerMark(**engine, options.device);
   if (options.device != RunDevice::Cpu) {
     registerDriver(**engine, options.device);
     // Loads the device's module.

@@ -86,7 +86,7 @@ CKPT_FAKE(cuDeviceGet)(int *device, int index) {
 
 CKPT_FAKE(cuDeviceGetName)(char *name, int capacity, int /*device*/) {
   CKPT_MAY_FAIL;
-  std::snprintf(name, capacity, "fake device");
+  std::snprintf(name, capacity, "%s", faults().name.c_str());
   return success;
 }
 
@@ -331,14 +331,27 @@ CKPT_FAKE(cuEventDestroy_v2)(Event *event) {
   return success;
 }
 
-CKPT_FAKE(cuEventRecord)(Event *event, Stream *stream) {
-  CKPT_MAY_FAIL;
+static Result record(Event *event, Stream *stream) {
   event->happened = false;
   return enqueue(*stream, [event] {
     event->happened = true;
     event->time = Clock::now();
     return success;
   });
+}
+
+/// In a capture it orders, and does not happen.
+CKPT_FAKE(cuEventRecord)(Event *event, Stream *stream) {
+  CKPT_MAY_FAIL;
+  return stream->captures ? success : record(event, stream);
+}
+
+CKPT_FAKE(cuEventRecordWithFlags)
+(Event *event, Stream *stream, unsigned flags) {
+  CKPT_MAY_FAIL;
+  if (!stream->captures || flags != ckpt::cuda::recordInGraph)
+    return invalidValue;
+  return record(event, stream);
 }
 
 CKPT_FAKE(cuEventElapsedTime)(float *milliseconds, Event *from, Event *to) {

@@ -34,6 +34,7 @@ constexpr Result success = 0, invalidValue = 1, outOfMemory = 2, noDevice = 100,
 
 /// What tests ask for in CKPT_FAKE_CUDA, such as "version=11080,memory=4096".
 struct Faults {
+  std::string name = "fake device";
   int version = 12040;
   int devices = 1;
   int capability = 90;

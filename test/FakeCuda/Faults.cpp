@@ -20,6 +20,8 @@ static void set(Faults &faults, StringRef key, StringRef value) {
     good = !value.getAsInteger(10, faults.memoryBytes);
   else if (key == "illegal")
     good = !value.getAsInteger(10, faults.illegalLaunch);
+  else if (key == "name")
+    faults.name = value.str();
   else if (key == "fail")
     faults.failing = value.str();
   else

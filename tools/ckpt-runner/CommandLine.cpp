@@ -30,6 +30,8 @@ EXAMPLES:
       On the GPU of this machine, replayed as a graph.
   ckpt-runner step.mlir --budget=50% --emit=executable -o step
       A small program for a machine that has a GPU, its driver and nothing else.
+  ckpt-runner --calibrate --device=cuda -o gpu.json
+      Measures that GPU.
   ckpt-runner step.mlir --device=emulator --thread-order=shuffled --verify
       Runs the code of a GPU on the CPU: slow, and made to find its faults.
 
@@ -47,9 +49,6 @@ static LogicalResult check(const CommandLine &options) {
   if (emulates && calibrates)
     return reportText("'--calibrate' measures this machine, but the emulator "
                       "is no device");
-  if (usesGpu && (calibrates || options.profile))
-    return reportText("'--calibrate' and '--profile' do not time kernels of "
-                      "'--device=cuda'");
   if ((emulates || usesGpu) && options.threads > 1)
     return reportText("'--threads' is for '--device=cpu'");
   if (!emulates && !usesGpu && !options.emit.getNumOccurrences() &&

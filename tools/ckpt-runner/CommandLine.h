@@ -71,9 +71,10 @@ struct CommandLine {
       "profile", cl::cat(category),
       cl::desc("Time each kernel, and compare with what was predicted")};
   cl::opt<std::string> costs{
-      "costs", cl::init("cpu"), cl::value_desc("device"), cl::cat(category),
+      "costs", cl::value_desc("device"), cl::cat(category),
       cl::desc("Device that the step is planned for: a name of docs/Devices.md "
-               "or a file that '--calibrate' wrote (default cpu)")};
+               "or a file that '--calibrate' wrote (default cpu, on a GPU what "
+               "is known of it)")};
   cl::opt<unsigned> repeat{
       "repeat", cl::init(3), cl::cat(category),
       cl::desc("Timed runs, of which the fastest counts (default 3); on a GPU "

@@ -2,6 +2,7 @@
 
 #include "DeviceRun.h"
 #include "Compare.h"
+#include "ckpt/Analysis/Device.h"
 #include "ckpt/Cuda/Device.h"
 #include "ckpt/Pipelines/GpuPipeline.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -27,6 +28,15 @@ llvm::Expected<std::string> ckpt::openGpu(std::string &gpuOptions) {
   return std::string(info.name);
 }
 
+std::string ckpt::describedGpu(StringRef name) {
+  std::string plain = name.lower();
+  llvm::erase(plain, ' ');
+  for (const Device &device : knownDevices())
+    if (StringRef(plain).contains(device.name))
+      return device.name;
+  return "";
+}
+
 namespace {
 /// A compiled step with its memory on the device.
 class DeviceRun {
@@ -36,11 +46,14 @@ public:
       : step(step), arguments(arguments), results(results) {}
 
   /// Allocates, and copies arguments to the device.
-  llvm::Error prepare(Measurement &measurement);
+  llvm::Error prepare();
+  int64_t getBuffersBytes() const { return memory.getBuffersBytes(); }
   llvm::Error runOnce();
   llvm::Error capture();
   llvm::Error replay();
   llvm::Error time(unsigned repeat, int64_t &medianNs);
+  /// The least time of each kernel.
+  llvm::Error timeKernels(unsigned repeat, std::vector<int64_t> &kernelNs);
   /// Makes all that the step writes unusable.
   llvm::Error poison();
   llvm::Error copyResults();
@@ -59,14 +72,13 @@ private:
 };
 } // namespace
 
-llvm::Error DeviceRun::prepare(Measurement &measurement) {
+llvm::Error DeviceRun::prepare() {
   SmallVector<int64_t> bytes;
   for (const Buffers *buffers : {&arguments, &results})
     for (const auto &buffer : *buffers)
       bytes.push_back(buffer->size());
   if (!memory.allocate(step.getArenaBytes(), bytes.data(), bytes.size()))
     return deviceError();
-  measurement.device->bufferBytes = memory.getBuffersBytes();
   for (const auto &argument : arguments) {
     argumentPointers.push_back(memory.buffer(argumentPointers.size()));
     if (!cuda::copyToDevice(argumentPointers.back(), argument->data(),
@@ -93,6 +105,21 @@ llvm::Error DeviceRun::replay() {
 
 llvm::Error DeviceRun::time(unsigned repeat, int64_t &medianNs) {
   return graph.time(repeat, medianNs) ? llvm::Error::success() : deviceError();
+}
+
+llvm::Error DeviceRun::timeKernels(unsigned repeat,
+                                   std::vector<int64_t> &kernelNs) {
+  kernelNs.assign(graph.getMarkCount() - 1, INT64_MAX);
+  std::vector<int64_t> again(kernelNs.size());
+  for (unsigned i = 0; i < repeat; ++i) {
+    if (llvm::Error error = replay())
+      return error;
+    if (!graph.readMarks(again.data()))
+      return deviceError();
+    for (auto [fastest, nanoseconds] : llvm::zip_equal(kernelNs, again))
+      fastest = std::min(fastest, nanoseconds);
+  }
+  return llvm::Error::success();
 }
 
 llvm::Error DeviceRun::poison() {
@@ -135,8 +162,9 @@ llvm::Error ckpt::measureOnDevice(const CompiledStep &step,
     return error;
 
   DeviceRun run(step, arguments, measurement.results);
-  if (llvm::Error error = run.prepare(measurement))
+  if (llvm::Error error = run.prepare())
     return error;
+  measurement.device->bufferBytes = run.getBuffersBytes();
   if (llvm::Error error = run.runOnce())
     return error;
   if (llvm::Error error = run.copyResults())
@@ -156,5 +184,25 @@ llvm::Error ckpt::measureOnDevice(const CompiledStep &step,
     return differingRuns(*difference);
   if (llvm::Error error = run.time(options.repeat, measurement.stepNs))
     return error;
+  if (options.timeKernels)
+    if (llvm::Error error =
+            run.timeKernels(options.repeat, measurement.kernelNs))
+      return error;
   return readUsedBytes(measurement.device->usedAfter);
+}
+
+llvm::Expected<std::vector<int64_t>>
+ckpt::timeKernelsOnDevice(const CompiledStep &step, unsigned repeat,
+                          const Buffers &arguments, const Buffers &results) {
+  DeviceRun run(step, arguments, results);
+  std::vector<int64_t> kernelNs;
+  if (llvm::Error error = run.prepare())
+    return std::move(error);
+  if (llvm::Error error = run.runOnce())
+    return std::move(error);
+  if (llvm::Error error = run.capture())
+    return std::move(error);
+  if (llvm::Error error = run.timeKernels(repeat, kernelNs))
+    return std::move(error);
+  return kernelNs;
 }

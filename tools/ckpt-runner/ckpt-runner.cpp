@@ -71,6 +71,7 @@ public:
     options.threads = command.threads;
     options.repeat = command.repeat;
     options.gpuOptions = command.gpuOptions;
+    costs = command.costs;
     if (command.device == "emulator")
       options.device = RunDevice::Emulator;
     if (command.device == "cuda")
@@ -102,6 +103,8 @@ private:
   ModuleOp program;
   RunReport &summary;
   RunOptions options;
+  /// The device that is planned for; empty for the planner's default.
+  std::string costs;
   Signature signature;
   Buffers arguments;
   bool rewritten = false;
@@ -139,7 +142,7 @@ FailureOr<Measurement> Runner::runVariant(const Variant &variant,
 
 /// Fills in what the kernels of the \p planned program should take.
 LogicalResult Runner::predict(ModuleOp planned) {
-  llvm::Expected<Device> device = findDevice(command.costs);
+  llvm::Expected<Device> device = findDevice(costs.empty() ? "cpu" : costs);
   if (!device)
     return report(device.takeError());
   FailureOr<mlir::func::FuncOp> step = findStep(planned, command.functionName);
@@ -155,8 +158,8 @@ LogicalResult Runner::predict(ModuleOp planned) {
 /// What the command line asks for.
 Variant Runner::plannedVariant() const {
   std::string text = command.planOptions;
-  if (command.costs.getNumOccurrences())
-    text += " device=" + command.costs;
+  if (!costs.empty())
+    text += " device=" + costs;
   if (!command.budget.empty())
     text += " budget=" + command.budget;
   if (!command.strategy.empty())
@@ -252,6 +255,8 @@ LogicalResult Runner::openDevice() {
   if (!name)
     return report(name.takeError());
   summary.title += ", on " + *name;
+  if (costs.empty() && !StringRef(command.planOptions).contains("device="))
+    costs = describedGpu(*name);
   return success();
 }
 
@@ -295,6 +300,9 @@ static LogicalResult runCalibration(const CommandLine &command,
                                     mlir::MLIRContext &context) {
   CalibrationOptions options;
   options.threads = command.threads;
+  options.gpuOptions = command.gpuOptions;
+  if (command.device == "cuda")
+    options.device = RunDevice::Cuda;
   options.few = command.calibrate == CalibrateMode::Few;
   options.repeat = command.repeat;
   if (options.few)

@@ -99,6 +99,11 @@ public:
 
   /// After `runStep`.
   bool capture(const Step &step);
+  /// How often the step called `ckptCudaMark`.
+  int64_t getMarkCount() const { return markCount; }
+  /// The times between two marks each, of the last replay.
+  bool readMarks(int64_t *nanoseconds) const;
+
   /// Runs it and waits; the time is the device's.
   bool replay(int64_t &nanoseconds);
   /// The median of \p repeat replays, after some that do not count: clocks
@@ -108,6 +113,8 @@ public:
 private:
   void *graph = nullptr;
   void *start = nullptr, *end = nullptr;
+  void **marks = nullptr;
+  int64_t markCount = 0;
 };
 
 //===----------------------------------------------------------------------===//
@@ -127,6 +134,10 @@ void *mgpuStreamCreate();
 void mgpuStreamDestroy(void *stream);
 void mgpuStreamSynchronize(void *stream);
 void mgpuMemcpy(void *to, void *from, size_t bytes, void *stream);
+
+/// Called between kernels by steps that are compiled to be timed; a moment of
+/// the graph that captures it.
+void ckptCudaMark();
 }
 
 } // namespace ckpt::cuda

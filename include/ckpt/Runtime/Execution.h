@@ -38,7 +38,7 @@ struct CompileOptions {
   unsigned optLevel = 2;
   /// 32-bit elements of a vector; 0 takes what this machine has.
   int64_t lanes = 0;
-  /// Lets `CompiledStep::time` time each kernel.
+  /// Lets `CompiledStep::time` time each kernel; on a GPU, a graph does.
   bool timeKernels = false;
   RunDevice device = RunDevice::Cpu;
   /// Of `--ckpt-lower-to-nvvm-pipeline`; the emulator has a format of its own.
