@@ -55,6 +55,11 @@ if ptxas:
     config.available_features.add("ptxas")
     config.substitutions.append(("%ptxas", ptxas))
 
+headers = os.path.join(os.path.dirname(toolkit), "include")
+if os.path.exists(os.path.join(headers, "cuda.h")) and shutil.which("c++"):
+    config.available_features.add("cuda-headers")
+    config.substitutions.append(("%cuda_headers", headers))
+
 # Made by scripts/setup-jax.
 jax_python = os.path.join(config.ckpt_source_dir, "build", "jax", "bin", "python")
 config.substitutions.append(("%jax_python", jax_python))

@@ -50,9 +50,9 @@ const Driver *ckpt::cuda::openDriver() {
   if (!checkVersion(library))
     return nullptr;
 #define CKPT_DRIVER_FUNCTION(name, symbol, parameters)                         \
-  if (!find(library, symbol, driver.name)) {                                   \
+  if (!find(library, #symbol, driver.name)) {                                  \
     fail("expected the CUDA driver in libcuda.so.1, but it lacks '%s'",        \
-         symbol);                                                              \
+         #symbol);                                                             \
     return nullptr;                                                            \
   }
 #include "DriverFunctions.def"

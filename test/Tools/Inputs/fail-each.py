@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 functions, folder, step = sys.argv[1:]
-symbols = re.findall(r'CKPT_DRIVER_FUNCTION\(\w+, "(\w+)"', open(functions).read())
+symbols = re.findall(r"(?m)^CKPT_DRIVER_FUNCTION\(\w+, (\w+)", open(functions).read())
 # What gives back does not fail the step; what only some steps call.
 quiet = re.compile("Free|Unload|Destroy|cuFuncSetAttribute|cuMemcpyDto|cuMemsetD8|RecordWithFlags")
 words = re.compile(r"error: cannot .*: unknown error \(CUDA_ERROR_UNKNOWN\)\n")
