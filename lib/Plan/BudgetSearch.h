@@ -62,8 +62,7 @@ struct Outcome {
   }
 };
 
-/// Where simple orders miss the budget by more, a search for places rarely
-/// helps.
+/// Plans that need more are too far away to be changed kernel by kernel.
 constexpr double nearBudget = 1.03;
 
 /// Extra FLOPs count on top of their time as if they took it several times
@@ -96,18 +95,14 @@ private:
   void tryChain(const ChainOptions &chainOptions);
   std::optional<int64_t> enterChainPlan(Plan plan);
   bool searchFixedKernels();
-  bool enterPlan(Plan plan, double worthSearching = nearBudget);
+  bool enterPlan(Plan plan);
   void runRounds();
   void runRound(int round);
   void runAttempts(const std::vector<Attempt *> &batch);
   void runLadder();
-  Outcome judge(Draft draft, double worthSearching = nearBudget) const;
-  /// Whether \p bytes are at most \p factor times the budget.
-  bool isNear(int64_t bytes, double factor) const {
-    return static_cast<double>(bytes) <= factor * static_cast<double>(budget);
-  }
-  void place(Outcome &outcome, double worthSearching) const;
-  void fit(Outcome &outcome, double worthSearching) const;
+  Outcome judge(Draft draft) const;
+  void place(Outcome &outcome) const;
+  void fit(Outcome &outcome) const;
   bool enter(Outcome &outcome);
   void keepIfSmallest(const Solution &solution);
   void measureRate(const Draft &draft);

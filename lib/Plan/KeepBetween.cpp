@@ -104,12 +104,8 @@ bool Keeper::keepUntil(int32_t before, int32_t kernel) {
         return false;
   for (int32_t k = from; k < kernel; ++k)
     live[k] += slot;
-  const Output &again = outputs[kernel];
-  kept.overwritten = again.overwritten;
-  for (int32_t reader : again.readers) {
-    kept.readers.push_back(reader);
-    std::replace(inputs[reader].begin(), inputs[reader].end(), kernel, before);
-  }
+  const std::vector<int32_t> &again = outputs[kernel].readers;
+  kept.readers.insert(kept.readers.end(), again.begin(), again.end());
   return true;
 }
 

@@ -4,6 +4,7 @@
 // anchor that it may be the epilogue of) and what it computes inside: all down
 // to nodes, all that can be, or what lies before a cut of least bytes.
 //
+//===----------------------------------------------------------------------===//
 
 #include "KernelChoices.h"
 

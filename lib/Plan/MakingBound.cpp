@@ -229,6 +229,8 @@ int64_t MakingBound::raise(OpId target, int64_t known) {
     return makeGoal(known);
   // Its kernel may hold an anchor.
   findBoundary();
+  if (boundary.empty())
+    return known;
   int64_t least = std::numeric_limits<int64_t>::max();
   for (OpId anchor : std::vector<OpId>(boundary)) {
     later.assign(problem.ops.size(), 0);
@@ -237,5 +239,5 @@ int64_t MakingBound::raise(OpId target, int64_t known) {
     if (least <= known)
       break;
   }
-  return boundary.empty() ? known : std::max(known, least);
+  return std::max(known, least);
 }

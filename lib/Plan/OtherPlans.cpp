@@ -20,13 +20,13 @@
 using namespace ckpt::plan;
 
 /// Makes the plan the best if it fits and is, and says whether it is.
-bool BudgetSearch::enterPlan(Plan plan, double worthSearching) {
+bool BudgetSearch::enterPlan(Plan plan) {
   Draft draft;
   draft.verdict = validate(problem, plan, false);
   if (!draft.verdict.error.empty())
     return false;
   draft.plan = std::move(plan);
-  Outcome outcome = judge(std::move(draft), worthSearching);
+  Outcome outcome = judge(std::move(draft));
   return enter(outcome);
 }
 
@@ -191,9 +191,7 @@ bool BudgetSearch::searchFixedKernels() {
   else
     retention.mostRounds = 1;
   // Its plans are few and good: their places are worth a search.
-  retention.enter = [&](Plan plan) {
-    return enterPlan(std::move(plan), std::numeric_limits<double>::infinity());
-  };
+  retention.enter = [&](Plan plan) { return enterPlan(std::move(plan)); };
   result.stoppedByClock |= !searchRetention(problem, start, retention);
   if (isDeep())
     tryChains();

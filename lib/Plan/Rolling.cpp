@@ -8,12 +8,15 @@
 
 #include "Rolling.h"
 
+#include "RootRanks.h"
+
 #include <algorithm>
-#include <tuple>
 
 using namespace ckpt::plan;
 
-Rolling::Rolling(const Graph &graph) : graph(graph) {
+Rolling::Rolling(const Graph &graph)
+    : graph(graph), hasRecompute(hasRecomputed(graph)),
+      nextEffect(findNextEffects(graph)) {
   size_t numOps = graph.problem.ops.size();
   size_t numValues = graph.problem.values.size();
   for (auto *stamps : {&opStamp, &opNodeStamp})
@@ -33,82 +36,17 @@ Rolling::Rolling(const Graph &graph) : graph(graph) {
     if (any)
       nodeOpsInOrder.push_back(static_cast<OpId>(op));
   }
-  nextEffect.assign(numOps, none);
-  for (OpId op : graph.roots) {
-    if (!graph.problem.ops[op].hasEffects)
-      continue;
-    if (lastEffect != none)
-      nextEffect[lastEffect] = op;
-    lastEffect = op;
-  }
-  for (size_t value = 0; value < numValues; ++value) {
-    OpId op = graph.problem.values[value].op;
-    hasRecompute |= op != none && graph.live[op] && !graph.once[op] &&
-                    graph.problem.values[value].keep == Keep::Recompute;
-  }
-}
-
-/// Whether the results of \p op take little memory compared with its operands.
-bool Rolling::isSmall(OpId op) const {
-  int64_t made = 0;
-  for (ValueId value : graph.problem.ops[op].results)
-    made += graph.slot[value];
-  int64_t read = 0;
-  for (const Leaf &leaf : graph.leaves[op])
-    read += graph.slot[leaf.value];
-  return made <= read / 8;
-}
-
-void Rolling::rankRoots() {
-  const Problem &problem = graph.problem;
-  // Per op: the first root that needs a result of it, and whether any rooted
-  // op does.
-  std::vector<OpId> firstReader(problem.ops.size(),
-                                std::numeric_limits<OpId>::max());
-  std::vector<char> feedsRooted(problem.ops.size(), 0);
-  for (size_t op = problem.ops.size(); op-- > 0;)
-    for (ValueId value : problem.ops[op].results)
-      for (OpId user : graph.users[value]) {
-        firstReader[op] = std::min(
-            firstReader[op], graph.isRoot[user] ? user : firstReader[user]);
-        feedsRooted[op] |= graph.rooted[user] || feedsRooted[user];
-      }
-  held.assign(problem.ops.size(), 0);
-  for (OpId op : graph.roots)
-    held[op] = options.delayHeld && graph.rooted[op] && !feedsRooted[op] &&
-               !isSmall(op);
-  using Key = std::tuple<int, int, int64_t, int, OpId>;
-  std::vector<Key> keys;
-  for (OpId op : graph.roots) {
-    int64_t place = op;
-    int group = 2;
-    int early = 1;
-    if (options.reorder) {
-      if (graph.leaves[op].empty() && !problem.ops[op].hasEffects &&
-          firstReader[op] < std::numeric_limits<OpId>::max()) {
-        place = firstReader[op];
-        early = 0;
-      }
-      if (!graph.rooted[op])
-        group = 0;
-      else if (!feedsRooted[op] && isSmall(op))
-        group = 1;
-    }
-    keys.emplace_back(hasRecompute && graph.late[op], group, place, early, op);
-  }
-  std::sort(keys.begin(), keys.end());
-  rank.assign(problem.ops.size(), -1);
-  rootByRank.clear();
-  for (const Key &key : keys) {
-    rank[std::get<4>(key)] = static_cast<int32_t>(rootByRank.size());
-    rootByRank.push_back(std::get<4>(key));
-  }
 }
 
 void Rolling::start(const RollOptions &newOptions) {
   options = newOptions;
   result = RollResult();
-  rankRoots();
+  RootRanks ranks(graph, options.reorder);
+  rank = std::move(ranks.rank);
+  rootByRank = std::move(ranks.byRank);
+  held = std::move(ranks.held);
+  if (!options.delayHeld)
+    std::fill(held.begin(), held.end(), 0);
   size_t numOps = graph.problem.ops.size();
   size_t numValues = graph.problem.values.size();
   resident.assign(numValues, 0);
@@ -353,7 +291,7 @@ OpId Rolling::pickRoot() {
     if (root == head || held[root])
       continue;
     // What is written for the head may go over what others still read.
-    if (writesFirst && isSmall(root) && missing(root).empty())
+    if (writesFirst && makesLittle(graph, root) && missing(root).empty())
       return root;
     int64_t bytes = growth(root);
     if (samePass && bytes < std::min<int64_t>(best, 0) &&

@@ -89,8 +89,6 @@ private:
   using Burst = std::vector<ValueId>;
 
   // Rolling.cpp: state and kernels.
-  bool isSmall(OpId op) const;
-  void rankRoots();
   void start(const RollOptions &options);
   void emit(OpId op, const std::vector<ValueId> &outputs);
   void emitRoot(OpId op);
@@ -189,7 +187,7 @@ private:
   std::vector<int32_t> rank;    // per op: place in the order of roots
   std::vector<OpId> rootByRank; // inverse
   std::vector<char> held;       // per op: see RollOptions::delayHeld
-  bool hasRecompute = false;
+  const bool hasRecompute;
 
   std::vector<char> resident; // per value
   std::vector<char> written;  // per value: has been in memory
@@ -203,10 +201,9 @@ private:
   int64_t extraFlops = 0;
   size_t overfull = 0; // snapshots whose pinned values alone exceeded the room
   bool borderCrossed = false;
-  OpId lastEffect = none;
-  std::vector<OpId> nextEffect;      // per op with effects: the following one
-  std::vector<int64_t> again;        // per op: `againPs` under `options`
-  std::vector<ValueId> nodesInOrder; // all nodes, producers first
+  const std::vector<OpId> nextEffect; // per op with effects: the following one
+  std::vector<int64_t> again;         // per op: `againPs` under `options`
+  std::vector<ValueId> nodesInOrder;  // all nodes, producers first
   std::vector<OpId> nodeOpsInOrder;
   std::vector<int32_t> uses; // per value: remaining roots that read it
 

@@ -69,12 +69,8 @@ void BudgetSearch::measureRate(const Draft &draft) {
 }
 
 /// Places the slots of \p outcome's plan, which may be the best.
-void BudgetSearch::place(Outcome &outcome, double worthSearching) const {
-  Solution solution =
-      placeSlots(problem, outcome.draft, budget, PackEffort::Orders);
-  if (solution.plan.arenaBytes > budget &&
-      isNear(solution.plan.arenaBytes, worthSearching))
-    solution = placeSlots(problem, outcome.draft, budget);
+void BudgetSearch::place(Outcome &outcome) const {
+  Solution solution = placeSlots(problem, outcome.draft, budget);
   outcome.bytes = solution.plan.arenaBytes;
   if (solution.verdict.error.empty())
     outcome.solution = std::move(solution);
@@ -82,12 +78,16 @@ void BudgetSearch::place(Outcome &outcome, double worthSearching) const {
 
 /// Changes a plan that may be the best and needs a little too much: live or, as
 /// its slots do not fit without gaps, in the arena.
-void BudgetSearch::fit(Outcome &outcome, double worthSearching) const {
+void BudgetSearch::fit(Outcome &outcome) const {
   constexpr int mostTries = 3;
   int64_t target = budget;
   bool isPlaced = outcome.solution.has_value();
   int64_t needed = *outcome.bytes;
-  for (int i = 0; i < mostTries && isNear(needed, nearBudget); ++i) {
+  auto isNear = [&] {
+    return static_cast<double>(needed) <=
+           nearBudget * static_cast<double>(budget);
+  };
+  for (int i = 0; i < mostTries && isNear(); ++i) {
     if (isPlaced)
       target -= needed - budget;
     Outcome fitting;
@@ -98,7 +98,7 @@ void BudgetSearch::fit(Outcome &outcome, double worthSearching) const {
     fitting.score = scoreOf(fitting.draft.verdict);
     if (fitting.score >= bestScore)
       return;
-    place(fitting, worthSearching);
+    place(fitting);
     isPlaced = true;
     needed = *fitting.bytes;
     if (needed <= budget) {
@@ -110,7 +110,7 @@ void BudgetSearch::fit(Outcome &outcome, double worthSearching) const {
 
 /// Looks at what a plan needs, and at where its slots lie if it may be the
 /// best.
-Outcome BudgetSearch::judge(Draft draft, double worthSearching) const {
+Outcome BudgetSearch::judge(Draft draft) const {
   Outcome outcome;
   if (!draft.usable())
     return outcome;
@@ -119,9 +119,9 @@ Outcome BudgetSearch::judge(Draft draft, double worthSearching) const {
   outcome.draft = std::move(draft);
   if (outcome.score < bestScore) {
     if (*outcome.bytes <= budget)
-      place(outcome, worthSearching);
+      place(outcome);
     if (*outcome.bytes > budget)
-      fit(outcome, worthSearching);
+      fit(outcome);
   }
   outcome.foundMs = watch.ms();
   return outcome;
@@ -312,15 +312,6 @@ BudgetResult BudgetSearch::run() {
   if (!result.best) {
     trySmallest();
     spareSmallest();
-  }
-  // Walks here stop early; what the unlimited solver packs may still fit.
-  if (!result.best && unlimitedBytes <= budget) {
-    Solution unlimited = solveUnlimited(problem, options);
-    if (unlimited.verdict.error.empty() &&
-        unlimited.plan.arenaBytes <= budget) {
-      keepIfSmallest(unlimited);
-      result.best = std::move(unlimited);
-    }
   }
   tighten();
   return std::move(result);

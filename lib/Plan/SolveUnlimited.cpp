@@ -19,8 +19,12 @@ Draft ckpt::plan::makeDraft(Rolling &rolling, const Graph &graph,
                             int64_t allowedBytes) {
   Draft draft;
   RollResult result = rolling.run(rollOptions);
-  if (!result.complete)
+  if (!result.complete) {
+    draft.verdict.error = "the search gave up after " +
+                          std::to_string(result.plan.kernels.size()) +
+                          " kernels, before everything had run";
     return draft;
+  }
   draft.plan = std::move(result.plan);
   if (options.fusion) {
     draft.verdict = improve(graph.problem, draft.plan, allowedBytes);
@@ -52,6 +56,7 @@ Draft ckpt::plan::draftUnlimited(Rolling &rolling, const Graph &graph,
   // Times this close are equal: the smaller plan is the better one.
   constexpr double sameTime = 1.003;
   std::vector<Draft> drafts;
+  std::string error;
   for (const Variant &variant : variants) {
     RollOptions rollOptions;
     rollOptions.floorPrice = variant.floorPrice;
@@ -61,12 +66,19 @@ Draft ckpt::plan::draftUnlimited(Rolling &rolling, const Graph &graph,
     Draft draft = makeDraft(rolling, graph, rollOptions, options, 0);
     if (draft.usable())
       drafts.push_back(std::move(draft));
+    else if (error.empty())
+      error = std::move(draft.verdict.error);
     if (!drafts.empty() && drafts.front().verdict.livePeakBytes > hopelessBytes)
       break;
   }
   // Walks give up where they write much again.
-  if (drafts.empty())
-    return firstPlan(graph, std::numeric_limits<int64_t>::max(), options);
+  if (drafts.empty()) {
+    Draft schedule =
+        firstPlan(graph, std::numeric_limits<int64_t>::max(), options);
+    if (!schedule.usable())
+      schedule.verdict.error = std::move(error);
+    return schedule;
+  }
   int64_t fastest = drafts.front().verdict.timeNs;
   for (const Draft &draft : drafts)
     fastest = std::min(fastest, draft.verdict.timeNs);
@@ -92,12 +104,11 @@ void ckpt::plan::refitUnlimited(const Problem &problem, Draft &draft) {
 
 Solution ckpt::plan::solveUnlimited(const Problem &problem,
                                     const SolverOptions &options) {
+  Solution none;
   Graph graph(problem, options.fusion);
-  if (!graph.error.empty()) {
-    Solution none;
-    none.verdict.error = graph.error;
+  none.verdict.error = graph.error;
+  if (!graph.error.empty())
     return none;
-  }
   constexpr int64_t unlimited = std::numeric_limits<int64_t>::max();
   Draft draft;
   if (isTooLargeToWalk(graph))
@@ -105,6 +116,9 @@ Solution ckpt::plan::solveUnlimited(const Problem &problem,
   if (!draft.usable()) {
     Rolling rolling(graph);
     draft = draftUnlimited(rolling, graph, options, unlimited);
+    none.verdict.error = draft.verdict.error;
+    if (!draft.verdict.error.empty())
+      return none;
     if (options.fusion)
       refitUnlimited(problem, draft);
   }

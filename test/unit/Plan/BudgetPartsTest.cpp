@@ -53,14 +53,12 @@ void expectOptimal(std::initializer_list<Case> cases,
   }
 }
 
-TEST(BudgetParts, FittingChangesPlansThatNeedALittleTooMuch) {
+TEST(BudgetParts, ThePlanWithoutALimitIsBroughtDownToTheBudget) {
   expectOptimal({{2170, 10, 90}});
 }
 
-TEST(BudgetParts, FittingFindsPlansWhereWalksFindNone) {
-  Problem problem = problemOf({1360, 10, 90});
-  EXPECT_TRUE(
-      solveBudget(problem, budgetOf({1360, 10, 90}, problem), oneRound()).best);
+TEST(BudgetParts, PlansThatWereBroughtDownAreImproved) {
+  expectOptimal({{43, 8, 75}});
 }
 
 TEST(BudgetParts, SettingsNearTheBestOneAreTriedWhileThereIsTime) {
@@ -68,7 +66,7 @@ TEST(BudgetParts, SettingsNearTheBestOneAreTriedWhileThereIsTime) {
 }
 
 TEST(BudgetParts, SparingRepeatsFindsWhatCanDoWithout) {
-  expectOptimal({{61, 8, 75}, {93, 8, 90}, {162, 8, 90}});
+  expectOptimal({{94, 8, 75}});
 }
 
 TEST(BudgetParts, SettingsAskMoreThanOneCap) {
@@ -76,7 +74,7 @@ TEST(BudgetParts, SettingsAskMoreThanOneCap) {
 }
 
 TEST(BudgetParts, MovingWholeKernelsFindsOtherOrders) {
-  expectOptimal({{33, 8, 90}, {143, 8, 90}});
+  expectOptimal({{227, 8, 90}, {227, 8, 75}});
 }
 
 TEST(BudgetParts, DroppingTensorsAsTheyAreLeastMissedCompetes) {
@@ -87,6 +85,10 @@ TEST(BudgetParts, RepeatsForWhichThereIsRoomAreDropped) {
   expectOptimal({{153, 8, 75}, {153, 8, 60}, {291, 8, 75}});
 }
 
+TEST(BudgetParts, TheSmallestPlanKeepsWhatThereIsRoomFor) {
+  expectOptimal({{62, 8, 75}});
+}
+
 TEST(BudgetParts, PlansAreRefitted) {
   expectOptimal({{94, 8, 90}, {106, 8, 90}, {124, 8, 90}});
 }
@@ -94,7 +96,7 @@ TEST(BudgetParts, PlansAreRefitted) {
 /// Plans compete with places that fit the budget; those of the answer are
 /// searched until they take no more than its largest live sum.
 TEST(BudgetParts, TheArenaOfTheAnswerIsItsLargestLiveSum) {
-  for (const Case &it : {Case{13, 8, 90}, Case{59, 8, 90}, Case{76, 8, 90}}) {
+  for (const Case &it : {Case{59, 8, 90}, Case{76, 8, 90}, Case{94, 8, 90}}) {
     SCOPED_TRACE("seed " + std::to_string(it.seed));
     Problem problem = problemOf(it);
     int64_t budget = budgetOf(it, problem);

@@ -32,21 +32,6 @@ Problem uniformChain(int32_t length) {
   return problem;
 }
 
-/// Griewank and Walther: forward steps that reverse \p length steps with so
-/// many states, the first among them; the last step of each is not counted.
-int64_t binomialSteps(int64_t length, int64_t states) {
-  auto choose = [](int64_t n, int64_t k) {
-    double result = 1;
-    for (int64_t i = 1; i <= k; ++i)
-      result = result * static_cast<double>(n - k + i) / static_cast<double>(i);
-    return static_cast<int64_t>(result + 0.5);
-  };
-  int64_t repeats = 0;
-  while (choose(states + repeats, states) < length)
-    ++repeats;
-  return length * repeats - choose(states + repeats, states + 1);
-}
-
 /// Forward products that run again within so many slots, of which three hold
 /// what a product there or back needs. The input of the chain takes none. The
 /// formula leaves out one step per stage, but runs all stages once; here the

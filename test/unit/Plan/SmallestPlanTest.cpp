@@ -10,6 +10,7 @@
 #include "KeepBetween.h"
 #include "ProblemBuilder.h"
 #include "RandomProblem.h"
+#include "SolverEffort.h"
 
 #include "ckpt/Plan/Solvers.h"
 
@@ -51,6 +52,21 @@ TEST(SmallestPlan, BoundSeesWhatStandsWhileTheRestIsMade) {
   EXPECT_EQ(Bound(parts.problem).minimumBytes(), 4096 + 2 * 2048);
 }
 
+/// The kernel of the sum may hold the product that makes one of three parts, as
+/// the other two stand in memory.
+TEST(SmallestPlan, BoundKnowsThatTheLastKernelMayHoldAProduct) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix);
+  std::vector<Read> parts;
+  for (int i = 0; i < 3; ++i) {
+    ValueId whole = b.contraction({memory(x)}, matrix);
+    parts.push_back(point(b.contraction({memory(whole)}, part)));
+  }
+  b.result(b.fusible(parts, part));
+  EXPECT_EQ(leastLiveBytes(b.problem), 4096 + 2 * 2048);
+  EXPECT_EQ(Bound(b.problem).minimumBytes(), 4096 + 2 * 2048);
+}
+
 TEST(SmallestPlan, NoBoundIsAboveTheLeast) {
   int compared = 0, exact = 0;
   for (uint64_t seed = 0; seed < 1200; ++seed) {
@@ -68,8 +84,30 @@ TEST(SmallestPlan, NoBoundIsAboveTheLeast) {
     exact += bound == least;
   }
   std::cout << compared << " problems, " << exact << " with an exact bound\n";
-  EXPECT_GT(exact, compared / 3);
+  // Each rule of the bound is exact for some of them.
+  EXPECT_GE(exact, 1074);
 }
+
+/// The smallest plan of a search whose budget no plan fits, and the least
+/// bytes.
+void expectLeast(uint64_t seed) {
+  RandomOptions options;
+  options.ops = 8;
+  options.keeps = false;
+  options.runOnce = seed % 3 == 0;
+  Problem problem = randomProblem(seed, options);
+  int64_t least = leastLiveBytes(problem);
+  int64_t budget = solveUnlimited(problem, {}).plan.arenaBytes * 6 / 10;
+  BudgetResult result = solveBudget(problem, budget, oneRound());
+  EXPECT_FALSE(result.best);
+  EXPECT_EQ(result.smallest.plan.arenaBytes, least);
+}
+
+/// Walks miss the least, results that are made one by one do not.
+TEST(SmallestPlan, IsThatOfResultsMadeOneByOne) { expectLeast(13); }
+
+/// Where ops run once, only walks far below any budget find it.
+TEST(SmallestPlan, IsThatOfWalksWhereOpsRunOnce) { expectLeast(60); }
 
 /// Nothing keeps it from the least but that its search is limited, and that a
 /// kernel makes one value.
@@ -93,7 +131,7 @@ TEST(SmallestPlan, OftenFindsTheLeast) {
     EXPECT_EQ(verdict.livePeakBytes, least) << "seed " << seed;
   }
   std::cout << compared << " problems, " << found << " at their least\n";
-  EXPECT_GT(found, compared * 3 / 4);
+  EXPECT_GE(found * 600, compared * 596);
 }
 
 TEST(SmallestPlan, KeepsWhatFits) {
@@ -121,7 +159,7 @@ TEST(SmallestPlan, KeepsWhatFits) {
   }
   std::cout << before << " kernels, " << after << " of them needed\n";
   EXPECT_GT(compared, 1950);
-  EXPECT_LT(after * 5, before * 4);
+  EXPECT_LT(after * 20, before * 11);
 }
 
 /// Results are made one after the other: what both need is made twice where
