@@ -150,9 +150,8 @@ void HostCode::makeThunk(llvm::Function &kernel, bool hasBarrier) {
   }
   builder.CreateCall(&kernel, arguments);
   builder.CreateRetVoid();
-  kernels.push_back(
-      {kernel.getName().str(), name, std::move(parameters), hasBarrier,
-       shareMemory(kernel)});
+  kernels.push_back({kernel.getName().str(), name, std::move(parameters),
+                     hasBarrier, shareMemory(kernel)});
 }
 
 llvm::Error HostCode::rewrite(const llvm::orc::JITTargetMachineBuilder &machine,

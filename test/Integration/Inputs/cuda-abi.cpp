@@ -14,7 +14,7 @@ constexpr int kindOf = std::is_pointer_v<T> ? -1 : static_cast<int>(sizeof(T));
 template <typename... Theirs, typename... Ours>
 constexpr bool areSame(CUresult (*)(Theirs...), Result (*)(Ours...)) {
   if constexpr (sizeof...(Theirs) == sizeof...(Ours))
-    return ((kindOf<Theirs> == kindOf<Ours>)&&...);
+    return ((kindOf<Theirs> == kindOf<Ours>) && ...);
   else
     return false;
 }
