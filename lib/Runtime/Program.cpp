@@ -118,6 +118,8 @@ static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> hostMachine() {
   llvm::orc::JITTargetMachineBuilder builder{
       llvm::Triple(llvm::sys::getProcessTriple())};
   builder.setRelocationModel(llvm::Reloc::PIC_);
+  // The default is the one for code that lies anywhere in a process.
+  builder.setCodeModel(llvm::CodeModel::Small);
   return builder.createTargetMachine();
 }
 
