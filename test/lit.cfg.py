@@ -1,4 +1,5 @@
 # How lit finds and runs the tests.
+import ctypes
 import os
 import shutil
 
@@ -22,6 +23,27 @@ config.substitutions.append(("%cmake", config.cmake))
 config.substitutions.append(("%ckpt_build", config.ckpt_build_dir))
 config.substitutions.append(("%ckpt_source", config.ckpt_source_dir))
 
+# A CUDA driver without a device.
+config.substitutions.append(
+    ("%fake_cuda", os.path.join(config.ckpt_build_dir, "test", "FakeCuda"))
+)
+
+
+def count_gpus():
+    """Asks the driver of this machine, if there is one."""
+    count = ctypes.c_int(0)
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+        driver.cuInit(0)
+        driver.cuDeviceGetCount(ctypes.byref(count))
+    except (OSError, AttributeError):
+        config.available_features.add("no-cuda-driver")
+    return count.value
+
+
+if count_gpus():
+    config.available_features.add("gpu")
+
 # The solver of the oracle in Inputs/check_milp.py (Debian: coinor-cbc).
 if shutil.which("cbc"):
     config.available_features.add("cbc")
@@ -32,6 +54,11 @@ ptxas = shutil.which("ptxas") or shutil.which("ptxas", path=toolkit)
 if ptxas:
     config.available_features.add("ptxas")
     config.substitutions.append(("%ptxas", ptxas))
+
+headers = os.path.join(os.path.dirname(toolkit), "include")
+if os.path.exists(os.path.join(headers, "cuda.h")) and shutil.which("c++"):
+    config.available_features.add("cuda-headers")
+    config.substitutions.append(("%cuda_headers", headers))
 
 # Made by scripts/setup-jax.
 jax_python = os.path.join(config.ckpt_source_dir, "build", "jax", "bin", "python")

@@ -11,6 +11,8 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/Support/Program.h"
+#include <cstdlib>
 
 using namespace mlir;
 
@@ -50,8 +52,54 @@ static void lowerDevice(OpPassManager &manager) {
   device.addPass(createReconcileUnrealizedCastsPass());
 }
 
+/// Whether the CUDA toolkit has \p tool; looks where upstream does.
+static bool hasTool(StringRef tool, StringRef toolkit) {
+  SmallVector<StringRef> roots{toolkit};
+  for (const char *variable : {"CUDA_ROOT", "CUDA_HOME", "CUDA_PATH"})
+    if (const char *root = std::getenv(variable))
+      roots.push_back(root);
+  SmallVector<std::string> folders;
+  for (StringRef root : roots)
+    if (!root.empty())
+      folders.push_back((root + "/bin").str());
+  SmallVector<StringRef> paths(folders.begin(), folders.end());
+  return llvm::sys::findProgramByName(tool, paths) ||
+         llvm::sys::findProgramByName(tool);
+}
+
+namespace {
+/// Upstream says that a tool is missing in several sentences, none of which
+/// names the format that asks for it.
+struct CheckToolkit : PassWrapper<CheckToolkit, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CheckToolkit)
+  CheckToolkit(StringRef format, StringRef toolkit)
+      : format(format), toolkit(toolkit) {}
+
+  void runOnOperation() override {
+    SmallVector<StringRef> tools;
+    if (format == "bin" || format == "fatbin")
+      tools.push_back("ptxas");
+    if (format == "fatbin")
+      tools.push_back("fatbinary");
+    for (StringRef tool : tools) {
+      if (hasTool(tool, toolkit))
+        continue;
+      getOperation().emitError("format '")
+          << format << "' needs '" << tool
+          << "' of the CUDA toolkit, but it is neither in the toolkit's folder "
+             "nor on the path; format 'isa' needs no toolkit";
+      return signalPassFailure();
+    }
+  }
+
+  std::string format, toolkit;
+};
+} // namespace
+
 static void makeBinary(OpPassManager &manager,
                        const ckpt::GpuPipelineOptions &options) {
+  manager.addPass(
+      std::make_unique<CheckToolkit>(options.format, options.toolkit));
   ckpt::SetGpuTargetOptions target;
   target.chip = options.chip;
   manager.addPass(ckpt::createSetGpuTarget(target));
@@ -70,6 +118,14 @@ static void lowerHost(OpPassManager &manager) {
   launches.kernelBarePtrCallConv = true;
   manager.addPass(createGpuToLLVMConversionPass(launches));
   manager.addPass(createReconcileUnrealizedCastsPass());
+}
+
+llvm::Error ckpt::parseGpuOptions(StringRef text, GpuPipelineOptions &options) {
+  std::string message;
+  llvm::raw_string_ostream messages(message);
+  if (succeeded(options.parseFromString(text, messages)))
+    return llvm::Error::success();
+  return llvm::createStringError(StringRef(message).trim());
 }
 
 void ckpt::buildGpuPipeline(OpPassManager &manager,

@@ -172,8 +172,8 @@ static void search(const PackSearch &search, int64_t goalBytes, bool hasBudget,
   }
 }
 
-/// The orders are often enough. What they leave is searched, with more work
-/// where less did not reach the goal.
+/// The orders are often enough. What they leave is placed in other orders, and
+/// then searched, with more work where less did not reach the goal.
 Packing ckpt::plan::packBuffers(const std::vector<Buffer> &buffers,
                                 int64_t budgetBytes, PackEffort effort) {
   // Beyond this, comparing buffers with each other takes too long.
@@ -185,6 +185,11 @@ Packing ckpt::plan::packBuffers(const std::vector<Buffer> &buffers,
     return packLarge(buffers, goal);
   Packing best = packByOrders(buffers, goal);
   if (best.arenaBytes <= goal || effort == PackEffort::Orders)
+    return best;
+  Packing reordered = packByReordering(buffers, goal);
+  if (reordered.arenaBytes < best.arenaBytes)
+    best = std::move(reordered);
+  if (best.arenaBytes <= goal)
     return best;
   PackSearch searcher(buffers);
   search(searcher, goal, hasBudget, 4000000, best);

@@ -1,7 +1,8 @@
 //===- PackBuffers.h - Packing without the plan -----------------*- C++ -*-===//
 //
 // The geometric half of packing: rectangles with a fixed extent in time get an
-// offset. Simple orders come first; the search is for what they leave.
+// offset. Simple orders come first, then orders that are changed by what they
+// miss; the search is for what both leave.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +22,11 @@ std::vector<int32_t> largestFirst(const std::vector<Buffer> &buffers,
 /// \p goalBytes or less.
 Packing packByOrders(const std::vector<Buffer> &buffers, int64_t goalBytes);
 
-/// The same in near-linear time, for very many buffers; few of them fill gaps
+/// Orders that learn: what ends above the goal is placed earlier next time
+/// (squeaky wheel optimization; Joslin and Clements, JAIR 10, 1999).
+Packing packByReordering(const std::vector<Buffer> &buffers, int64_t goalBytes);
+
+/// Fixed orders in near-linear time, for very many buffers; few of them fill gaps
 /// that others left.
 Packing packLarge(const std::vector<Buffer> &buffers, int64_t goalBytes);
 

@@ -1,4 +1,4 @@
-//===- PackOrders.cpp - Packing by fixed orders ---------------------------===//
+//===- PackOrders.cpp - Packing one buffer after another ------------------===//
 
 #include "PackBuffers.h"
 
@@ -77,12 +77,14 @@ private:
   Packing packing;
 };
 
+double byArea(const Buffer &b) {
+  return double(b.bytes) * double(b.duration());
+}
+double byDuration(const Buffer &b) { return double(b.duration()); }
+
 constexpr std::array<Criterion, 4> criteria = {
-    [](const Buffer &b) { return double(b.bytes); },
-    [](const Buffer &b) { return double(b.bytes) * double(b.duration()); },
-    [](const Buffer &b) { return double(b.duration()); },
-    [](const Buffer &b) { return -double(b.first); },
-};
+    [](const Buffer &b) { return double(b.bytes); }, byArea, byDuration,
+    [](const Buffer &b) { return -double(b.first); }};
 
 } // namespace
 
@@ -111,5 +113,51 @@ Packing ckpt::plan::packByOrders(const std::vector<Buffer> &buffers,
         return best;
     }
   }
+  return best;
+}
+
+/// \p order with those that end above \p goalBytes in \p packing moved to
+/// \p share of their positions.
+static std::vector<int32_t> moveForward(const std::vector<Buffer> &buffers,
+                                        const std::vector<int32_t> &order,
+                                        const Packing &packing,
+                                        int64_t goalBytes, double share) {
+  std::vector<std::pair<double, int32_t>> keys;
+  for (size_t i = 0; i < order.size(); ++i) {
+    int32_t id = order[i];
+    bool isAbove = packing.offsets[id] + buffers[id].bytes > goalBytes;
+    double position = static_cast<double>(i);
+    keys.push_back({isAbove ? position * share - 1 : position, id});
+  }
+  std::stable_sort(keys.begin(), keys.end(),
+                   [](const auto &left, const auto &right) {
+                     return left.first < right.first;
+                   });
+  std::vector<int32_t> next;
+  for (auto [key, id] : keys)
+    next.push_back(id);
+  return next;
+}
+
+Packing ckpt::plan::packByReordering(const std::vector<Buffer> &buffers,
+                                     int64_t goalBytes) {
+  // Every try compares each buffer with those placed before.
+  constexpr int64_t mostCompared = 150000000, mostTries = 300;
+  int64_t count = static_cast<int64_t>(buffers.size());
+  int64_t tries = std::min(mostTries, mostCompared / (count * count + 1));
+  Packing best;
+  best.arenaBytes = INT64_MAX;
+  for (double share : {0.8, 0.5, 0.0})
+    for (Criterion criterion : {byDuration, byArea}) {
+      std::vector<int32_t> order = largestFirst(buffers, criterion);
+      for (int64_t i = 0; i < tries; ++i) {
+        Packing packing = OrderedPacker(buffers).run(order, Fit::First);
+        if (packing.arenaBytes <= goalBytes)
+          return packing;
+        order = moveForward(buffers, order, packing, goalBytes, share);
+        if (packing.arenaBytes < best.arenaBytes)
+          best = std::move(packing);
+      }
+    }
   return best;
 }

@@ -25,9 +25,16 @@ struct SharedMemory {
   int64_t bytes;
 };
 
+/// An argument of a kernel, as launches hand it over.
+struct KernelParameter {
+  int64_t bytes;
+  bool isPointer;
+};
+
 /// A kernel on this machine.
 struct EmulatedKernel {
   std::string name;
+  std::vector<KernelParameter> parameters;
   /// Runs one thread; takes the addresses of the kernel's arguments.
   void (*run)(void **arguments) = nullptr;
   /// Whether threads ever wait for each other.

@@ -34,6 +34,7 @@ public:
   };
   struct Kernel {
     std::string name, thunk;
+    std::vector<KernelParameter> parameters;
     bool hasBarrier;
     std::vector<Shared> shared;
   };
@@ -141,7 +142,12 @@ void HostCode::makeThunk(llvm::Function &kernel, bool hasBarrier) {
   builder.SetInsertPoint(
       llvm::BasicBlock::Create(module.getContext(), "", thunk));
   llvm::SmallVector<llvm::Value *> arguments;
+  std::vector<KernelParameter> parameters;
   for (llvm::Argument &argument : kernel.args()) {
+    llvm::Type *type = argument.getType();
+    parameters.push_back(
+        {static_cast<int64_t>(module.getDataLayout().getTypeAllocSize(type)),
+         type->isPointerTy()});
     llvm::Value *slot = builder.CreateConstGEP1_64(pointer, thunk->getArg(0),
                                                    argument.getArgNo());
     arguments.push_back(builder.CreateLoad(argument.getType(),
@@ -149,8 +155,8 @@ void HostCode::makeThunk(llvm::Function &kernel, bool hasBarrier) {
   }
   builder.CreateCall(&kernel, arguments);
   builder.CreateRetVoid();
-  kernels.push_back(
-      {kernel.getName().str(), name, hasBarrier, shareMemory(kernel)});
+  kernels.push_back({kernel.getName().str(), name, std::move(parameters),
+                     hasBarrier, shareMemory(kernel)});
 }
 
 llvm::Error HostCode::rewrite(const llvm::orc::JITTargetMachineBuilder &machine,
@@ -218,6 +224,7 @@ EmulatedModule::load(StringRef bitcode) {
   for (const HostCode::Kernel &kernel : code.kernels) {
     EmulatedKernel &emulated = result->kernels[kernel.name];
     emulated.name = kernel.name;
+    emulated.parameters = kernel.parameters;
     emulated.hasBarrier = kernel.hasBarrier;
     auto thunk = (*jit)->lookup(kernel.thunk);
     if (!thunk)

@@ -1,16 +1,12 @@
 //===- Execution.cpp - Compiles a step and calls it -----------------------===//
 
 #include "ckpt/Runtime/Execution.h"
+#include "LowerStep.h"
 #include "ckpt/Conversion/Passes.h"
-#include "ckpt/Pipelines/CpuPipeline.h"
-#include "ckpt/Pipelines/GpuPipeline.h"
+#include "ckpt/Cuda/Device.h"
 #include "ckpt/Runtime/Emulator.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/ExecutionEngine/ExecutionEngine.h"
 #include "mlir/ExecutionEngine/OptUtils.h"
-#include "mlir/IR/SymbolTable.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -46,14 +42,13 @@ static void mark() {
   marks.push_back({ended, Clock::now(), used});
 }
 
-static llvm::orc::SymbolMap markSymbols(llvm::orc::MangleAndInterner interner) {
-  return {{interner(markFunctionName),
-           {llvm::orc::ExecutorAddr::fromPtr(&mark),
-            llvm::JITSymbolFlags::Exported}}};
-}
-
-static llvm::Error makeError(const llvm::Twine &message) {
-  return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
+static void registerMark(mlir::ExecutionEngine &engine, RunDevice device) {
+  auto *function = device == RunDevice::Cuda ? &cuda::ckptCudaMark : &mark;
+  engine.registerSymbols([&](llvm::orc::MangleAndInterner interner) {
+    return llvm::orc::SymbolMap{{interner(markFunctionName),
+                                 {llvm::orc::ExecutorAddr::fromPtr(function),
+                                  llvm::JITSymbolFlags::Exported}}};
+  });
 }
 
 static void initializeTarget() {
@@ -63,36 +58,6 @@ static void initializeTarget() {
     return true;
   }();
   (void)once;
-}
-
-static llvm::Expected<mlir::func::FuncOp> findStep(ModuleOp module,
-                                                   StringRef name) {
-  if (!name.empty()) {
-    if (auto function = module.lookupSymbol<mlir::func::FuncOp>(name))
-      return function;
-    return makeError("expected a function '" + name + "', but got none");
-  }
-  mlir::func::FuncOp found;
-  for (auto function : module.getOps<mlir::func::FuncOp>()) {
-    if (!function.isPublic() || function.isExternal())
-      continue;
-    if (found)
-      return makeError("expected one public function or a name, but got '" +
-                       found.getName() + "' and '" + function.getName() + "'");
-    found = function;
-  }
-  if (!found)
-    return makeError("expected a public function, but got none");
-  return found;
-}
-
-static BufferType describe(Type type) {
-  auto bytesOf = [](Type element) -> int64_t {
-    return element.isIndex() ? 8 : (element.getIntOrFloatBitWidth() + 7) / 8;
-  };
-  if (auto tensor = dyn_cast<mlir::RankedTensorType>(type))
-    return {type, tensor.getNumElements() * bytesOf(tensor.getElementType())};
-  return {type, bytesOf(type)};
 }
 
 static int64_t lanesOf(llvm::orc::JITTargetMachineBuilder &machine) {
@@ -114,43 +79,34 @@ int64_t ckpt::hostLanes() {
   return 4;
 }
 
-static llvm::orc::SymbolMap
-driverSymbols(llvm::orc::MangleAndInterner interner) {
-  llvm::orc::SymbolMap symbols;
-  for (const auto &symbol : emulatorSymbols())
-    symbols[interner(symbol.getKey())] = {
-        llvm::orc::ExecutorAddr::fromPtr(symbol.getValue()),
-        llvm::JITSymbolFlags::Exported};
+static llvm::StringMap<void *> cudaSymbols() {
+  llvm::StringMap<void *> symbols;
+  auto add = [&](StringRef name, auto *function) {
+    symbols[name] = reinterpret_cast<void *>(function);
+  };
+  add("mgpuModuleLoad", &cuda::mgpuModuleLoad);
+  add("mgpuModuleLoadJIT", &cuda::mgpuModuleLoadJIT);
+  add("mgpuModuleUnload", &cuda::mgpuModuleUnload);
+  add("mgpuModuleGetFunction", &cuda::mgpuModuleGetFunction);
+  add("mgpuLaunchKernel", &cuda::mgpuLaunchKernel);
+  add("mgpuStreamCreate", &cuda::mgpuStreamCreate);
+  add("mgpuStreamDestroy", &cuda::mgpuStreamDestroy);
+  add("mgpuStreamSynchronize", &cuda::mgpuStreamSynchronize);
+  add("mgpuMemcpy", &cuda::mgpuMemcpy);
   return symbols;
 }
 
-/// From calls of kernels to LLVM's dialect.
-static llvm::Error lowerCalls(ModuleOp module, const CompileOptions &options,
-                              int64_t lanes) {
-  mlir::PassManager manager(module.getContext());
-  if (options.device == RunDevice::Cpu) {
-    CpuPipelineOptions pipeline;
-    pipeline.lanes = lanes;
-    pipeline.threads = options.threads > 1;
-    buildCpuPipeline(manager, pipeline);
-    if (failed(manager.run(module)))
-      return makeError("lowering to the CPU failed");
-    return llvm::Error::success();
-  }
-  EmitGpuKernelsOptions emit;
-  emit.tensorCores = options.tensorCores;
-  manager.addPass(createEmitGpuKernels(emit));
-  if (failed(manager.run(module)))
-    return makeError("lowering to launches failed");
-  if (options.editLaunches)
-    options.editLaunches(module);
-  mlir::PassManager rest(module.getContext());
-  GpuPipelineOptions pipeline;
-  pipeline.format = "llvm";
-  buildGpuPipeline(rest, pipeline);
-  if (failed(rest.run(module)))
-    return makeError("lowering to device code failed");
-  return llvm::Error::success();
+/// Where the functions of a GPU's driver are, for compiled code.
+static void registerDriver(mlir::ExecutionEngine &engine, RunDevice device) {
+  engine.registerSymbols([&](llvm::orc::MangleAndInterner interner) {
+    llvm::orc::SymbolMap symbols;
+    for (const auto &symbol :
+         device == RunDevice::Cuda ? cudaSymbols() : emulatorSymbols())
+      symbols[interner(symbol.getKey())] = {
+          llvm::orc::ExecutorAddr::fromPtr(symbol.getValue()),
+          llvm::JITSymbolFlags::Exported};
+    return symbols;
+  });
 }
 
 CompiledStep::~CompiledStep() = default;
@@ -164,35 +120,9 @@ CompiledStep::compile(ModuleOp module, const CompileOptions &options) {
   builder->setCodeGenOptLevel(llvm::CodeGenOptLevel::Aggressive);
   int64_t lanes = options.lanes ? options.lanes : lanesOf(*builder);
 
-  mlir::OwningOpRef<ModuleOp> copy(module.clone());
-  auto step = findStep(*copy, options.function);
-  if (!step)
-    return step.takeError();
-  std::unique_ptr<CompiledStep> result(new CompiledStep());
-  result->threads = options.threads;
-  for (Type type : step->getArgumentTypes())
-    result->arguments.push_back(describe(type));
-  for (Type type : step->getResultTypes())
-    result->results.push_back(describe(type));
-  std::string name = step->getName().str();
-
-  // The arena is the last argument, but only until it is a bare pointer.
-  for (auto function : copy->getOps<mlir::func::FuncOp>())
-    if (function != *step)
-      function.setPrivate();
-  mlir::PassManager toCalls(copy->getContext());
-  toCalls.addPass(mlir::createSymbolDCEPass());
-  toCalls.addPass(createKernelsToCalls(
-      {options.timeKernels, options.device == RunDevice::Emulator}));
-  if (failed(toCalls.run(*copy)))
-    return makeError("lowering to calls failed");
-  auto arena = dyn_cast<mlir::MemRefType>(step->getArgumentTypes().back());
-  if (!arena || step->getNumArguments() !=
-                    result->arguments.size() + result->results.size() + 1)
-    return makeError("expected '" + name + "' to be a function of kernels");
-  result->arenaBytes = arena.getNumElements();
-  if (llvm::Error error = lowerCalls(*copy, options, lanes))
-    return std::move(error);
+  auto lowered = lowerStep(module, options, lanes);
+  if (!lowered)
+    return lowered.takeError();
 
   auto machine = builder->createTargetMachine();
   if (!machine)
@@ -202,22 +132,27 @@ CompiledStep::compile(ModuleOp module, const CompileOptions &options) {
       options.optLevel, /*sizeLevel=*/0, machine->get());
   engineOptions.transformer = transformer;
   engineOptions.jitCodeGenOptLevel = llvm::CodeGenOptLevel::Default;
-  auto engine =
-      mlir::ExecutionEngine::create(*copy, engineOptions, std::move(*machine));
+  auto engine = mlir::ExecutionEngine::create(*lowered->module, engineOptions,
+                                              std::move(*machine));
   if (!engine)
     return engine.takeError();
   if (options.timeKernels)
-    (*engine)->registerSymbols(markSymbols);
-  if (options.device == RunDevice::Emulator) {
-    (*engine)->registerSymbols(driverSymbols);
+    registerMark(**engine, options.device);
+  if (options.device != RunDevice::Cpu) {
+    registerDriver(**engine, options.device);
     // Loads the device's module.
     (*engine)->initialize();
     if (llvm::Error error = takeEmulatorError())
       return std::move(error);
   }
-  auto entry = (*engine)->lookupPacked(name);
+  auto entry = (*engine)->lookupPacked(lowered->name);
   if (!entry)
     return entry.takeError();
+  std::unique_ptr<CompiledStep> result(new CompiledStep());
+  result->arguments = std::move(lowered->arguments);
+  result->results = std::move(lowered->results);
+  result->arenaBytes = lowered->arenaBytes;
+  result->threads = options.threads;
   result->engine = std::move(*engine);
   result->entry = *entry;
   return std::move(result);

@@ -2,6 +2,7 @@
 
 #include "Calibrate.h"
 #include "CalibrationPrograms.h"
+#include "DeviceRun.h"
 #include "Inputs.h"
 #include "KernelCosts.h"
 #include "Messages.h"
@@ -39,17 +40,10 @@ struct CompiledProgram {
 class Calibration {
 public:
   Calibration(mlir::MLIRContext &context, const CalibrationOptions &options)
-      : context(context), options(options) {
-    device.name = "cpu";
-    device.source =
-        llvm::formatv(
-            "measured by ckpt-runner --calibrate --threads={0} on {1}",
-            options.threads, llvm::sys::getHostCPUName())
-            .str();
-    device.lanes = hostLanes();
-    device.cacheBytes = hostCacheBytes();
-  }
+      : context(context), options(options) {}
 
+  /// Finds out what is known of the device without measuring.
+  llvm::Error describeDevice();
   LogicalResult compileAll();
   LogicalResult measureAll();
   Device fit() const { return fitDevice(device, kernels(/*heldOut=*/false)); }
@@ -58,16 +52,37 @@ public:
 private:
   LogicalResult compile(const CalibrationProgram &program);
   llvm::Error measure(CompiledProgram &program) const;
+  llvm::Error measureOnGpu(CompiledProgram &program, const Buffers &arguments,
+                           const Buffers &results) const;
   std::vector<MeasuredKernel> kernels(bool heldOut) const;
 
   mlir::MLIRContext &context;
-  const CalibrationOptions &options;
-  /// What is known of this machine without measuring.
+  CalibrationOptions options;
   Device device;
   std::vector<CompiledProgram> programs;
 };
 
 } // namespace
+
+llvm::Error Calibration::describeDevice() {
+  if (options.device == RunDevice::Cuda) {
+    auto name = openGpu(options.gpuOptions);
+    if (!name)
+      return name.takeError();
+    device.name = "cuda";
+    device.source =
+        "measured by ckpt-runner --calibrate --device=cuda on " + *name;
+    return llvm::Error::success();
+  }
+  device.name = "cpu";
+  device.source =
+      llvm::formatv("measured by ckpt-runner --calibrate --threads={0} on {1}",
+                    options.threads, llvm::sys::getHostCPUName())
+          .str();
+  device.lanes = hostLanes();
+  device.cacheBytes = hostCacheBytes();
+  return llvm::Error::success();
+}
 
 LogicalResult Calibration::compile(const CalibrationProgram &program) {
   auto module = mlir::parseSourceString<ModuleOp>(program.text, &context);
@@ -85,6 +100,8 @@ LogicalResult Calibration::compile(const CalibrationProgram &program) {
   CompileOptions compileOptions;
   compileOptions.threads = options.threads;
   compileOptions.timeKernels = true;
+  compileOptions.device = options.device;
+  compileOptions.gpuOptions = options.gpuOptions;
   auto step = CompiledStep::compile(*module, compileOptions);
   if (!step)
     return report(step.takeError());
@@ -100,7 +117,8 @@ LogicalResult Calibration::compile(const CalibrationProgram &program) {
 }
 
 LogicalResult Calibration::compileAll() {
-  auto all = calibrationPrograms(options.few);
+  auto all =
+      calibrationPrograms(options.few, options.device == RunDevice::Cuda);
   for (auto [number, program] : llvm::enumerate(all)) {
     Progress progress(llvm::formatv("compiling {0} ({1} of {2})", program.title,
                                     number + 1, all.size()));
@@ -115,19 +133,33 @@ static SmallVector<void *> pointersTo(const Buffers &buffers) {
       buffers, [](const auto &buffer) -> void * { return buffer->data(); });
 }
 
+llvm::Error Calibration::measureOnGpu(CompiledProgram &program,
+                                      const Buffers &arguments,
+                                      const Buffers &results) const {
+  auto nanoseconds =
+      timeKernelsOnDevice(*program.step, options.repeat, arguments, results);
+  if (!nanoseconds)
+    return nanoseconds.takeError();
+  for (auto [kernel, elapsed] : llvm::zip_equal(program.kernels, *nanoseconds))
+    kernel.nanoseconds = std::min(kernel.nanoseconds, elapsed);
+  return llvm::Error::success();
+}
+
 /// One round of one program, in memory that is given back after it.
 llvm::Error Calibration::measure(CompiledProgram &program) const {
   llvm::Expected<Buffers> arguments = allocate(program.signature.arguments);
   if (!arguments)
     return arguments.takeError();
+  generateInputs(/*seed=*/0, {}, program.signature, *arguments);
   llvm::Expected<Buffers> results = allocate(program.signature.results);
   if (!results)
     return results.takeError();
+  if (options.device == RunDevice::Cuda)
+    return measureOnGpu(program, *arguments, *results);
   auto arena =
       GuardedBuffer::create(program.step->getArenaBytes(), "the arena");
   if (!arena)
     return arena.takeError();
-  generateInputs(/*seed=*/0, {}, program.signature, *arguments);
   // The first run also waits for the pages of the results.
   for (unsigned run = 0; run <= options.repeat; ++run) {
     std::vector<int64_t> nanoseconds = program.step->time(
@@ -180,7 +212,8 @@ LogicalResult ckpt::calibrate(mlir::MLIRContext &context,
                               const CalibrationOptions &options,
                               StringRef path) {
   Calibration calibration(context, options);
-  if (failed(calibration.compileAll()) || failed(calibration.measureAll()))
+  if (failed(report(calibration.describeDevice())) ||
+      failed(calibration.compileAll()) || failed(calibration.measureAll()))
     return failure();
   Device device = calibration.fit();
   if (failed(report(writeOutputFile(

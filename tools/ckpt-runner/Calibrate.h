@@ -3,7 +3,8 @@
 #ifndef CKPT_TOOLS_CKPTRUNNER_CALIBRATE_H
 #define CKPT_TOOLS_CKPTRUNNER_CALIBRATE_H
 
-#include "ckpt/Support/LLVM.h"
+#include "ckpt/Runtime/Execution.h"
+#include <string>
 
 namespace mlir {
 class MLIRContext;
@@ -13,6 +14,10 @@ namespace ckpt {
 
 struct CalibrationOptions {
   unsigned threads = 1;
+  /// This machine's processor, or its GPU.
+  RunDevice device = RunDevice::Cpu;
+  /// Of `--ckpt-lower-to-nvvm-pipeline`.
+  std::string gpuOptions;
   /// Timed runs of each kernel in a round; the fastest of all counts.
   unsigned repeat = 3;
   unsigned rounds = 4;

@@ -145,7 +145,16 @@ static std::string takeConvolutions(const Sizes &sizes, StringRef element) {
   return writer.take();
 }
 
-static std::string takeArithmetic(const Sizes &sizes, StringRef element) {
+namespace {
+/// What there is code for: a GPU has no powers yet, and in f64 no functions.
+struct Supported {
+  bool functions = true;
+  bool powers = true;
+};
+} // namespace
+
+static std::string takeArithmetic(const Sizes &sizes, StringRef element,
+                                  Supported supported) {
   ProgramWriter writer;
   // No two kernels have one shape: a plan would make all their elements in one.
   int64_t more = 0;
@@ -182,18 +191,24 @@ static std::string takeArithmetic(const Sizes &sizes, StringRef element) {
                                         "math.log", "math.sin"};
     if (element != "f64")
       functions.push_back("math.erf");
+    if (!supported.functions)
+      functions.clear();
     for (StringRef function : functions)
       fused(function, false);
-    single("math.exp", 1, false);
-    single("math.tanh", 1, false);
+    if (supported.functions) {
+      single("math.exp", 1, false);
+      single("math.tanh", 1, false);
+    }
     single("arith.divf", 2, true);
     fused("arith.divf", true);
-    single("math.powf", 1, true);
+    if (supported.powers)
+      single("math.powf", 1, true);
   }
   return writer.take();
 }
 
-static std::string takeReductions(const Sizes &sizes, StringRef element) {
+static std::string takeReductions(const Sizes &sizes, StringRef element,
+                                  Supported supported) {
   ProgramWriter writer;
   auto line = [&](const Twine &text) {
     return (text + " : " + element + "\n").str();
@@ -211,10 +226,12 @@ static std::string takeReductions(const Sizes &sizes, StringRef element) {
       start().reduce(body, /*alongRows=*/false);
     start().reduce(sum, /*alongRows=*/true);
     // The sum of a softmax, a variance, the gradient of a bias.
-    Operand powers = start();
-    powers.apply(chain("arith.subf", 1, true, element), "(r)");
-    powers.apply(chain("math.exp", 1, false, element), "(r, c)");
-    powers.reduce(sum, /*alongRows=*/false);
+    if (supported.functions) {
+      Operand powers = start();
+      powers.apply(chain("arith.subf", 1, true, element), "(r)");
+      powers.apply(chain("math.exp", 1, false, element), "(r, c)");
+      powers.reduce(sum, /*alongRows=*/false);
+    }
     Operand differences = start();
     differences.apply(chain("arith.subf", 1, true, element), "(r)");
     differences.reduce(squares, /*alongRows=*/false);
@@ -231,6 +248,7 @@ static std::string takeReductions(const Sizes &sizes, StringRef element) {
 
 /// All kernels of these sizes in one type of elements.
 static void appendPrograms(const Sizes &sizes, StringRef element,
+                           Supported supported,
                            std::vector<CalibrationProgram> &programs) {
   auto add = [&](StringRef title, std::string text) {
     programs.push_back(
@@ -243,13 +261,14 @@ static void appendPrograms(const Sizes &sizes, StringRef element,
     add("attention", takeAttention(sizes, element));
   if (!sizes.convolutions.empty() && isMain)
     add("convolutions", takeConvolutions(sizes, element));
-  add("arithmetic", takeArithmetic(sizes, element));
+  add("arithmetic", takeArithmetic(sizes, element, supported));
   // Frameworks reduce narrow types in 32 bits.
   if (element != "bf16")
-    add("reductions", takeReductions(sizes, element));
+    add("reductions", takeReductions(sizes, element, supported));
 }
 
-std::vector<CalibrationProgram> ckpt::calibrationPrograms(bool few) {
+std::vector<CalibrationProgram> ckpt::calibrationPrograms(bool few,
+                                                          bool onGpu) {
   std::vector<Sizes> all = few ? fewSizes() : smallSizes();
   if (!few)
     llvm::append_range(all,
@@ -258,6 +277,7 @@ std::vector<CalibrationProgram> ckpt::calibrationPrograms(bool few) {
   for (StringRef element : {"f32", "bf16", "f64"})
     for (const Sizes &sizes : all)
       if (element == "f32" || !sizes.isSmall)
-        appendPrograms(sizes, element, programs);
+        appendPrograms(sizes, element, {!onGpu || element != "f64", !onGpu},
+                       programs);
   return programs;
 }

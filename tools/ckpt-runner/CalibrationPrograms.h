@@ -22,7 +22,7 @@ struct CalibrationProgram {
 
 /// Matmuls, convolutions, elementwise arithmetic, reductions and copies of many
 /// sizes; with \p few of the smallest only, for tests.
-std::vector<CalibrationProgram> calibrationPrograms(bool few);
+std::vector<CalibrationProgram> calibrationPrograms(bool few, bool onGpu);
 
 } // namespace ckpt
 

@@ -7,8 +7,8 @@
 using namespace ckpt;
 
 static const char overview[] =
-    R"(Plans a training step under a memory budget, compiles it for the CPU, runs it
-and measures memory and time. Reads what ckpt-opt reads: a function on tensors,
+    R"(Plans a training step under a memory budget, compiles it for the CPU or a GPU,
+runs it and measures memory and time. Reads what ckpt-opt reads: a function on tensors,
 as it comes from a framework, or one that --ckpt-apply-plan has rewritten.)";
 
 static const char examples[] = R"(
@@ -26,6 +26,12 @@ EXAMPLES:
   ckpt-runner --calibrate -o cpu.json
   ckpt-runner step.mlir --costs=cpu.json --profile
       Measures this machine, plans for it, and times every kernel of the step.
+  ckpt-runner step.mlir --device=cuda --budget=50% --verify
+      On the GPU of this machine, replayed as a graph.
+  ckpt-runner step.mlir --budget=50% --emit=executable -o step
+      A small program for a machine that has a GPU, its driver and nothing else.
+  ckpt-runner --calibrate --device=cuda -o gpu.json
+      Measures that GPU.
   ckpt-runner step.mlir --device=emulator --thread-order=shuffled --verify
       Runs the code of a GPU on the CPU: slow, and made to find its faults.
 
@@ -34,28 +40,41 @@ Exit code 0: done, and all comparisons hold. 1: an error, or a difference.
 
 /// What can be said without reading the program.
 static LogicalResult check(const CommandLine &options) {
-  if (options.device == "cuda")
-    return reportText("device 'cuda' is not supported yet");
   bool emulates = options.device == "emulator";
-  if (options.device != "cpu" && !emulates)
-    return reportText("expected device 'cpu' or 'emulator', but got '" +
+  bool usesGpu = options.device == "cuda";
+  if (options.device != "cpu" && !emulates && !usesGpu)
+    return reportText("expected device 'cpu', 'cuda' or 'emulator', but got '" +
                       options.device + "'");
   bool calibrates = options.calibrate != CalibrateMode::Off;
   if (emulates && calibrates)
     return reportText("'--calibrate' measures this machine, but the emulator "
                       "is no device");
-  if (emulates && options.threads > 1)
+  if ((emulates || usesGpu) && options.threads > 1)
     return reportText("'--threads' is for '--device=cpu'");
+  if (!emulates && !usesGpu && !options.emit.getNumOccurrences() &&
+      !options.gpuOptions.empty())
+    return reportText("'--gpu-options' is for '--device=cuda', "
+                      "'--device=emulator' and '--emit'");
   if (!emulates && options.threadOrder.getNumOccurrences())
     return reportText("'--thread-order' is for '--device=emulator'");
-  if (calibrates && options.devicePath.empty())
-    return reportText("'--calibrate' needs '-o' and a file to write");
+  bool emits = options.emit.getNumOccurrences();
+  if (emits && options.emit != "executable")
+    return reportText("expected '--emit=executable', but got '" + options.emit +
+                      "'");
+  if (emits && (calibrates || options.verify || options.profile ||
+                !options.inputsPath.empty() || !options.expectedPath.empty() ||
+                !options.outputsPath.empty()))
+    return reportText("'--emit' runs nothing: it goes with a plan, "
+                      "'--gpu-options' and '-o' only");
+  if ((calibrates || emits) && options.outputPath.empty())
+    return reportText(Twine(calibrates ? "'--calibrate'" : "'--emit'") +
+                      " needs '-o' and a file to write");
   if (calibrates && options.inputPath.getNumOccurrences())
     return reportText("'--calibrate' measures kernels of its own, but got '" +
                       options.inputPath + "'");
-  if (!calibrates && !options.devicePath.empty())
-    return reportText("'-o' is for '--calibrate'; results of a step go to "
-                      "'--outputs'");
+  if (!calibrates && !emits && !options.outputPath.empty())
+    return reportText("'-o' is for '--calibrate' and '--emit'; results of a "
+                      "step go to '--outputs'");
   if (options.threads < 1 || options.threads > 1024)
     return reportText("expected 1 to 1024 threads, but got " +
                       Twine(options.threads));
@@ -69,7 +88,7 @@ static LogicalResult check(const CommandLine &options) {
                       "'--inputs' gives them");
   for (const std::string &path :
        {options.outputsPath.getValue(), options.reportPath.getValue(),
-        options.devicePath.getValue()})
+        options.outputPath.getValue()})
     if (!path.empty() && failed(report(checkOutputFile(path))))
       return failure();
   return success();

@@ -71,12 +71,14 @@ struct CommandLine {
       "profile", cl::cat(category),
       cl::desc("Time each kernel, and compare with what was predicted")};
   cl::opt<std::string> costs{
-      "costs", cl::init("cpu"), cl::value_desc("device"), cl::cat(category),
+      "costs", cl::value_desc("device"), cl::cat(category),
       cl::desc("Device that the step is planned for: a name of docs/Devices.md "
-               "or a file that '--calibrate' wrote (default cpu)")};
+               "or a file that '--calibrate' wrote (default cpu, on a GPU what "
+               "is known of it)")};
   cl::opt<unsigned> repeat{
       "repeat", cl::init(3), cl::cat(category),
-      cl::desc("Timed runs; the fastest counts (default 3)")};
+      cl::desc("Timed runs, of which the fastest counts (default 3); on a GPU "
+               "after a warm-up, and the median counts (default 50)")};
   cl::opt<unsigned> threads{
       "threads", cl::init(1), cl::cat(category),
       cl::desc("Threads; results do not depend on it (default 1)")};
@@ -95,13 +97,22 @@ struct CommandLine {
                  clEnumValN(CalibrateMode::Few, "few",
                             "few and small kernels: a table that is quickly "
                             "made and says little"))};
-  cl::opt<std::string> devicePath{"o", cl::value_desc("device.json"),
-                                  cl::cat(category),
-                                  cl::desc("Where '--calibrate' writes")};
+  cl::opt<std::string> emit{
+      "emit", cl::value_desc("executable"), cl::cat(category),
+      cl::desc("Write the planned step as a small program for a GPU instead of "
+               "running it; needs '-o' and a C compiler")};
+  cl::opt<std::string> outputPath{
+      "o", cl::value_desc("file"), cl::cat(category),
+      cl::desc("Where '--calibrate' or '--emit' writes")};
   cl::opt<std::string> device{
       "device", cl::init("cpu"), cl::cat(category),
-      cl::desc("Where it runs: cpu, or emulator, which runs the code of a GPU "
-               "on the CPU (default cpu)")};
+      cl::desc("Where it runs: cpu, cuda, a GPU with its driver, or emulator, "
+               "which runs the code of a GPU on the CPU (default cpu)")};
+  cl::opt<std::string> gpuOptions{
+      "gpu-options", cl::value_desc("options"), cl::cat(category),
+      cl::desc(
+          "Options of --ckpt-lower-to-nvvm-pipeline, as there; the chip is "
+          "that of the device if none is given")};
   cl::opt<ThreadOrder> threadOrder{
       "thread-order", cl::init(ThreadOrder::Forward), cl::cat(category),
       cl::desc("How the emulator orders threads between barriers; results do "

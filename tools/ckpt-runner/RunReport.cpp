@@ -9,13 +9,23 @@
 
 using namespace ckpt;
 
+static void addMemory(const Measurement &planned, llvm::json::Object &object) {
+  if (planned.device) {
+    object["device_buffer_bytes"] = planned.device->bufferBytes;
+    object["device_used_before_bytes"] = planned.device->usedBefore;
+    object["device_used_after_bytes"] = planned.device->usedAfter;
+    return;
+  }
+  object["measured_peak_bytes"] = planned.touchedBytes;
+  if (planned.otherBytes >= 0)
+    object["measured_other_bytes"] = planned.otherBytes;
+}
+
 llvm::Error ckpt::writeRunReport(StringRef path, const RunReport &report) {
   llvm::json::Object object = report.planFigures;
   if (report.planned) {
     object["peak_bytes"] = report.planned->arenaBytes;
-    object["measured_peak_bytes"] = report.planned->touchedBytes;
-    if (report.planned->otherBytes >= 0)
-      object["measured_other_bytes"] = report.planned->otherBytes;
+    addMemory(*report.planned, object);
     object["step_ns"] = report.planned->stepNs;
     object["compile_ms"] = report.planned->compileMs;
   }
@@ -26,7 +36,8 @@ llvm::Error ckpt::writeRunReport(StringRef path, const RunReport &report) {
     object["baseline_step_ns"] = report.planned->stepNs;
   if (report.written) {
     object["written_step_ns"] = report.written->stepNs;
-    object["written_measured_peak_bytes"] = report.written->touchedBytes;
+    if (!report.written->device)
+      object["written_measured_peak_bytes"] = report.written->touchedBytes;
   }
   if (report.bitEqual)
     object["bit_equal"] = *report.bitEqual;
@@ -63,6 +74,9 @@ private:
     StringRef title, peakKey;
     const Measurement *measurement;
   };
+  void printHostMemory();
+  /// What the driver says is in use counts everybody.
+  void printDeviceMemory();
   void printRow(StringRef what,
                 llvm::function_ref<std::string(const Column &)> cell) {
     os << llvm::formatv("  {0,-18}", what);
@@ -80,6 +94,27 @@ static std::string bytesOrUnknown(std::optional<int64_t> bytes) {
   return bytes && *bytes >= 0 ? plan::formatBytes(*bytes) : "unknown";
 }
 
+void Table::printHostMemory() {
+  printRow("arena, touched", [](const Column &column) {
+    return plan::formatBytes(column.measurement->touchedBytes);
+  });
+  printRow("other memory", [](const Column &column) {
+    return bytesOrUnknown(column.measurement->otherBytes);
+  });
+}
+
+void Table::printDeviceMemory() {
+  printRow("arguments, results", [](const Column &column) {
+    return plan::formatBytes(column.measurement->device->bufferBytes);
+  });
+  printRow("in use, before", [](const Column &column) {
+    return plan::formatBytes(column.measurement->device->usedBefore);
+  });
+  printRow("in use, after", [](const Column &column) {
+    return plan::formatBytes(column.measurement->device->usedAfter);
+  });
+}
+
 void Table::print(const llvm::json::Object &planFigures) {
   printRow("", [](const Column &column) { return column.title.str(); });
   printRow("peak, planned", [&](const Column &column) {
@@ -88,12 +123,10 @@ void Table::print(const llvm::json::Object &planFigures) {
   printRow("arena, allocated", [](const Column &column) {
     return plan::formatBytes(column.measurement->arenaBytes);
   });
-  printRow("arena, touched", [](const Column &column) {
-    return plan::formatBytes(column.measurement->touchedBytes);
-  });
-  printRow("other memory", [](const Column &column) {
-    return bytesOrUnknown(column.measurement->otherBytes);
-  });
+  if (columns.front().measurement->device)
+    printDeviceMemory();
+  else
+    printHostMemory();
   printRow("time of a step", [](const Column &column) {
     return llvm::formatv("{0:f3} ms", column.measurement->stepNs / 1e6).str();
   });

@@ -2,6 +2,7 @@
 
 #include "Variant.h"
 #include "Compare.h"
+#include "DeviceRun.h"
 #include "Messages.h"
 #include "ckpt/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
@@ -118,11 +119,17 @@ private:
 };
 } // namespace
 
-static std::vector<std::vector<char>> copyOf(const Buffers &buffers) {
+std::vector<std::vector<char>> ckpt::copyOf(const Buffers &buffers) {
   std::vector<std::vector<char>> copies;
   for (const auto &buffer : buffers)
     copies.emplace_back(buffer->data(), buffer->data() + buffer->size());
   return copies;
+}
+
+llvm::Error ckpt::differingRuns(StringRef difference) {
+  return llvm::createStringError(
+      "two runs of the step differ in " + difference +
+      ": it reads memory that it did not write, or depends on timing");
 }
 
 static int64_t touchedBytes(const Buffers &buffers) {
@@ -175,9 +182,7 @@ static llvm::Error measure(const CompiledStep &step, const RunOptions &options,
         i == 0 ? *elapsed : std::min(measurement.stepNs, *elapsed);
     if (auto difference =
             compareBits(signature, measurement.results, firstResults))
-      return llvm::createStringError(
-          "two runs of the step differ in " + *difference +
-          ": it reads memory that it did not write, or depends on timing");
+      return differingRuns(*difference);
   }
   return llvm::Error::success();
 }
@@ -193,12 +198,15 @@ FailureOr<Measurement> ckpt::measureModule(ModuleOp module,
   compileOptions.threads = options.threads;
   compileOptions.timeKernels = options.timeKernels;
   compileOptions.device = options.device;
+  compileOptions.gpuOptions = options.gpuOptions;
   auto step = CompiledStep::compile(module, compileOptions);
   if (!step)
     return report(step.takeError());
   measurement.compileMs = nanosecondsSince(start) / 1000000;
+  auto *measureStep =
+      options.device == RunDevice::Cuda ? &measureOnDevice : &measure;
   if (llvm::Error error =
-          measure(**step, options, signature, arguments, measurement))
+          measureStep(**step, options, signature, arguments, measurement))
     return report(std::move(error));
   return measurement;
 }

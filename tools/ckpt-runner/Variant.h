@@ -19,18 +19,31 @@ struct RunOptions {
   /// Also time each kernel.
   bool timeKernels = false;
   RunDevice device = RunDevice::Cpu;
+  /// Of `--ckpt-lower-to-nvvm-pipeline`.
+  std::string gpuOptions;
+};
+
+/// What a run took of a GPU's memory besides its arena.
+struct DeviceMemory {
+  /// Arguments and results.
+  int64_t bufferBytes = 0;
+  /// What the driver says is in use: before the step's first allocation, and
+  /// after its last run.
+  int64_t usedBefore = 0, usedAfter = 0;
 };
 
 /// What was measured of one way to run the step.
 struct Measurement {
   int64_t arenaBytes = 0;
-  /// Of the arena, what the operating system saw touched in the first run.
+  /// Of the arena, what the operating system saw touched in the first run; not
+  /// on a GPU, nor is what follows.
   int64_t touchedBytes = 0;
   /// Largest growth of the process outside arena, arguments and results while
   /// the step runs, the code that it loads included; -1 where the system does
   /// not tell.
   int64_t otherBytes = -1;
-  /// The fastest timed run.
+  std::optional<DeviceMemory> device;
+  /// The fastest timed run; on a GPU the median.
   int64_t stepNs = 0;
   /// Of each kernel, in order, the fastest timed run; if asked for.
   std::vector<int64_t> kernelNs;
@@ -54,6 +67,12 @@ LogicalResult rewriteModule(ModuleOp module);
 FailureOr<Measurement> measureModule(ModuleOp module, const RunOptions &options,
                                      const Signature &signature,
                                      const Buffers &arguments);
+
+/// The bytes of each buffer.
+std::vector<std::vector<char>> copyOf(const Buffers &buffers);
+
+/// That two runs of a step gave other results, the first in \p difference.
+llvm::Error differingRuns(StringRef difference);
 
 /// Says on a terminal what takes long, and wipes it away at the end.
 class Progress {

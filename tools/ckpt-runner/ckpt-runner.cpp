@@ -3,6 +3,8 @@
 #include "Calibrate.h"
 #include "CommandLine.h"
 #include "Compare.h"
+#include "DeviceRun.h"
+#include "EmitProgram.h"
 #include "IndexRanges.h"
 #include "Messages.h"
 #include "RunReport.h"
@@ -54,6 +56,12 @@ static FailureOr<Buffers> makeArguments(const CommandLine &command,
 }
 
 namespace {
+/// One way to run the step.
+struct Variant {
+  std::string title, planOptions;
+  bool formLayers = false;
+};
+
 /// Everything between a parsed program and the exit code.
 class Runner {
 public:
@@ -62,17 +70,28 @@ public:
     options.function = command.functionName;
     options.threads = command.threads;
     options.repeat = command.repeat;
-    options.device =
-        command.device == "cpu" ? RunDevice::Cpu : RunDevice::Emulator;
+    options.gpuOptions = command.gpuOptions;
+    costs = command.costs;
+    if (command.device == "emulator")
+      options.device = RunDevice::Emulator;
+    if (command.device == "cuda")
+      useGpu();
     setThreadOrder(command.threadOrder);
   }
 
   LogicalResult run();
+  /// Whether nothing runs.
+  bool emits() const { return command.emit.getNumOccurrences(); }
 
 private:
-  FailureOr<Measurement> runVariant(StringRef title, StringRef variantOptions,
-                                    bool formLayers,
+  void useGpu();
+  LogicalResult openDevice();
+  Variant plannedVariant() const;
+  FailureOr<mlir::OwningOpRef<ModuleOp>>
+  planVariant(const Variant &variant, llvm::json::Object &figures);
+  FailureOr<Measurement> runVariant(const Variant &variant,
                                     llvm::json::Object &figures);
+  LogicalResult emit();
   LogicalResult predict(ModuleOp planned);
   LogicalResult runPlanned();
   LogicalResult runAsWritten();
@@ -84,37 +103,46 @@ private:
   ModuleOp program;
   RunReport &summary;
   RunOptions options;
+  /// The device that is planned for; empty for the planner's default.
+  std::string costs;
   Signature signature;
   Buffers arguments;
   bool rewritten = false;
 };
 } // namespace
 
-/// Plans a copy of the program, compiles and runs it.
-FailureOr<Measurement> Runner::runVariant(StringRef title,
-                                          StringRef variantOptions,
-                                          bool formLayers,
-                                          llvm::json::Object &figures) {
+/// Plans a copy of the program.
+FailureOr<mlir::OwningOpRef<ModuleOp>>
+Runner::planVariant(const Variant &variant, llvm::json::Object &figures) {
   mlir::OwningOpRef<ModuleOp> copy(program.clone());
-  if (!rewritten) {
-    Progress progress("planning " + title);
-    std::string text = variantOptions.str();
-    if (!command.functionName.empty())
-      text += " func=" + command.functionName;
-    if (failed(planModule(*copy, text, formLayers, figures)))
-      return failure();
-    if (options.timeKernels && failed(predict(*copy)))
-      return failure();
-    if (failed(rewriteModule(*copy)))
-      return failure();
-  }
-  Progress progress("compiling and running " + title);
-  return measureModule(*copy, options, signature, arguments);
+  if (rewritten)
+    return std::move(copy);
+  Progress progress("planning " + variant.title);
+  std::string text = variant.planOptions;
+  if (!command.functionName.empty())
+    text += " func=" + command.functionName;
+  if (failed(planModule(*copy, text, variant.formLayers, figures)))
+    return failure();
+  if (options.timeKernels && failed(predict(*copy)))
+    return failure();
+  if (failed(rewriteModule(*copy)))
+    return failure();
+  return std::move(copy);
+}
+
+/// Plans a copy of the program, compiles and runs it.
+FailureOr<Measurement> Runner::runVariant(const Variant &variant,
+                                          llvm::json::Object &figures) {
+  auto planned = planVariant(variant, figures);
+  if (failed(planned))
+    return failure();
+  Progress progress("compiling and running " + variant.title);
+  return measureModule(**planned, options, signature, arguments);
 }
 
 /// Fills in what the kernels of the \p planned program should take.
 LogicalResult Runner::predict(ModuleOp planned) {
-  llvm::Expected<Device> device = findDevice(command.costs);
+  llvm::Expected<Device> device = findDevice(costs.empty() ? "cpu" : costs);
   if (!device)
     return report(device.takeError());
   FailureOr<mlir::func::FuncOp> step = findStep(planned, command.functionName);
@@ -127,18 +155,32 @@ LogicalResult Runner::predict(ModuleOp planned) {
   return success();
 }
 
-LogicalResult Runner::runPlanned() {
+/// What the command line asks for.
+Variant Runner::plannedVariant() const {
   std::string text = command.planOptions;
-  if (command.costs.getNumOccurrences())
-    text += " device=" + command.costs;
+  if (!costs.empty())
+    text += " device=" + costs;
   if (!command.budget.empty())
     text += " budget=" + command.budget;
   if (!command.strategy.empty())
     text += " strategy=" + command.strategy;
+  return {"the step", text, /*formLayers=*/!command.strategy.empty()};
+}
+
+/// Writes the planned step as a program.
+LogicalResult Runner::emit() {
+  auto planned = planVariant(plannedVariant(), summary.planFigures);
+  if (failed(planned))
+    return failure();
+  Progress progress("compiling the program");
+  return emitProgram(**planned, options, summary.title, signature,
+                     command.outputPath);
+}
+
+LogicalResult Runner::runPlanned() {
   options.timeKernels = command.profile;
   FailureOr<Measurement> planned =
-      runVariant("the step", text, /*formLayers=*/!command.strategy.empty(),
-                 summary.planFigures);
+      runVariant(plannedVariant(), summary.planFigures);
   options.timeKernels = false;
   if (failed(planned))
     return failure();
@@ -149,8 +191,7 @@ LogicalResult Runner::runPlanned() {
 LogicalResult Runner::runAsWritten() {
   llvm::json::Object ignored;
   FailureOr<Measurement> written =
-      runVariant("the step as written", "strategy=as-written",
-                 /*formLayers=*/false, ignored);
+      runVariant({"the step as written", "strategy=as-written"}, ignored);
   if (failed(written))
     return failure();
   std::vector<std::vector<char>> reference;
@@ -169,8 +210,7 @@ LogicalResult Runner::runAsWritten() {
 LogicalResult Runner::runBaseline() {
   llvm::json::Object ignored;
   FailureOr<Measurement> baseline =
-      runVariant("the step without a budget", "strategy=none",
-                 /*formLayers=*/false, ignored);
+      runVariant({"the step without a budget", "strategy=none"}, ignored);
   if (failed(baseline))
     return failure();
   baseline->results.clear();
@@ -198,13 +238,35 @@ LogicalResult Runner::writeOutputs() {
   return report(writeNpz(command.outputsPath, views));
 }
 
+/// The median needs more runs than the minimum, which take less time there.
+void Runner::useGpu() {
+  options.device = RunDevice::Cuda;
+  if (!command.repeat.getNumOccurrences())
+    options.repeat = 50;
+}
+
+/// Before anything that takes long.
+LogicalResult Runner::openDevice() {
+  if (options.device == RunDevice::Emulator)
+    summary.title += ", on the emulator of a GPU";
+  if (options.device != RunDevice::Cuda)
+    return success();
+  llvm::Expected<std::string> name = openGpu(options.gpuOptions);
+  if (!name)
+    return report(name.takeError());
+  summary.title += ", on " + *name;
+  if (costs.empty() && !StringRef(command.planOptions).contains("device="))
+    costs = describedGpu(*name);
+  return success();
+}
+
 LogicalResult Runner::run() {
   FailureOr<mlir::func::FuncOp> step = findStep(program, command.functionName);
   if (failed(step))
     return failure();
   summary.title = ("@" + step->getSymName() + " of " + command.inputPath).str();
-  if (options.device == RunDevice::Emulator)
-    summary.title += ", on the emulator of a GPU";
+  if (failed(openDevice()))
+    return failure();
   rewritten = isRewritten(*step);
   if (rewritten &&
       (command.verify || command.profile || !command.budget.empty() ||
@@ -217,6 +279,8 @@ LogicalResult Runner::run() {
   if (failed(read))
     return failure();
   signature = *read;
+  if (emits())
+    return emit();
   FailureOr<Buffers> made = makeArguments(command, *step, signature);
   if (failed(made))
     return failure();
@@ -236,11 +300,14 @@ static LogicalResult runCalibration(const CommandLine &command,
                                     mlir::MLIRContext &context) {
   CalibrationOptions options;
   options.threads = command.threads;
+  options.gpuOptions = command.gpuOptions;
+  if (command.device == "cuda")
+    options.device = RunDevice::Cuda;
   options.few = command.calibrate == CalibrateMode::Few;
   options.repeat = command.repeat;
   if (options.few)
     options.rounds = 1;
-  return calibrate(context, options, command.devicePath);
+  return calibrate(context, options, command.outputPath);
 }
 
 int main(int argc, char **argv) {
@@ -266,13 +333,14 @@ int main(int argc, char **argv) {
     return 1;
 
   RunReport summary;
-  bool ran = succeeded(Runner(command, *program, summary).run());
+  Runner runner(command, *program, summary);
+  bool ran = succeeded(runner.run());
   // Without a plan that fits, its figures say what would.
   if (!command.reportPath.empty() && (ran || !summary.planFigures.empty()) &&
       failed(report(writeRunReport(command.reportPath, summary))))
     return 1;
-  if (!ran)
-    return 1;
+  if (!ran || runner.emits())
+    return ran ? 0 : 1;
   printRunReport(summary, llvm::outs());
   if (command.profile)
     printProfile(summary.predicted, summary.planned->kernelNs, llvm::outs());

@@ -5,6 +5,7 @@
 #define CKPT_PIPELINES_GPUPIPELINE_H
 
 #include "mlir/Pass/PassOptions.h"
+#include "llvm/Support/Error.h"
 
 namespace mlir {
 class OpPassManager;
@@ -33,6 +34,9 @@ struct GpuPipelineOptions
       llvm::cl::desc("folder of the CUDA toolkit; by default that of "
                      "CUDA_ROOT, CUDA_HOME or CUDA_PATH")};
 };
+
+/// Reads \p options from \p text, such as "chip=sm_90a format=bin".
+llvm::Error parseGpuOptions(llvm::StringRef text, GpuPipelineOptions &options);
 
 /// Everything between `--ckpt-apply-plan` and LLVM IR of the host with a binary
 /// of the device. Memrefs become bare pointers.

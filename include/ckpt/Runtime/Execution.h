@@ -24,7 +24,9 @@ namespace ckpt {
 enum class RunDevice {
   Cpu,
   /// The code of a GPU on the CPU (Emulator.h), in one thread and not fast.
-  Emulator
+  Emulator,
+  /// The GPU that is open (Cuda/Device.h); all memory of a step is its.
+  Cuda
 };
 
 struct CompileOptions {
@@ -36,11 +38,11 @@ struct CompileOptions {
   unsigned optLevel = 2;
   /// 32-bit elements of a vector; 0 takes what this machine has.
   int64_t lanes = 0;
-  /// Lets `CompiledStep::time` time each kernel.
+  /// Lets `CompiledStep::time` time each kernel; on a GPU, a graph does.
   bool timeKernels = false;
   RunDevice device = RunDevice::Cpu;
-  /// Whether bf16 and f16 are multiplied on the tensor cores of a GPU.
-  bool tensorCores = false;
+  /// Of `--ckpt-lower-to-nvvm-pipeline`; the emulator has a format of its own.
+  std::string gpuOptions;
   /// Called with the launches and the device code before these are lowered
   /// further: so tests plant faults that the emulator has to catch.
   std::function<void(ModuleOp)> editLaunches;

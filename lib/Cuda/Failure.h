@@ -1,0 +1,21 @@
+//===- Failure.h - The first thing that went wrong --------------*- C++ -*-===//
+
+#ifndef CKPT_LIB_CUDA_FAILURE_H
+#define CKPT_LIB_CUDA_FAILURE_H
+
+#include <cstddef>
+
+namespace ckpt::cuda {
+
+constexpr size_t longestFailure = 2048;
+
+/// Keeps the message if it is the first one; what follows a failure often is
+/// its consequence. Returns false, for callers to return.
+bool fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/// Whether something went wrong.
+bool hasFailed();
+
+} // namespace ckpt::cuda
+
+#endif // CKPT_LIB_CUDA_FAILURE_H

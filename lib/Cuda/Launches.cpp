@@ -1,0 +1,135 @@
+//===- Launches.cpp - What lowered code calls -----------------------------===//
+//
+// The functions of `--gpu-to-llvm`, by upstream's names. They return nothing
+// that could say that they failed, so the first failure is kept, and all after
+// it do nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Failure.h"
+#include "OpenDevice.h"
+#include "ckpt/Cuda/Device.h"
+#include <climits>
+#include <cstdlib>
+
+using namespace ckpt::cuda;
+
+namespace {
+/// Constructors of lowered code load modules before `main`, where nothing can
+/// be said of failures, and programs that never launch need no device. So the
+/// first launch loads them.
+struct LazyModule {
+  const void *image;
+  /// Of the driver's compiler; negative where nothing is to be compiled.
+  int level;
+  Module module;
+};
+} // namespace
+
+/// Of the next launch, for messages: lowered code asks for a function right
+/// before it launches it.
+static const char *kernelName = "";
+
+/// What a launch may take without being asked to allow more.
+static constexpr int32_t usualSharedBytes = 48 * 1024;
+
+static void *remember(void *image, int level) {
+  auto *lazy = static_cast<LazyModule *>(std::malloc(sizeof(LazyModule)));
+  if (lazy)
+    *lazy = {image, level, nullptr};
+  return lazy;
+}
+
+void *ckpt::cuda::mgpuModuleLoad(void *image, size_t /*bytes*/) {
+  return remember(image, /*level=*/-1);
+}
+
+void *ckpt::cuda::mgpuModuleLoadJIT(void *image, int level) {
+  return remember(image, level);
+}
+
+void ckpt::cuda::mgpuModuleUnload(void *module) {
+  auto *lazy = static_cast<LazyModule *>(module);
+  if (lazy && lazy->module)
+    device.driver->moduleUnload(lazy->module);
+  std::free(lazy);
+}
+
+static bool load(LazyModule &lazy) {
+  if (lazy.module)
+    return true;
+  char log[1024] = "";
+  int options[] = {errorLog, errorLogBytes, optimizationLevel};
+  void *values[] = {
+      log, reinterpret_cast<void *>(sizeof(log)),
+      reinterpret_cast<void *>(static_cast<intptr_t>(lazy.level))};
+  unsigned count = lazy.level < 0 ? 2 : 3;
+  Result result = device.driver->moduleLoad(&lazy.module, lazy.image, count,
+                                            options, values);
+  if (log[0])
+    return check(result, "load the kernels, of which the driver says '%s'",
+                 log);
+  return check(result, "load the kernels");
+}
+
+void *ckpt::cuda::mgpuModuleGetFunction(void *module, const char *name) {
+  auto *lazy = static_cast<LazyModule *>(module);
+  Function function = nullptr;
+  kernelName = name;
+  if (hasFailed() || !load(*lazy))
+    return nullptr;
+  check(device.driver->moduleGetFunction(&function, lazy->module, name),
+        "find the kernel '%s'", name);
+  return function;
+}
+
+/// Lowered code counts in 64 bits, devices in fewer.
+static bool checkGrid(intptr_t x, intptr_t y, intptr_t z) {
+  if (x <= INT_MAX && y <= USHRT_MAX && z <= USHRT_MAX)
+    return true;
+  return fail("expected at most %d x %d x %d blocks, but '%s' has %lld x %lld "
+              "x %lld",
+              INT_MAX, USHRT_MAX, USHRT_MAX, kernelName,
+              static_cast<long long>(x), static_cast<long long>(y),
+              static_cast<long long>(z));
+}
+
+void ckpt::cuda::mgpuLaunchKernel(void *function, intptr_t gridX,
+                                  intptr_t gridY, intptr_t gridZ,
+                                  intptr_t blockX, intptr_t blockY,
+                                  intptr_t blockZ, int32_t sharedBytes,
+                                  void * /*stream*/, void **arguments,
+                                  void **extra, size_t /*count*/) {
+  auto *kernel = static_cast<Function>(function);
+  // A grid of no blocks has nothing to do, and the driver refuses it.
+  if (gridX == 0 || gridY == 0 || gridZ == 0)
+    return;
+  if (hasFailed() || !checkGrid(gridX, gridY, gridZ))
+    return;
+  if (sharedBytes > usualSharedBytes &&
+      !check(device.driver->functionSetAttribute(
+                 kernel, largestDynamicSharedBytes, sharedBytes),
+             "give '%s' %d bytes of shared memory", kernelName, sharedBytes))
+    return;
+  check(device.driver->launchKernel(kernel, gridX, gridY, gridZ, blockX, blockY,
+                                    blockZ, sharedBytes, device.stream,
+                                    arguments, extra),
+        "launch the kernel '%s'", kernelName);
+  if (device.waitsForLaunches)
+    check(device.driver->streamSynchronize(device.stream),
+          "run the kernel '%s'", kernelName);
+}
+
+/// There is one stream, in which all is done in order.
+void *ckpt::cuda::mgpuStreamCreate() { return device.stream; }
+void ckpt::cuda::mgpuStreamDestroy(void * /*stream*/) {}
+void ckpt::cuda::mgpuStreamSynchronize(void * /*stream*/) {}
+
+void ckpt::cuda::mgpuMemcpy(void *to, void *from, size_t bytes,
+                            void * /*stream*/) {
+  if (hasFailed() || bytes == 0)
+    return;
+  check(device.driver->copyOnDevice(toAddress(to), toAddress(from), bytes,
+                                    device.stream),
+        "copy %zu bytes on the device", bytes);
+}

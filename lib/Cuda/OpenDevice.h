@@ -1,0 +1,26 @@
+//===- OpenDevice.h - The device that is open -------------------*- C++ -*-===//
+
+#ifndef CKPT_LIB_CUDA_OPENDEVICE_H
+#define CKPT_LIB_CUDA_OPENDEVICE_H
+
+#include "Driver.h"
+
+namespace ckpt::cuda {
+
+/// Set by `openDevice`; the functions that lowered code calls have no place for
+/// it among their arguments.
+struct OpenDevice {
+  const Driver *driver = nullptr;
+  Stream stream = nullptr;
+  /// Whether launches are waited for one by one.
+  bool waitsForLaunches = false;
+};
+extern OpenDevice device;
+
+inline DeviceAddress toAddress(const void *pointer) {
+  return reinterpret_cast<uintptr_t>(pointer);
+}
+
+} // namespace ckpt::cuda
+
+#endif // CKPT_LIB_CUDA_OPENDEVICE_H

@@ -1,0 +1,112 @@
+//===- LowerStep.cpp - A step of kernels in LLVM's dialect ----------------===//
+
+#include "LowerStep.h"
+#include "ckpt/Conversion/Passes.h"
+#include "ckpt/Pipelines/CpuPipeline.h"
+#include "ckpt/Pipelines/GpuPipeline.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace ckpt;
+
+static llvm::Error makeError(const llvm::Twine &message) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
+}
+
+static llvm::Expected<mlir::func::FuncOp> findStep(ModuleOp module,
+                                                   StringRef name) {
+  if (!name.empty()) {
+    if (auto function = module.lookupSymbol<mlir::func::FuncOp>(name))
+      return function;
+    return makeError("expected a function '" + name + "', but got none");
+  }
+  mlir::func::FuncOp found;
+  for (auto function : module.getOps<mlir::func::FuncOp>()) {
+    if (!function.isPublic() || function.isExternal())
+      continue;
+    if (found)
+      return makeError("expected one public function or a name, but got '" +
+                       found.getName() + "' and '" + function.getName() + "'");
+    found = function;
+  }
+  if (!found)
+    return makeError("expected a public function, but got none");
+  return found;
+}
+
+static BufferType describe(Type type) {
+  auto bytesOf = [](Type element) -> int64_t {
+    return element.isIndex() ? 8 : (element.getIntOrFloatBitWidth() + 7) / 8;
+  };
+  if (auto tensor = dyn_cast<mlir::RankedTensorType>(type))
+    return {type, tensor.getNumElements() * bytesOf(tensor.getElementType())};
+  return {type, bytesOf(type)};
+}
+
+/// From calls of kernels to LLVM's dialect.
+static llvm::Error lowerCalls(ModuleOp module, const CompileOptions &options,
+                              int64_t lanes) {
+  mlir::PassManager manager(module.getContext());
+  if (options.device == RunDevice::Cpu) {
+    CpuPipelineOptions pipeline;
+    pipeline.lanes = lanes;
+    pipeline.threads = options.threads > 1;
+    buildCpuPipeline(manager, pipeline);
+    if (failed(manager.run(module)))
+      return makeError("lowering to the CPU failed");
+    return llvm::Error::success();
+  }
+  GpuPipelineOptions pipeline;
+  if (llvm::Error error = parseGpuOptions(options.gpuOptions, pipeline))
+    return error;
+  EmitGpuKernelsOptions emit;
+  emit.tensorCores = pipeline.tensorCores;
+  manager.addPass(createEmitGpuKernels(emit));
+  if (failed(manager.run(module)))
+    return makeError("lowering to launches failed");
+  if (options.editLaunches)
+    options.editLaunches(module);
+  if (options.device == RunDevice::Emulator)
+    pipeline.format = "llvm";
+  mlir::PassManager rest(module.getContext());
+  buildGpuPipeline(rest, pipeline);
+  if (failed(rest.run(module)))
+    return makeError("lowering to device code failed");
+  return llvm::Error::success();
+}
+
+llvm::Expected<LoweredStep>
+ckpt::lowerStep(ModuleOp module, const CompileOptions &options, int64_t lanes) {
+  LoweredStep lowered;
+  lowered.module = module.clone();
+  auto step = findStep(*lowered.module, options.function);
+  if (!step)
+    return step.takeError();
+  for (Type type : step->getArgumentTypes())
+    lowered.arguments.push_back(describe(type));
+  for (Type type : step->getResultTypes())
+    lowered.results.push_back(describe(type));
+  lowered.name = step->getName().str();
+
+  // The arena is the last argument, but only until it is a bare pointer.
+  for (auto function : lowered.module->getOps<mlir::func::FuncOp>())
+    if (function != *step)
+      function.setPrivate();
+  mlir::PassManager toCalls(lowered.module->getContext());
+  toCalls.addPass(mlir::createSymbolDCEPass());
+  toCalls.addPass(createKernelsToCalls(
+      {options.timeKernels, options.device != RunDevice::Cpu}));
+  if (failed(toCalls.run(*lowered.module)))
+    return makeError("lowering to calls failed");
+  auto arena = dyn_cast<mlir::MemRefType>(step->getArgumentTypes().back());
+  if (!arena || step->getNumArguments() !=
+                    lowered.arguments.size() + lowered.results.size() + 1)
+    return makeError("expected '" + lowered.name +
+                     "' to be a function of kernels");
+  lowered.arenaBytes = arena.getNumElements();
+  if (llvm::Error error = lowerCalls(*lowered.module, options, lanes))
+    return std::move(error);
+  return std::move(lowered);
+}

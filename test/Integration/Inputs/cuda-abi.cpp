@@ -1,0 +1,39 @@
+// Compares lib/Cuda/Driver.h with the headers of CUDA. Types have other names
+// there; what counts is how many parameters there are, which of them are
+// pointers, and how large the others are.
+
+#include "Driver.h"
+#include <cuda.h>
+#include <type_traits>
+
+using namespace ckpt::cuda;
+
+template <typename T>
+constexpr int kindOf = std::is_pointer_v<T> ? -1 : static_cast<int>(sizeof(T));
+
+template <typename... Theirs, typename... Ours>
+constexpr bool areSame(CUresult (*)(Theirs...), Result (*)(Ours...)) {
+  if constexpr (sizeof...(Theirs) == sizeof...(Ours))
+    return ((kindOf<Theirs> == kindOf<Ours>) && ...);
+  else
+    return false;
+}
+
+#define CKPT_DRIVER_FUNCTION(name, symbol, parameters)                         \
+  static_assert(areSame(&symbol, decltype(Driver::name)()), #symbol);
+#include "DriverFunctions.def"
+
+static_assert(success == CUDA_SUCCESS);
+static_assert(outOfMemory == CUDA_ERROR_OUT_OF_MEMORY);
+static_assert(computeCapabilityMajor ==
+              CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+static_assert(computeCapabilityMinor ==
+              CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+static_assert(largestDynamicSharedBytes ==
+              CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+static_assert(errorLog == CU_JIT_ERROR_LOG_BUFFER);
+static_assert(errorLogBytes == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
+static_assert(optimizationLevel == CU_JIT_OPTIMIZATION_LEVEL);
+static_assert(captureThisThread == CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+static_assert(streamNonBlocking == CU_STREAM_NON_BLOCKING);
+static_assert(recordInGraph == CU_EVENT_RECORD_EXTERNAL);

@@ -1,0 +1,18 @@
+//===- EmitProgram.h - A step as a program of its own -----------*- C++ -*-===//
+
+#ifndef CKPT_TOOLS_CKPTRUNNER_EMITPROGRAM_H
+#define CKPT_TOOLS_CKPTRUNNER_EMITPROGRAM_H
+
+#include "Variant.h"
+
+namespace ckpt {
+
+/// Writes the rewritten \p module as a program for a GPU to \p path. Reports
+/// what goes wrong.
+LogicalResult emitProgram(ModuleOp module, const RunOptions &options,
+                          StringRef title, const Signature &signature,
+                          StringRef path);
+
+} // namespace ckpt
+
+#endif // CKPT_TOOLS_CKPTRUNNER_EMITPROGRAM_H
