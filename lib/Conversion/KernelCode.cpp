@@ -96,6 +96,11 @@ static Value flatten(ImplicitLocOpBuilder &builder, Value buffer) {
   if (type.getRank() == 1)
     return buffer;
   auto flat = MemRefType::get({type.getNumElements()}, type.getElementType());
+  // Its strides mean nothing.
+  if (type.getNumElements() == 0)
+    return memref::ReinterpretCastOp::create(builder, flat, buffer,
+                                             /*offset=*/0, ArrayRef<int64_t>{0},
+                                             ArrayRef<int64_t>{1});
   if (type.getRank() == 0)
     return memref::ExpandShapeOp::create(builder, flat, buffer,
                                          ArrayRef<ReassociationIndices>());

@@ -32,7 +32,13 @@ static Type memoryType(Type type) {
   Type element = tensor.getElementType();
   if (element.isInteger(1))
     element = IntegerType::get(type.getContext(), 8);
-  return MemRefType::get(tensor.getShape(), element);
+  // Bare pointers of upstream refuse strides of 0, as 4 x 0 elements have by
+  // default. Where there is nothing, any strides do.
+  MemRefLayoutAttrInterface layout;
+  if (tensor.getNumElements() == 0)
+    layout = StridedLayoutAttr::get(type.getContext(), 0,
+                                    SmallVector<int64_t>(tensor.getRank(), 1));
+  return MemRefType::get(tensor.getShape(), element, layout);
 }
 
 /// Which constants each kernel holds itself.
