@@ -84,6 +84,7 @@ private:
   void spareRepeats();
   void varySettings();
   bool tryInPairs(std::vector<Attempt> attempts);
+  bool tryCaps(std::vector<Attempt *> batch);
   void polish();
   void tighten();
   void refit();

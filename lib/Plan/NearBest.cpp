@@ -61,15 +61,32 @@ static std::vector<char> allBut(const Problem &problem, OpId spared,
 /// What comes after walks shall have some of the time.
 static constexpr double shareOfWalks = 0.9;
 
+/// Tries a few caps for each of \p batch; true once there is a better plan.
+bool BudgetSearch::tryCaps(std::vector<Attempt *> batch) {
+  constexpr int mostCaps = 4;
+  double before = bestScore;
+  for (int cap = 0; cap < mostCaps && !batch.empty() && !isOver(shareOfWalks);
+       ++cap) {
+    runAttempts(batch);
+    if (bestScore < before)
+      return true;
+    // What is no better with too much memory is not with less.
+    for (Attempt *attempt : batch)
+      attempt->finished |= attempt->bytes ? *attempt->bytes > budget &&
+                                                attempt->score >= bestScore
+                                          : attempt->runs == 1;
+    dropFinished(batch);
+  }
+  return false;
+}
+
 /// Two at a time until one of \p attempts gives a better plan; whether one did.
 bool BudgetSearch::tryInPairs(std::vector<Attempt> attempts) {
-  double before = bestScore;
   for (size_t i = 0; i < attempts.size() && !isOver(shareOfWalks); i += 2) {
     std::vector<Attempt *> batch = {&attempts[i]};
     if (i + 1 < attempts.size())
       batch.push_back(&attempts[i + 1]);
-    runAttempts(batch);
-    if (bestScore < before)
+    if (tryCaps(std::move(batch)))
       return true;
   }
   return false;
