@@ -31,8 +31,8 @@ public:
         thread(thread), target(thread.getTarget()),
         builder(thread.getBuilder()),
         emitter(builder, target.memory, /*lanes=*/1), index(emitter.indices()),
-        batches(shape.batch.getExtent()), rows(shape.rows.getExtent()),
-        columns(shape.columns.getExtent()), steps(shape.reduced.getExtent()) {}
+        rows(shape.rows.getExtent()), columns(shape.columns.getExtent()),
+        steps(shape.reduced.getExtent()) {}
 
   FailureOr<LaunchSize> emit();
 
@@ -52,13 +52,13 @@ private:
   ImplicitLocOpBuilder &builder;
   ElementEmitter emitter;
   IndexEmitter &index;
-  int64_t batches, rows, columns, steps;
+  int64_t rows, columns, steps;
 
   /// Of the thread in its block: two digits.
   LinearIndex major, minor;
   Value majorValue, minorValue;
-  /// First row and column of the block, and the thread's own.
-  LinearIndex batch, firstRow, firstColumn;
+  Corner corner;
+  /// The thread's own.
   Value row, column;
   SmallVector<LinearIndex> resultAt;
   Value left, right;
@@ -66,24 +66,17 @@ private:
 } // namespace
 
 void GpuContractionEmitter::enterBlock() {
-  int64_t rowBlocks = llvm::divideCeil(rows, side);
-  int64_t columnBlocks = llvm::divideCeil(columns, side);
-  SmallVector<LinearIndex> place = delinearize(
-      index.atom(thread.block(), batches * rowBlocks * columnBlocks),
-      {batches, rowBlocks, columnBlocks}, index);
-  batch = place[0];
-  firstRow = place[1] * side;
-  firstColumn = place[2] * side;
+  corner = thread.corner(squaresOf(shape, side), index);
   std::tie(major, minor) =
       divideIndex(index.atom(thread.thread(), threadsPerBlock), side, index);
   majorValue = index.materialize(major);
   minorValue = index.materialize(minor);
-  row = index.materialize(firstRow + major);
-  column = index.materialize(firstColumn + minor);
+  row = index.materialize(corner.row + major);
+  column = index.materialize(corner.column + minor);
   // Threads past the end repeat the last result and do not store it.
   ContractionPoint point = {
-      batch, index.clamp(firstRow + major, {0, rows}).index,
-      index.clamp(firstColumn + minor, {0, columns}).index};
+      corner.batch, index.clamp(corner.row + major, {0, rows}).index,
+      index.clamp(corner.column + minor, {0, columns}).index};
   resultAt = resultIndices(op, shape, point, index);
   left = thread.shared({side, side}, shape.body.sumType);
   right = thread.shared({side, side}, shape.body.sumType);
@@ -109,11 +102,11 @@ void GpuContractionEmitter::loadSquare(bool isRight, Value into, Value square) {
   const LinearIndex &outer = alongSteps ? major : minor;
   LinearIndex first = at.atom(square, llvm::divideCeil(steps, side)) * side;
   LinearIndex stepAt = at.clamp(first + step, {0, steps}).index;
-  LinearIndex outerAt = at.clamp((isRight ? firstColumn : firstRow) + outer,
+  LinearIndex outerAt = at.clamp((isRight ? corner.column : corner.row) + outer,
                                  {0, group.getExtent()})
                             .index;
   const StridedOperand &operand = isRight ? shape.right : shape.left;
-  LinearIndex position = operandOffset(shape.batch, batch, isRight, at) +
+  LinearIndex position = operandOffset(shape.batch, corner.batch, isRight, at) +
                          operandOffset(group, outerAt, isRight, at) +
                          operandOffset(shape.reduced, stepAt, isRight, at) +
                          operand.offset;
@@ -180,8 +173,7 @@ LogicalResult GpuContractionEmitter::emitResult(Value sum) {
 }
 
 FailureOr<LaunchSize> GpuContractionEmitter::emit() {
-  LaunchSize size{static_cast<int64_t>(batches * llvm::divideCeil(rows, side) *
-                                       llvm::divideCeil(columns, side))};
+  LaunchSize size{squaresOf(shape, side).blocks()};
   if (size.blocks == 0)
     return size;
   enterBlock();

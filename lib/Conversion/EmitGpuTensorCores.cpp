@@ -40,14 +40,9 @@ static constexpr int64_t sumWidth = 2;
 /// too few blocks to keep a device busy.
 static constexpr int64_t largeSide = 128, smallSide = 64, manyBlocks = 128;
 
-static int64_t blocksOf(const ContractionShape &shape, int64_t side) {
-  return shape.batch.getExtent() *
-         llvm::divideCeil(shape.rows.getExtent(), side) *
-         llvm::divideCeil(shape.columns.getExtent(), side);
-}
-
 static int64_t chooseSide(const ContractionShape &shape) {
-  return blocksOf(shape, largeSide) >= manyBlocks ? largeSide : smallSide;
+  return squaresOf(shape, largeSide).blocks() >= manyBlocks ? largeSide
+                                                            : smallSide;
 }
 
 bool ckpt::fitsTensorCores(const ContractionShape &shape) {
@@ -122,7 +117,8 @@ private:
   Type element;
   GpuSums sums;
 
-  LinearIndex batch, firstRow, firstColumn, warpRow, warpColumn;
+  Corner corner;
+  LinearIndex warpRow, warpColumn;
   /// Number of the thread in its block and in its warp.
   LinearIndex inBlock, inWarp;
   Operand left, right;
@@ -171,7 +167,7 @@ Operand TensorCoreEmitter::makeOperand(bool isRight) {
   operand.alongSteps =
       shape.reduced.isContiguous(isRight) &&
       !(isRight ? shape.columns : shape.rows).isContiguous(isRight);
-  operand.firstOuter = isRight ? firstColumn : firstRow;
+  operand.firstOuter = isRight ? corner.column : corner.row;
   operand.warpOuter = isRight ? warpColumn : warpRow;
   operand.columns = operand.alongSteps ? partSteps : side;
   int64_t lines = operand.alongSteps ? side : partSteps;
@@ -189,14 +185,7 @@ Operand TensorCoreEmitter::makeOperand(bool isRight) {
 }
 
 void TensorCoreEmitter::enterBlock() {
-  int64_t rowBlocks = llvm::divideCeil(rows, side);
-  int64_t columnBlocks = llvm::divideCeil(columns, side);
-  SmallVector<LinearIndex> at =
-      delinearize(index.atom(thread.block(), blocksOf(shape, side)),
-                  {shape.batch.getExtent(), rowBlocks, columnBlocks}, index);
-  batch = at[0];
-  firstRow = at[1] * side;
-  firstColumn = at[2] * side;
+  corner = thread.corner(squaresOf(shape, side), index);
   inBlock = index.atom(thread.thread(), threadsPerBlock);
   SmallVector<LinearIndex> inside =
       delinearize(inBlock, {warpRows, warpColumns, warpThreads}, index);
@@ -215,9 +204,9 @@ GpuSums::Place TensorCoreEmitter::place() const {
         delinearize(slot, {rowTiles, columnTiles, 2}, at);
     auto [line, pair] = divideIndex(inWarp, 4, at);
     LinearIndex row =
-        firstRow + warpRow + tile[0] * rowsAtOnce + tile[2] * 8 + line;
+        corner.row + warpRow + tile[0] * rowsAtOnce + tile[2] * 8 + line;
     LinearIndex column =
-        firstColumn + warpColumn + tile[1] * columnsAtOnce + pair * sumWidth;
+        corner.column + warpColumn + tile[1] * columnsAtOnce + pair * sumWidth;
     return std::make_pair(row, column);
   };
 }
@@ -244,7 +233,7 @@ void TensorCoreEmitter::copyVector(const Operand &operand, Value number,
   ClampedIndex stepAt = at.clamp(step, {0, steps});
   LinearIndex outerAt = at.clamp(outer, {0, group.getExtent()}).index;
   LinearIndex position =
-      operandOffset(shape.batch, batch, isRight, at) +
+      operandOffset(shape.batch, corner.batch, isRight, at) +
       operandOffset(group, outerAt, isRight, at) +
       operandOffset(shape.reduced, stepAt.index, isRight, at) + memory.offset;
   Value flat = thread.getTarget().memory.lookup(memory.tensor);
@@ -384,9 +373,10 @@ SmallVector<Value> TensorCoreEmitter::emitSteps(ValueRange running) {
 }
 
 FailureOr<LaunchSize> TensorCoreEmitter::emit() {
-  LaunchSize size{blocksOf(shape, side)};
+  LaunchSize size{squaresOf(shape, side).blocks()};
   enterBlock();
-  FailureOr<SmallVector<Value>> inits = sums.emitInits(emitter, batch, place());
+  FailureOr<SmallVector<Value>> inits =
+      sums.emitInits(emitter, corner.batch, place());
   if (failed(inits))
     return failure();
   SmallVector<Value> running;
@@ -399,7 +389,7 @@ FailureOr<LaunchSize> TensorCoreEmitter::emit() {
     pairs.push_back(vector::FromElementsOp::create(
         builder, sums.getVectorType(),
         ArrayRef(running).slice(number, sumWidth)));
-  if (failed(sums.emitResults(emitter, batch, place(), pairs)))
+  if (failed(sums.emitResults(emitter, corner.batch, place(), pairs)))
     return failure();
   return size;
 }

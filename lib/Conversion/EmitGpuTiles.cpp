@@ -47,14 +47,9 @@ static_assert(smallTile.side * smallTile.steps == threadsPerBlock * width);
 /// Blocks that are enough to keep a device busy; fewer are cut smaller.
 static constexpr int64_t manyBlocks = 128;
 
-static int64_t blocksOf(const ContractionShape &shape, const Tile &tile) {
-  return shape.batch.getExtent() *
-         llvm::divideCeil(shape.rows.getExtent(), tile.side) *
-         llvm::divideCeil(shape.columns.getExtent(), tile.side);
-}
-
 static Tile chooseTile(const ContractionShape &shape) {
-  return blocksOf(shape, largeTile) >= manyBlocks ? largeTile : smallTile;
+  return squaresOf(shape, largeTile.side).blocks() >= manyBlocks ? largeTile
+                                                                 : smallTile;
 }
 
 bool ckpt::fitsGpuTiles(const ContractionShape &shape) {
@@ -117,7 +112,7 @@ private:
   int64_t rows, columns, steps, parts;
   GpuSums sums;
 
-  LinearIndex batch, firstRow, firstColumn;
+  Corner corner;
   /// First row and column of the thread in every part of the block.
   LinearIndex threadRow, threadColumn;
   Staging left, right;
@@ -131,7 +126,7 @@ private:
 Staging GpuTileEmitter::stage(bool isRight) {
   Staging staging;
   staging.isRight = isRight;
-  staging.firstOuter = isRight ? firstColumn : firstRow;
+  staging.firstOuter = isRight ? corner.column : corner.row;
   staging.alongSteps =
       shape.reduced.isContiguous(isRight) &&
       !(isRight ? shape.columns : shape.rows).isContiguous(isRight);
@@ -152,14 +147,7 @@ Staging GpuTileEmitter::stage(bool isRight) {
 }
 
 void GpuTileEmitter::enterBlock() {
-  int64_t rowBlocks = llvm::divideCeil(rows, tile.side);
-  int64_t columnBlocks = llvm::divideCeil(columns, tile.side);
-  SmallVector<LinearIndex> place =
-      delinearize(index.atom(thread.block(), blocksOf(shape, tile)),
-                  {shape.batch.getExtent(), rowBlocks, columnBlocks}, index);
-  batch = place[0];
-  firstRow = place[1] * tile.side;
-  firstColumn = place[2] * tile.side;
+  corner = thread.corner(squaresOf(shape, tile.side), index);
   auto [major, minor] = divideIndex(
       index.atom(thread.thread(), threadsPerBlock), threadsPerSide, index);
   threadRow = major * width;
@@ -188,7 +176,7 @@ Value GpuTileEmitter::fetch(const Staging &staging, Value block) {
       (staging.alongSteps ? step : outer) + at.lane();
   step = at.clamp(step, {0, steps}).index;
   outer = at.clamp(outer, {0, group.getExtent()}).index;
-  LinearIndex position = operandOffset(shape.batch, batch, isRight, at) +
+  LinearIndex position = operandOffset(shape.batch, corner.batch, isRight, at) +
                          operandOffset(group, outer, isRight, at) +
                          operandOffset(shape.reduced, step, isRight, at) +
                          operand.offset;
@@ -295,23 +283,24 @@ GpuSums::Place GpuTileEmitter::place() const {
   return [this](const LinearIndex &slot, IndexEmitter &at) {
     SmallVector<LinearIndex> digits =
         delinearize(slot, {parts, width, parts}, at);
-    LinearIndex row = firstRow + digits[0] * part + threadRow + digits[1];
-    LinearIndex column = firstColumn + digits[2] * part + threadColumn;
+    LinearIndex row = corner.row + digits[0] * part + threadRow + digits[1];
+    LinearIndex column = corner.column + digits[2] * part + threadColumn;
     return std::make_pair(row, column);
   };
 }
 
 FailureOr<LaunchSize> GpuTileEmitter::emit() {
-  LaunchSize size{blocksOf(shape, tile)};
+  LaunchSize size{squaresOf(shape, tile.side).blocks()};
   enterBlock();
   // Left alone, `ptxas` spills some of these on sm_100 to fit five blocks into
   // a multiprocessor. The larger tile may take what it needs.
   if (tile.side == smallTile.side)
     builder.getInsertionBlock()->getParentOp()->setAttr(
         NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(2));
-  FailureOr<SmallVector<Value>> inits = sums.emitInits(emitter, batch, place());
-  if (failed(inits) ||
-      failed(sums.emitResults(emitter, batch, place(), emitSteps(*inits))))
+  FailureOr<SmallVector<Value>> inits =
+      sums.emitInits(emitter, corner.batch, place());
+  if (failed(inits) || failed(sums.emitResults(emitter, corner.batch, place(),
+                                               emitSteps(*inits))))
     return failure();
   return size;
 }

@@ -124,7 +124,8 @@ private:
   ElementEmitter emitter;
   int64_t turned, outer, inner;
 
-  LinearIndex outerAt, firstTurned, firstInner;
+  /// Rows are along the turned dimension.
+  Corner corner;
   /// Of the thread: its place in a line of the square, and its first line.
   LinearIndex inLine, firstLine;
   Value inLineValue;
@@ -147,8 +148,8 @@ LogicalResult TransposedEmitter::forEachLine(bool alongTurned,
   LinearIndex line =
       at.atom(loop.getInductionVar(), turns) * linesAtOnce + firstLine;
   Value lineValue = at.materialize(line);
-  LinearIndex turnedAt = firstTurned + (alongTurned ? inLine : line);
-  LinearIndex innerAt = firstInner + (alongTurned ? line : inLine);
+  LinearIndex turnedAt = corner.row + (alongTurned ? inLine : line);
+  LinearIndex innerAt = corner.column + (alongTurned ? line : inLine);
   return thread.ifBelow(
       at.materialize(turnedAt), turned, turnedAt.max() + 1,
       [&]() -> LogicalResult {
@@ -166,7 +167,7 @@ LogicalResult TransposedEmitter::compute(ElementEmitter &inside,
                                          Value line) {
   IndexEmitter &index = inside.indices();
   SmallVector<LinearIndex> at =
-      delinearize(outerAt, shape.take_front(dim), index);
+      delinearize(corner.batch, shape.take_front(dim), index);
   at.push_back(turnedAt);
   llvm::append_range(at,
                      delinearize(innerAt, shape.drop_front(dim + 1), index));
@@ -185,7 +186,7 @@ LogicalResult TransposedEmitter::compute(ElementEmitter &inside,
 void TransposedEmitter::store(ElementEmitter &inside,
                               const LinearIndex &turnedAt,
                               const LinearIndex &innerAt, Value line) {
-  LinearIndex position = (outerAt * turned + turnedAt) * inner + innerAt;
+  LinearIndex position = (corner.batch * turned + turnedAt) * inner + innerAt;
   for (auto [square, flat] :
        llvm::zip_equal(squares, thread.getTarget().outputs)) {
     Value element =
@@ -195,16 +196,9 @@ void TransposedEmitter::store(ElementEmitter &inside,
 }
 
 FailureOr<LaunchSize> TransposedEmitter::emit() {
-  int64_t turnedSquares = llvm::divideCeil(turned, side);
-  int64_t innerSquares = llvm::divideCeil(inner, side);
-  LaunchSize size{outer * turnedSquares * innerSquares};
+  SquareGrid grid = {outer, turned, inner, side};
   IndexEmitter &index = emitter.indices();
-  SmallVector<LinearIndex> place =
-      delinearize(index.atom(thread.block(), size.blocks),
-                  {outer, turnedSquares, innerSquares}, index);
-  outerAt = place[0];
-  firstTurned = place[1] * side;
-  firstInner = place[2] * side;
+  corner = thread.corner(grid, index);
   std::tie(firstLine, inLine) =
       divideIndex(index.atom(thread.thread(), threadsPerBlock), side, index);
   inLineValue = index.materialize(inLine);
@@ -218,7 +212,7 @@ FailureOr<LaunchSize> TransposedEmitter::emit() {
   };
   if (failed(forEachLine(/*alongTurned=*/false, storeAt)))
     return failure();
-  return size;
+  return LaunchSize{grid.blocks()};
 }
 
 FailureOr<LaunchSize> ckpt::emitGpuTransposed(KernelCode &code,

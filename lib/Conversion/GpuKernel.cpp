@@ -1,6 +1,7 @@
 //===- GpuKernel.cpp - Device code of one kernel --------------------------===//
 
 #include "GpuKernel.h"
+#include "ContractionShape.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -14,6 +15,25 @@ Value GpuThread::block() {
 
 Value GpuThread::thread() {
   return gpu::ThreadIdOp::create(builder, gpu::Dimension::x);
+}
+
+int64_t SquareGrid::blocks() const {
+  return batches * llvm::divideCeil(rows, side) *
+         llvm::divideCeil(columns, side);
+}
+
+SquareGrid ckpt::squaresOf(const ContractionShape &shape, int64_t side) {
+  return {shape.batch.getExtent(), shape.rows.getExtent(),
+          shape.columns.getExtent(), side};
+}
+
+Corner GpuThread::corner(const SquareGrid &grid, IndexEmitter &index) {
+  int64_t side = grid.side;
+  int64_t down = llvm::divideCeil(grid.rows, side);
+  int64_t across = llvm::divideCeil(grid.columns, side);
+  SmallVector<LinearIndex> place = delinearize(
+      index.atom(block(), grid.blocks()), {grid.batches, down, across}, index);
+  return {place[0], place[1] * side, place[2] * side};
 }
 
 Value GpuThread::global() {

@@ -29,6 +29,20 @@ struct LaunchSize {
   int64_t threads = threadsPerBlock;
 };
 
+/// Planes of rows and columns that are cut into squares, one for each block.
+struct SquareGrid {
+  int64_t batches, rows, columns;
+  int64_t side;
+
+  int64_t blocks() const;
+};
+SquareGrid squaresOf(const ContractionShape &shape, int64_t side);
+
+/// Where the square of a block begins.
+struct Corner {
+  LinearIndex batch, row, column;
+};
+
 /// Where one thread of a kernel is emitted.
 class GpuThread {
 public:
@@ -41,6 +55,8 @@ public:
   /// Number of the block and of the thread in it.
   Value block();
   Value thread();
+  /// Of the square of this block.
+  Corner corner(const SquareGrid &grid, IndexEmitter &index);
   /// Number of the thread among all of the kernel.
   Value global();
   Value constant(int64_t value);
