@@ -177,7 +177,8 @@ Value GpuContractionEmitter::stepsFrom(const LinearIndex &first,
     return most;
   Value rest = arith::SubIOp::create(builder, thread.constant(steps),
                                      at.materialize(first));
-  rest = arith::MaxSIOp::create(builder, rest, thread.constant(0));
+  if (first.max() > steps)
+    rest = arith::MaxSIOp::create(builder, rest, thread.constant(0));
   return arith::MinSIOp::create(builder, rest, most);
 }
 
