@@ -48,6 +48,10 @@ if count_gpus():
 if shutil.which("cbc"):
     config.available_features.add("cbc")
 
+# Programs that are linked outside the build lack the libraries of sanitizers.
+if config.sanitized:
+    config.available_features.add("sanitized")
+
 # Which scripts/carry links with.
 if shutil.which("ld.lld"):
     config.available_features.add("lld")
