@@ -1,6 +1,8 @@
 //===- Frontier.cpp - Plans for many budgets from one pool ----------------===//
 //
-// Each setting of the portfolio walks with many caps until the time is over.
+// First plans give a coarse curve, and all of it where a step is too large to
+// walk. Each setting of the portfolio then walks with many caps until the time
+// is over.
 // What a plan really needs is known only afterwards; the pool sorts that out.
 // Slots are placed at the end, for the plans that the points need.
 //
@@ -8,6 +10,7 @@
 
 #include "ckpt/Plan/Frontier.h"
 #include "BudgetWalk.h"
+#include "FirstPlan.h"
 #include "KeepBetween.h"
 #include "SmallestPlan.h"
 #include "ckpt/Plan/Budget.h"
@@ -31,6 +34,7 @@ public:
   Frontier run();
 
 private:
+  void tryFirstPlans();
   void walkAll();
   void walkThrough(const Setting &setting, double offset);
   void walkLadder(const Setting &setting);
@@ -38,20 +42,20 @@ private:
   void place(int64_t budgetBytes);
   void placeSmallest();
   void chooseBudgets();
-  /// The clock counts once a coarse curve is there.
-  bool clockCounts() const {
-    constexpr int32_t fewestWalks = 8;
-    return options.timeLimitMs > 0 && walked >= fewestWalks;
+  /// When the time is over, which waits a little for a coarse curve.
+  std::chrono::milliseconds end() const {
+    constexpr int32_t fewestWalks = 8, patience = 3;
+    return std::chrono::milliseconds(options.timeLimitMs) *
+           (walked < fewestWalks ? patience : 1);
   }
   bool isOver() const {
-    return clockCounts() && watch.ms() >= options.timeLimitMs;
+    return options.timeLimitMs > 0 && watch.ms() >= end().count();
   }
   WalkLimits limits(size_t kernelsPerNew) const {
     WalkLimits limits;
     limits.kernelsPerNew = kernelsPerNew;
-    if (clockCounts())
-      limits.deadline =
-          watch.start() + std::chrono::milliseconds(options.timeLimitMs);
+    if (options.timeLimitMs > 0)
+      limits.deadline = watch.start() + end();
     return limits;
   }
 
@@ -64,6 +68,7 @@ private:
   BudgetWalk walks[2];
   Bound bound;
   Frontier frontier;
+  /// Walks, or first plans.
   int32_t walked = 0;
   /// The range of caps.
   double largestCap = 0, lowestCap = 0;
@@ -137,6 +142,21 @@ void FrontierSearch::walkThrough(const Setting &setting, double offset) {
   }
 }
 
+/// From the largest cap down to one for which none is found.
+void FrontierSearch::tryFirstPlans() {
+  constexpr int32_t coarse = 8;
+  int32_t places = isTooLargeToWalk(graph) ? count : coarse;
+  for (int32_t place = 1; place <= places && !isOver(); ++place) {
+    double cap = largestCap * std::pow(lowestCap / largestCap,
+                                       static_cast<double>(place) / places);
+    Draft draft = firstPlan(graph, static_cast<int64_t>(cap), options);
+    if (!draft.usable())
+      return;
+    ++walked;
+    enter(std::move(draft));
+  }
+}
+
 /// Deeper and deeper, merging only what costs no memory.
 void FrontierSearch::walkLadder(const Setting &setting) {
   std::vector<double> shares(std::begin(ladderShares), std::end(ladderShares));
@@ -153,9 +173,6 @@ void FrontierSearch::walkLadder(const Setting &setting) {
 
 /// Caps of a setting lie between those of the settings before.
 void FrontierSearch::walkAll() {
-  largestCap = static_cast<double>(frontier.baseline.verdict.livePeakBytes);
-  lowestCap =
-      static_cast<double>(std::max<int64_t>(1, frontier.minimumBoundBytes));
   constexpr double goldenSection = 0.618;
   for (size_t i = 0; i < std::size(walkSettings) && !isOver(); ++i) {
     walkThrough(walkSettings[i],
@@ -191,7 +208,7 @@ void FrontierSearch::placeSmallest() {
     return;
   // Walks take all of the time.
   auto isPast = [&] {
-    return clockCounts() && 2 * watch.ms() >= 3 * options.timeLimitMs;
+    return options.timeLimitMs > 0 && watch.ms() >= end().count() * 3 / 2;
   };
   std::optional<Solution> smallest = solveSmallest(graph, above, isPast);
   if (!smallest)
@@ -237,8 +254,14 @@ Frontier FrontierSearch::run() {
   if (!frontier.error.empty() || problem.ops.empty())
     return std::move(frontier);
   placed.add(frontier.baseline.plan.arenaBytes, frontier.baseline);
-  if (frontier.minimumBoundBytes < frontier.baseline.plan.arenaBytes)
-    walkAll();
+  largestCap = static_cast<double>(frontier.baseline.verdict.livePeakBytes);
+  lowestCap =
+      static_cast<double>(std::max<int64_t>(1, frontier.minimumBoundBytes));
+  if (lowestCap < static_cast<double>(frontier.baseline.plan.arenaBytes)) {
+    tryFirstPlans();
+    if (!isTooLargeToWalk(graph))
+      walkAll();
+  }
   chooseBudgets();
   for (size_t i = budgets.size(); i-- > 0;)
     place(budgets[i]);

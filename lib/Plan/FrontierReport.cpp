@@ -63,8 +63,10 @@ void ckpt::plan::printFrontier(const Frontier &frontier,
        << column(percent(verdict.timeNs - baseline.verdict.timeNs,
                          baseline.verdict.timeNs),
                  12)
-       << column(percent(point.timeBoundNs - baseline.verdict.timeNs,
-                         baseline.verdict.timeNs),
+       << column(point.timeBoundNs == 0
+                     ? "none"
+                     : percent(point.timeBoundNs - baseline.verdict.timeNs,
+                               baseline.verdict.timeNs),
                  10)
        << column(percent(verdict.extraFlops, frontier.written.flops), 12)
        << column(percent(point.extraFlopsBound, frontier.written.flops), 10)

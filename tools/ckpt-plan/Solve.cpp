@@ -182,8 +182,10 @@ void Solve::report() const {
        formatCount(verdict.extraFlops) + " of " + formatCount(written.flops) +
            ", bound " + formatCount(boundFlops) + ", gap " + formatCount(gap));
   int64_t leastNs = bound.timeNs(within);
-  line("time bound   ", formatCount(leastNs) + " ns for any plan, gap " +
-                            formatCount(verdict.timeNs - leastNs) + " ns");
+  line("time bound   ",
+       leastNs == 0 ? "none for so many ops"
+                    : formatCount(leastNs) + " ns for any plan, gap " +
+                          formatCount(verdict.timeNs - leastNs) + " ns");
 }
 
 bool tool::solveMode(const Arguments &arguments) {

@@ -3,6 +3,7 @@
 #include "FirstPlan.h"
 #include "RandomProblem.h"
 #include "SolverEffort.h"
+#include "ckpt/Plan/Frontier.h"
 #include "ckpt/Plan/Generate.h"
 
 #include "gtest/gtest.h"
@@ -62,20 +63,22 @@ TEST(FirstPlan, IsAllThatLargeStepsGet) {
   ASSERT_EQ(generateProblem("chain", 21000, problem), "");
   ASSERT_TRUE(isTooLargeToWalk(Graph(problem, /*fusion=*/true)));
   Solution unlimited = solveUnlimited(problem, SolverOptions());
-  auto solve = [&](int64_t budget, int &plans) {
-    SolverOptions options;
-    options.onPlan = [&](const Plan &, const Verdict &) { ++plans; };
-    return solveBudget(problem, budget, options, &unlimited);
-  };
+  const int64_t half = unlimited.plan.arenaBytes / 2;
   int plans = 0;
-  BudgetResult result = solve(unlimited.plan.arenaBytes / 2, plans);
+  SolverOptions options = oneRound();
+  options.onPlan = [&](const Plan &, const Verdict &) { ++plans; };
+  BudgetResult result = solveBudget(problem, half, options, &unlimited);
   ASSERT_TRUE(result.best);
-  EXPECT_LE(result.best->plan.arenaBytes, unlimited.plan.arenaBytes / 2);
+  EXPECT_LE(result.best->plan.arenaBytes, half);
   EXPECT_EQ(plans, 1);
-  BudgetResult none = solve(1, plans);
+
+  BudgetResult none = solveBudget(problem, 1, options, &unlimited);
   EXPECT_FALSE(none.best);
   EXPECT_EQ(plans, 1);
-  EXPECT_LE(none.smallest.plan.arenaBytes, unlimited.plan.arenaBytes / 2);
+  EXPECT_LE(none.smallest.plan.arenaBytes, half);
+
+  Frontier frontier = solveFrontier(problem, /*points=*/4, oneRound());
+  EXPECT_LE(frontier.points.front().solution.plan.arenaBytes, half);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, FirstPlans,
