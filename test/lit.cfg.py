@@ -27,6 +27,10 @@ config.substitutions.append(("%ckpt_source", config.ckpt_source_dir))
 config.substitutions.append(
     ("%fake_cuda", os.path.join(config.ckpt_build_dir, "test", "FakeCuda"))
 )
+# A matmul library for it.
+config.substitutions.append(
+    ("%fake_cublaslt", os.path.join(config.ckpt_build_dir, "test", "FakeCublasLt"))
+)
 
 
 def count_gpus():

@@ -63,6 +63,8 @@ static llvm::Error lowerCalls(ModuleOp module, const CompileOptions &options,
     return error;
   EmitGpuKernelsOptions emit;
   emit.tensorCores = pipeline.tensorCores;
+  emit.offerMatmuls = options.device == RunDevice::Cuda &&
+                      (pipeline.offerMatmuls || options.offerMatmuls);
   manager.addPass(createEmitGpuKernels(emit));
   if (failed(manager.run(module)))
     return makeError("lowering to launches failed");
