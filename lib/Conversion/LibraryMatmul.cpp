@@ -12,59 +12,52 @@ using namespace mlir;
 static constexpr int64_t alignmentBytes = 16;
 
 namespace {
-/// A counter in parts, outer to inner: the extent and stride of each.
-using Parts = SmallVector<std::pair<int64_t, int64_t>>;
-
-/// A matrix in memory, by the strides of its rows, columns and batches.
-struct Strides {
-  int64_t row, column, batch;
+/// A part of a loop, by its strides in the three matrices.
+struct Part {
+  int64_t extent, left, right, out;
 };
+using Parts = SmallVector<Part>;
 } // namespace
 
-/// The only stride that \p parts have as one counter; 0 if it does not move.
-static std::optional<int64_t> strideOf(const Parts &parts) {
-  std::optional<int64_t> stride;
-  int64_t next = 0;
-  for (auto [extent, here] : llvm::reverse(parts)) {
-    if (extent == 1)
-      continue;
-    if (stride && here != next)
-      return std::nullopt;
-    if (!stride)
-      stride = here;
-    next = here * extent;
-  }
-  return stride.value_or(0);
+/// Whether \p outer and \p inner are one counter in the matrix of \p stride.
+static bool isOne(const Part &outer, const Part &inner, int64_t Part::*stride) {
+  return outer.*stride == inner.*stride * inner.extent;
 }
 
-static Parts operandParts(const LoopGroup &group, bool right) {
-  Parts parts;
-  for (const StridedLoop &part : group.parts)
-    parts.push_back({part.extent, right ? part.rightStride : part.leftStride});
-  return parts;
-}
-
-/// Where the loops of \p group take the result of \p op.
-static Parts resultParts(const LoopGroup &group, linalg::LinalgOp op) {
+/// The counter of \p group in as few parts as there are strides.
+static Parts partsOf(const LoopGroup &group, linalg::LinalgOp op) {
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   Parts parts;
+  ArrayRef<StridedLoop> left = group.parts;
   for (auto [loop, extent] : llvm::zip_equal(group.loops, group.extents)) {
-    unsigned dim =
-        *map.getResultPosition(getAffineDimExpr(loop, type.getContext()));
-    parts.push_back({extent, ShapedType::getNumElements(
-                                 type.getShape().drop_front(dim + 1))});
+    // Sums take no place in the result.
+    auto dim = map.getResultPosition(getAffineDimExpr(loop, type.getContext()));
+    int64_t stride =
+        dim ? ShapedType::getNumElements(type.getShape().drop_front(*dim + 1))
+            : 0;
+    for (int64_t below = extent; below > 1; left = left.drop_front()) {
+      below /= left.front().extent;
+      if (left.front().extent > 1)
+        parts.push_back({left.front().extent, left.front().leftStride,
+                         left.front().rightStride, stride * below});
+    }
+    while (!left.empty() && left.front().extent == 1)
+      left = left.drop_front();
   }
-  return parts;
-}
-
-static std::optional<Strides> stridesOf(const Parts &rows, const Parts &columns,
-                                        const Parts &batch) {
-  auto row = strideOf(rows), column = strideOf(columns),
-       matrix = strideOf(batch);
-  if (!row || !column || !matrix)
-    return std::nullopt;
-  return Strides{*row, *column, *matrix};
+  Parts merged;
+  for (const Part &part : parts) {
+    if (merged.empty() || !isOne(merged.back(), part, &Part::left) ||
+        !isOne(merged.back(), part, &Part::right) ||
+        !isOne(merged.back(), part, &Part::out)) {
+      merged.push_back(part);
+      continue;
+    }
+    int64_t outer = merged.back().extent;
+    merged.back() = part;
+    merged.back().extent *= outer;
+  }
+  return merged;
 }
 
 static std::optional<int64_t> elementTypeOf(Type type) {
@@ -77,32 +70,43 @@ static std::optional<int64_t> elementTypeOf(Type type) {
   return std::nullopt;
 }
 
-/// A matrix of \p rows x \p columns in \p argument. One side has to be
-/// contiguous, and rows may not overlap.
+namespace {
+/// What makes a matrix of an argument.
+struct MatrixLoops {
+  Part rows, columns, batches, groups;
+  /// Which of the three matrices it is.
+  int64_t Part::*stride;
+};
+} // namespace
+
+/// The matrix at \p offset in \p argument. One side has to be contiguous, and
+/// rows may not overlap.
 static std::optional<cuda::MatmulOperand>
-makeOperand(BlockArgument argument, int64_t offset, const Strides &strides,
-            int64_t rows, int64_t columns) {
+makeOperand(BlockArgument argument, int64_t offset, const MatrixLoops &loops) {
   auto type = dyn_cast<MemRefType>(argument.getType());
   auto element =
       type ? elementTypeOf(type.getElementType()) : std::optional<int64_t>();
   if (!element)
     return std::nullopt;
   int64_t elementBytes = type.getElementTypeBitWidth() / 8;
+  int64_t row = loops.rows.*loops.stride, column = loops.columns.*loops.stride;
   cuda::MatmulOperand operand = {};
   operand.argument = argument.getArgNumber();
   operand.argumentBytes = type.getNumElements() * elementBytes;
   operand.offset = offset * elementBytes;
   operand.elementType = *element;
-  operand.batchStride = strides.batch;
-  if (strides.column == 1 && strides.row >= columns) {
-    operand.leadingDimension = strides.row;
-  } else if (strides.row == 1 && strides.column >= rows) {
+  operand.batchStride = loops.batches.*loops.stride;
+  operand.groupStride = loops.groups.*loops.stride;
+  if (column == 1 && row >= loops.columns.extent) {
+    operand.leadingDimension = row;
+  } else if (row == 1 && column >= loops.rows.extent) {
     operand.isTransposed = 1;
-    operand.leadingDimension = strides.column;
+    operand.leadingDimension = column;
   } else {
     return std::nullopt;
   }
-  if (operand.offset % alignmentBytes != 0 || operand.batchStride < 0)
+  if (operand.offset % alignmentBytes != 0 ||
+      operand.groupStride * elementBytes % alignmentBytes != 0)
     return std::nullopt;
   return operand;
 }
@@ -137,6 +141,44 @@ static std::optional<BlockArgument> onlyOutput(const KernelCode &code) {
   return argument;
 }
 
+namespace {
+/// The three arguments of a kernel that is a matmul, and its loops.
+struct Matmul {
+  BlockArgument left, right, out;
+  int64_t leftOffset, rightOffset;
+  Part rows, columns, steps;
+};
+} // namespace
+
+/// \p matmul as the library takes it: all of \p batch in one call, and a call
+/// for each of \p group.
+static std::optional<cuda::MatmulShape>
+makeShape(const Matmul &matmul, const Part &batch, const Part &group) {
+  auto left =
+      makeOperand(matmul.left, matmul.leftOffset,
+                  {matmul.rows, matmul.steps, batch, group, &Part::left});
+  auto right =
+      makeOperand(matmul.right, matmul.rightOffset,
+                  {matmul.steps, matmul.columns, batch, group, &Part::right});
+  auto out =
+      makeOperand(matmul.out, /*offset=*/0,
+                  {matmul.rows, matmul.columns, batch, group, &Part::out});
+  if (!left || !right || !out || out->isTransposed ||
+      left->elementType != right->elementType ||
+      (out->elementType != cuda::float32 &&
+       out->elementType != left->elementType) ||
+      batch.extent > INT_MAX)
+    return std::nullopt;
+  return cuda::MatmulShape{matmul.rows.extent,
+                           matmul.columns.extent,
+                           matmul.steps.extent,
+                           batch.extent,
+                           group.extent,
+                           *left,
+                           *right,
+                           *out};
+}
+
 std::optional<cuda::MatmulShape> ckpt::matchLibraryMatmul(KernelCode &code) {
   auto op = dyn_cast_or_null<linalg::LinalgOp>(code.anchor);
   if (!op || !matchContraction(op) || !isZero(op.getDpsInits().front()))
@@ -150,42 +192,21 @@ std::optional<cuda::MatmulShape> ckpt::matchLibraryMatmul(KernelCode &code) {
   if (!left || !right ||
       code.function.getNumArguments() != (*left == *right ? 2 : 3))
     return std::nullopt;
-
-  cuda::MatmulShape matmul = {};
-  matmul.rows = shape->rows.getExtent();
-  matmul.columns = shape->columns.getExtent();
-  matmul.steps = shape->reduced.getExtent();
-  matmul.batches = shape->batch.getExtent();
+  Parts rows = partsOf(shape->rows, op), columns = partsOf(shape->columns, op);
+  Parts steps = partsOf(shape->reduced, op);
+  Parts batches = partsOf(shape->batch, op);
   // With one row or step the output could lie over an operand, and none of it
   // is worth a library.
-  if (matmul.rows < 2 || matmul.columns < 2 || matmul.steps < 2 ||
-      matmul.batches < 1 || matmul.batches > INT_MAX)
+  if (rows.size() != 1 || columns.size() != 1 || steps.size() != 1 ||
+      batches.size() > 2)
     return std::nullopt;
-  auto leftStrides = stridesOf(operandParts(shape->rows, false),
-                               operandParts(shape->reduced, false),
-                               operandParts(shape->batch, false));
-  auto rightStrides = stridesOf(operandParts(shape->reduced, true),
-                                operandParts(shape->columns, true),
-                                operandParts(shape->batch, true));
-  auto outStrides =
-      stridesOf(resultParts(shape->rows, op), resultParts(shape->columns, op),
-                resultParts(shape->batch, op));
-  if (!leftStrides || !rightStrides || !outStrides)
-    return std::nullopt;
-  auto leftOperand = makeOperand(*left, shape->left.offset, *leftStrides,
-                                 matmul.rows, matmul.steps);
-  auto rightOperand = makeOperand(*right, shape->right.offset, *rightStrides,
-                                  matmul.steps, matmul.columns);
-  auto outOperand =
-      makeOperand(*out, /*offset=*/0, *outStrides, matmul.rows, matmul.columns);
-  if (!leftOperand || !rightOperand || !outOperand ||
-      outOperand->isTransposed ||
-      leftOperand->elementType != rightOperand->elementType ||
-      (outOperand->elementType != cuda::float32 &&
-       outOperand->elementType != leftOperand->elementType))
-    return std::nullopt;
-  matmul.left = *leftOperand;
-  matmul.right = *rightOperand;
-  matmul.out = *outOperand;
-  return matmul;
+  batches.resize(2, {1, 0, 0, 0});
+  if (batches[0].extent < batches[1].extent)
+    std::swap(batches[0], batches[1]);
+  Matmul matmul{
+      *left,   *right,     *out,    shape->left.offset, shape->right.offset,
+      rows[0], columns[0], steps[0]};
+  // The fewer calls, the better.
+  auto few = makeShape(matmul, batches[0], batches[1]);
+  return few ? few : makeShape(matmul, batches[1], batches[0]);
 }

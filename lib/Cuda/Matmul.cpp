@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 
 using namespace ckpt::cuda;
 
@@ -50,7 +51,7 @@ public:
   int algorithm = 0;
 
 private:
-  bool fill(const MatmulOperand &operand);
+  bool fill(int argument, int64_t bytes);
 
   static constexpr int mostArguments = 3;
 
@@ -112,12 +113,13 @@ ScratchMatmul::~ScratchMatmul() {
 }
 
 bool ScratchMatmul::prepare() {
-  const MatmulOperand *operands[] = {&shape.left, &shape.right, &shape.out};
   int64_t bytes[mostArguments] = {}, sum = 0;
-  for (const MatmulOperand *operand : operands)
-    bytes[operand->argument] = operand->argumentBytes;
-  for (int64_t &size : bytes)
-    sum += size = (size + 255) / 256 * 256;
+  for (const MatmulOperand *operand : {&shape.left, &shape.right, &shape.out}) {
+    bytes[operand->argument] = (operand->argumentBytes + 255) / 256 * 256;
+    arguments[operand->argument] = &addresses[operand->argument];
+  }
+  for (int64_t size : bytes)
+    sum += size;
   DeviceAddress address = 0;
   if (!check(device.driver->memAlloc(&address, sum),
              "allocate %lld bytes to measure the kernel '%s'",
@@ -125,47 +127,66 @@ bool ScratchMatmul::prepare() {
     return false;
   memory = reinterpret_cast<void *>(address);
   char *next = static_cast<char *>(memory);
-  for (int i = 0; i < mostArguments; ++i) {
+  for (int i = 0; i < mostArguments; next += bytes[i++])
     addresses[i] = next;
-    arguments[i] = &addresses[i];
-    next += bytes[i];
-  }
-  return fill(shape.left) && fill(shape.right);
+  return fill(shape.left.argument, shape.left.argumentBytes) &&
+         (shape.right.argument == shape.left.argument ||
+          fill(shape.right.argument, shape.right.argumentBytes));
 }
 
-/// A number of magnitude 1/2 to 2 with a sign, by its bits.
-static uint32_t makeElement(uint32_t random, int64_t elementType) {
-  uint32_t sign = random >> 31, isSmall = random >> 30 & 1;
+/// A number of magnitude 1 to 128, by its bits; negative if \p isNegated or by
+/// chance, if not both.
+static uint32_t makeElement(uint64_t number, bool isNegated,
+                            int64_t elementType) {
+  number = (number + 1) * 0x9e3779b97f4a7c15;
+  number = (number ^ number >> 29) * 0xbf58476d1ce4e5b9;
+  auto random = static_cast<uint32_t>(number >> 32);
+  uint32_t sign = (random >> 31) ^ isNegated;
+  uint32_t exponent = (random >> 24 & 127) % 7;
   if (elementType == float32)
-    return sign << 31 | (127 - isSmall) << 23 | (random & 0x7fffff);
+    return sign << 31 | (127 + exponent) << 23 | (random & 0x7fffff);
   if (elementType == bfloat16)
-    return sign << 15 | (127 - isSmall) << 7 | (random & 0x7f);
-  return sign << 15 | (15 - isSmall) << 10 | (random & 0x3ff);
+    return sign << 15 | (127 + exponent) << 7 | (random & 0x7f);
+  return sign << 15 | (15 + exponent) << 10 | (random & 0x3ff);
 }
 
-/// Numbers that use all of their bits, so that sums in another order are
-/// rounded to other bits. They repeat after a prime number of elements, which
-/// no shape of a matrix meets.
-bool ScratchMatmul::fill(const MatmulOperand &operand) {
-  constexpr int64_t count = 65521;
+/// Makes numbers up that show the order of a sum in the result's bits: the
+/// second half of the products are those of the first half with the other sign,
+/// so what is left of a sum is what was rounded away on the way, also where
+/// results are narrow. Of an odd number of steps the last one adds zero.
+static void makeNumbers(const MatmulShape &shape, const MatmulOperand &operand,
+                        char *host) {
+  bool isRight = &operand == &shape.right;
   int64_t elementBytes = operand.elementType == float32 ? 4 : 2;
-  auto *pattern = static_cast<char *>(std::malloc(count * elementBytes));
-  if (!pattern)
-    return fail("cannot allocate memory of the host");
-  uint32_t random = 1;
-  for (int64_t i = 0; i < count; ++i) {
-    random = random * 1664525 + 1013904223;
-    uint32_t element = makeElement(random ^ random >> 13, operand.elementType);
-    std::memcpy(pattern + i * elementBytes, &element, elementBytes);
+  int64_t others = isRight ? shape.columns : shape.rows, half = shape.steps / 2;
+  bool neighboursAreSteps = isRight == bool(operand.isTransposed);
+  int64_t otherStride = neighboursAreSteps ? operand.leadingDimension : 1;
+  int64_t stepStride = neighboursAreSteps ? 1 : operand.leadingDimension;
+  for (int64_t batch = 0; batch < shape.groups * shape.batches; ++batch) {
+    int64_t matrix = operand.offset / elementBytes +
+                     batch / shape.batches * operand.groupStride +
+                     batch % shape.batches * operand.batchStride;
+    for (int64_t i = 0; i < others * 2 * half; ++i) {
+      int64_t other = i / (2 * half), step = i % (2 * half);
+      int64_t row = matrix + other * otherStride;
+      uint32_t element =
+          makeElement(row + step % half * stepStride, isRight && step >= half,
+                      operand.elementType);
+      std::memcpy(host + (row + step * stepStride) * elementBytes, &element,
+                  elementBytes);
+    }
   }
-  char *to = static_cast<char *>(addresses[operand.argument]);
-  int64_t step = count * elementBytes;
-  bool good = true;
-  for (int64_t at = 0; at < operand.argumentBytes && good; at += step)
-    good = copyToDevice(to + at, pattern,
-                        std::min(step, operand.argumentBytes - at));
-  good = good && wait();
-  std::free(pattern);
+}
+
+bool ScratchMatmul::fill(int argument, int64_t bytes) {
+  auto *host = static_cast<char *>(std::calloc(bytes, 1));
+  if (!host)
+    return fail("cannot allocate memory of the host");
+  for (const MatmulOperand *operand : {&shape.left, &shape.right})
+    if (operand->argument == argument)
+      makeNumbers(shape, *operand, host);
+  bool good = copyToDevice(addresses[argument], host, bytes) && wait();
+  std::free(host);
   return good;
 }
 

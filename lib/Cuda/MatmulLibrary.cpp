@@ -182,16 +182,22 @@ bool ckpt::cuda::runMatmul(const MatmulLibrary &library,
                            const MatmulShape &shape,
                            const LibraryMatmul &matmul, int algorithm,
                            void **arguments, const char *kernel) {
-  auto start = [&](const MatmulOperand &operand) {
-    return *static_cast<char **>(arguments[operand.argument]) + operand.offset;
-  };
   const float one = 1, zero = 0;
-  void *out = start(shape.out);
-  return succeeded(
-      library.multiply(
-          library.handle, matmul.product, &one, start(shape.right),
-          matmul.right, start(shape.left), matmul.left, &zero, out, matmul.out,
-          out, matmul.out, &matmul.algorithms[algorithm],
-          /*workspace=*/nullptr, /*workspaceBytes=*/0, device.stream),
-      "cublasLtMatmul", kernel);
+  for (int64_t group = 0; group < shape.groups; ++group) {
+    auto start = [&](const MatmulOperand &operand) {
+      int64_t elementBytes = operand.elementType == float32 ? 4 : 2;
+      return *static_cast<char **>(arguments[operand.argument]) +
+             operand.offset + group * operand.groupStride * elementBytes;
+    };
+    void *out = start(shape.out);
+    if (!succeeded(library.multiply(
+                       library.handle, matmul.product, &one, start(shape.right),
+                       matmul.right, start(shape.left), matmul.left, &zero, out,
+                       matmul.out, out, matmul.out,
+                       &matmul.algorithms[algorithm], /*workspace=*/nullptr,
+                       /*workspaceBytes=*/0, device.stream),
+                   "cublasLtMatmul", kernel))
+      return false;
+  }
+  return true;
 }

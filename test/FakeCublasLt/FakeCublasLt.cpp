@@ -124,15 +124,19 @@ static float read(const char *matrix, int64_t index, int64_t elementType) {
                                  : readHalf(bits);
 }
 
-/// To the nearest, ties to even; tests stay among normal numbers.
+/// To the nearest, ties to even; no test has infinities.
 static uint16_t narrow(float value, int64_t elementType) {
   uint32_t bits;
   std::memcpy(&bits, &value, sizeof(bits));
   uint32_t sign = bits >> 31, magnitude = bits & 0x7fffffff;
+  // Below the normal numbers of f16 all steps are 2^-24.
+  if (elementType == float16 && magnitude < (127 - 14) << 23)
+    return sign << 15 | static_cast<uint16_t>(
+                            std::nearbyint(std::ldexp(std::fabs(value), 24)));
   int dropped = elementType == bfloat16 ? 16 : 13;
   magnitude += (1u << (dropped - 1)) - 1 + (magnitude >> dropped & 1);
   magnitude >>= dropped;
-  if (elementType == float16 && magnitude)
+  if (elementType == float16)
     magnitude -= (127 - 15) << 10;
   return sign << 15 | magnitude;
 }

@@ -73,6 +73,7 @@ void ckpt::printProfile(ArrayRef<PredictedKernel> kernels,
 static void printMatmul(const cuda::MatmulChoice &choice,
                         llvm::raw_ostream &os) {
   const cuda::MatmulShape &shape = choice.shape;
+  int64_t batches = shape.batches * shape.groups;
   auto microseconds = [](int64_t nanoseconds) {
     return nanoseconds ? llvm::formatv("{0:f1} us", nanoseconds / 1e3).str()
                        : std::string("-");
@@ -81,7 +82,7 @@ static void printMatmul(const cuda::MatmulChoice &choice,
       "  {0,-8}{1,13}{2,13}{3,7} of {4}  {5}{6} x {7} x {8}, {9}\n",
       choice.byLibrary ? "library" : "own", microseconds(choice.ownNs),
       microseconds(choice.libraryNs), choice.sameBits, choice.proposed,
-      shape.batches > 1 ? std::to_string(shape.batches) + " x " : std::string(),
+      batches > 1 ? std::to_string(batches) + " x " : std::string(),
       shape.rows, shape.columns, shape.steps, choice.kernel);
 }
 

@@ -16,7 +16,8 @@ namespace ckpt::cuda {
 /// Elements, by the numbers of cudaDataType.
 constexpr int64_t float32 = 0, float16 = 2, bfloat16 = 14;
 
-/// One matrix per batch, of rows x columns, in an argument of the kernel.
+/// One matrix per batch, of rows x columns, in an argument of the kernel. Heads
+/// of tokens of sequences have two strides between batches, hence groups.
 struct MatmulOperand {
   /// Number among the kernel's arguments, and the bytes of all of it.
   int64_t argument, argumentBytes;
@@ -25,14 +26,15 @@ struct MatmulOperand {
   int64_t elementType;
   /// Elements of a row are neighbours, or if transposed those of a column.
   int64_t isTransposed;
-  /// Elements from one row (column) to the next, from one matrix to the next.
-  int64_t leadingDimension, batchStride;
+  /// Elements from one row (column) to the next, from one matrix to the next,
+  /// and from one group of matrices to the next.
+  int64_t leadingDimension, batchStride, groupStride;
 };
 
-/// out = left * right: (rows x steps) * (steps x columns), for each batch. Sums
-/// are in f32 and begin at zero; `out` is not transposed.
+/// out = left * right: (rows x steps) * (steps x columns), for each batch of
+/// each group. Sums are in f32 and begin at zero; `out` is not transposed.
 struct MatmulShape {
-  int64_t rows, columns, steps, batches;
+  int64_t rows, columns, steps, batches, groups;
   MatmulOperand left, right, out;
 };
 
