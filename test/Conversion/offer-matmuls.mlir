@@ -8,12 +8,12 @@
 // bytes, offset, type, whether it is transposed, strides of rows (columns),
 // batches and groups. The left one is seen through a transpose.
 
-// CHECK: memref.global "private" constant @[[SHAPE:.*]] : memref<29xi64> = dense<[6, 8, 4, 1, 1,
+// CHECK: memref.global "private" constant @[[$SHAPE:.*]] : memref<29xi64> = dense<[6, 8, 4, 1, 1,
 // CHECK-SAME: 0, 96, 0, 0, 1, 6, 0, 0,
 // CHECK-SAME: 1, 128, 0, 0, 0, 8, 0, 0,
 // CHECK-SAME: 2, 192, 0, 0, 0, 8, 0, 0]>
 // CHECK-LABEL: func.func @transposed
-// CHECK: %[[WORDS:.*]] = memref.get_global @[[SHAPE]]
+// CHECK: %[[WORDS:.*]] = memref.get_global @[[$SHAPE]]
 // CHECK-NEXT: call @ckptCudaOfferMatmul(%[[WORDS]]) : (memref<29xi64>) -> ()
 // CHECK-NOT: call
 // CHECK: gpu.launch_func @kernels::@kernel_0_linalg_matmul
@@ -42,6 +42,8 @@ func.func @transposed(%x: tensor<4x6xf32>, %y: tensor<4x8xf32>) -> tensor<6x8xf3
 // CHECK-SAME: 1, 64, 0, 14, 0, 8, 0, 0,
 // CHECK-SAME: 2, 960, 0, 0, 0, 8, 40, 80]>
 // CHECK-LABEL: func.func @heads
+// CHECK: call @ckptCudaOfferMatmul
+// CHECK: gpu.launch_func
 func.func @heads(%x: tensor<3x5x16xbf16>, %y: tensor<4x8xbf16>) -> tensor<6x40xf32> {
   %r = ckpt.kernel(%a = %x : tensor<3x5x16xbf16>, %b = %y : tensor<4x8xbf16>) slots [-1 : 960] {
     %z = arith.constant 0.0 : f32
@@ -66,7 +68,7 @@ func.func @heads(%x: tensor<3x5x16xbf16>, %y: tensor<4x8xbf16>) -> tensor<6x40xf
 // Sums that do not begin at zero, or at -0; something else that the kernel
 // does; f64; a slice that begins within 16 bytes; windows of more than a pixel.
 
-// CHECK-NOT: ckptCudaOfferMatmul
+// CHECK-NOT: call @ckptCudaOfferMatmul
 func.func @others(%x: tensor<4x6xf32>, %y: tensor<6x8xf32>, %d: tensor<4x6xf64>, %f: tensor<6x8xf64>, %m: tensor<2x5x5x3xf32>, %w: tensor<3x3x3x8xf32>, %l: tensor<4x7xf32>)
     -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf64>, tensor<2x3x3x8xf32>, tensor<4x8xf32>) {
   %from_one = ckpt.kernel(%a = %x : tensor<4x6xf32>, %b = %y : tensor<6x8xf32>) slots [-1 : 128] {

@@ -14,7 +14,7 @@ template <typename... Theirs, typename... Ours>
 constexpr bool areSame(cublasStatus_t (*)(Theirs...),
                        LibraryStatus (*)(Ours...)) {
   if constexpr (sizeof...(Theirs) == sizeof...(Ours))
-    return ((kindOf<Theirs> == kindOf<Ours>)&&...);
+    return ((kindOf<Theirs> == kindOf<Ours>) && ...);
   else
     return false;
 }
