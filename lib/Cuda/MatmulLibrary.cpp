@@ -33,7 +33,7 @@ static bool succeeded(LibraryStatus status, const char *symbol,
   if (status == librarySuccess)
     return true;
   const char *name =
-      library->statusName ? library->statusName(status) : "status";
+      library && library->statusName ? library->statusName(status) : "status";
   if (!kernel)
     return fail("cannot open cuBLASLt: '%s' says %s (%d)", symbol, name,
                 status);

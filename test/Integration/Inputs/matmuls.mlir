@@ -1,12 +1,13 @@
 // Matmuls as a library takes them: sides of primes, operands through views,
 // batches with one stride and with two (heads inside rows), narrow elements,
-// a convolution of one pixel, and one with something fused to it.
+// a convolution of one pixel, and one with something fused to it. Also a copy,
+// of an argument that is returned.
 func.func @main(%a: tensor<67x53xf32>, %b: tensor<53x41xf32>, %ta: tensor<53x67xf32>, %tb: tensor<41x53xf32>,
                 %la: tensor<3x17x20xf32>, %lb: tensor<3x20x33xf32>,
                 %x: tensor<2x20x96xf32>, %image: tensor<2x7x7x8xf32>, %filter: tensor<1x1x8x24xf32>,
                 %n: tensor<72x56xbf16>, %m: tensor<56x40xbf16>, %h: tensor<40x56xf16>, %g: tensor<35x56xf16>)
     -> (tensor<67x41xf32>, tensor<67x41xf32>, tensor<3x17x33xf32>, tensor<6x20x20xf32>,
-        tensor<2x7x7x24xf32>, tensor<72x40xbf16>, tensor<72x40xf32>, tensor<35x40xf16>, tensor<67x41xf32>, tensor<67x67xf32>) {
+        tensor<2x7x7x24xf32>, tensor<72x40xbf16>, tensor<72x40xf32>, tensor<35x40xf16>, tensor<67x41xf32>, tensor<67x67xf32>, tensor<67x53xf32>) {
   %zero = arith.constant 0.0 : f32
   %zero_b = arith.constant 0.0 : bf16
   %zero_h = arith.constant 0.0 : f16
@@ -64,6 +65,6 @@ func.func @main(%a: tensor<67x53xf32>, %b: tensor<53x41xf32>, %ta: tensor<53x67x
   %e7 = tensor.empty() : tensor<67x67xf32>
   %f7 = linalg.fill ins(%zero : f32) outs(%e7 : tensor<67x67xf32>) -> tensor<67x67xf32>
   %square = linalg.matmul ins(%a, %aa : tensor<67x53xf32>, tensor<53x67xf32>) outs(%f7 : tensor<67x67xf32>) -> tensor<67x67xf32>
-  return %plain, %turned, %batch, %heads, %pixel, %narrow, %wide, %half, %fused, %square : tensor<67x41xf32>, tensor<67x41xf32>, tensor<3x17x33xf32>, tensor<6x20x20xf32>,
-        tensor<2x7x7x24xf32>, tensor<72x40xbf16>, tensor<72x40xf32>, tensor<35x40xf16>, tensor<67x41xf32>, tensor<67x67xf32>
+  return %plain, %turned, %batch, %heads, %pixel, %narrow, %wide, %half, %fused, %square, %a : tensor<67x41xf32>, tensor<67x41xf32>, tensor<3x17x33xf32>, tensor<6x20x20xf32>,
+        tensor<2x7x7x24xf32>, tensor<72x40xbf16>, tensor<72x40xf32>, tensor<35x40xf16>, tensor<67x41xf32>, tensor<67x67xf32>, tensor<67x53xf32>
 }
