@@ -134,26 +134,28 @@ bool ScratchMatmul::prepare() {
           fill(shape.right.argument, shape.right.argumentBytes));
 }
 
-/// A number of magnitude 1 to 128, by its bits; negative if \p isNegated or by
-/// chance, if not both.
-static uint32_t makeElement(uint64_t number, bool isNegated,
+/// A number of magnitude 1 to 128, or very small, by its bits; negative if
+/// \p isNegated or by chance, if not both.
+static uint32_t makeElement(uint64_t number, bool isNegated, bool isSmall,
                             int64_t elementType) {
   number = (number + 1) * 0x9e3779b97f4a7c15;
   number = (number ^ number >> 29) * 0xbf58476d1ce4e5b9;
   auto random = static_cast<uint32_t>(number >> 32);
   uint32_t sign = (random >> 31) ^ isNegated;
   uint32_t exponent = (random >> 24 & 127) % 7;
+  uint32_t one = isSmall ? 127 - 66 : 127;
   if (elementType == float32)
-    return sign << 31 | (127 + exponent) << 23 | (random & 0x7fffff);
+    return sign << 31 | (one + exponent) << 23 | (random & 0x7fffff);
   if (elementType == bfloat16)
-    return sign << 15 | (127 + exponent) << 7 | (random & 0x7f);
+    return sign << 15 | (one + exponent) << 7 | (random & 0x7f);
   return sign << 15 | (15 + exponent) << 10 | (random & 0x3ff);
 }
 
 /// Makes numbers up that show the order of a sum in the result's bits: the
 /// second half of the products are those of the first half with the other sign,
 /// so what is left of a sum is what was rounded away on the way, also where
-/// results are narrow. Of an odd number of steps the last one adds zero.
+/// results are narrow. Of an odd number of steps the last one adds zero. The
+/// products of the first row and column are denormal, which nobody may flush.
 static void makeNumbers(const MatmulShape &shape, const MatmulOperand &operand,
                         char *host) {
   bool isRight = &operand == &shape.right;
@@ -171,7 +173,7 @@ static void makeNumbers(const MatmulShape &shape, const MatmulOperand &operand,
       int64_t row = matrix + other * otherStride;
       uint32_t element =
           makeElement(row + step % half * stepStride, isRight && step >= half,
-                      operand.elementType);
+                      /*isSmall=*/other == 0, operand.elementType);
       std::memcpy(host + (row + step * stepStride) * elementBytes, &element,
                   elementBytes);
     }
@@ -228,10 +230,10 @@ bool ScratchMatmul::fingerprint(uint64_t &bits) {
   for (int64_t at = 0; at < shape.out.argumentBytes && good; at += chunkBytes) {
     int64_t here = std::min(chunkBytes, shape.out.argumentBytes - at);
     good = copyFromDevice(chunk, out + at, here) && wait();
-    for (int64_t i = 0; i < here && good; i += 2) {
-      uint16_t half;
-      std::memcpy(&half, chunk + i, sizeof(half));
-      bits = (bits ^ half) * 0x100000001b3;
+    for (int64_t i = 0; i < here && good; i += sizeof(uint64_t)) {
+      uint64_t word = 0;
+      std::memcpy(&word, chunk + i, std::min<int64_t>(sizeof(word), here - i));
+      bits = (bits ^ word ^ bits >> 32) * 0x100000001b3;
     }
   }
   std::free(chunk);
