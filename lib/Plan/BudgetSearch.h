@@ -65,6 +65,12 @@ struct Outcome {
 /// Plans that need more are too far away to be changed kernel by kernel.
 constexpr double nearBudget = 1.03;
 
+/// Share of the time limit after which walks end where there is no plan yet.
+constexpr double shareWithoutPlan = 1.75;
+
+/// Share of the time limit after which a plan is changed no more.
+constexpr double shareOfChanges = 1.2;
+
 /// Extra FLOPs count on top of their time as if they took it several times
 /// more: what is bound by memory here may be bound by arithmetic elsewhere.
 constexpr double flopWeight = 9;
@@ -72,13 +78,16 @@ constexpr double flopWeight = 9;
 class BudgetSearch {
 public:
   BudgetSearch(const Problem &problem, int64_t budgetBytes,
-               const SolverOptions &options)
+               const SolverOptions &options, const Solution *unlimited)
       : problem(problem), budget(budgetBytes), options(options),
         graph(problem, options.fusion),
-        walks{{graph, options, loose}, {graph, options, loose}} {}
+        walks{{graph, options, loose}, {graph, options, loose}},
+        unlimited(unlimited ? *unlimited : solveUnlimited(problem, options)) {}
   BudgetResult run();
 
 private:
+  void tryFirstPlan();
+  void findSmallestFirstPlan();
   bool tryUnlimited();
   void descend();
   void spareRepeats();
@@ -117,6 +126,14 @@ private:
     result.stoppedByClock |= over;
     return over;
   }
+  /// When \p share of the time is over.
+  std::chrono::steady_clock::time_point deadline(double share) const {
+    if (options.timeLimitMs <= 0)
+      return std::chrono::steady_clock::time_point::max();
+    return watch.start() +
+           std::chrono::milliseconds(static_cast<int64_t>(
+               share * static_cast<double>(options.timeLimitMs)));
+  }
   /// Rounds leave time for what follows, but the best settings shall have their
   /// turn. They go on a little beyond the limit while there is no plan: those
   /// of the ladder, which come then, fit but cost much.
@@ -135,7 +152,9 @@ private:
   BudgetWalk walks[2];
   BudgetResult result;
   std::vector<Attempt> attempts;
-  /// Of the plan that recomputes nothing.
+  /// The plan that recomputes nothing.
+  Solution unlimited;
+  /// Of it; no slots.
   int64_t unlimitedBytes = 0;
   Plan unlimitedPlan;
   /// The smallest plan of chains. It does not end the search for the smallest

@@ -193,29 +193,35 @@ std::optional<Solution>
 ckpt::plan::placedFirstPlan(const Graph &graph, int64_t budgetBytes,
                             const SolverOptions &options) {
   constexpr int mostTries = 5;
-  // Where simple orders miss the budget by more, a search rarely helps.
-  constexpr double worthSearching = 1.03;
-  int64_t cap = budgetBytes;
+  int64_t cap = budgetBytes, leastBytes = INT64_MAX;
   // Without a limit, as small as it gets.
   int64_t goal = budgetBytes == INT64_MAX ? 0 : budgetBytes;
+  Draft nearest;
   for (int i = 0; i < mostTries; ++i) {
     Draft draft = firstPlan(graph, cap, options);
     if (!draft.usable())
       break;
     Solution solution =
         placeSlots(graph.problem, draft, goal, PackEffort::Orders);
-    double arena = static_cast<double>(solution.plan.arenaBytes);
-    if (goal > 0 && solution.plan.arenaBytes > goal &&
-        !isTooLargeToWalk(graph) &&
-        arena < worthSearching * static_cast<double>(goal))
-      solution = placeSlots(graph.problem, std::move(draft), goal);
     if (!solution.verdict.error.empty())
       break;
     if (solution.plan.arenaBytes <= budgetBytes)
       return solution;
     cap -= solution.plan.arenaBytes - budgetBytes;
+    if (solution.plan.arenaBytes < leastBytes) {
+      leastBytes = solution.plan.arenaBytes;
+      nearest = std::move(draft);
+    }
   }
-  return std::nullopt;
+  // Where simple orders miss the budget by more, a search rarely helps.
+  constexpr double worthSearching = 1.03;
+  if (!nearest.usable() || static_cast<double>(leastBytes) >
+                               worthSearching * static_cast<double>(goal))
+    return std::nullopt;
+  Solution solution = placeSlots(graph.problem, std::move(nearest), goal);
+  if (!solution.verdict.error.empty() || solution.plan.arenaBytes > budgetBytes)
+    return std::nullopt;
+  return solution;
 }
 
 std::optional<Solution> ckpt::plan::solveFirst(const Problem &problem,

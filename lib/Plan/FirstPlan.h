@@ -23,10 +23,16 @@ Draft firstPlan(const Graph &graph, int64_t budgetBytes,
 std::optional<Solution> placedFirstPlan(const Graph &graph, int64_t budgetBytes,
                                         const SolverOptions &options);
 
-/// Whether walks, whose time grows with the square of the roots, are left out.
+/// Whether walks are left out. A walk takes a snapshot of the ops per root.
 inline bool isTooLargeToWalk(const Graph &graph) {
   constexpr size_t mostRoots = 6000;
   return graph.roots.size() > mostRoots;
+}
+
+/// Whether walks are left out where no clock ends them.
+inline bool isTooLargeToFinish(const Graph &graph) {
+  constexpr size_t mostWork = 5'000'000;
+  return graph.roots.size() * graph.problem.ops.size() > mostWork;
 }
 
 } // namespace ckpt::plan

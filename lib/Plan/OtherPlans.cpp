@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BudgetSearch.h"
+#include "FirstPlan.h"
 #include "KeepBetween.h"
 #include "PostPasses.h"
 #include "RefitKernels.h"
@@ -30,6 +31,35 @@ bool BudgetSearch::enterPlan(Plan plan) {
   return enter(outcome);
 }
 
+/// In milliseconds, and no worse than a walk that gives up.
+void BudgetSearch::tryFirstPlan() {
+  Outcome outcome;
+  outcome.solution = placedFirstPlan(graph, budget, options);
+  if (!outcome.solution)
+    return;
+  outcome.draft = {withoutSlots(outcome.solution->plan),
+                   outcome.solution->verdict};
+  outcome.bytes = outcome.solution->plan.arenaBytes;
+  outcome.foundMs = watch.ms();
+  enter(outcome);
+}
+
+/// Shares of the plan that recomputes nothing, until nothing fits them.
+void BudgetSearch::findSmallestFirstPlan() {
+  constexpr std::array<double, 5> shares = {0.75, 0.5, 0.35, 0.25, 0.18};
+  if (unlimited.plan.kernels.empty())
+    return;
+  keepIfSmallest(unlimited);
+  double all = static_cast<double>(unlimited.plan.arenaBytes);
+  for (double share : shares) {
+    std::optional<Solution> smaller =
+        placedFirstPlan(graph, static_cast<int64_t>(share * all), options);
+    if (!smaller)
+      return;
+    keepIfSmallest(*smaller);
+  }
+}
+
 /// Where launches count, moving and repeating whole kernels of the plan without
 /// a limit, as other systems do it, can be better than any walk; and a walk may
 /// repeat what it had room to keep. Both take a simulation per kernel and are
@@ -37,9 +67,8 @@ bool BudgetSearch::enterPlan(Plan plan) {
 void BudgetSearch::polish() {
   constexpr size_t mostMoved = 500, mostSimulated = 200000;
   if (unlimitedPlan.kernels.size() <= mostMoved) {
-    Plan start = withoutSlots(solveUnlimited(problem, options).plan);
-    if (std::optional<Solution> moved =
-            repeatKernels(problem, start, budget, flopWeight * nsPerFlop))
+    if (std::optional<Solution> moved = repeatKernels(
+            problem, unlimitedPlan, budget, flopWeight * nsPerFlop))
       enterPlan(withoutSlots(std::move(moved->plan)));
     for (BaselinePoint &point :
          baselineCurve(problem, "dtr", budget, options).points)
@@ -60,14 +89,9 @@ void BudgetSearch::polish() {
 /// The kernels of the plan without a limit are the best there are. Where not
 /// much has to go, changing them one by one is better than any walk.
 void BudgetSearch::descend() {
-  if (!options.fusion || nsPerFlop == 0)
+  if (!options.fusion || nsPerFlop == 0 || unlimitedPlan.kernels.empty())
     return;
-  Draft start = draftUnlimited(walks[0].walker(), graph, options,
-                               std::numeric_limits<int64_t>::max());
-  if (!start.usable())
-    return;
-  refitUnlimited(problem, start);
-  Plan plan = std::move(start.plan);
+  Plan plan = unlimitedPlan;
   FitOptions fit = fitOptions(budget);
   // Where walks found no plan, only the clock ends it early.
   constexpr int64_t share = 5;
@@ -77,7 +101,7 @@ void BudgetSearch::descend() {
   if (!fitBudget(problem, plan, fit))
     return;
   improve(problem, plan, budget);
-  refitKernels(problem, plan, budget);
+  refitKernels(problem, plan, budget, deadline(shareOfChanges));
   enterPlan(std::move(plan));
 }
 
@@ -220,7 +244,7 @@ void BudgetSearch::refit() {
             walks[lane]
                 .run(bestSetting, shares[i - 1] * bestCap, budget, walkLimits)
                 .plan;
-      if (!refitKernels(problem, plans[i], budget))
+      if (!refitKernels(problem, plans[i], budget, deadline(shareOfChanges)))
         plans[i] = Plan();
     }
   };

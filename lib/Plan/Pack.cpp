@@ -176,8 +176,9 @@ static void search(const PackSearch &search, int64_t goalBytes, bool hasBudget,
 /// then searched, with more work where less did not reach the goal.
 Packing ckpt::plan::packBuffers(const std::vector<Buffer> &buffers,
                                 int64_t budgetBytes, PackEffort effort) {
-  // Beyond this, comparing buffers with each other takes too long.
-  constexpr size_t many = 6000;
+  // Beyond the first, comparing buffers with each other takes too long; beyond
+  // the second, a search without any backtracking does.
+  constexpr size_t many = 6000, mostSearched = 1000;
   int64_t load = loadBytes(buffers);
   bool hasBudget = budgetBytes >= load;
   int64_t goal = std::max(load, budgetBytes);
@@ -189,7 +190,7 @@ Packing ckpt::plan::packBuffers(const std::vector<Buffer> &buffers,
   Packing reordered = packByReordering(buffers, goal);
   if (reordered.arenaBytes < best.arenaBytes)
     best = std::move(reordered);
-  if (best.arenaBytes <= goal)
+  if (best.arenaBytes <= goal || buffers.size() > mostSearched)
     return best;
   PackSearch searcher(buffers);
   search(searcher, goal, hasBudget, 4000000, best);

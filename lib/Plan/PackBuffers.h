@@ -26,8 +26,8 @@ Packing packByOrders(const std::vector<Buffer> &buffers, int64_t goalBytes);
 /// (squeaky wheel optimization; Joslin and Clements, JAIR 10, 1999).
 Packing packByReordering(const std::vector<Buffer> &buffers, int64_t goalBytes);
 
-/// Fixed orders in near-linear time, for very many buffers; few of them fill gaps
-/// that others left.
+/// Fixed orders in near-linear time, for very many buffers; few of them fill
+/// gaps that others left.
 Packing packLarge(const std::vector<Buffer> &buffers, int64_t goalBytes);
 
 /// Search for packings of one set of buffers at several capacities.

@@ -23,9 +23,11 @@ namespace {
 
 class Refit {
 public:
-  Refit(const Problem &problem, Plan &plan, int64_t allowedBytes)
+  Refit(const Problem &problem, Plan &plan, int64_t allowedBytes,
+        std::chrono::steady_clock::time_point deadline)
       : problem(problem), plan(plan), allowedBytes(allowedBytes),
-        kernels(problem), verdict(validate(problem, plan, false, kernels)) {}
+        deadline(deadline), kernels(problem),
+        verdict(validate(problem, plan, false, kernels)) {}
 
   bool run();
 
@@ -61,6 +63,7 @@ private:
   Plan apply(const std::vector<const Change *> &changes) const;
   void extend(std::vector<const Change *> &accepted,
               const std::vector<const Change *> &more, int &tries);
+  bool isOver() const { return std::chrono::steady_clock::now() > deadline; }
   int64_t timeOf(const Kernel &kernel) const {
     const KernelInfo &info = kernels.get(kernel);
     return info.error.empty() ? info.timeNs : -1;
@@ -69,6 +72,7 @@ private:
   const Problem &problem;
   Plan &plan;
   const int64_t allowedBytes;
+  const std::chrono::steady_clock::time_point deadline;
   mutable KernelCache kernels;
   Verdict verdict;
   /// Of the plan with what is accepted in a round.
@@ -391,7 +395,7 @@ Plan Refit::apply(const std::vector<const Change *> &changes) const {
 /// agrees and \p tries last.
 void Refit::extend(std::vector<const Change *> &accepted,
                    const std::vector<const Change *> &more, int &tries) {
-  if (more.empty() || tries-- <= 0)
+  if (more.empty() || tries-- <= 0 || isOver())
     return;
   std::vector<const Change *> all = accepted;
   all.insert(all.end(), more.begin(), more.end());
@@ -414,7 +418,8 @@ void Refit::extend(std::vector<const Change *> &accepted,
 bool Refit::run() {
   constexpr int mostRounds = 40, mostTries = 60;
   bool any = false;
-  for (int round = 0; round < mostRounds && verdict.error.empty(); ++round) {
+  for (int round = 0; round < mostRounds && verdict.error.empty() && !isOver();
+       ++round) {
     measure();
     std::vector<Change> changes = findChanges();
     std::vector<const Change *> accepted;
@@ -431,6 +436,7 @@ bool Refit::run() {
 }
 
 bool ckpt::plan::refitKernels(const Problem &problem, Plan &plan,
-                              int64_t allowedBytes) {
-  return Refit(problem, plan, allowedBytes).run();
+                              int64_t allowedBytes,
+                              std::chrono::steady_clock::time_point deadline) {
+  return Refit(problem, plan, allowedBytes, deadline).run();
 }

@@ -5,15 +5,19 @@
 
 #include "ckpt/Plan/Validate.h"
 
+#include <chrono>
+
 namespace ckpt::plan {
 
 /// Saves time in a finished list of kernels, without slots, where the peak
 /// stays within \p allowedBytes or does not rise: what several kernels compute
 /// inside is written once, what is read little is computed inside, and a kernel
 /// with an anchor is moved to the elementwise kernel that alone reads what it
-/// makes. Looks at a limited number
-/// of places. Returns whether anything changed.
-bool refitKernels(const Problem &problem, Plan &plan, int64_t allowedBytes);
+/// makes. Looks at a limited number of places, and at no more after
+/// \p deadline. Returns whether anything changed.
+bool refitKernels(const Problem &problem, Plan &plan, int64_t allowedBytes,
+                  std::chrono::steady_clock::time_point deadline =
+                      std::chrono::steady_clock::time_point::max());
 
 } // namespace ckpt::plan
 

@@ -53,14 +53,9 @@ Draft makeDraft(Rolling &rolling, const Graph &graph,
 Solution placeSlots(const Problem &problem, Draft draft, int64_t budgetBytes,
                     PackEffort effort = PackEffort::Search);
 
-/// `solveUnlimited` on a graph that is there already; no slots. Gives up after
-/// the first plan if its peak is above \p hopelessBytes. Looks at no clock:
-/// shares of the baseline must be the same bytes on every machine.
-Draft draftUnlimited(Rolling &rolling, const Graph &graph,
-                     const SolverOptions &options, int64_t hopelessBytes);
-
-/// Refits the plan of `draftUnlimited` with a little more memory than it takes.
-void refitUnlimited(const Problem &problem, Draft &draft);
+/// What `solveUnlimited` refits and places: the best of a few walks. Looks at
+/// no clock: shares of the baseline must be the same bytes on every machine.
+Draft draftUnlimited(const Graph &graph, const SolverOptions &options);
 
 } // namespace ckpt::plan
 

@@ -39,13 +39,11 @@ FitOptions BudgetSearch::fitOptions(int64_t budgetBytes) const {
 }
 
 /// When walks give up: once they have recomputed so much that they cannot win
-/// (with a score that is better by \p slack later), and by the clock, but not
-/// before the smallest plan is known.
+/// (with a score that is better by \p slack later), and by the clock, which
+/// waits a little for the first plan.
 WalkLimits BudgetSearch::limits(double slack) const {
   WalkLimits limits;
-  if (options.timeLimitMs > 0 && !result.smallest.plan.kernels.empty())
-    limits.deadline =
-        watch.start() + std::chrono::milliseconds(options.timeLimitMs);
+  limits.deadline = deadline(result.best ? 1 : shareWithoutPlan);
   if (result.best && nsPerFlop > 0)
     limits.extraFlops = static_cast<int64_t>(std::max(
         0.0, (slack * bestScore - leastNs) / ((flopWeight + 1) * nsPerFlop)));
@@ -200,7 +198,7 @@ void BudgetSearch::runRound(int round) {
       continue;
     // Before there is any plan, the next cap is worth more than the next
     // setting.
-    for (int patience = 2; patience > 0 && !batch.empty(); --patience) {
+    for (int tries = 2; tries > 0 && !batch.empty(); --tries) {
       if (roundsAreOver())
         return;
       runAttempts(batch);
@@ -214,15 +212,13 @@ void BudgetSearch::runRound(int round) {
 
 /// A plan that recomputes nothing is hard to beat where it fits.
 bool BudgetSearch::tryUnlimited() {
-  Draft draft =
-      draftUnlimited(walks[0].walker(), graph, options, budget + budget / 4);
-  if (!draft.usable())
+  if (unlimited.plan.kernels.empty())
     return false;
-  unlimitedBytes = draft.verdict.livePeakBytes;
-  unlimitedPlan = draft.plan;
-  Outcome outcome = judge(std::move(draft));
+  unlimitedBytes = unlimited.verdict.livePeakBytes;
+  unlimitedPlan = withoutSlots(unlimited.plan);
+  Outcome outcome = judge({unlimitedPlan, unlimited.verdict});
   enter(outcome);
-  return outcome.bytes && *outcome.bytes <= budget;
+  return outcome.isWithin(budget);
 }
 
 /// Whether so much is made again that some of it may be worth making again more
@@ -269,7 +265,7 @@ void BudgetSearch::runRounds() {
 void BudgetSearch::runLadder() {
   for (double share : ladderShares)
     for (const Setting &setting : ladderSettings) {
-      if (!result.smallest.plan.kernels.empty() && isOver())
+      if (isOver(shareWithoutPlan))
         return;
       WalkLimits now = limits();
       now.kernelsPerNew = 4;
@@ -304,6 +300,11 @@ BudgetResult BudgetSearch::run() {
   result.smallest.verdict.error = graph.error;
   if (!graph.error.empty())
     return std::move(result);
+  tryFirstPlan();
+  if (!result.best)
+    findSmallestFirstPlan();
+  if (isTooLargeToWalk(graph))
+    return std::move(result);
   runRounds();
   if (!result.best)
     runLadder();
@@ -319,10 +320,11 @@ BudgetResult BudgetSearch::run() {
 
 BudgetResult ckpt::plan::solveBudget(const Problem &problem,
                                      int64_t budgetBytes,
-                                     const SolverOptions &options) {
+                                     const SolverOptions &options,
+                                     const Solution *unlimited) {
   // Nothing to run: the empty plan fits every budget.
   if (problem.ops.empty())
     return {Solution(), Solution(), /*stoppedByClock=*/false,
             /*firstPlanMs=*/0};
-  return BudgetSearch(problem, budgetBytes, options).run();
+  return BudgetSearch(problem, budgetBytes, options, unlimited).run();
 }

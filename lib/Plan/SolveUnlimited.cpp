@@ -11,6 +11,9 @@
 #include "RefitKernels.h"
 #include "Search.h"
 
+#include <array>
+#include <future>
+
 using namespace ckpt::plan;
 
 Draft ckpt::plan::makeDraft(Rolling &rolling, const Graph &graph,
@@ -46,31 +49,47 @@ Solution ckpt::plan::placeSlots(const Problem &problem, Draft draft,
   return solution;
 }
 
-Draft ckpt::plan::draftUnlimited(Rolling &rolling, const Graph &graph,
-                                 const SolverOptions &options,
-                                 int64_t hopelessBytes) {
-  struct Variant {
-    double floorPrice, readWeight;
+namespace {
+struct Variant {
+  double floorPrice, readWeight;
+};
+} // namespace
+
+static constexpr std::array<Variant, 4> variants = {
+    {{1.5, 1}, {3, 1}, {0, 1}, {0, 0.5}}};
+
+/// Walks with all variants, two at a time.
+static std::array<Draft, variants.size()>
+walkVariants(const Graph &graph, const SolverOptions &options) {
+  std::array<Draft, variants.size()> drafts;
+  auto walk = [&](size_t lane) {
+    Rolling rolling(graph);
+    for (size_t i = lane; i < variants.size(); i += 2) {
+      RollOptions rollOptions;
+      rollOptions.floorPrice = variants[i].floorPrice;
+      rollOptions.readWeight = variants[i].readWeight;
+      rollOptions.reorder = options.reorder;
+      rollOptions.repeatAnchors = false;
+      drafts[i] = makeDraft(rolling, graph, rollOptions, options, 0);
+    }
   };
-  constexpr Variant variants[] = {{1.5, 1}, {3, 1}, {0, 1}, {0, 0.5}};
+  std::future<void> other = std::async(std::launch::async, walk, 1);
+  walk(0);
+  other.get();
+  return drafts;
+}
+
+Draft ckpt::plan::draftUnlimited(const Graph &graph,
+                                 const SolverOptions &options) {
   // Times this close are equal: the smaller plan is the better one.
   constexpr double sameTime = 1.003;
   std::vector<Draft> drafts;
   std::string error;
-  for (const Variant &variant : variants) {
-    RollOptions rollOptions;
-    rollOptions.floorPrice = variant.floorPrice;
-    rollOptions.readWeight = variant.readWeight;
-    rollOptions.reorder = options.reorder;
-    rollOptions.repeatAnchors = false;
-    Draft draft = makeDraft(rolling, graph, rollOptions, options, 0);
+  for (Draft &draft : walkVariants(graph, options))
     if (draft.usable())
       drafts.push_back(std::move(draft));
     else if (error.empty())
       error = std::move(draft.verdict.error);
-    if (!drafts.empty() && drafts.front().verdict.livePeakBytes > hopelessBytes)
-      break;
-  }
   // Walks give up where they write much again.
   if (drafts.empty()) {
     Draft schedule =
@@ -94,7 +113,8 @@ Draft ckpt::plan::draftUnlimited(Rolling &rolling, const Graph &graph,
   return std::move(drafts[best]);
 }
 
-void ckpt::plan::refitUnlimited(const Problem &problem, Draft &draft) {
+/// Refits \p draft with a little more memory than it takes.
+static void refitUnlimited(const Problem &problem, Draft &draft) {
   // Named strategies ask for little memory: time is not bought with much.
   const int64_t allowedBytes =
       draft.verdict.livePeakBytes + draft.verdict.livePeakBytes / 100;
@@ -111,11 +131,10 @@ Solution ckpt::plan::solveUnlimited(const Problem &problem,
     return none;
   constexpr int64_t unlimited = std::numeric_limits<int64_t>::max();
   Draft draft;
-  if (isTooLargeToWalk(graph))
+  if (isTooLargeToFinish(graph))
     draft = firstPlan(graph, unlimited, options);
   if (!draft.usable()) {
-    Rolling rolling(graph);
-    draft = draftUnlimited(rolling, graph, options, unlimited);
+    draft = draftUnlimited(graph, options);
     none.verdict.error = draft.verdict.error;
     if (!draft.verdict.error.empty())
       return none;

@@ -38,7 +38,7 @@ private:
   LogicalResult selectFromChain();
   FailureOr<PlanOutcome> planChain();
   LogicalResult solve(bool byLayers);
-  LogicalResult solveForBudget();
+  LogicalResult solveForBudget(bool isConstrained);
   LogicalResult solveAsOthersDo();
   void measureWhatIsGiven();
   void measureSolution();
@@ -121,7 +121,8 @@ FailureOr<PlanOutcome> Planner::planChain() {
   return std::move(outcome);
 }
 
-LogicalResult Planner::solveForBudget() {
+/// The baseline knows nothing of what layers demand (\p isConstrained).
+LogicalResult Planner::solveForBudget(bool isConstrained) {
   plan::Figures &figures = outcome.figures;
   int64_t budget = request.budget->resolve(figures.baselinePeakBytes);
   figures.budgetBytes = budget;
@@ -132,7 +133,8 @@ LogicalResult Planner::solveForBudget() {
     drafts.add(verdict.livePeakBytes, {plan, verdict});
   };
   plan::BudgetResult result =
-      plan::solveBudget(problem, std::max<int64_t>(budget, 0), options);
+      plan::solveBudget(problem, std::max<int64_t>(budget, 0), options,
+                        isConstrained ? nullptr : &baseline);
   figures.firstPlanMs = result.firstPlanMs;
   figures.stoppedByClock = result.stoppedByClock;
   figures.minimumBudgetBytes = result.smallest.plan.arenaBytes;
@@ -289,7 +291,7 @@ LogicalResult Planner::solve(bool byLayers) {
   } else if (plan::isBaseline(strategy)) {
     return solveAsOthersDo();
   } else if (request.budget && !request.layerSum) {
-    return solveForBudget();
+    return solveForBudget(byLayers);
   } else if (byLayers) {
     outcome.solution = plan::solveUnlimited(problem, request.solver);
   } else {

@@ -27,7 +27,7 @@ private:
   bool start();
   bool readPlan();
   bool solve();
-  bool solveWithin(int64_t bytes);
+  bool solveWithin(int64_t bytes, const Solution &baseline);
   bool failInfeasible(int64_t bytes, const Solution &smallest) const;
   bool searchAll(int64_t bytes);
   bool finish(const std::string &planned);
@@ -111,13 +111,13 @@ bool Solve::solve() {
   if (strategy == "reference")
     return searchAll(budgetBytes.value_or(INT64_MAX));
   if (budgetBytes)
-    return solveWithin(*budgetBytes);
+    return solveWithin(*budgetBytes, baseline);
   solution = std::move(baseline);
   return true;
 }
 
-bool Solve::solveWithin(int64_t bytes) {
-  BudgetResult result = solveBudget(problem, bytes, options);
+bool Solve::solveWithin(int64_t bytes, const Solution &baseline) {
+  BudgetResult result = solveBudget(problem, bytes, options, &baseline);
   if (options.progress)
     options.progress("");
   if (result.best) {

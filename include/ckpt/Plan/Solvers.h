@@ -56,8 +56,7 @@ Solution solveAsWritten(const Problem &problem);
 std::optional<Solution> solveFirst(const Problem &problem, int64_t budgetBytes,
                                    const SolverOptions &options);
 
-/// Least time (then extra FLOPs) with an arena of at most \p budgetBytes: the
-/// rolling snapshot min-cut, run as a small portfolio.
+/// What `solveBudget` found.
 struct BudgetResult {
   /// Best plan that fits; empty if none was found.
   std::optional<Solution> best;
@@ -69,8 +68,14 @@ struct BudgetResult {
   bool stoppedByClock = false;
   int64_t firstPlanMs = 0;
 };
+
+/// Least time (then extra FLOPs) with an arena of at most \p budgetBytes: the
+/// plan of `solveFirst`, then the rolling snapshot min-cut, run as a portfolio.
+/// \p unlimited is what `solveUnlimited` says of \p problem, if somebody has
+/// asked it before.
 BudgetResult solveBudget(const Problem &problem, int64_t budgetBytes,
-                         const SolverOptions &options);
+                         const SolverOptions &options,
+                         const Solution *unlimited = nullptr);
 
 /// That a plan runs `op` again after a moment, or that it does not.
 struct Decision {

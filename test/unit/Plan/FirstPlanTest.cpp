@@ -2,6 +2,7 @@
 
 #include "FirstPlan.h"
 #include "RandomProblem.h"
+#include "SolverEffort.h"
 #include "ckpt/Plan/Generate.h"
 
 #include "gtest/gtest.h"
@@ -30,6 +31,51 @@ TEST_P(FirstPlans, FitTheirBudgets) {
     EXPECT_EQ(verdict.error, "");
     EXPECT_LE(verdict.livePeakBytes, budget) << percent << " %";
   }
+}
+
+/// The search for a budget has a plan before its first walk, where there is
+/// one.
+TEST(FirstPlan, StartsTheSearch) {
+  int started = 0;
+  for (std::string_view family : generatedFamilies()) {
+    Problem problem;
+    ASSERT_EQ(generateProblem(family, 300, problem), "");
+    int64_t budget =
+        solveUnlimited(problem, SolverOptions()).plan.arenaBytes / 100 * 80;
+    std::optional<Solution> first =
+        solveFirst(problem, budget, SolverOptions());
+    std::vector<int64_t> times;
+    SolverOptions options = oneRound();
+    options.onPlan = [&](const Plan &, const Verdict &verdict) {
+      times.push_back(verdict.timeNs);
+    };
+    solveBudget(problem, budget, options);
+    ASSERT_FALSE(times.empty());
+    started += first && times.front() == first->verdict.timeNs;
+  }
+  EXPECT_GE(started, 4);
+}
+
+/// A walk of very many ops would take minutes.
+TEST(FirstPlan, IsAllThatLargeStepsGet) {
+  Problem problem;
+  ASSERT_EQ(generateProblem("chain", 21000, problem), "");
+  ASSERT_TRUE(isTooLargeToWalk(Graph(problem, /*fusion=*/true)));
+  Solution unlimited = solveUnlimited(problem, SolverOptions());
+  auto solve = [&](int64_t budget, int &plans) {
+    SolverOptions options;
+    options.onPlan = [&](const Plan &, const Verdict &) { ++plans; };
+    return solveBudget(problem, budget, options, &unlimited);
+  };
+  int plans = 0;
+  BudgetResult result = solve(unlimited.plan.arenaBytes / 2, plans);
+  ASSERT_TRUE(result.best);
+  EXPECT_LE(result.best->plan.arenaBytes, unlimited.plan.arenaBytes / 2);
+  EXPECT_EQ(plans, 1);
+  BudgetResult none = solve(1, plans);
+  EXPECT_FALSE(none.best);
+  EXPECT_EQ(plans, 1);
+  EXPECT_LE(none.smallest.plan.arenaBytes, unlimited.plan.arenaBytes / 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, FirstPlans,

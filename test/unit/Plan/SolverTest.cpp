@@ -171,8 +171,7 @@ TEST(SolveUnlimited, RefitsWithinOnePerCent) {
     Graph graph(problem, /*fusion=*/true);
     if (!graph.error.empty())
       continue;
-    Rolling rolling(graph);
-    Draft draft = draftUnlimited(rolling, graph, {}, INT64_MAX);
+    Draft draft = draftUnlimited(graph, {});
     if (!draft.usable())
       continue;
     Verdict refitted = solveUnlimited(problem, {}).verdict;
