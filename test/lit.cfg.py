@@ -52,6 +52,14 @@ if count_gpus():
 if shutil.which("cbc"):
     config.available_features.add("cbc")
 
+# Programs that are linked outside the build lack the libraries of sanitizers.
+if config.sanitized:
+    config.available_features.add("sanitized")
+
+# Which scripts/carry links with.
+if shutil.which("ld.lld"):
+    config.available_features.add("lld")
+
 # The assembler of the CUDA toolkit, where one is installed.
 toolkit = os.path.join(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "bin")
 ptxas = shutil.which("ptxas") or shutil.which("ptxas", path=toolkit)

@@ -42,3 +42,14 @@ ckpt::matchContraction(linalg::LinalgOp op) {
     type = Float32Type::get(op.getContext());
   return ContractionBody{left, right, type};
 }
+
+static constexpr int64_t fewResults = 1 << 14;
+static constexpr int64_t manySteps = 1 << 12;
+
+bool ckpt::hasLongSums(linalg::LinalgOp op) {
+  int64_t results = 1, steps = 1;
+  for (auto [extent, kind] :
+       llvm::zip_equal(op.getStaticLoopRanges(), op.getIteratorTypesArray()))
+    (kind == mlir::utils::IteratorType::reduction ? steps : results) *= extent;
+  return results <= fewResults && steps >= manySteps;
+}

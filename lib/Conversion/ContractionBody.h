@@ -19,6 +19,15 @@ struct ContractionBody {
 
 std::optional<ContractionBody> matchContraction(mlir::linalg::LinalgOp op);
 
+/// Steps of a chunk of a long sum.
+inline constexpr int64_t chunkSteps = 256;
+
+/// Whether the sums of the contraction \p op are chunks of `chunkSteps` steps
+/// in the order of its reduced loops, each a chain from zero, added to the init
+/// in order. It is so where few results are sums of many products, as in the
+/// gradient of a small filter: one chain per result would leave a GPU idle.
+bool hasLongSums(mlir::linalg::LinalgOp op);
+
 } // namespace ckpt
 
 #endif // CKPT_LIB_CONVERSION_CONTRACTIONBODY_H

@@ -4,8 +4,9 @@
 // of the right operand is packed, a tile of sums stays in registers over a
 // block of the reduced dimension and in scratch memory between blocks; the
 // epilogue reads that scratch. Every sum is one chain of fused multiply-adds
-// in the order of the reduced loops, starting at the init, so neither tiles nor
-// threads nor fusion have an influence on the bits.
+// in the order of the reduced loops, starting at the init, or one per chunk if
+// sums are long: so neither tiles nor threads nor fusion have an influence on
+// the bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +33,8 @@ public:
                      TaskTarget &target)
       : code(code), op(cast<linalg::LinalgOp>(code.anchor)), shape(shape),
         tiling(tiling), epilogueInLanes(epilogueInLanes), target(target),
-        builder(target.builder), index(target.builder, tiling.lanes) {}
+        builder(target.builder), index(target.builder, tiling.lanes),
+        isLong(hasLongSums(op)) {}
 
   LogicalResult emit();
 
@@ -88,6 +90,8 @@ private:
   TaskTarget &target;
   ImplicitLocOpBuilder &builder;
   IndexEmitter index;
+  /// Whether every block of steps is a chain of its own.
+  bool isLong;
 
   Value batch, rowBlock, panel, firstRow, rowsHere;
   Value leftFlat, rightFlat, leftBatch, rightBatch;
@@ -96,13 +100,19 @@ private:
 
 } // namespace
 
-/// How \p shape is cut into tiles.
-static Tiling tilingOf(const ContractionShape &shape, int64_t targetLanes) {
+/// How \p shape is cut into tiles. Chunks of long sums are blocks of steps.
+static Tiling tilingOf(const ContractionShape &shape, int64_t targetLanes,
+                       bool isLong) {
   ContractionExtents extents = {shape.batch.getExtent(), shape.rows.getExtent(),
                                 shape.columns.getExtent(),
                                 shape.reduced.getExtent()};
-  return Tiling(extents, shape.body.sumType.getIntOrFloatBitWidth() / 8,
+  Tiling tiling(extents, shape.body.sumType.getIntOrFloatBitWidth() / 8,
                 targetLanes);
+  if (isLong) {
+    tiling.blockSteps = chunkSteps;
+    tiling.stepBlocks = llvm::divideCeil(tiling.steps, chunkSteps);
+  }
+  return tiling;
 }
 
 //===----------------------------------------------------------------------===//
@@ -256,14 +266,17 @@ void ContractionEmitter::emitTile(Value tile, Value stepsHere) {
   Value firstRow =
       arith::MulIOp::create(builder, tile, constant(tiling.tileRows));
   SmallVector<Value> rowOffsets, running, rows;
+  auto loadSum = [&](Value row, int64_t vector) -> Value {
+    return vector::LoadOp::create(
+        builder, type, sums, ValueRange{row, constant(vector * tiling.lanes)});
+  };
+  Value zero = arith::ConstantOp::create(builder, builder.getZeroAttr(type));
   for (int64_t row = 0; row < tiling.tileRows; ++row) {
     rows.push_back(arith::AddIOp::create(builder, firstRow, constant(row)));
     rowOffsets.push_back(
         memref::LoadOp::create(builder, rowTable, rows.back()));
     for (int64_t vector = 0; vector < tiling.vectors; ++vector)
-      running.push_back(vector::LoadOp::create(
-          builder, type, sums,
-          ValueRange{rows.back(), constant(vector * tiling.lanes)}));
+      running.push_back(isLong ? zero : loadSum(rows.back(), vector));
   }
   auto loop =
       scf::ForOp::create(builder, constant(0), stepsHere, constant(1), running);
@@ -287,10 +300,14 @@ void ContractionEmitter::emitTile(Value tile, Value stepsHere) {
     scf::YieldOp::create(builder, next);
   }
   for (int64_t row = 0; row < tiling.tileRows; ++row)
-    for (int64_t vector = 0; vector < tiling.vectors; ++vector)
+    for (int64_t vector = 0; vector < tiling.vectors; ++vector) {
+      Value sum = loop.getResult(row * tiling.vectors + vector);
+      if (isLong)
+        sum = arith::AddFOp::create(builder, loadSum(rows[row], vector), sum);
       vector::StoreOp::create(
-          builder, loop.getResult(row * tiling.vectors + vector), sums,
+          builder, sum, sums,
           ValueRange{rows[row], constant(vector * tiling.lanes)});
+    }
 }
 
 void ContractionEmitter::emitTiles(Value firstStep, Value stepsHere) {
@@ -454,7 +471,7 @@ LogicalResult ckpt::emitContractionKernel(KernelCode &code, int64_t lanes,
   if (!shape || shape->reduced.getExtent() == 0 ||
       cast<ShapedType>(op->getResult(0).getType()).getNumElements() == 0)
     return emitReductionKernel(code, lanes, symbols);
-  Tiling tiling = tilingOf(*shape, lanes);
+  Tiling tiling = tilingOf(*shape, lanes, hasLongSums(op));
   bool inLanes = lanes > 1 && supportsLanes(code.function.front());
   auto emit = [&](TaskTarget &target) {
     return ContractionEmitter(code, *shape, tiling, inLanes, target).emit();

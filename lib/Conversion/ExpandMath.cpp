@@ -1,5 +1,6 @@
 //===- ExpandMath.cpp - Functions such as exp as arithmetic ---------------===//
 
+#include "DoubleFunctions.h"
 #include "ckpt/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -21,6 +22,7 @@ struct ExpandMath : public ckpt::impl::ExpandMathBase<ExpandMath> {
     // No libm function and no polynomial: 1 / sqrt(x).
     math::populateExpansionPatterns(patterns, {"rsqrt"});
     populateMathPolynomialApproximationPatterns(patterns);
+    ckpt::populateDoubleFunctionPatterns(patterns);
     GreedyRewriteConfig config;
     // Neither reorders floating-point arithmetic, but only these are wanted.
     config.enableFolding(false).enableConstantCSE(false);

@@ -1,11 +1,13 @@
 //===- MathToIntrinsics.cpp - Exact functions as intrinsics of LLVM -------===//
 //
 // `convert-gpu-to-nvvm` makes calls of libdevice of all functions, which takes
-// a CUDA toolkit. Those that hardware rounds correctly need none.
+// a CUDA toolkit, and has other bits than the CPU. Those that hardware rounds
+// correctly need none; any other that is left is an error.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ckpt/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -25,27 +27,46 @@ static StringRef intrinsicOf(Operation *op) {
       .Case([](math::CopySignOp) { return "llvm.copysign"; })
       .Case([](math::FloorOp) { return "llvm.floor"; })
       .Case([](math::FmaOp) { return "llvm.fma"; })
+      .Case([](math::RoundOp) { return "llvm.round"; })
       .Case([](math::RoundEvenOp) { return "llvm.roundeven"; })
       .Case([](math::SqrtOp) { return "llvm.sqrt"; })
       .Case([](math::TruncOp) { return "llvm.trunc"; })
       .Default([](Operation *) { return ""; });
 }
 
+/// Whether upstream makes a call of \p op. Its functions of integers become
+/// intrinsics.
+static bool needsLibrary(Operation *op) {
+  return isa<arith::RemFOp>(op) ||
+         (isa<math::MathDialect>(op->getDialect()) &&
+          isa<FloatType>(getElementTypeOrSelf(op->getResult(0).getType())));
+}
+
 namespace {
 struct MathToIntrinsics
     : public ckpt::impl::MathToIntrinsicsBase<MathToIntrinsics> {
   void runOnOperation() override {
-    getOperation()->walk([](Operation *op) {
+    WalkResult result = getOperation()->walk([](Operation *op) {
       StringRef name = intrinsicOf(op);
+      if (name.empty() && needsLibrary(op)) {
+        op->emitError("expected a function that is expanded or that a GPU has "
+                      "in hardware, but got '")
+            << op->getName() << "' in "
+            << getElementTypeOrSelf(op->getResult(0).getType());
+        return WalkResult::interrupt();
+      }
       if (name.empty())
-        return;
+        return WalkResult::advance();
       OpBuilder builder(op);
       auto call = LLVM::CallIntrinsicOp::create(
           builder, op->getLoc(), op->getResult(0).getType(),
           builder.getStringAttr(name), op->getOperands());
       op->replaceAllUsesWith(call);
       op->erase();
+      return WalkResult::advance();
     });
+    if (result.wasInterrupted())
+      signalPassFailure();
   }
 };
 } // namespace

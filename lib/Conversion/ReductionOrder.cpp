@@ -355,6 +355,46 @@ SmallVector<Value> ReductionEmitter::emitChain(ElementEmitter &emitter,
           ValueRange running) { return emitStep(inside, loops, running); });
 }
 
+/// Of a contraction: its steps are one counter, which is cut.
+SmallVector<Value> ReductionEmitter::emitLongSum(ElementEmitter &emitter,
+                                                 ArrayRef<LinearIndex> loops,
+                                                 Value init) {
+  SmallVector<int64_t> extents;
+  int64_t steps = 1;
+  for (unsigned dim : reduction.reducedDims) {
+    extents.push_back(reduction.extents[dim]);
+    steps *= extents.back();
+  }
+  Value zero = arith::ConstantOp::create(
+      builder, builder.getFloatAttr(reduction.contraction->sumType, 0));
+  auto addChunk = [&](ElementEmitter &inChunk, const LinearIndex &first,
+                      int64_t count, Value sum) -> SmallVector<Value> {
+    SmallVector<Value> part = emitLoop(
+        inChunk, count, inChunk.broadcast(zero),
+        [&](ElementEmitter &inside, LinearIndex counter, ValueRange running) {
+          SmallVector<LinearIndex> at(loops);
+          for (auto [dim, digit] : llvm::zip_equal(
+                   reduction.reducedDims,
+                   delinearize(first + counter, extents, inside.indices())))
+            at[dim] = digit;
+          return emitStep(inside, at, running);
+        });
+    if (part.empty())
+      return {};
+    return {arith::AddFOp::create(builder, sum, part.front())};
+  };
+  int64_t full = steps / chunkSteps, rest = steps % chunkSteps;
+  SmallVector<Value> sum = emitLoop(
+      emitter, full, init,
+      [&](ElementEmitter &inside, LinearIndex counter, ValueRange running) {
+        return addChunk(inside, counter * chunkSteps, chunkSteps,
+                        running.front());
+      });
+  if (sum.empty() || rest == 0)
+    return sum;
+  return addChunk(emitter, full * chunkSteps, rest, sum.front());
+}
+
 SmallVector<Value> ReductionEmitter::emitChunk(ElementEmitter &emitter,
                                                ArrayRef<LinearIndex> loops) {
   if (!reduction.partialDim)
@@ -422,9 +462,11 @@ SmallVector<Value> ReductionEmitter::emit(ElementEmitter &emitter,
   SmallVector<Value> inits = emitInits(emitter, loops);
   if (inits.empty())
     return {};
-  SmallVector<Value> results = reduction.isSplit()
-                                   ? emitChunks(emitter, loops)
-                                   : emitChain(emitter, loops, inits);
+  SmallVector<Value> results =
+      reduction.isSplit() ? emitChunks(emitter, loops)
+      : reduction.contraction && hasLongSums(reduction.op)
+          ? emitLongSum(emitter, loops, inits.front())
+          : emitChain(emitter, loops, inits);
   if (reduction.isSplit() && !results.empty())
     results = {combine(inits.front(), results.front())};
   if (!reduction.contraction || results.empty())

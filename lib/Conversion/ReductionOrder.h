@@ -86,6 +86,8 @@ private:
   SmallVector<Value> emitChain(ElementEmitter &emitter,
                                ArrayRef<LinearIndex> loops,
                                mlir::ValueRange running);
+  SmallVector<Value> emitLongSum(ElementEmitter &emitter,
+                                 ArrayRef<LinearIndex> loops, Value init);
   SmallVector<Value> emitChunk(ElementEmitter &emitter,
                                ArrayRef<LinearIndex> loops);
   SmallVector<Value> emitChunks(ElementEmitter &emitter,

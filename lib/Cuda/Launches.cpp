@@ -9,6 +9,7 @@
 #include "Failure.h"
 #include "Launch.h"
 #include "OpenDevice.h"
+#include "PackedImage.h"
 #include "ckpt/Cuda/Device.h"
 #include <climits>
 #include <cstdlib>
@@ -20,7 +21,8 @@ namespace {
 /// be said of failures, and programs that never launch need no device. So the
 /// first launch loads them.
 struct LazyModule {
-  const void *image;
+  /// One that is not packed has no size.
+  PackedImage image;
   /// Of the driver's compiler; negative where nothing is to be compiled.
   int level;
   Module module;
@@ -34,7 +36,7 @@ static const char *kernelName = "";
 /// What a launch may take without being asked to allow more.
 static constexpr unsigned usualSharedBytes = 48 * 1024;
 
-static void *remember(void *image, int level) {
+static void *remember(const PackedImage &image, int level) {
   auto *lazy = static_cast<LazyModule *>(std::malloc(sizeof(LazyModule)));
   if (lazy)
     *lazy = {image, level, nullptr};
@@ -42,11 +44,16 @@ static void *remember(void *image, int level) {
 }
 
 void *ckpt::cuda::mgpuModuleLoad(void *image, size_t /*bytes*/) {
-  return remember(image, /*level=*/-1);
+  return remember({image, 0, 0}, /*level=*/-1);
 }
 
 void *ckpt::cuda::mgpuModuleLoadJIT(void *image, int level) {
-  return remember(image, level);
+  return remember({image, 0, 0}, level);
+}
+
+void *ckpt::cuda::ckptModuleLoadPacked(void *image, size_t packedBytes,
+                                       size_t bytes, int level) {
+  return remember({image, packedBytes, bytes}, level);
 }
 
 void ckpt::cuda::mgpuModuleUnload(void *module) {
@@ -56,21 +63,30 @@ void ckpt::cuda::mgpuModuleUnload(void *module) {
   std::free(lazy);
 }
 
-static bool load(LazyModule &lazy) {
-  if (lazy.module)
-    return true;
+static bool load(LazyModule &lazy, const void *code) {
   char log[1024] = "";
   int options[] = {errorLog, errorLogBytes, optimizationLevel};
   void *values[] = {
       log, reinterpret_cast<void *>(sizeof(log)),
       reinterpret_cast<void *>(static_cast<intptr_t>(lazy.level))};
   unsigned count = lazy.level < 0 ? 2 : 3;
-  Result result = device.driver->moduleLoad(&lazy.module, lazy.image, count,
-                                            options, values);
+  Result result =
+      device.driver->moduleLoad(&lazy.module, code, count, options, values);
   if (log[0])
     return check(result, "load the kernels, of which the driver says '%s'",
                  log);
   return check(result, "load the kernels");
+}
+
+static bool load(LazyModule &lazy) {
+  if (lazy.module)
+    return true;
+  if (!lazy.image.bytes)
+    return load(lazy, lazy.image.data);
+  void *code = unpack(lazy.image);
+  bool isLoaded = code && load(lazy, code);
+  std::free(code);
+  return isLoaded;
 }
 
 void *ckpt::cuda::mgpuModuleGetFunction(void *module, const char *name) {

@@ -95,6 +95,32 @@ struct CheckToolkit : PassWrapper<CheckToolkit, OperationPass<ModuleOp>> {
 
   std::string format, toolkit;
 };
+
+/// Upstream notes how long the device's compiler took: output would differ from
+/// run to run.
+struct DropCompileTimes
+    : PassWrapper<DropCompileTimes, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DropCompileTimes)
+
+  void runOnOperation() override {
+    for (auto binary : getOperation().getOps<gpu::BinaryOp>()) {
+      SmallVector<Attribute> objects;
+      for (auto object : binary.getObjects().getAsRange<gpu::ObjectAttr>())
+        objects.push_back(withoutTimes(object));
+      binary.setObjectsAttr(ArrayAttr::get(&getContext(), objects));
+    }
+  }
+
+  static gpu::ObjectAttr withoutTimes(gpu::ObjectAttr object) {
+    NamedAttrList properties(object.getProperties());
+    properties.erase("LLVMIRToISATimeInMs");
+    properties.erase("ISAToBinaryTimeInMs");
+    return gpu::ObjectAttr::get(object.getContext(), object.getTarget(),
+                                object.getFormat(), object.getObject(),
+                                properties.getDictionary(object.getContext()),
+                                object.getKernels());
+  }
+};
 } // namespace
 
 static void makeBinary(OpPassManager &manager,
@@ -108,6 +134,7 @@ static void makeBinary(OpPassManager &manager,
   binary.toolkitPath = options.toolkit;
   binary.compilationTarget = options.format;
   manager.addPass(createGpuModuleToBinaryPass(binary));
+  manager.addPass(std::make_unique<DropCompileTimes>());
 }
 
 static void lowerHost(OpPassManager &manager) {

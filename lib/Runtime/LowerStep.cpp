@@ -4,6 +4,7 @@
 #include "ckpt/Conversion/Passes.h"
 #include "ckpt/Pipelines/CpuPipeline.h"
 #include "ckpt/Pipelines/GpuPipeline.h"
+#include "ckpt/Runtime/DiagnosedError.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/PassManager.h"
@@ -45,6 +46,23 @@ static BufferType describe(Type type) {
   return {type, bytesOf(type)};
 }
 
+static llvm::Error runPasses(mlir::PassManager &manager, ModuleOp module,
+                             StringRef stage) {
+  bool isDiagnosed = false;
+  mlir::ScopedDiagnosticHandler handler(
+      module.getContext(), [&](mlir::Diagnostic &diagnostic) {
+        isDiagnosed |=
+            diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error;
+        // For the handlers that print.
+        return mlir::failure();
+      });
+  if (succeeded(manager.run(module)))
+    return llvm::Error::success();
+  if (isDiagnosed)
+    return llvm::make_error<DiagnosedError>(stage.str());
+  return makeError(stage + " failed");
+}
+
 /// From calls of kernels to LLVM's dialect.
 static llvm::Error lowerCalls(ModuleOp module, const CompileOptions &options,
                               int64_t lanes) {
@@ -54,9 +72,7 @@ static llvm::Error lowerCalls(ModuleOp module, const CompileOptions &options,
     pipeline.lanes = lanes;
     pipeline.threads = options.threads > 1;
     buildCpuPipeline(manager, pipeline);
-    if (failed(manager.run(module)))
-      return makeError("lowering to the CPU failed");
-    return llvm::Error::success();
+    return runPasses(manager, module, "lowering to the CPU");
   }
   GpuPipelineOptions pipeline;
   if (llvm::Error error = parseGpuOptions(options.gpuOptions, pipeline))
@@ -66,17 +82,15 @@ static llvm::Error lowerCalls(ModuleOp module, const CompileOptions &options,
   emit.offerMatmuls = options.device == RunDevice::Cuda &&
                       (pipeline.offerMatmuls || options.offerMatmuls);
   manager.addPass(createEmitGpuKernels(emit));
-  if (failed(manager.run(module)))
-    return makeError("lowering to launches failed");
+  if (llvm::Error error = runPasses(manager, module, "lowering to launches"))
+    return error;
   if (options.editLaunches)
     options.editLaunches(module);
   if (options.device == RunDevice::Emulator)
     pipeline.format = "llvm";
   mlir::PassManager rest(module.getContext());
   buildGpuPipeline(rest, pipeline);
-  if (failed(rest.run(module)))
-    return makeError("lowering to device code failed");
-  return llvm::Error::success();
+  return runPasses(rest, module, "lowering to device code");
 }
 
 llvm::Expected<LoweredStep>
@@ -100,8 +114,9 @@ ckpt::lowerStep(ModuleOp module, const CompileOptions &options, int64_t lanes) {
   toCalls.addPass(mlir::createSymbolDCEPass());
   toCalls.addPass(createKernelsToCalls(
       {options.timeKernels, options.device != RunDevice::Cpu}));
-  if (failed(toCalls.run(*lowered.module)))
-    return makeError("lowering to calls failed");
+  if (llvm::Error error =
+          runPasses(toCalls, *lowered.module, "lowering to calls"))
+    return std::move(error);
   auto arena = dyn_cast<mlir::MemRefType>(step->getArgumentTypes().back());
   if (!arena || step->getNumArguments() !=
                     lowered.arguments.size() + lowered.results.size() + 1)

@@ -2,6 +2,7 @@
 
 #include "ckpt/Runtime/Program.h"
 #include "LowerStep.h"
+#include "PackImages.h"
 #include "ckpt/Pipelines/GpuPipeline.h"
 #include "mlir/ExecutionEngine/OptUtils.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -179,7 +180,11 @@ static llvm::Error link(StringRef object, ArrayRef<std::string> folders,
     return libraries.takeError();
   SmallVector<StringRef> command{*compiler, object};
   command.append(libraries->begin(), libraries->end());
-  command.append({"-Wl,--gc-sections", "-s", "-ldl", "-o", path});
+  std::string folder =
+      "-L" + llvm::sys::path::parent_path(libraries->front()).str();
+  // Static: what the machine of the program lacks is not asked for.
+  command.append(
+      {folder, "-l:libz.a", "-Wl,--gc-sections", "-s", "-ldl", "-o", path});
   std::string message;
   if (llvm::sys::ExecuteAndWait(*compiler, command, std::nullopt, {}, 0, 0,
                                 &message) != 0)
@@ -206,6 +211,9 @@ llvm::Error ckpt::writeProgram(ModuleOp module, const ProgramOptions &options,
   if (!code)
     return llvm::createStringError("translation to LLVM IR failed");
   Description(*code).add(options, *lowered, pipeline.chip);
+
+  if (llvm::Error error = packImages(*code))
+    return error;
 
   llvm::SmallString<128> object;
   if (llvm::sys::fs::createTemporaryFile("ckpt-step", "o", object))

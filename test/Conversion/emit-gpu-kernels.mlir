@@ -56,7 +56,7 @@
 // Both operands go through shared memory, between two barriers; one chain of
 // fused multiply-adds. 20 steps are a full square and a part of one.
 // CHECK-LABEL: gpu.func @matmul(
-// CHECK-SAME: workgroup(%[[LEFT:.*]] : memref<16x16xf32, #gpu.address_space<workgroup>> {{.*}}, %[[RIGHT:.*]] : memref<16x16xf32, #gpu.address_space<workgroup>>
+// CHECK-SAME: workgroup(%[[LEFT:.*]] : memref<1x16x16xf32, #gpu.address_space<workgroup>> {{.*}}, %[[RIGHT:.*]] : memref<1x16x16xf32, #gpu.address_space<workgroup>>
 // CHECK: scf.for
 // CHECK: memref.store %{{.*}}, %[[LEFT]]
 // CHECK: memref.store %{{.*}}, %[[RIGHT]]
@@ -67,6 +67,25 @@
 // CHECK: gpu.barrier
 // CHECK: scf.if
 // CHECK: memref.store
+// CHECK: gpu.return
+
+// 16 groups of threads have a chunk each, in stages of 16 steps; then all add what
+// all have made. 4100 steps are 17 chunks: in the second round but one is added.
+// CHECK-LABEL: gpu.func @long_sum(
+// CHECK-SAME: memref<16x16x4xf32, #gpu.address_space<workgroup>> {{.*}} memref<16x16x4xf32, #gpu.address_space<workgroup>> {{.*}}, %[[SUMS:.*]] : memref<16x4x4xf32, #gpu.address_space<workgroup>>
+// CHECK: scf.for %[[ROUND:.*]] = %c0 to %c2
+// CHECK: %[[SUM:.*]] = scf.for %{{.*}} = %c0 to %c16 step %c1 iter_args(%{{.*}} = %cst)
+// CHECK: gpu.barrier
+// CHECK: math.fma
+// CHECK: gpu.barrier
+// CHECK: memref.store %[[SUM]], %[[SUMS]]
+// CHECK: gpu.barrier
+// CHECK: %[[FIRST:.*]] = arith.muli %[[ROUND]], %c16
+// CHECK: %[[REST:.*]] = arith.subi %c17, %[[FIRST]]
+// CHECK: %[[COUNT:.*]] = arith.minsi %[[REST]], %c16
+// CHECK: scf.for %{{.*}} = %c0 to %[[COUNT]]
+// CHECK: arith.addf
+// CHECK-NOT: gpu.barrier
 // CHECK: gpu.return
 
 // 16 threads make a row and combine their sums by halves.
@@ -147,6 +166,17 @@ func.func private @matmul(%a: memref<10x20xf32>, %b: memref<20x17xf32>, %c: memr
   %3 = linalg.fill ins(%zero : f32) outs(%2 : tensor<10x17xf32>) -> tensor<10x17xf32>
   %4 = linalg.matmul ins(%0, %1 : tensor<10x20xf32>, tensor<20x17xf32>) outs(%3 : tensor<10x17xf32>) -> tensor<10x17xf32>
   bufferization.materialize_in_destination %4 in restrict writable %c : (tensor<10x17xf32>, memref<10x17xf32>) -> ()
+  return
+}
+
+func.func private @long_sum(%a: memref<4x4100xf32>, %b: memref<4100x5xf32>, %c: memref<4x5xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %0 = bufferization.to_tensor %a restrict : memref<4x4100xf32> to tensor<4x4100xf32>
+  %1 = bufferization.to_tensor %b restrict : memref<4100x5xf32> to tensor<4100x5xf32>
+  %2 = tensor.empty() : tensor<4x5xf32>
+  %3 = linalg.fill ins(%zero : f32) outs(%2 : tensor<4x5xf32>) -> tensor<4x5xf32>
+  %4 = linalg.matmul ins(%0, %1 : tensor<4x4100xf32>, tensor<4100x5xf32>) outs(%3 : tensor<4x5xf32>) -> tensor<4x5xf32>
+  bufferization.materialize_in_destination %4 in restrict writable %c : (tensor<4x5xf32>, memref<4x5xf32>) -> ()
   return
 }
 

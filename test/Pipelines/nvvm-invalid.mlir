@@ -1,12 +1,23 @@
-// Device code calls nothing that is not in it: functions of libdevice are not
-// those of the CPU.
-// RUN: ckpt-opt %s --ckpt-lower-to-nvvm-pipeline --verify-diagnostics
+// Functions of libdevice are not those of the CPU: one that is not expanded is an
+// error at its op.
+// RUN: ckpt-opt %s --ckpt-lower-to-nvvm-pipeline --verify-diagnostics --split-input-file
 
-func.func @step(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
+func.func @remainder(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
   %0 = ckpt.kernel(%a = %x : tensor<8xf32>, %b = %y : tensor<8xf32>) slots [-1 : 32] {
-    // expected-error@+1 {{expected functions that are expanded or that a GPU has in hardware, but got a call of '__nv_fmodf'}}
+    // expected-error@+1 {{expected a function that is expanded or that a GPU has in hardware, but got 'arith.remf' in 'f32'}}
     %1 = arith.remf %a, %b : tensor<8xf32>
     ckpt.yield %1 : tensor<8xf32>
   } -> tensor<8xf32>
   return %0 : tensor<8xf32>
+}
+
+// -----
+
+func.func @function(%x: tensor<8xf64>) -> tensor<8xf64> {
+  %0 = ckpt.kernel(%a = %x : tensor<8xf64>) slots [-1 : 64] {
+    // expected-error@+1 {{expected a function that is expanded or that a GPU has in hardware, but got 'math.erf' in 'f64'}}
+    %1 = math.erf %a : tensor<8xf64>
+    ckpt.yield %1 : tensor<8xf64>
+  } -> tensor<8xf64>
+  return %0 : tensor<8xf64>
 }

@@ -3,16 +3,21 @@
 #ifndef CKPT_TOOLS_CKPTRUNNER_MESSAGES_H
 #define CKPT_TOOLS_CKPTRUNNER_MESSAGES_H
 
+#include "ckpt/Runtime/DiagnosedError.h"
 #include "ckpt/Support/LLVM.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/WithColor.h"
 
 namespace ckpt {
 
-/// Prints \p error, if there is one.
+/// Prints \p error, if there is one that no diagnostic has said.
 inline LogicalResult report(llvm::Error error) {
   if (!error)
     return success();
+  if (error.isA<DiagnosedError>()) {
+    llvm::consumeError(std::move(error));
+    return failure();
+  }
   llvm::WithColor::error(llvm::errs())
       << llvm::toString(std::move(error)) << "\n";
   return failure();

@@ -103,6 +103,7 @@ def MathToIntrinsics : Pass<"ckpt-math-to-intrinsics"> {
     `math.sqrt`, `math.fma` and their like become calls of intrinsics of LLVM,
     whose results are the same bits on a CPU and on a GPU.
     `--convert-gpu-to-nvvm` would call libdevice, which needs a CUDA toolkit.
+    Other functions that `ckpt-expand-math` left are errors.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
@@ -134,7 +135,9 @@ def ExpandMath : Pass<"ckpt-expand-math"> {
   let description = [{
     The same polynomials for scalars and vectors, so that a value has the same
     bits in the remainder of a loop. bf16 is computed in f32 and rounded after
-    each op.
+    each op. `exp`, `exp2`, `expm1`, `log`, `log10`, `log1p`, `log2`, `tanh` and
+    `powf` are also expanded in f64, to within three units of the last place;
+    `exp2`, `log10` and `powf` in f32 are computed in f64.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",

@@ -168,6 +168,11 @@ void mgpuStreamDestroy(void *stream);
 void mgpuStreamSynchronize(void *stream);
 void mgpuMemcpy(void *to, void *from, size_t bytes, void *stream);
 
+/// Of emitted programs, instead of both `mgpuModuleLoad`: the image is packed
+/// by zlib. \p level is negative where nothing is to be compiled.
+void *ckptModuleLoadPacked(void *image, size_t packedBytes, size_t bytes,
+                           int level);
+
 /// Called between kernels by steps that are compiled to be timed; a moment of
 /// the graph that captures it.
 void ckptCudaMark();

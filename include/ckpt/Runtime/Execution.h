@@ -63,7 +63,8 @@ struct BufferType {
 class CompiledStep {
 public:
   /// Compiles a copy of \p module, which stays as it is. A tensor function of
-  /// kernels; see `--ckpt-kernels-to-calls` for its form.
+  /// kernels; see `--ckpt-kernels-to-calls` for its form. What a diagnostic has
+  /// said already is a `DiagnosedError`.
   static llvm::Expected<std::unique_ptr<CompiledStep>>
   compile(ModuleOp module, const CompileOptions &options = {});
 

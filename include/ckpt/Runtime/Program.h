@@ -33,7 +33,8 @@ struct ProgramOptions {
   SmallVector<std::string> libraryFolders;
 };
 
-/// Writes the program at \p path; takes a C compiler to link it.
+/// Writes the program at \p path; takes a C compiler to link it. What a
+/// diagnostic has said already is a `DiagnosedError`.
 llvm::Error writeProgram(ModuleOp module, const ProgramOptions &options,
                          StringRef path);
 

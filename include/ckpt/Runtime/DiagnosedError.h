@@ -1,0 +1,31 @@
+//===- DiagnosedError.h - What a diagnostic has said already ----*- C++ -*-===//
+
+#ifndef CKPT_RUNTIME_DIAGNOSEDERROR_H
+#define CKPT_RUNTIME_DIAGNOSEDERROR_H
+
+#include "llvm/Support/Error.h"
+
+namespace ckpt {
+
+/// An error that a diagnostic has reported at its place in the program: to say
+/// more would make two errors of one.
+class DiagnosedError : public llvm::ErrorInfo<DiagnosedError> {
+public:
+  explicit DiagnosedError(std::string stage) : stage(std::move(stage)) {}
+
+  void log(llvm::raw_ostream &stream) const override {
+    stream << stage << " failed";
+  }
+  std::error_code convertToErrorCode() const override {
+    return llvm::inconvertibleErrorCode();
+  }
+
+  inline static char ID = 0;
+
+private:
+  std::string stage;
+};
+
+} // namespace ckpt
+
+#endif // CKPT_RUNTIME_DIAGNOSEDERROR_H
