@@ -27,6 +27,10 @@ config.substitutions.append(("%ckpt_source", config.ckpt_source_dir))
 config.substitutions.append(
     ("%fake_cuda", os.path.join(config.ckpt_build_dir, "test", "FakeCuda"))
 )
+# A matmul library for it.
+config.substitutions.append(
+    ("%fake_cublaslt", os.path.join(config.ckpt_build_dir, "test", "FakeCublasLt"))
+)
 
 
 def count_gpus():
@@ -67,6 +71,13 @@ headers = os.path.join(os.path.dirname(toolkit), "include")
 if os.path.exists(os.path.join(headers, "cuda.h")) and shutil.which("c++"):
     config.available_features.add("cuda-headers")
     config.substitutions.append(("%cuda_headers", headers))
+
+# The matmul library itself: its descriptors need no device.
+for library in ["lib", "lib64"]:
+    folder = os.path.join(os.path.dirname(toolkit), library)
+    if os.path.exists(os.path.join(folder, "libcublasLt.so.13")):
+        config.available_features.add("cublaslt")
+        config.substitutions.append(("%cublaslt", folder))
 
 # Made by scripts/setup-jax.
 jax_python = os.path.join(config.ckpt_source_dir, "build", "jax", "bin", "python")

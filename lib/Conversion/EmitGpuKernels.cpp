@@ -7,6 +7,7 @@
 
 #include "ContractionBody.h"
 #include "GpuKernel.h"
+#include "LibraryMatmul.h"
 #include "ckpt/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -30,6 +31,8 @@ namespace {
 struct DeviceKernel {
   gpu::GPUFuncOp function;
   LaunchSize size;
+  /// How a library would compute it.
+  std::optional<cuda::MatmulShape> matmul;
 };
 
 /// Makes the functions of the device.
@@ -103,6 +106,7 @@ FailureOr<DeviceKernel> DeviceCode::emit(func::FuncOp function) {
   if (failed(code))
     return failure();
   gpu::GPUFuncOp kernel = makeFunction(function);
+  std::optional<cuda::MatmulShape> matmul = matchLibraryMatmul(*code);
   auto op = dyn_cast_or_null<linalg::LinalgOp>(code->anchor);
   FailureOr<LaunchSize> size = failure();
   if (code->anchor && (!op || op.getNumReductionLoops() == 0)) {
@@ -126,13 +130,79 @@ FailureOr<DeviceKernel> DeviceCode::emit(func::FuncOp function) {
     return failure();
   kernel.setKnownBlockSize(
       ArrayRef<int32_t>{static_cast<int32_t>(size->threads), 1, 1});
-  return DeviceKernel{kernel, *size};
+  return DeviceKernel{kernel, *size, matmul};
+}
+
+namespace {
+/// Says before a launch what a library could compute in its place. The host
+/// code stays straight: whoever launches decides
+/// (docs/Rationale/GpuLowering.md).
+class MatmulOffers {
+public:
+  explicit MatmulOffers(ModuleOp module) : module(module), symbols(module) {}
+
+  /// At \p builder, which stands before the launch of \p kernel.
+  void add(const DeviceKernel &kernel, ImplicitLocOpBuilder &builder);
+
+private:
+  static constexpr const char *functionName = "ckptCudaOfferMatmul";
+
+  /// The shape of \p kernel, as \p cuda::MatmulShape lies in memory.
+  memref::GlobalOp shapeOf(const DeviceKernel &kernel);
+  void declare(Type argument);
+
+  ModuleOp module;
+  SymbolTable symbols;
+};
+} // namespace
+
+memref::GlobalOp MatmulOffers::shapeOf(const DeviceKernel &kernel) {
+  gpu::GPUFuncOp function = kernel.function;
+  std::string name = (function.getName() + "_shape").str();
+  if (auto known = symbols.lookup<memref::GlobalOp>(name))
+    return known;
+  std::array<int64_t, cuda::matmulShapeWords> words;
+  static_assert(sizeof(words) == sizeof(cuda::MatmulShape));
+  std::memcpy(words.data(), &*kernel.matmul, sizeof(words));
+  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+  int64_t count = words.size();
+  auto shape = memref::GlobalOp::create(
+      builder, module.getLoc(), name, builder.getStringAttr("private"),
+      MemRefType::get({count}, builder.getI64Type()),
+      DenseElementsAttr::get(
+          RankedTensorType::get({count}, builder.getI64Type()),
+          ArrayRef<int64_t>(words)),
+      /*constant=*/true, /*alignment=*/IntegerAttr());
+  symbols.insert(shape);
+  return shape;
+}
+
+void MatmulOffers::declare(Type argument) {
+  if (symbols.lookup(functionName))
+    return;
+  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+  auto function = func::FuncOp::create(builder, module.getLoc(), functionName,
+                                       builder.getFunctionType({argument}, {}));
+  function.setPrivate();
+  symbols.insert(function);
+}
+
+void MatmulOffers::add(const DeviceKernel &kernel,
+                       ImplicitLocOpBuilder &builder) {
+  memref::GlobalOp shape = shapeOf(kernel);
+  declare(shape.getType());
+  Value words =
+      memref::GetGlobalOp::create(builder, shape.getType(), shape.getSymName());
+  func::CallOp::create(builder, functionName, TypeRange(), words);
 }
 
 /// Replaces \p call by a launch, or by nothing if there is nothing to do.
-static void launch(func::CallOp call, const DeviceKernel &kernel) {
+static void launch(func::CallOp call, const DeviceKernel &kernel,
+                   MatmulOffers *offers) {
   if (kernel.size.blocks > 0) {
     ImplicitLocOpBuilder builder(call.getLoc(), call);
+    if (offers && kernel.matmul)
+      offers->add(kernel, builder);
     Value one = arith::ConstantIndexOp::create(builder, 1);
     Value blocks = arith::ConstantIndexOp::create(builder, kernel.size.blocks);
     Value threads =
@@ -168,6 +238,9 @@ struct EmitGpuKernels : public ckpt::impl::EmitGpuKernelsBase<EmitGpuKernels> {
     if (functions.empty())
       return;
     DeviceCode device(module, tensorCores);
+    std::optional<MatmulOffers> offers;
+    if (offerMatmuls)
+      offers.emplace(module);
     llvm::StringMap<DeviceKernel> kernels;
     for (func::FuncOp function : functions) {
       FailureOr<DeviceKernel> kernel = device.emit(function);
@@ -180,7 +253,7 @@ struct EmitGpuKernels : public ckpt::impl::EmitGpuKernelsBase<EmitGpuKernels> {
       for (auto call : llvm::to_vector(step.getOps<func::CallOp>()))
         if (auto found = kernels.find(call.getCallee());
             found != kernels.end()) {
-          launch(call, found->second);
+          launch(call, found->second, offers ? &*offers : nullptr);
           launches = true;
         }
       if (launches)

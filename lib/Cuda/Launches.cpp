@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Failure.h"
+#include "Launch.h"
 #include "OpenDevice.h"
 #include "PackedImage.h"
 #include "ckpt/Cuda/Device.h"
@@ -33,7 +34,7 @@ struct LazyModule {
 static const char *kernelName = "";
 
 /// What a launch may take without being asked to allow more.
-static constexpr int32_t usualSharedBytes = 48 * 1024;
+static constexpr unsigned usualSharedBytes = 48 * 1024;
 
 static void *remember(const PackedImage &image, int level) {
   auto *lazy = static_cast<LazyModule *>(std::malloc(sizeof(LazyModule)));
@@ -110,28 +111,53 @@ static bool checkGrid(intptr_t x, intptr_t y, intptr_t z) {
               static_cast<long long>(z));
 }
 
+bool ckpt::cuda::launchKernel(const Launch &launch) {
+  const Driver &driver = *device.driver;
+  if (launch.sharedBytes > usualSharedBytes &&
+      !check(driver.functionSetAttribute(launch.kernel,
+                                         largestDynamicSharedBytes,
+                                         static_cast<int>(launch.sharedBytes)),
+             "give '%s' %u bytes of shared memory", launch.name,
+             launch.sharedBytes))
+    return false;
+  return check(
+      driver.launchKernel(launch.kernel, launch.grid[0], launch.grid[1],
+                          launch.grid[2], launch.block[0], launch.block[1],
+                          launch.block[2], launch.sharedBytes, device.stream,
+                          launch.arguments, launch.extra),
+      "launch the kernel '%s'", launch.name);
+}
+
 void ckpt::cuda::mgpuLaunchKernel(void *function, intptr_t gridX,
                                   intptr_t gridY, intptr_t gridZ,
                                   intptr_t blockX, intptr_t blockY,
                                   intptr_t blockZ, int32_t sharedBytes,
                                   void * /*stream*/, void **arguments,
                                   void **extra, size_t /*count*/) {
-  auto *kernel = static_cast<Function>(function);
+  const MatmulShape *matmul = takeOffer();
   // A grid of no blocks has nothing to do, and the driver refuses it.
   if (gridX == 0 || gridY == 0 || gridZ == 0)
     return;
   if (hasFailed() || !checkGrid(gridX, gridY, gridZ))
     return;
-  if (sharedBytes > usualSharedBytes &&
-      !check(device.driver->functionSetAttribute(
-                 kernel, largestDynamicSharedBytes, sharedBytes),
-             "give '%s' %d bytes of shared memory", kernelName, sharedBytes))
+  Launch launch = {kernelName,
+                   static_cast<Function>(function),
+                   {static_cast<unsigned>(gridX), static_cast<unsigned>(gridY),
+                    static_cast<unsigned>(gridZ)},
+                   {static_cast<unsigned>(blockX),
+                    static_cast<unsigned>(blockY),
+                    static_cast<unsigned>(blockZ)},
+                   static_cast<unsigned>(sharedBytes),
+                   arguments,
+                   extra};
+  if (device.onlyChooses) {
+    if (matmul)
+      chooseMatmul(*matmul, launch);
     return;
-  check(device.driver->launchKernel(kernel, gridX, gridY, gridZ, blockX, blockY,
-                                    blockZ, sharedBytes, device.stream,
-                                    arguments, extra),
-        "launch the kernel '%s'", kernelName);
-  if (device.waitsForLaunches)
+  }
+  if (!matmul || !runByLibrary(*matmul, launch))
+    launchKernel(launch);
+  if (device.waitsForLaunches && !hasFailed())
     check(device.driver->streamSynchronize(device.stream),
           "run the kernel '%s'", kernelName);
 }
@@ -143,7 +169,7 @@ void ckpt::cuda::mgpuStreamSynchronize(void * /*stream*/) {}
 
 void ckpt::cuda::mgpuMemcpy(void *to, void *from, size_t bytes,
                             void * /*stream*/) {
-  if (hasFailed() || bytes == 0)
+  if (hasFailed() || bytes == 0 || device.onlyChooses)
     return;
   check(device.driver->copyOnDevice(toAddress(to), toAddress(from), bytes,
                                     device.stream),

@@ -14,6 +14,8 @@ struct OpenDevice {
   Stream stream = nullptr;
   /// Whether launches are waited for one by one.
   bool waitsForLaunches = false;
+  /// Whether launches only choose who runs matmuls (Matmul.cpp).
+  bool onlyChooses = false;
 };
 extern OpenDevice device;
 

@@ -10,26 +10,30 @@
 using namespace ckpt::cuda;
 
 static const char usage[] =
-    "usage: %s [--inputs=FOLDER] [--outputs=FOLDER] [--repeat=N]\n"
+    "usage: %s [--inputs=FOLDER] [--outputs=FOLDER] [--repeat=N] "
+    "[--matmul-library=WHEN]\n"
     "Runs '%s' on the GPU of this machine, made for %s, and measures it.\n"
     "  --inputs   arguments arg000.npy, arg001.npy, ...; without it all are "
     "zero\n"
     "  --outputs  where results out000.npy, ... are written\n"
-    "  --repeat   timed runs, of which the median counts (default 50)\n";
+    "  --repeat   timed runs, of which the median counts (default 50)\n"
+    "  --matmul-library  when cuBLASLt runs matmuls: never (default), auto, "
+    "where it\n"
+    "             is faster and gives the same bits, or always\n";
 
 namespace {
 struct Options {
   const char *inputs = nullptr, *outputs = nullptr;
   long repeat = 50;
+  LibraryUse library = LibraryUse::Never;
 };
 
 /// What \p launch of the step takes.
 struct Addresses {
-  explicit Addresses(const StepMemory &memory)
+  Addresses()
       : count(ckptProgram.argumentCount + ckptProgram.resultCount),
-        all(static_cast<void **>(std::calloc(count + 1, sizeof(void *)))) {
-    if (!all)
-      return;
+        all(static_cast<void **>(std::calloc(count + 1, sizeof(void *)))) {}
+  void take(const StepMemory &memory) {
     for (int64_t i = 0; i < count; ++i)
       all[i] = memory.buffer(i);
     all[count] = memory.arena();
@@ -40,6 +44,17 @@ struct Addresses {
   void **all;
 };
 } // namespace
+
+static bool readUse(const char *text, LibraryUse &use) {
+  const char *const names[] = {"never", "auto", "always"};
+  for (int i = 0; i < 3; ++i) {
+    if (std::strcmp(text, names[i]) != 0)
+      continue;
+    use = static_cast<LibraryUse>(i);
+    return true;
+  }
+  return false;
+}
 
 static bool readOption(const char *argument, Options &options) {
   auto value = [&](const char *name) -> const char * {
@@ -52,6 +67,8 @@ static bool readOption(const char *argument, Options &options) {
     options.outputs = folder;
   else if (const char *number = value("--repeat="))
     options.repeat = std::strtol(number, nullptr, 10);
+  else if (const char *when = value("--matmul-library="))
+    return readUse(when, options.library);
   else
     return false;
   return options.repeat > 0;
@@ -95,6 +112,16 @@ static void printBytes(const char *what, int64_t bytes) {
   std::printf("  %-18s %14lld bytes\n", what, static_cast<long long>(bytes));
 }
 
+/// Of the shapes of matmuls, how many the library runs.
+static void printLibrary() {
+  long long shapes = 0, byLibrary = 0;
+  for (const MatmulChoice *choice = matmulChoices(); choice;
+       choice = choice->next, ++shapes)
+    byLibrary += choice->byLibrary;
+  std::printf("  %-18s %14lld of %lld shapes of matmuls\n", "by the library",
+              byLibrary, shapes);
+}
+
 static bool run(const Options &options) {
   DeviceInfo info;
   if (!openDevice(info) || !checkChip(info, ckptProgram.chip))
@@ -103,6 +130,11 @@ static bool run(const Options &options) {
   StepMemory memory;
   StepGraph graph;
   int64_t medianNs = 0;
+  Addresses addresses;
+  Step step{[](void *all) { ckptProgram.launch(static_cast<void **>(all)); },
+            addresses.all};
+  if (!addresses.all || !chooseMatmuls(step, options.library))
+    return false;
   int64_t count = ckptProgram.argumentCount + ckptProgram.resultCount;
   auto *bytes = static_cast<int64_t *>(std::calloc(count + 1, sizeof(int64_t)));
   for (int64_t i = 0; bytes && i < count; ++i)
@@ -112,10 +144,8 @@ static bool run(const Options &options) {
   std::free(bytes);
   if (!good || !copyArguments(memory, options.inputs))
     return false;
-  Addresses addresses(memory);
-  Step step{[](void *all) { ckptProgram.launch(static_cast<void **>(all)); },
-            addresses.all};
-  if (!addresses.all || !runStep(step) || !graph.capture(step) ||
+  addresses.take(memory);
+  if (!runStep(step) || !graph.capture(step) ||
       !graph.time(options.repeat, medianNs) || !readMemoryInfo(after) ||
       (options.outputs && !writeResults(memory, options.outputs)))
     return false;
@@ -126,6 +156,8 @@ static bool run(const Options &options) {
   printBytes("in use, after", after.totalBytes - after.freeBytes);
   std::printf("  %-18s %14.3f ms, the median of %ld\n", "time of a step",
               static_cast<double>(medianNs) / 1e6, options.repeat);
+  if (options.library != LibraryUse::Never)
+    printLibrary();
   return true;
 }
 

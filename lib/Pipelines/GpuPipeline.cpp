@@ -24,6 +24,7 @@ static void emitLaunches(OpPassManager &manager,
   manager.addPass(ckpt::createKernelsToCalls(calls));
   ckpt::EmitGpuKernelsOptions emit;
   emit.tensorCores = options.tensorCores;
+  emit.offerMatmuls = options.offerMatmuls;
   manager.addPass(ckpt::createEmitGpuKernels(emit));
   manager.addPass(ckpt::createCheckKernelMemory());
 }

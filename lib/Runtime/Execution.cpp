@@ -93,6 +93,7 @@ static llvm::StringMap<void *> cudaSymbols() {
   add("mgpuStreamDestroy", &cuda::mgpuStreamDestroy);
   add("mgpuStreamSynchronize", &cuda::mgpuStreamSynchronize);
   add("mgpuMemcpy", &cuda::mgpuMemcpy);
+  add("ckptCudaOfferMatmul", &cuda::ckptCudaOfferMatmul);
   return symbols;
 }
 

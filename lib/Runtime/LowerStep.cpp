@@ -79,6 +79,8 @@ static llvm::Error lowerCalls(ModuleOp module, const CompileOptions &options,
     return error;
   EmitGpuKernelsOptions emit;
   emit.tensorCores = pipeline.tensorCores;
+  emit.offerMatmuls = options.device == RunDevice::Cuda &&
+                      (pipeline.offerMatmuls || options.offerMatmuls);
   manager.addPass(createEmitGpuKernels(emit));
   if (llvm::Error error = runPasses(manager, module, "lowering to launches"))
     return error;

@@ -263,6 +263,31 @@ CKPT_FAKE(cuLaunchKernel)
 }
 
 //===----------------------------------------------------------------------===//
+// What other libraries call
+//===----------------------------------------------------------------------===//
+
+/// How a library adds what it computes to a stream or to what it captures.
+CKPT_FAKE(cuLaunchHostFunc)
+(Stream *stream, void (*function)(void *), void *data) {
+  return enqueue(*stream, [=] {
+    function(data);
+    return success;
+  });
+}
+
+/// Of no driver: lets the fake libraries say how long they take.
+extern "C" __attribute__((visibility("default"))) void
+ckptFakePassTime(int64_t nanoseconds) {
+  passTime(std::chrono::nanoseconds(nanoseconds));
+}
+
+/// Of no driver: whether a library was given memory of the device.
+extern "C" __attribute__((visibility("default"))) bool
+ckptFakeIsAllocated(DeviceAddress address, size_t bytes) {
+  return isAllocated(address, bytes);
+}
+
+//===----------------------------------------------------------------------===//
 // Streams, graphs, events
 //===----------------------------------------------------------------------===//
 
@@ -335,7 +360,7 @@ static Result record(Event *event, Stream *stream) {
   event->happened = false;
   return enqueue(*stream, [event] {
     event->happened = true;
-    event->time = Clock::now();
+    event->time = deviceTime();
     return success;
   });
 }

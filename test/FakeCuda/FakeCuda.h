@@ -63,6 +63,9 @@ void openMemory(bool open);
 //===----------------------------------------------------------------------===//
 
 using Clock = std::chrono::steady_clock;
+/// What the device's clock shows: real time, and what tasks say has passed.
+Clock::time_point deviceTime();
+void passTime(std::chrono::nanoseconds more);
 using Task = std::function<Result()>;
 using Tasks = std::vector<Task>;
 

@@ -9,6 +9,10 @@ using namespace fake;
 /// ends.
 static Result lasting = success;
 static int captures = 0;
+static std::chrono::nanoseconds passed{0};
+
+Clock::time_point fake::deviceTime() { return Clock::now() + passed; }
+void fake::passTime(std::chrono::nanoseconds more) { passed += more; }
 
 bool fake::isCapturing() { return captures; }
 void fake::countCaptures(int change) { captures += change; }

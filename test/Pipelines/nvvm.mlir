@@ -7,6 +7,7 @@
 // RUN: diff %t.first %t.second
 // RUN: not ckpt-opt %s --ckpt-lower-to-nvvm-pipeline="chip=sm_12345" 2>&1 | FileCheck %s --check-prefix=CHIP
 // RUN: not ckpt-opt %s --ckpt-lower-to-nvvm-pipeline="chip=sm_75" 2>&1 | FileCheck %s --check-prefix=OLD
+// RUN: ckpt-opt %s --ckpt-lower-to-nvvm-pipeline="offer-matmuls=true" --mlir-print-debuginfo=false | FileCheck %s --check-prefix=OFFER
 
 // Nothing of a run but its code: upstream adds times.
 // CHECK: gpu.binary @kernels
@@ -32,4 +33,24 @@ func.func @step(%x: tensor<1000xf32>, %y: tensor<1000xf32>) -> tensor<1000xf32> 
     ckpt.yield %2 : tensor<1000xf32>
   } -> tensor<1000xf32>
   return %0 : tensor<1000xf32>
+}
+
+// What a library could compute is said by the host, right before the launch.
+// OFFER: llvm.mlir.global private constant @[[$SHAPE:.*_shape]](dense<[6, 8, 4,
+// OFFER-LABEL: llvm.func @product(
+// OFFER: llvm.mlir.addressof @[[$SHAPE]]
+// OFFER: llvm.call @ckptCudaOfferMatmul({{.*}}) : (!llvm.ptr) -> ()
+// OFFER: gpu.launch_func
+// CHECK-LABEL: llvm.func @product(
+// CHECK-NOT: ckptCudaOfferMatmul
+
+func.func @product(%x: tensor<6x4xf32>, %y: tensor<4x8xf32>) -> tensor<6x8xf32> {
+  %r = ckpt.kernel(%a = %x : tensor<6x4xf32>, %b = %y : tensor<4x8xf32>) slots [-1 : 192] {
+    %z = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<6x8xf32>
+    %i = linalg.fill ins(%z : f32) outs(%e : tensor<6x8xf32>) -> tensor<6x8xf32>
+    %c = linalg.matmul ins(%a, %b : tensor<6x4xf32>, tensor<4x8xf32>) outs(%i : tensor<6x8xf32>) -> tensor<6x8xf32>
+    ckpt.yield %c : tensor<6x8xf32>
+  } -> tensor<6x8xf32>
+  return %r : tensor<6x8xf32>
 }

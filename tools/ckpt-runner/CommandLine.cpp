@@ -55,6 +55,10 @@ static LogicalResult check(const CommandLine &options) {
       !options.gpuOptions.empty())
     return reportText("'--gpu-options' is for '--device=cuda', "
                       "'--device=emulator' and '--emit'");
+  if ((!usesGpu || calibrates || options.emit.getNumOccurrences()) &&
+      options.matmulLibrary.getNumOccurrences())
+    return reportText("'--matmul-library' is for a step that runs with "
+                      "'--device=cuda'");
   if (!emulates && options.threadOrder.getNumOccurrences())
     return reportText("'--thread-order' is for '--device=emulator'");
   bool emits = options.emit.getNumOccurrences();

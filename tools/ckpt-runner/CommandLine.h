@@ -3,6 +3,7 @@
 #ifndef CKPT_TOOLS_CKPTRUNNER_COMMANDLINE_H
 #define CKPT_TOOLS_CKPTRUNNER_COMMANDLINE_H
 
+#include "ckpt/Cuda/Device.h"
 #include "ckpt/Runtime/Emulator.h"
 #include "ckpt/Runtime/Execution.h"
 #include "ckpt/Support/LLVM.h"
@@ -113,6 +114,15 @@ struct CommandLine {
       cl::desc(
           "Options of --ckpt-lower-to-nvvm-pipeline, as there; the chip is "
           "that of the device if none is given")};
+  cl::opt<cuda::LibraryUse> matmulLibrary{
+      "matmul-library", cl::init(cuda::LibraryUse::Never), cl::cat(category),
+      cl::desc("When cuBLASLt, which is looked for as the step starts, runs "
+               "matmuls on a GPU (default never)"),
+      cl::values(clEnumValN(cuda::LibraryUse::Never, "never", "our kernels do"),
+                 clEnumValN(cuda::LibraryUse::Auto, "auto",
+                            "where it is faster and gives the same bits"),
+                 clEnumValN(cuda::LibraryUse::Always, "always",
+                            "wherever it can, with bits of its own"))};
   cl::opt<ThreadOrder> threadOrder{
       "thread-order", cl::init(ThreadOrder::Forward), cl::cat(category),
       cl::desc("How the emulator orders threads between barriers; results do "

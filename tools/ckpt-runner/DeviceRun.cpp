@@ -45,6 +45,8 @@ public:
             const Buffers &results)
       : step(step), arguments(arguments), results(results) {}
 
+  /// Decides who runs matmuls; before `prepare`.
+  llvm::Error choose(cuda::LibraryUse library);
   /// Allocates, and copies arguments to the device.
   llvm::Error prepare();
   int64_t getBuffersBytes() const { return memory.getBuffersBytes(); }
@@ -71,6 +73,16 @@ private:
   SmallVector<void *> argumentPointers, resultPointers;
 };
 } // namespace
+
+llvm::Error DeviceRun::choose(cuda::LibraryUse library) {
+  argumentPointers.assign(arguments.size(), nullptr);
+  resultPointers.assign(results.size(), nullptr);
+  if (!cuda::chooseMatmuls(launches(), library))
+    return deviceError();
+  argumentPointers.clear();
+  resultPointers.clear();
+  return llvm::Error::success();
+}
 
 llvm::Error DeviceRun::prepare() {
   SmallVector<int64_t> bytes;
@@ -162,6 +174,8 @@ llvm::Error ckpt::measureOnDevice(const CompiledStep &step,
     return error;
 
   DeviceRun run(step, arguments, measurement.results);
+  if (llvm::Error error = run.choose(options.matmulLibrary))
+    return error;
   if (llvm::Error error = run.prepare())
     return error;
   measurement.device->bufferBytes = run.getBuffersBytes();

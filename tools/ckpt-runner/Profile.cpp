@@ -1,6 +1,7 @@
 //===- Profile.cpp - Predicted and measured times of kernels --------------===//
 
 #include "Profile.h"
+#include "ckpt/Cuda/Device.h"
 #include "ckpt/Plan/Budget.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -67,4 +68,35 @@ void ckpt::printProfile(ArrayRef<PredictedKernel> kernels,
       "median, {1:f1}% at the 90th percentile\n"
       "  half of the time is in kernels off by at most {2:f1}%\n",
       100 * error.median, 100 * error.ninetiethPercentile, 100 * ofTime);
+}
+
+static void printMatmul(const cuda::MatmulChoice &choice,
+                        llvm::raw_ostream &os) {
+  const cuda::MatmulShape &shape = choice.shape;
+  int64_t batches = shape.batches * shape.groups;
+  auto microseconds = [](int64_t nanoseconds) {
+    return nanoseconds ? llvm::formatv("{0:f1} us", nanoseconds / 1e3).str()
+                       : std::string("-");
+  };
+  os << llvm::formatv(
+      "  {0,-8}{1,13}{2,13}{3,7} of {4}  {5}{6} x {7} x {8}, {9}\n",
+      choice.byLibrary ? "library" : "own", microseconds(choice.ownNs),
+      microseconds(choice.libraryNs), choice.sameBits, choice.proposed,
+      batches > 1 ? std::to_string(batches) + " x " : std::string(),
+      shape.rows, shape.columns, shape.steps, choice.kernel);
+}
+
+void ckpt::printMatmuls(bool each, llvm::raw_ostream &os) {
+  int64_t shapes = 0, byLibrary = 0;
+  for (auto *choice = cuda::matmulChoices(); choice; choice = choice->next) {
+    if (each && shapes == 0)
+      os << "\n  run by            own      library  same bits  rows x columns "
+            "x steps, first kernel\n";
+    if (each)
+      printMatmul(*choice, os);
+    ++shapes;
+    byLibrary += choice->byLibrary;
+  }
+  os << llvm::formatv("  matmuls: {0} of {1} shapes by cuBLASLt\n", byLibrary,
+                      shapes);
 }

@@ -12,6 +12,10 @@ namespace ckpt {
 void printProfile(ArrayRef<PredictedKernel> kernels,
                   ArrayRef<int64_t> measuredNs, llvm::raw_ostream &os);
 
+/// Prints how many shapes of matmuls a library runs, and what was measured of
+/// \p each.
+void printMatmuls(bool each, llvm::raw_ostream &os);
+
 } // namespace ckpt
 
 #endif // CKPT_TOOLS_CKPTRUNNER_PROFILE_H

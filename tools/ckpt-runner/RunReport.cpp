@@ -1,6 +1,7 @@
 //===- RunReport.cpp - What a run says of itself --------------------------===//
 
 #include "RunReport.h"
+#include "ckpt/Cuda/Device.h"
 #include "ckpt/Plan/Budget.h"
 #include "ckpt/Support/OutputFile.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -9,11 +10,23 @@
 
 using namespace ckpt;
 
+/// Who runs matmuls on a GPU, in all runs of this process.
+static void addMatmuls(llvm::json::Object &object) {
+  int64_t shapes = 0, byLibrary = 0;
+  for (auto *choice = cuda::matmulChoices(); choice; choice = choice->next) {
+    ++shapes;
+    byLibrary += choice->byLibrary;
+  }
+  object["matmul_shapes"] = shapes;
+  object["library_matmul_shapes"] = byLibrary;
+}
+
 static void addMemory(const Measurement &planned, llvm::json::Object &object) {
   if (planned.device) {
     object["device_buffer_bytes"] = planned.device->bufferBytes;
     object["device_used_before_bytes"] = planned.device->usedBefore;
     object["device_used_after_bytes"] = planned.device->usedAfter;
+    addMatmuls(object);
     return;
   }
   object["measured_peak_bytes"] = planned.touchedBytes;

@@ -199,6 +199,8 @@ FailureOr<Measurement> ckpt::measureModule(ModuleOp module,
   compileOptions.timeKernels = options.timeKernels;
   compileOptions.device = options.device;
   compileOptions.gpuOptions = options.gpuOptions;
+  compileOptions.offerMatmuls =
+      options.matmulLibrary != cuda::LibraryUse::Never;
   auto step = CompiledStep::compile(module, compileOptions);
   if (!step)
     return report(step.takeError());

@@ -4,6 +4,7 @@
 #define CKPT_TOOLS_CKPTRUNNER_VARIANT_H
 
 #include "Inputs.h"
+#include "ckpt/Cuda/Device.h"
 #include "ckpt/Runtime/Execution.h"
 #include "llvm/Support/JSON.h"
 
@@ -21,6 +22,8 @@ struct RunOptions {
   RunDevice device = RunDevice::Cpu;
   /// Of `--ckpt-lower-to-nvvm-pipeline`.
   std::string gpuOptions;
+  /// On a GPU.
+  cuda::LibraryUse matmulLibrary = cuda::LibraryUse::Never;
 };
 
 /// What a run took of a GPU's memory besides its arena.

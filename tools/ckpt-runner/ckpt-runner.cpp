@@ -71,6 +71,7 @@ public:
     options.threads = command.threads;
     options.repeat = command.repeat;
     options.gpuOptions = command.gpuOptions;
+    options.matmulLibrary = command.matmulLibrary;
     costs = command.costs;
     if (command.device == "emulator")
       options.device = RunDevice::Emulator;
@@ -344,5 +345,7 @@ int main(int argc, char **argv) {
   printRunReport(summary, llvm::outs());
   if (command.profile)
     printProfile(summary.predicted, summary.planned->kernelNs, llvm::outs());
+  if (command.matmulLibrary != cuda::LibraryUse::Never)
+    printMatmuls(command.profile, llvm::outs());
   return summary.holds() ? 0 : 1;
 }

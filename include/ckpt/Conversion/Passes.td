@@ -78,10 +78,16 @@ def EmitGpuKernels : Pass<"ckpt-emit-gpu-kernels", "::mlir::ModuleOp"> {
 
     What the step still copies (returned arguments and constants) becomes
     `gpu.memcpy`.
+
+    With `offer-matmuls`, a call before the launch of a kernel that is a matmul and
+    nothing else says so: operands as matrices with strides, in the kernel's
+    arguments (`ckpt/Cuda/Matmul.h`). Who launches may then let a library compute it.
   }];
   let options = [
     Option<"tensorCores", "tensor-cores", "bool", /*default=*/"false",
-           "multiply bf16 and f16 on tensor cores">];
+           "multiply bf16 and f16 on tensor cores">,
+    Option<"offerMatmuls", "offer-matmuls", "bool", /*default=*/"false",
+           "call ckptCudaOfferMatmul before launches of matmuls">];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
     "::mlir::func::FuncDialect", "::mlir::gpu::GPUDialect",

@@ -13,6 +13,7 @@
 #ifndef CKPT_CUDA_DEVICE_H
 #define CKPT_CUDA_DEVICE_H
 
+#include "ckpt/Cuda/Matmul.h"
 #include <cstddef>
 #include <cstdint>
 
@@ -83,6 +84,38 @@ struct Step {
   void (*launch)(void *context);
   void *context;
 };
+
+/// Who runs matmuls that lowered code offers (`ckptCudaOfferMatmul`).
+enum class LibraryUse {
+  /// Our kernels.
+  Never,
+  /// cuBLASLt where this machine has it, it is faster, and it gives the bits of
+  /// our kernel on made-up numbers.
+  Auto,
+  /// cuBLASLt wherever it knows the shape, with the algorithm that it proposes
+  /// first, and the bits of that.
+  Always
+};
+
+/// What was decided of one shape, for all steps of this process.
+struct MatmulChoice {
+  MatmulShape shape;
+  /// The first kernel that has it.
+  char kernel[96];
+  bool byLibrary;
+  /// Algorithms of the library, and those among them with our bits.
+  int proposed, sameBits;
+  /// Of our kernel, and the least of those that have its bits; if measured.
+  int64_t ownNs, libraryNs;
+  MatmulChoice *next;
+};
+
+/// Decides it for the matmuls of \p step, before its memory is allocated: the
+/// step may be asked for with null for each address. `runStep` and `StepGraph`
+/// then do as was decided.
+bool chooseMatmuls(const Step &step, LibraryUse use);
+/// All decisions, the first of a list.
+const MatmulChoice *matmulChoices();
 
 /// Runs the step and waits after each launch, so that a failure names its
 /// kernel. Loads the kernels, which must not happen later, in a capture.

@@ -29,6 +29,11 @@ struct GpuPipelineOptions
       llvm::cl::desc("multiply bf16 and f16 on tensor cores: other bits than "
                      "those of the CPU"),
       llvm::cl::init(false)};
+  Option<bool> offerMatmuls{
+      *this, "offer-matmuls",
+      llvm::cl::desc("let a library run matmuls: calls of ckptCudaOfferMatmul, "
+                     "which the runtime library has"),
+      llvm::cl::init(false)};
   Option<std::string> toolkit{
       *this, "toolkit",
       llvm::cl::desc("folder of the CUDA toolkit; by default that of "

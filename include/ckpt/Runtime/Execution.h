@@ -43,6 +43,8 @@ struct CompileOptions {
   RunDevice device = RunDevice::Cpu;
   /// Of `--ckpt-lower-to-nvvm-pipeline`; the emulator has a format of its own.
   std::string gpuOptions;
+  /// Offers matmuls to a library, on a GPU (Cuda/Device.h, chooseMatmuls).
+  bool offerMatmuls = false;
   /// Called with the launches and the device code before these are lowered
   /// further: so tests plant faults that the emulator has to catch.
   std::function<void(ModuleOp)> editLaunches;
