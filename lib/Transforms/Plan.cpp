@@ -124,7 +124,7 @@ FailureOr<PlanRequest> PlanPass::readRequest(mlir::func::FuncOp step) {
   request.solver.reorder = reorder;
   if (timeLimitMs < 0)
     return mlir::emitError(step.getLoc())
-           << "expected 'time-limit-ms' not to be negative, but got "
+           << "expected 'time-limit' not to be negative, but got "
            << int64_t(timeLimitMs);
   request.solver.timeLimitMs = timeLimitMs;
   if (llvm::sys::Process::StandardErrIsDisplayed())

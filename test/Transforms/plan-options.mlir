@@ -7,7 +7,7 @@
 
 // With the caller's 80 KiB beside an arena of 32 KiB, to the byte.
 // RUN: ckpt-opt --ckpt-plan="count-arguments budget=114688B" %s -o /dev/null 2>&1 | FileCheck --check-prefix=COUNTED %s
-// RUN: not ckpt-opt --ckpt-plan="count-arguments budget=114687B time-limit-ms=0" %s 2>&1 | FileCheck --check-prefix=TOO-MUCH %s
+// RUN: not ckpt-opt --ckpt-plan="count-arguments budget=114687B time-limit=0" %s 2>&1 | FileCheck --check-prefix=TOO-MUCH %s
 
 // The times, and with them nothing else here, belong to the device.
 // RUN: ckpt-opt --ckpt-plan=device=a100 %s -o /dev/null 2>&1 | FileCheck --check-prefix=GPU %s
