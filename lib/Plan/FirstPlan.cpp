@@ -193,35 +193,30 @@ std::optional<Solution>
 ckpt::plan::placedFirstPlan(const Graph &graph, int64_t budgetBytes,
                             const SolverOptions &options) {
   constexpr int mostTries = 5;
-  int64_t cap = budgetBytes, leastBytes = INT64_MAX;
+  // Where simple orders miss the budget by more, a search rarely helps.
+  constexpr double worthSearching = 1.03;
+  int64_t cap = budgetBytes;
   // Without a limit, as small as it gets.
   int64_t goal = budgetBytes == INT64_MAX ? 0 : budgetBytes;
-  Draft nearest;
   for (int i = 0; i < mostTries; ++i) {
     Draft draft = firstPlan(graph, cap, options);
     if (!draft.usable())
       break;
     Solution solution =
         placeSlots(graph.problem, draft, goal, PackEffort::Orders);
+    // More takes longer than several plans with lower caps.
+    if (i == 0 && solution.plan.arenaBytes > budgetBytes &&
+        static_cast<double>(solution.plan.arenaBytes) <
+            worthSearching * static_cast<double>(goal))
+      solution = placeSlots(graph.problem, std::move(draft), goal,
+                            PackEffort::Reorder);
     if (!solution.verdict.error.empty())
       break;
     if (solution.plan.arenaBytes <= budgetBytes)
       return solution;
     cap -= solution.plan.arenaBytes - budgetBytes;
-    if (solution.plan.arenaBytes < leastBytes) {
-      leastBytes = solution.plan.arenaBytes;
-      nearest = std::move(draft);
-    }
   }
-  // Where simple orders miss the budget by more, a search rarely helps.
-  constexpr double worthSearching = 1.03;
-  if (!nearest.usable() || static_cast<double>(leastBytes) >
-                               worthSearching * static_cast<double>(goal))
-    return std::nullopt;
-  Solution solution = placeSlots(graph.problem, std::move(nearest), goal);
-  if (!solution.verdict.error.empty() || solution.plan.arenaBytes > budgetBytes)
-    return std::nullopt;
-  return solution;
+  return std::nullopt;
 }
 
 std::optional<Solution> ckpt::plan::solveFirst(const Problem &problem,

@@ -187,10 +187,14 @@ Packing ckpt::plan::packBuffers(const std::vector<Buffer> &buffers,
   Packing best = packByOrders(buffers, goal);
   if (best.arenaBytes <= goal || effort == PackEffort::Orders)
     return best;
-  Packing reordered = packByReordering(buffers, goal);
+  constexpr int64_t fewCompared = 4000000;
+  Packing reordered = effort == PackEffort::Reorder
+                          ? packByReordering(buffers, goal, fewCompared)
+                          : packByReordering(buffers, goal);
   if (reordered.arenaBytes < best.arenaBytes)
     best = std::move(reordered);
-  if (best.arenaBytes <= goal || buffers.size() > mostSearched)
+  if (best.arenaBytes <= goal || effort == PackEffort::Reorder ||
+      buffers.size() > mostSearched)
     return best;
   PackSearch searcher(buffers);
   search(searcher, goal, hasBudget, 4000000, best);

@@ -24,7 +24,9 @@ Packing packByOrders(const std::vector<Buffer> &buffers, int64_t goalBytes);
 
 /// Orders that learn: what ends above the goal is placed earlier next time
 /// (squeaky wheel optimization; Joslin and Clements, JAIR 10, 1999).
-Packing packByReordering(const std::vector<Buffer> &buffers, int64_t goalBytes);
+/// One order learns until it has compared \p mostCompared pairs of buffers.
+Packing packByReordering(const std::vector<Buffer> &buffers, int64_t goalBytes,
+                         int64_t mostCompared = 40000000);
 
 /// Fixed orders in near-linear time, for very many buffers; few of them fill
 /// gaps that others left.

@@ -140,9 +140,9 @@ static std::vector<int32_t> moveForward(const std::vector<Buffer> &buffers,
 }
 
 Packing ckpt::plan::packByReordering(const std::vector<Buffer> &buffers,
-                                     int64_t goalBytes) {
+                                     int64_t goalBytes, int64_t mostCompared) {
   // Every try compares each buffer with those placed before.
-  constexpr int64_t mostCompared = 40000000, mostTries = 100;
+  constexpr int64_t mostTries = 100;
   int64_t count = static_cast<int64_t>(buffers.size());
   int64_t tries = std::min(mostTries, mostCompared / (count * count + 1));
   Packing best;
