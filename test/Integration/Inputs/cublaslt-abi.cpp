@@ -2,22 +2,10 @@
 // does for the driver.
 
 #include "MatmulLibrary.h"
+#include "SameDeclaration.h"
 #include <cublasLt.h>
-#include <type_traits>
 
 using namespace ckpt::cuda;
-
-template <typename T>
-constexpr int kindOf = std::is_pointer_v<T> ? -1 : static_cast<int>(sizeof(T));
-
-template <typename... Theirs, typename... Ours>
-constexpr bool areSame(cublasStatus_t (*)(Theirs...),
-                       LibraryStatus (*)(Ours...)) {
-  if constexpr (sizeof...(Theirs) == sizeof...(Ours))
-    return ((kindOf<Theirs> == kindOf<Ours>) && ...);
-  else
-    return false;
-}
 
 #define CKPT_LIBRARY_FUNCTION(name, symbol, parameters)                        \
   static_assert(areSame(&symbol, decltype(MatmulLibrary::name)()), #symbol);

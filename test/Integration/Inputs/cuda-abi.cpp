@@ -1,23 +1,10 @@
-// Compares lib/Cuda/Driver.h with the headers of CUDA. Types have other names
-// there; what counts is how many parameters there are, which of them are
-// pointers, and how large the others are.
+// Compares lib/Cuda/Driver.h with the headers of CUDA.
 
 #include "Driver.h"
+#include "SameDeclaration.h"
 #include <cuda.h>
-#include <type_traits>
 
 using namespace ckpt::cuda;
-
-template <typename T>
-constexpr int kindOf = std::is_pointer_v<T> ? -1 : static_cast<int>(sizeof(T));
-
-template <typename... Theirs, typename... Ours>
-constexpr bool areSame(CUresult (*)(Theirs...), Result (*)(Ours...)) {
-  if constexpr (sizeof...(Theirs) == sizeof...(Ours))
-    return ((kindOf<Theirs> == kindOf<Ours>) && ...);
-  else
-    return false;
-}
 
 #define CKPT_DRIVER_FUNCTION(name, symbol, parameters)                         \
   static_assert(areSame(&symbol, decltype(Driver::name)()), #symbol);
