@@ -75,6 +75,7 @@ TEST(FirstPlan, IsAllThatLargeStepsGet) {
   BudgetResult none = solveBudget(problem, 1, options, &unlimited);
   EXPECT_FALSE(none.best);
   EXPECT_EQ(plans, 1);
+  ASSERT_FALSE(none.smallest.plan.kernels.empty());
   EXPECT_LE(none.smallest.plan.arenaBytes, half);
 
   Frontier frontier = solveFrontier(problem, /*points=*/4, oneRound());
