@@ -285,15 +285,17 @@ FailureOr<LaunchSize> GpuContractionEmitter::emit() {
 
 FailureOr<LaunchSize> ckpt::emitGpuContraction(KernelCode &code,
                                                GpuThread &thread,
-                                               bool useTensorCores) {
+                                               TensorCores tensorCores) {
   auto op = cast<linalg::LinalgOp>(code.anchor);
   std::optional<ContractionShape> shape = matchContractionShape(code, op);
   if (!shape || shape->reduced.getExtent() == 0)
     return emitGpuReduction(code, thread);
   if (hasLongSums(op))
     return GpuContractionEmitter(code, *shape, thread).emit();
-  if (useTensorCores && fitsTensorCores(*shape))
-    return emitTensorCores(code, *shape, thread);
+  if (tensorCores != TensorCores::None && fitsTensorCores(*shape))
+    return tensorCores == TensorCores::Wgmma
+               ? emitWarpgroups(code, *shape, thread)
+               : emitTensorCores(code, *shape, thread);
   if (fitsGpuTiles(*shape))
     return emitGpuTiles(code, *shape, thread);
   return GpuContractionEmitter(code, *shape, thread).emit();

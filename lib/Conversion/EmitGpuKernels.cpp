@@ -38,9 +38,8 @@ struct DeviceKernel {
 /// Makes the functions of the device.
 class DeviceCode {
 public:
-  DeviceCode(ModuleOp module, bool useTensorCores)
-      : device(makeModule(module)), symbols(device),
-        useTensorCores(useTensorCores) {}
+  DeviceCode(ModuleOp module, TensorCores tensorCores)
+      : device(makeModule(module)), symbols(device), tensorCores(tensorCores) {}
 
   FailureOr<DeviceKernel> emit(func::FuncOp function);
 
@@ -58,7 +57,7 @@ private:
 
   gpu::GPUModuleOp device;
   SymbolTable symbols;
-  bool useTensorCores;
+  TensorCores tensorCores;
 };
 
 } // namespace
@@ -121,7 +120,7 @@ FailureOr<DeviceKernel> DeviceCode::emit(func::FuncOp function) {
     GpuThread thread(kernel, target);
     size = !op ? emitGpuElementwise(*code, thread)
            : matchContraction(op)
-               ? emitGpuContraction(*code, thread, useTensorCores)
+               ? emitGpuContraction(*code, thread, tensorCores)
                : emitGpuReduction(*code, thread);
     builder.setInsertionPointToEnd(&kernel.getBody().front());
     gpu::ReturnOp::create(builder);
@@ -207,10 +206,14 @@ static void launch(func::CallOp call, const DeviceKernel &kernel,
     Value blocks = arith::ConstantIndexOp::create(builder, kernel.size.blocks);
     Value threads =
         arith::ConstantIndexOp::create(builder, kernel.size.threads);
+    Value sharedBytes;
+    if (kernel.size.sharedBytes > 0)
+      sharedBytes =
+          arith::ConstantIntOp::create(builder, kernel.size.sharedBytes,
+                                       /*width=*/32);
     gpu::LaunchFuncOp::create(
         builder, kernel.function, gpu::KernelDim3{blocks, one, one},
-        gpu::KernelDim3{threads, one, one},
-        /*dynamicSharedMemorySize=*/Value(), call.getOperands());
+        gpu::KernelDim3{threads, one, one}, sharedBytes, call.getOperands());
   }
   call.erase();
 }

@@ -59,6 +59,39 @@ Value GpuThread::shared(ArrayRef<int64_t> extents, Type element) {
   return memory;
 }
 
+/// One symbol for all kernels of the module: where the launch's memory begins.
+/// It has no size of its own. Upstream's `gpu.dynamic_shared_memory` becomes a
+/// symbol of the module, which `ptxas` lays over what kernels declare.
+static memref::GlobalOp dynamicMemory(gpu::GPUFuncOp function) {
+  constexpr StringRef name = "dynamic_shared";
+  auto device = function->getParentOfType<gpu::GPUModuleOp>();
+  if (auto known = device.lookupSymbol<memref::GlobalOp>(name))
+    return known;
+  OpBuilder builder = OpBuilder::atBlockBegin(device.getBody());
+  auto space = gpu::AddressSpaceAttr::get(builder.getContext(),
+                                          gpu::AddressSpace::Workgroup);
+  return memref::GlobalOp::create(
+      builder, device.getLoc(), name, /*sym_visibility=*/StringAttr(),
+      MemRefType::get({0}, builder.getI8Type(), MemRefLayoutAttrInterface(),
+                      space),
+      /*initial_value=*/Attribute(), /*constant=*/false,
+      builder.getI64IntegerAttr(dynamicAlignment));
+}
+
+Value GpuThread::dynamicShared(ArrayRef<int64_t> extents, Type element) {
+  memref::GlobalOp global = dynamicMemory(function);
+  Value all = memref::GetGlobalOp::create(builder, global.getType(),
+                                          global.getSymName());
+  auto type = MemRefType::get(extents, element, MemRefLayoutAttrInterface(),
+                              global.getType().getMemorySpace());
+  Value memory = memref::ViewOp::create(builder, type, all,
+                                        constant(dynamicBytes), ValueRange());
+  dynamicBytes +=
+      llvm::alignTo(type.getNumElements() * element.getIntOrFloatBitWidth() / 8,
+                    dynamicAlignment);
+  return memory;
+}
+
 void GpuThread::barrier() { gpu::BarrierOp::create(builder); }
 
 ElementEmitter GpuThread::elements(int64_t lanes) {

@@ -11,22 +11,28 @@
 #define CKPT_LIB_CONVERSION_GPUKERNEL_H
 
 #include "KernelCode.h"
+#include "ckpt/Conversion/TensorCores.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 namespace ckpt {
 
 struct ContractionShape;
 
-/// Threads of a block, in every kernel that has more than one.
+/// Threads of a block, in nearly every kernel that has more than one.
 inline constexpr int64_t threadsPerBlock = 256;
 
 /// Widest access of a thread to memory.
 inline constexpr int64_t accessBytes = 16;
 
+/// Of shared memory that a launch asks for: where patterns of banks repeat.
+inline constexpr int64_t dynamicAlignment = 1024;
+
 /// How a kernel is launched; no blocks where there is nothing to do.
 struct LaunchSize {
   int64_t blocks = 0;
   int64_t threads = threadsPerBlock;
+  /// Memory that the threads of a block share, beside what the kernel declares.
+  int64_t sharedBytes = 0;
 };
 
 /// Planes of rows and columns that are cut into squares, one for each block.
@@ -62,6 +68,11 @@ public:
   Value constant(int64_t value);
   /// Memory that the threads of a block share.
   Value shared(ArrayRef<int64_t> extents, Type element);
+  /// The same where it is more than a kernel may declare: the launch asks for
+  /// it. Begins at a multiple of `dynamicAlignment`.
+  Value dynamicShared(ArrayRef<int64_t> extents, Type element);
+  /// All that `dynamicShared` gave.
+  int64_t getDynamicBytes() const { return dynamicBytes; }
   void barrier();
   /// Elements for \p lanes neighbours at a time. Buffers begin at multiples of
   /// the widest access: slots of the arena do, and what a driver allocates.
@@ -75,6 +86,7 @@ private:
   mlir::gpu::GPUFuncOp function;
   TaskTarget &target;
   mlir::ImplicitLocOpBuilder &builder;
+  int64_t dynamicBytes = 0;
 };
 
 /// One thread per vector of neighbours in the outputs, or per element.
@@ -90,14 +102,18 @@ FailureOr<LaunchSize> emitGpuTransposed(KernelCode &code,
 /// One thread per output element, or one per running result (ReductionOrder.h).
 FailureOr<LaunchSize> emitGpuReduction(KernelCode &code, GpuThread &thread);
 /// Tiles of many outputs per thread, or squares of 16 x 16 with one; narrow
-/// operands on tensor cores if \p useTensorCores.
+/// operands on \p tensorCores.
 FailureOr<LaunchSize> emitGpuContraction(KernelCode &code, GpuThread &thread,
-                                         bool useTensorCores);
-/// bf16 and f16 on tensor cores, in an order of their own.
+                                         TensorCores tensorCores);
+/// bf16 and f16 on tensor cores, in an order of their own: a warp or a
+/// warpgroup at a time.
 bool fitsTensorCores(const ContractionShape &shape);
 FailureOr<LaunchSize> emitTensorCores(KernelCode &code,
                                       const ContractionShape &shape,
                                       GpuThread &thread);
+FailureOr<LaunchSize> emitWarpgroups(KernelCode &code,
+                                     const ContractionShape &shape,
+                                     GpuThread &thread);
 /// The tiles, in f32; nothing is emitted where a side is too short for them.
 bool fitsGpuTiles(const ContractionShape &shape);
 FailureOr<LaunchSize> emitGpuTiles(KernelCode &code,

@@ -22,6 +22,22 @@ VectorType GpuSums::getVectorType() const {
   return VectorType::get(width, shape.body.sumType);
 }
 
+SmallVector<Value> GpuSums::split(ValueRange vectors) {
+  SmallVector<Value> elements;
+  for (Value vector : vectors)
+    for (int64_t lane = 0; lane < width; ++lane)
+      elements.push_back(vector::ExtractOp::create(builder, vector, lane));
+  return elements;
+}
+
+SmallVector<Value> GpuSums::join(ValueRange elements) {
+  SmallVector<Value> vectors;
+  for (int64_t slot = 0; slot < slots; ++slot)
+    vectors.push_back(vector::FromElementsOp::create(
+        builder, getVectorType(), elements.slice(slot * width, width)));
+  return vectors;
+}
+
 /// Vector number \p slot, or element \p lane of it.
 Value GpuSums::load(Value slot, Value lane) {
   if (lane)

@@ -34,6 +34,10 @@ public:
                             const LinearIndex &batch, const Place &place,
                             mlir::ValueRange sums);
 
+  /// Elements of all vectors, one after the other, and back.
+  SmallVector<Value> split(mlir::ValueRange vectors);
+  SmallVector<Value> join(mlir::ValueRange elements);
+
   mlir::VectorType getVectorType() const;
 
 private:

@@ -45,6 +45,8 @@ static void lowerDevice(OpPassManager &manager) {
   ConvertGpuOpsToNVVMOpsOptions nvvm;
   nvvm.useBarePtrCallConv = true;
   device.addPass(createConvertGpuOpsToNVVMOps(nvvm));
+  // What LLVM has no intrinsics for becomes PTX.
+  device.addPass(createConvertNVVMToLLVMPass());
   // Vectors of values only: the former knows of the spaces of memory.
   device.addPass(createConvertVectorToLLVMPass());
   device.addPass(createArithToLLVMConversionPass());

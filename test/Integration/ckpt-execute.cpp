@@ -314,7 +314,7 @@ static SmallVector<Variant> variantsOf(func::FuncOp function) {
   // The emulator's tensor cores add in the order of the CPU.
   add("tensor cores on the emulator", 1, 1);
   variants.back().options.device = RunDevice::Emulator;
-  variants.back().options.gpuOptions = "tensor-cores=true";
+  variants.back().options.gpuOptions = "tensor-cores=mma";
   variants.back().options.editLaunches = plantFault;
   return variants;
 }

@@ -3,6 +3,7 @@
 #ifndef CKPT_CONVERSION_PASSES_H
 #define CKPT_CONVERSION_PASSES_H
 
+#include "ckpt/Conversion/TensorCores.h"
 #include "mlir/Pass/Pass.h"
 
 namespace ckpt {

@@ -65,8 +65,9 @@ def EmitGpuKernels : Pass<"ckpt-emit-gpu-kernels", "::mlir::ModuleOp"> {
     `own-constants`. Each becomes a `gpu.func` in one `gpu.module`, its calls
     become `gpu.launch_func`. What a thread computes comes from the emitters that
     `--ckpt-emit-kernels` uses, in the same order, so the bits are those of the
-    CPU. With `tensor-cores`, contractions of bf16 or f16 are the exception: the
-    device adds 16 products at a time in an order of its own.
+    CPU. With `tensor-cores=mma` or `wgmma`, contractions of bf16 or f16 are the
+    exception: the device adds 16 products at a time in an order of its own.
+    `wgmma` is for sm_90a only; no device has run it yet.
 
     | kernel | threads |
     |---|---|
@@ -84,8 +85,9 @@ def EmitGpuKernels : Pass<"ckpt-emit-gpu-kernels", "::mlir::ModuleOp"> {
     arguments (`ckpt/Cuda/Matmul.h`). Who launches may then let a library compute it.
   }];
   let options = [
-    Option<"tensorCores", "tensor-cores", "bool", /*default=*/"false",
-           "multiply bf16 and f16 on tensor cores">,
+    Option<"tensorCores", "tensor-cores", "::ckpt::TensorCores",
+           /*default=*/"::ckpt::TensorCores::None",
+           "what multiplies bf16 and f16", "::ckpt::tensorCoresValues()">,
     Option<"offerMatmuls", "offer-matmuls", "bool", /*default=*/"false",
            "call ckptCudaOfferMatmul before launches of matmuls">];
   let dependentDialects = [

@@ -4,6 +4,7 @@
 #ifndef CKPT_PIPELINES_GPUPIPELINE_H
 #define CKPT_PIPELINES_GPUPIPELINE_H
 
+#include "ckpt/Conversion/TensorCores.h"
 #include "mlir/Pass/PassOptions.h"
 #include "llvm/Support/Error.h"
 
@@ -24,11 +25,11 @@ struct GpuPipelineOptions
                      "ptxas of the CUDA toolkit), fatbin, or llvm (bitcode, "
                      "which the emulator runs)"),
       llvm::cl::init("isa")};
-  Option<bool> tensorCores{
+  Option<TensorCores> tensorCores{
       *this, "tensor-cores",
-      llvm::cl::desc("multiply bf16 and f16 on tensor cores: other bits than "
-                     "those of the CPU"),
-      llvm::cl::init(false)};
+      llvm::cl::desc("what multiplies bf16 and f16; other bits than those of "
+                     "the CPU unless none"),
+      llvm::cl::init(TensorCores::None), tensorCoresValues()};
   Option<bool> offerMatmuls{
       *this, "offer-matmuls",
       llvm::cl::desc("let a library run matmuls: calls of ckptCudaOfferMatmul, "

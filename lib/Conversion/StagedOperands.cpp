@@ -1,0 +1,198 @@
+//===- StagedOperands.cpp - Narrow operands in shared memory --------------===//
+
+#include "StagedOperands.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace ckpt;
+using namespace mlir;
+
+/// Sides of a block's square of results; the smaller where the larger gives
+/// too few blocks to keep a device busy.
+static constexpr int64_t largeSide = 128, smallSide = 64, manyBlocks = 128;
+/// Elements of a copy, and of a chunk.
+static constexpr int64_t width = 8;
+/// Chunks that fill all banks.
+static constexpr int64_t chunksOfBanks = 8;
+
+int64_t ckpt::tensorCoreSide(const ContractionShape &shape) {
+  return squaresOf(shape, largeSide).blocks() >= manyBlocks ? largeSide
+                                                            : smallSide;
+}
+
+bool ckpt::fitsTensorCores(const ContractionShape &shape) {
+  Type left = getElementTypeOrSelf(shape.left.tensor.getType());
+  Type right = getElementTypeOrSelf(shape.right.tensor.getType());
+  return left == right && (left.isBF16() || left.isF16()) &&
+         shape.rows.getExtent() > smallSide / 2 &&
+         shape.columns.getExtent() > smallSide / 2;
+}
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+Value StagedOperands::swizzled(const LinearIndex &row, const LinearIndex &chunk,
+                               const StagedOperand &operand,
+                               IndexEmitter &at) const {
+  int64_t chunks = std::min(operand.columns / width, chunksOfBanks);
+  LinearIndex line = divideIndex(row, chunksOfBanks / chunks, at).first;
+  LinearIndex turn = divideIndex(line, chunks, at).second;
+  Value moved = arith::XOrIOp::create(builder, at.materialize(chunk),
+                                      at.materialize(turn));
+  return arith::MulIOp::create(builder, moved, thread.constant(width));
+}
+
+/// The step inside a part, and the row or column of the block, of element
+/// \p along of \p line.
+std::pair<LinearIndex, LinearIndex>
+StagedOperands::place(const StagedOperand &operand, const LinearIndex &line,
+                      const LinearIndex &along, IndexEmitter &at) const {
+  if (operand.alongSteps)
+    return {along, line};
+  auto [panel, step] = divideIndex(line, staging.steps, at);
+  return {step, panel * operand.columns + along};
+}
+
+StagedOperand StagedOperands::makeOperand(bool isRight,
+                                          Allocate allocate) const {
+  StagedOperand operand;
+  operand.isRight = isRight;
+  operand.alongSteps =
+      shape.reduced.isContiguous(isRight) &&
+      !(isRight ? shape.columns : shape.rows).isContiguous(isRight);
+  operand.columns = operand.alongSteps ? staging.steps : staging.outerColumns;
+  operand.firstOuter = isRight ? corner.column : corner.row;
+  int64_t lines = staging.side * staging.steps / operand.columns;
+  operand.shared = allocate({staging.parts, lines, operand.columns});
+  return operand;
+}
+
+void StagedOperands::enter(const Corner &blockCorner,
+                           const LinearIndex &threadInBlock,
+                           Allocate allocate) {
+  corner = blockCorner;
+  inBlock = threadInBlock;
+  left = makeOperand(/*isRight=*/false, allocate);
+  right = makeOperand(/*isRight=*/true, allocate);
+}
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+/// Brings vector \p first plus the thread's number of part \p number.
+void StagedOperands::copyVector(const StagedOperand &operand, Value number,
+                                Value into, int64_t first) {
+  ElementEmitter inside = emitter.nested(width);
+  IndexEmitter &at = inside.indices();
+  bool isRight = operand.isRight;
+  auto [line, chunk] =
+      divideIndex(inBlock + first, operand.columns / width, at);
+  auto [stepInPart, outerInBlock] =
+      place(operand, line, chunk * width + at.lane(), at);
+  LinearIndex step =
+      at.atom(number, llvm::divideCeil(steps, staging.steps)) * staging.steps +
+      stepInPart;
+  const LoopGroup &group = isRight ? shape.columns : shape.rows;
+  const StridedOperand &memory = isRight ? shape.right : shape.left;
+  ClampedIndex stepAt = at.clamp(step, {0, steps});
+  LinearIndex outerAt =
+      at.clamp(operand.firstOuter + outerInBlock, {0, group.getExtent()}).index;
+  LinearIndex position =
+      operandOffset(shape.batch, corner.batch, isRight, at) +
+      operandOffset(group, outerAt, isRight, at) +
+      operandOffset(shape.reduced, stepAt.index, isRight, at) + memory.offset;
+  Value flat = thread.getTarget().memory.lookup(memory.tensor);
+  SmallVector<Value> target = {into, at.materialize(line),
+                               swizzled(line, chunk, operand, at)};
+  Value start = inside.alignedStart(flat, position);
+  bool isPartial = stepAt.inside && isa<VectorType>(stepAt.inside.getType());
+  if (start && !isPartial)
+    copyLater(operand, flat, start, stepAt.inside, target);
+  else
+    copyNow(operand, inside.broadcast(inside.load(flat, position)),
+            stepAt.inside, target);
+}
+
+/// Begins a copy of the vector at \p start; zeros unless \p isInside.
+void StagedOperands::copyLater(const StagedOperand &operand, Value flat,
+                               Value start, Value isInside, ValueRange target) {
+  Value count;
+  if (isInside)
+    count = arith::SelectOp::create(builder, isInside, thread.constant(width),
+                                    thread.constant(0));
+  nvgpu::DeviceAsyncCopyOp::create(
+      builder, nvgpu::DeviceAsyncTokenType::get(builder.getContext()),
+      operand.shared, target, flat, start, builder.getIndexAttr(width), count,
+      builder.getUnitAttr());
+}
+
+/// The same for a vector that was loaded element by element.
+void StagedOperands::copyNow(const StagedOperand &operand, Value vector,
+                             Value isInside, ValueRange target) {
+  if (isInside) {
+    Value zero = arith::ConstantOp::create(
+        builder, builder.getZeroAttr(vector.getType()));
+    vector = arith::SelectOp::create(builder, isInside, vector, zero);
+  }
+  vector::StoreOp::create(builder, vector, operand.shared, target,
+                          /*nontemporal=*/false, llvm::Align(accessBytes));
+}
+
+void StagedOperands::copyAll(Value number, Value into) {
+  for (const StagedOperand *operand : {&left, &right})
+    for (int64_t first = 0; first < staging.side * staging.steps / width;
+         first += staging.threads)
+      copyVector(*operand, number, into, first);
+}
+
+//===----------------------------------------------------------------------===//
+// Parts
+//===----------------------------------------------------------------------===//
+
+/// Part number p goes to place p mod `parts`. When a thread has passed the
+/// barrier of part p, all have multiplied part p - 1, so its place is free for
+/// another.
+SmallVector<Value> StagedOperands::emitParts(ValueRange sums,
+                                             Multiply multiply) {
+  int64_t count = llvm::divideCeil(steps, staging.steps);
+  int64_t ahead = staging.parts - 1;
+  for (int64_t part = 0; part < ahead; ++part) {
+    if (part < count)
+      copyAll(thread.constant(part), thread.constant(part));
+    NVVM::CpAsyncCommitGroupOp::create(builder);
+  }
+  auto loop =
+      scf::ForOp::create(builder, thread.constant(0), thread.constant(count),
+                         thread.constant(1), sums);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value number = loop.getInductionVar();
+  Value parts = thread.constant(staging.parts);
+  NVVM::CpAsyncWaitGroupOp::create(builder, uint32_t(ahead - 1));
+  if (staging.readsByProxy)
+    NVVM::FenceProxyOp::create(
+        builder,
+        NVVM::ProxyKindAttr::get(builder.getContext(),
+                                 NVVM::ProxyKind::async_shared),
+        NVVM::SharedSpaceAttr::get(builder.getContext(),
+                                   NVVM::SharedSpace::shared_cta));
+  thread.barrier();
+  auto copyNext = [&] {
+    Value next = arith::AddIOp::create(builder, number, thread.constant(ahead));
+    (void)thread.ifBelow(next, count, count + 1, [&] {
+      copyAll(next, arith::RemUIOp::create(builder, next, parts));
+      return success();
+    });
+    NVVM::CpAsyncCommitGroupOp::create(builder);
+  };
+  Value part = arith::RemUIOp::create(builder, number, parts);
+  scf::YieldOp::create(builder,
+                       multiply(loop.getRegionIterArgs(), part, copyNext));
+  return SmallVector<Value>(loop.getResults());
+}

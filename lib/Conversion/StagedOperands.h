@@ -1,0 +1,104 @@
+//===- StagedOperands.h - Narrow operands in shared memory ------*- C++ -*-===//
+//
+// bf16 and f16 on their way to tensor cores: operands come to shared memory by
+// copies that run while earlier steps are multiplied; a few parts of the steps
+// take turns there.
+//
+// Steps past the end are zeros in both operands. Operands whose elements do not
+// come in aligned vectors are brought by ordinary loads, since the order must
+// hang on the op alone, not on how its operands lie in memory.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_LIB_CONVERSION_STAGEDOPERANDS_H
+#define CKPT_LIB_CONVERSION_STAGEDOPERANDS_H
+
+#include "ContractionShape.h"
+#include "GpuKernel.h"
+
+namespace ckpt {
+
+/// Side of a block's square of results.
+int64_t tensorCoreSide(const ContractionShape &shape);
+
+/// What stands in shared memory for a block.
+struct Staging {
+  /// Rows, and columns, of the block's results.
+  int64_t side;
+  /// Steps of a part, and parts that stand there at a time.
+  int64_t steps, parts;
+  /// Elements of a line that holds rows or columns of one step.
+  int64_t outerColumns;
+  int64_t threads;
+  /// Whether who multiplies reads past the caches of who writes: by the
+  /// asynchronous proxy.
+  bool readsByProxy;
+};
+
+/// One operand: for every part lines of `columns` elements, which are steps, or
+/// rows (columns) of the result, whichever are neighbours in memory. Eight
+/// elements make a chunk; chunks of a line are swapped so that those of one
+/// number start in different banks.
+struct StagedOperand {
+  bool isRight;
+  bool alongSteps;
+  int64_t columns;
+  /// First row or column of the block.
+  LinearIndex firstOuter;
+  /// Parts x lines x columns.
+  Value shared;
+};
+
+class StagedOperands {
+public:
+  /// Makes the memory of one operand.
+  using Allocate = llvm::function_ref<Value(ArrayRef<int64_t> extents)>;
+  /// Adds part number \p part to \p sums; calls \p copyNext once, which begins
+  /// to bring another one.
+  using Multiply = llvm::function_ref<SmallVector<Value>(
+      mlir::ValueRange sums, Value part, llvm::function_ref<void()> copyNext)>;
+
+  StagedOperands(const ContractionShape &shape, GpuThread &thread,
+                 const ElementEmitter &emitter, const Staging &staging)
+      : shape(shape), thread(thread), builder(thread.getBuilder()),
+        emitter(emitter), staging(staging), steps(shape.reduced.getExtent()) {}
+
+  /// For the block at \p corner, whose threads have the numbers \p inBlock.
+  void enter(const Corner &corner, const LinearIndex &inBlock,
+             Allocate allocate);
+  const StagedOperand &operand(bool isRight) const {
+    return isRight ? right : left;
+  }
+  /// Element of the line numbered \p row at which \p chunk begins.
+  Value swizzled(const LinearIndex &row, const LinearIndex &chunk,
+                 const StagedOperand &operand, IndexEmitter &at) const;
+  SmallVector<Value> emitParts(mlir::ValueRange sums, Multiply multiply);
+
+private:
+  StagedOperand makeOperand(bool isRight, Allocate allocate) const;
+  std::pair<LinearIndex, LinearIndex> place(const StagedOperand &operand,
+                                            const LinearIndex &line,
+                                            const LinearIndex &along,
+                                            IndexEmitter &at) const;
+  void copyVector(const StagedOperand &operand, Value number, Value into,
+                  int64_t first);
+  void copyLater(const StagedOperand &operand, Value flat, Value start,
+                 Value isInside, mlir::ValueRange target);
+  void copyNow(const StagedOperand &operand, Value vector, Value isInside,
+               mlir::ValueRange target);
+  void copyAll(Value number, Value into);
+
+  const ContractionShape &shape;
+  GpuThread &thread;
+  mlir::ImplicitLocOpBuilder &builder;
+  const ElementEmitter &emitter;
+  Staging staging;
+  int64_t steps;
+  Corner corner;
+  LinearIndex inBlock;
+  StagedOperand left, right;
+};
+
+} // namespace ckpt
+
+#endif // CKPT_LIB_CONVERSION_STAGEDOPERANDS_H
