@@ -2,6 +2,7 @@
 
 #include "StagedOperands.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -50,8 +51,8 @@ Value StagedOperands::swizzled(const LinearIndex &row, const LinearIndex &chunk,
 /// The step inside a part, and the row or column of the block, of element
 /// \p along of \p line.
 std::pair<LinearIndex, LinearIndex>
-StagedOperands::place(const StagedOperand &operand, const LinearIndex &line,
-                      const LinearIndex &along, IndexEmitter &at) const {
+StagedOperands::placeOf(const StagedOperand &operand, const LinearIndex &line,
+                        const LinearIndex &along, IndexEmitter &at) const {
   if (operand.alongSteps)
     return {along, line};
   auto [panel, step] = divideIndex(line, staging.steps, at);
@@ -85,19 +86,21 @@ void StagedOperands::enter(const Corner &blockCorner,
 // Copies
 //===----------------------------------------------------------------------===//
 
+int64_t StagedOperands::count() const {
+  return llvm::divideCeil(steps, staging.steps);
+}
+
 /// Brings vector \p first plus the thread's number of part \p number.
 void StagedOperands::copyVector(const StagedOperand &operand, Value number,
-                                Value into, int64_t first) {
+                                Value place, int64_t first) {
   ElementEmitter inside = emitter.nested(width);
   IndexEmitter &at = inside.indices();
   bool isRight = operand.isRight;
   auto [line, chunk] =
       divideIndex(inBlock + first, operand.columns / width, at);
   auto [stepInPart, outerInBlock] =
-      place(operand, line, chunk * width + at.lane(), at);
-  LinearIndex step =
-      at.atom(number, llvm::divideCeil(steps, staging.steps)) * staging.steps +
-      stepInPart;
+      placeOf(operand, line, chunk * width + at.lane(), at);
+  LinearIndex step = at.atom(number, count()) * staging.steps + stepInPart;
   const LoopGroup &group = isRight ? shape.columns : shape.rows;
   const StridedOperand &memory = isRight ? shape.right : shape.left;
   ClampedIndex stepAt = at.clamp(step, {0, steps});
@@ -108,7 +111,7 @@ void StagedOperands::copyVector(const StagedOperand &operand, Value number,
       operandOffset(group, outerAt, isRight, at) +
       operandOffset(shape.reduced, stepAt.index, isRight, at) + memory.offset;
   Value flat = thread.getTarget().memory.lookup(memory.tensor);
-  SmallVector<Value> target = {into, at.materialize(line),
+  SmallVector<Value> target = {place, at.materialize(line),
                                swizzled(line, chunk, operand, at)};
   Value start = inside.alignedStart(flat, position);
   bool isPartial = stepAt.inside && isa<VectorType>(stepAt.inside.getType());
@@ -144,55 +147,79 @@ void StagedOperands::copyNow(const StagedOperand &operand, Value vector,
                           /*nontemporal=*/false, llvm::Align(accessBytes));
 }
 
-void StagedOperands::copyAll(Value number, Value into) {
+void StagedOperands::copyAll(Value number, Value place) {
   for (const StagedOperand *operand : {&left, &right})
     for (int64_t first = 0; first < staging.side * staging.steps / width;
          first += staging.threads)
-      copyVector(*operand, number, into, first);
+      copyVector(*operand, number, place, first);
 }
 
 //===----------------------------------------------------------------------===//
 // Parts
 //===----------------------------------------------------------------------===//
 
+/// Begins to bring part \p next, if there is one.
+void StagedOperands::copyNext(Value next) {
+  int64_t ahead = staging.parts - 1;
+  (void)thread.ifBelow(next, count(), count() + ahead, [&] {
+    copyAll(next, arith::RemUIOp::create(builder, next,
+                                         thread.constant(staging.parts)));
+    return success();
+  });
+  NVVM::CpAsyncCommitGroupOp::create(builder);
+}
+
+/// What copies and stores have brought to shared memory is there for all.
+void StagedOperands::publish() {
+  NVVM::CpAsyncWaitGroupOp::create(builder, uint32_t(staging.parts - 2));
+  MLIRContext *context = builder.getContext();
+  if (staging.readsByProxy)
+    NVVM::FenceProxyOp::create(
+        builder,
+        NVVM::ProxyKindAttr::get(context, NVVM::ProxyKind::async_shared),
+        NVVM::SharedSpaceAttr::get(context, NVVM::SharedSpace::shared_cta));
+  thread.barrier();
+}
+
+/// Left alone, `ptxas` unrolls some loops with `wgmma` and takes ten seconds
+/// for one.
+static LLVM::LoopAnnotationAttr neverUnrolled(OpBuilder &builder) {
+  MLIRContext *context = builder.getContext();
+  auto unroll = LLVM::LoopUnrollAttr::get(
+      context, /*disable=*/builder.getBoolAttr(true), /*count=*/{},
+      /*runtimeDisable=*/{}, /*full=*/{}, /*followupUnrolled=*/{},
+      /*followupRemainder=*/{}, /*followupAll=*/{});
+  return LLVM::LoopAnnotationAttr::get(
+      context, /*disableNonforced=*/{}, /*vectorize=*/{}, /*interleave=*/{},
+      unroll, /*unrollAndJam=*/{}, /*licm=*/{}, /*distribute=*/{},
+      /*pipeline=*/{}, /*peeled=*/{}, /*unswitch=*/{}, /*mustProgress=*/{},
+      /*isVectorized=*/{}, /*startLoc=*/{}, /*endLoc=*/{},
+      /*parallelAccesses=*/{});
+}
+
 /// Part number p goes to place p mod `parts`. When a thread has passed the
 /// barrier of part p, all have multiplied part p - 1, so its place is free for
 /// another.
 SmallVector<Value> StagedOperands::emitParts(ValueRange sums,
                                              Multiply multiply) {
-  int64_t count = llvm::divideCeil(steps, staging.steps);
   int64_t ahead = staging.parts - 1;
   for (int64_t part = 0; part < ahead; ++part) {
-    if (part < count)
+    if (part < count())
       copyAll(thread.constant(part), thread.constant(part));
     NVVM::CpAsyncCommitGroupOp::create(builder);
   }
   auto loop =
-      scf::ForOp::create(builder, thread.constant(0), thread.constant(count),
+      scf::ForOp::create(builder, thread.constant(0), thread.constant(count()),
                          thread.constant(1), sums);
+  loop->setAttr("llvm.loop_annotation", neverUnrolled(builder));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   Value number = loop.getInductionVar();
-  Value parts = thread.constant(staging.parts);
-  NVVM::CpAsyncWaitGroupOp::create(builder, uint32_t(ahead - 1));
-  if (staging.readsByProxy)
-    NVVM::FenceProxyOp::create(
-        builder,
-        NVVM::ProxyKindAttr::get(builder.getContext(),
-                                 NVVM::ProxyKind::async_shared),
-        NVVM::SharedSpaceAttr::get(builder.getContext(),
-                                   NVVM::SharedSpace::shared_cta));
-  thread.barrier();
-  auto copyNext = [&] {
-    Value next = arith::AddIOp::create(builder, number, thread.constant(ahead));
-    (void)thread.ifBelow(next, count, count + 1, [&] {
-      copyAll(next, arith::RemUIOp::create(builder, next, parts));
-      return success();
-    });
-    NVVM::CpAsyncCommitGroupOp::create(builder);
-  };
-  Value part = arith::RemUIOp::create(builder, number, parts);
-  scf::YieldOp::create(builder,
-                       multiply(loop.getRegionIterArgs(), part, copyNext));
+  publish();
+  Value place =
+      arith::RemUIOp::create(builder, number, thread.constant(staging.parts));
+  Value next = arith::AddIOp::create(builder, number, thread.constant(ahead));
+  scf::YieldOp::create(builder, multiply(loop.getRegionIterArgs(), place,
+                                         [&] { copyNext(next); }));
   return SmallVector<Value>(loop.getResults());
 }

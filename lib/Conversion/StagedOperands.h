@@ -53,10 +53,10 @@ class StagedOperands {
 public:
   /// Makes the memory of one operand.
   using Allocate = llvm::function_ref<Value(ArrayRef<int64_t> extents)>;
-  /// Adds part number \p part to \p sums; calls \p copyNext once, which begins
+  /// Adds the part at \p place to \p sums; calls \p copyNext once, which begins
   /// to bring another one.
   using Multiply = llvm::function_ref<SmallVector<Value>(
-      mlir::ValueRange sums, Value part, llvm::function_ref<void()> copyNext)>;
+      mlir::ValueRange sums, Value place, llvm::function_ref<void()> copyNext)>;
 
   StagedOperands(const ContractionShape &shape, GpuThread &thread,
                  const ElementEmitter &emitter, const Staging &staging)
@@ -76,17 +76,20 @@ public:
 
 private:
   StagedOperand makeOperand(bool isRight, Allocate allocate) const;
-  std::pair<LinearIndex, LinearIndex> place(const StagedOperand &operand,
-                                            const LinearIndex &line,
-                                            const LinearIndex &along,
-                                            IndexEmitter &at) const;
-  void copyVector(const StagedOperand &operand, Value number, Value into,
+  std::pair<LinearIndex, LinearIndex> placeOf(const StagedOperand &operand,
+                                              const LinearIndex &line,
+                                              const LinearIndex &along,
+                                              IndexEmitter &at) const;
+  int64_t count() const;
+  void copyVector(const StagedOperand &operand, Value number, Value place,
                   int64_t first);
   void copyLater(const StagedOperand &operand, Value flat, Value start,
                  Value isInside, mlir::ValueRange target);
   void copyNow(const StagedOperand &operand, Value vector, Value isInside,
                mlir::ValueRange target);
-  void copyAll(Value number, Value into);
+  void copyAll(Value number, Value place);
+  void copyNext(Value next);
+  void publish();
 
   const ContractionShape &shape;
   GpuThread &thread;

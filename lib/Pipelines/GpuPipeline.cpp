@@ -6,6 +6,7 @@
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/GPU/Transforms/Passes.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
@@ -29,6 +30,23 @@ static void emitLaunches(OpPassManager &manager,
   manager.addPass(ckpt::createCheckKernelMemory());
 }
 
+namespace {
+/// Upstream carries the annotation of a loop to its branch, but under a name
+/// that only the loop had.
+struct KeepLoopAnnotations
+    : PassWrapper<KeepLoopAnnotations, OperationPass<gpu::GPUModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(KeepLoopAnnotations)
+
+  void runOnOperation() override {
+    getOperation().walk([](LLVM::BrOp branch) {
+      if (auto annotation = dyn_cast_or_null<LLVM::LoopAnnotationAttr>(
+              branch->removeDiscardableAttr("llvm.loop_annotation")))
+        branch.setLoopAnnotationAttr(annotation);
+    });
+  }
+};
+} // namespace
+
 /// Device code to NVVM.
 static void lowerDevice(OpPassManager &manager) {
   OpPassManager &device = manager.nest<gpu::GPUModuleOp>();
@@ -45,6 +63,7 @@ static void lowerDevice(OpPassManager &manager) {
   ConvertGpuOpsToNVVMOpsOptions nvvm;
   nvvm.useBarePtrCallConv = true;
   device.addPass(createConvertGpuOpsToNVVMOps(nvvm));
+  device.addPass(std::make_unique<KeepLoopAnnotations>());
   // What LLVM has no intrinsics for becomes PTX.
   device.addPass(createConvertNVVMToLLVMPass());
   // Vectors of values only: the former knows of the spaces of memory.
