@@ -2,6 +2,7 @@
 
 #include "EmulatedBlock.h"
 #include "EmulatedWarp.h"
+#include "EmulatedWarpgroup.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
@@ -51,13 +52,16 @@ private:
 struct Grid {
   const EmulatedKernel *kernel = nullptr;
   void **arguments = nullptr;
-  Extents blocks = {}, threads = {};
+  EmulatedLaunch launch = {};
   int64_t block = 0, thread = 0;
   std::vector<Fibre> fibres;
+  Warpgroups warpgroups;
   ThreadOrder order = ThreadOrder::Forward;
   std::mt19937 random;
 
   void run();
+  /// Ends the process if the thread that runs did something wrong.
+  void check(const std::string &error) const;
 
 private:
   std::vector<int64_t> permutation(int64_t count);
@@ -130,6 +134,11 @@ void Grid::fail(const llvm::Twine &message) const {
   exit(1);
 }
 
+void Grid::check(const std::string &error) const {
+  if (!error.empty())
+    fail("a thread of block " + llvm::Twine(block) + " " + error);
+}
+
 int64_t Grid::count(ThreadState state, int64_t threadCount) const {
   return std::count_if(
       fibres.begin(), fibres.begin() + threadCount,
@@ -188,6 +197,8 @@ void Grid::runBlock(int64_t threadCount) {
   // What is read without having been written shows in the results.
   for (const SharedMemory &memory : kernel->shared)
     std::memset(memory.data, 0xFF, memory.bytes);
+  if (kernel->launchMemory)
+    std::memset(kernel->launchMemory, 0xFF, launch.sharedBytes);
   if (!kernel->hasBarrier) {
     for (int64_t number : permutation(threadCount)) {
       thread = number;
@@ -201,8 +212,10 @@ void Grid::runBlock(int64_t threadCount) {
     fibre.state = ThreadState::Ready;
     fibre.copies.drop();
   }
+  warpgroups.enter(threadCount, kernel->launchMemory, launch.sharedBytes);
   while (resumeAll(threadCount)) {
   }
+  check(warpgroups.leave());
 }
 
 static int64_t product(const Extents &extents) {
@@ -210,9 +223,13 @@ static int64_t product(const Extents &extents) {
 }
 
 void Grid::run() {
-  for (int64_t number : permutation(product(blocks))) {
+  if (launch.sharedBytes > mostLaunchBytes)
+    fail("the launch asks for " + llvm::Twine(launch.sharedBytes) +
+         " bytes of shared memory, but " + llvm::Twine(mostLaunchBytes) +
+         " is the most");
+  for (int64_t number : permutation(product(launch.blocks))) {
     block = number;
-    runBlock(product(threads));
+    runBlock(product(launch.threads));
   }
 }
 
@@ -221,12 +238,11 @@ void ckpt::setThreadOrder(ThreadOrder order) {
   grid.random.seed(1);
 }
 
-void ckpt::runGrid(const EmulatedKernel &kernel, Extents blocks,
-                   Extents threads, void **arguments) {
+void ckpt::runGrid(const EmulatedKernel &kernel, const EmulatedLaunch &launch,
+                   void **arguments) {
   grid.kernel = &kernel;
   grid.arguments = arguments;
-  grid.blocks = blocks;
-  grid.threads = threads;
+  grid.launch = launch;
   grid.run();
 }
 
@@ -239,19 +255,19 @@ static int32_t digit(int64_t position, const Extents &extents,
 }
 
 int32_t ckpt::ckptEmulatorThread(int32_t dimension) {
-  return digit(grid.thread, grid.threads, dimension);
+  return digit(grid.thread, grid.launch.threads, dimension);
 }
 
 int32_t ckpt::ckptEmulatorBlock(int32_t dimension) {
-  return digit(grid.block, grid.blocks, dimension);
+  return digit(grid.block, grid.launch.blocks, dimension);
 }
 
 int32_t ckpt::ckptEmulatorThreads(int32_t dimension) {
-  return grid.threads[dimension];
+  return grid.launch.threads[dimension];
 }
 
 int32_t ckpt::ckptEmulatorBlocks(int32_t dimension) {
-  return grid.blocks[dimension];
+  return grid.launch.blocks[dimension];
 }
 
 void ckpt::ckptEmulatorBarrier() {
@@ -288,5 +304,41 @@ void ckpt::ckptEmulatorCopy(char *target, const char *source, int32_t bytes) {
 void ckpt::ckptEmulatorCommit() { grid.fibres[grid.thread].copies.commit(); }
 
 void ckpt::ckptEmulatorWait(int32_t pending) {
-  grid.fibres[grid.thread].copies.wait(pending);
+  grid.fibres[grid.thread].copies.wait(pending, &ckptEmulatorStored);
+}
+
+void ckpt::ckptEmulatorStored(const char *address, int64_t bytes) {
+  grid.warpgroups.noteWrite(grid.thread, address, bytes);
+}
+
+void ckpt::ckptEmulatorFenceProxies() {
+  grid.warpgroups.fenceProxies(grid.thread);
+}
+
+void ckpt::ckptEmulatorWarpgroupFence() {
+  grid.check(grid.warpgroups.fence(grid.thread));
+}
+
+void ckpt::ckptEmulatorWarpgroupMultiply(float *sums, uint64_t left,
+                                         uint64_t right, int32_t columns,
+                                         int32_t isBfloat,
+                                         int32_t leftTransposed,
+                                         int32_t rightTransposed) {
+  grid.check(
+      grid.warpgroups.multiply(grid.thread,
+                               {left, right, columns, isBfloat != 0,
+                                leftTransposed != 0, rightTransposed != 0},
+                               sums));
+}
+
+void ckpt::ckptEmulatorWarpgroupCommit() {
+  grid.check(grid.warpgroups.commit(grid.thread));
+}
+
+void ckpt::ckptEmulatorWarpgroupWait(int64_t pending) {
+  grid.check(grid.warpgroups.wait(grid.thread, pending));
+}
+
+void ckpt::ckptEmulatorSettle(float *registers, int32_t count) {
+  grid.warpgroups.settle(grid.thread, registers, count);
 }

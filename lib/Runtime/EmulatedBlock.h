@@ -40,11 +40,23 @@ struct EmulatedKernel {
   /// Whether threads ever wait for each other.
   bool hasBarrier = false;
   std::vector<SharedMemory> shared;
+  /// Where the memory begins that threads of a block share because the launch
+  /// asks for it; null if the kernel uses none.
+  char *launchMemory = nullptr;
+};
+
+/// What a launch may ask for.
+inline constexpr int64_t mostLaunchBytes = 227 * 1024;
+
+/// How a kernel is launched.
+struct EmulatedLaunch {
+  Extents blocks, threads;
+  int64_t sharedBytes;
 };
 
 /// Runs all threads of all blocks. A barrier that some threads of a block never
 /// reach ends the process with a message.
-void runGrid(const EmulatedKernel &kernel, Extents blocks, Extents threads,
+void runGrid(const EmulatedKernel &kernel, const EmulatedLaunch &launch,
              void **arguments);
 
 /// What device code calls.
@@ -65,6 +77,18 @@ void ckptEmulatorMultiply(float *sums, const uint32_t *fragments,
 void ckptEmulatorCopy(char *target, const char *source, int32_t bytes);
 void ckptEmulatorCommit();
 void ckptEmulatorWait(int32_t pending);
+/// Instructions of a warpgroup (EmulatedWarpgroup.h), stores to shared memory
+/// that they may read, and registers that are used when they are done.
+void ckptEmulatorStored(const char *address, int64_t bytes);
+void ckptEmulatorFenceProxies();
+void ckptEmulatorWarpgroupFence();
+void ckptEmulatorWarpgroupMultiply(float *sums, uint64_t left, uint64_t right,
+                                   int32_t columns, int32_t isBfloat,
+                                   int32_t leftTransposed,
+                                   int32_t rightTransposed);
+void ckptEmulatorWarpgroupCommit();
+void ckptEmulatorWarpgroupWait(int64_t pending);
+void ckptEmulatorSettle(float *registers, int32_t count);
 }
 
 } // namespace ckpt

@@ -9,6 +9,7 @@
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 #include "llvm/ExecutionEngine/Orc/ThreadSafeModule.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
@@ -37,16 +38,21 @@ public:
     std::vector<KernelParameter> parameters;
     bool hasBarrier;
     std::vector<Shared> shared;
+    /// Symbol of the memory that launches ask for, if the kernel uses it.
+    std::string launchMemory;
   };
   std::vector<Kernel> kernels;
 
 private:
   llvm::Error replaceIntrinsics(llvm::Function &function);
+  void defineLaunchMemory();
   bool replaceRegister(llvm::IntrinsicInst &call);
   void makeThunk(llvm::Function &kernel, bool hasBarrier);
-  std::vector<Shared> shareMemory(llvm::Function &kernel);
+  void shareMemory(llvm::Function &function, Kernel &kernel);
 
   llvm::Module &module;
+  /// What launches ask for; null if no kernel uses any.
+  llvm::GlobalVariable *launchMemory = nullptr;
 };
 } // namespace
 
@@ -73,10 +79,29 @@ bool HostCode::replaceRegister(llvm::IntrinsicInst &call) {
   return true;
 }
 
+static llvm::Error unknown(const llvm::Twine &what,
+                           const llvm::Function &function) {
+  return llvm::createStringError(
+      "expected what the emulator knows of the device, but got '" + what +
+      "' in '" + function.getName() + "'");
+}
+
 llvm::Error HostCode::replaceIntrinsics(llvm::Function &function) {
   bool hasBarrier = false;
+  if (launchMemory)
+    noteStores(function, launchMemory->getAddressSpace());
   for (llvm::Instruction &instruction :
        llvm::make_early_inc_range(llvm::instructions(function))) {
+    if (auto *call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+        call && replaceWarpInstruction(*call)) {
+      hasBarrier = true;
+      continue;
+    }
+    if (auto *call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+        call && call->isInlineAsm())
+      return unknown(
+          llvm::cast<llvm::InlineAsm>(call->getCalledOperand())->getAsmString(),
+          function);
     auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
     if (!call ||
         !call->getCalledFunction()->getName().starts_with("llvm.nvvm."))
@@ -84,14 +109,8 @@ llvm::Error HostCode::replaceIntrinsics(llvm::Function &function) {
     StringRef name = call->getCalledFunction()->getName();
     if (replaceRegister(*call))
       continue;
-    if (replaceWarpInstruction(*call)) {
-      hasBarrier = true;
-      continue;
-    }
     if (name != "llvm.nvvm.barrier.cta.sync.aligned.all")
-      return llvm::createStringError(
-          "expected what the emulator knows of the device, but got '" + name +
-          "' in '" + function.getName() + "'");
+      return unknown(name, function);
     llvm::IRBuilder<> builder(call);
     builder.CreateCall(
         module.getOrInsertFunction("ckptEmulatorBarrier", builder.getVoidTy()));
@@ -106,11 +125,31 @@ llvm::Error HostCode::replaceIntrinsics(llvm::Function &function) {
   return llvm::Error::success();
 }
 
+/// Gives a place to the symbol where the memory begins that launches ask for.
+void HostCode::defineLaunchMemory() {
+  for (llvm::GlobalVariable &global :
+       llvm::make_early_inc_range(module.globals())) {
+    if (global.getAddressSpace() != sharedAddressSpace ||
+        !global.isDeclaration())
+      continue;
+    auto *type = llvm::ArrayType::get(
+        llvm::Type::getInt8Ty(module.getContext()), mostLaunchBytes);
+    launchMemory = new llvm::GlobalVariable(
+        module, type, /*isConstant=*/false, llvm::GlobalValue::ExternalLinkage,
+        llvm::ConstantAggregateZero::get(type), "", &global,
+        llvm::GlobalValue::NotThreadLocal, sharedAddressSpace);
+    launchMemory->setAlignment(global.getAlign());
+    launchMemory->takeName(&global);
+    global.replaceAllUsesWith(launchMemory);
+    global.eraseFromParent();
+  }
+}
+
 /// Makes what the threads of \p kernel share visible to the emulator, and so to
 /// other threads that run while one is at a barrier.
-std::vector<HostCode::Shared> HostCode::shareMemory(llvm::Function &kernel) {
+void HostCode::shareMemory(llvm::Function &function, Kernel &kernel) {
   llvm::SmallSetVector<llvm::GlobalVariable *, 4> globals;
-  for (llvm::Instruction &instruction : llvm::instructions(kernel))
+  for (llvm::Instruction &instruction : llvm::instructions(function))
     for (llvm::Value *operand : instruction.operands()) {
       if (!operand->getType()->isPointerTy())
         continue;
@@ -119,15 +158,17 @@ std::vector<HostCode::Shared> HostCode::shareMemory(llvm::Function &kernel) {
       if (global && global->getAddressSpace() == sharedAddressSpace)
         globals.insert(global);
     }
-  std::vector<Shared> shared;
   for (llvm::GlobalVariable *global : globals) {
+    if (global == launchMemory) {
+      kernel.launchMemory = global->getName().str();
+      continue;
+    }
     global->setLinkage(llvm::GlobalValue::ExternalLinkage);
-    shared.push_back(
+    kernel.shared.push_back(
         {global->getName().str(),
          static_cast<int64_t>(
              module.getDataLayout().getTypeAllocSize(global->getValueType()))});
   }
-  return shared;
 }
 
 /// A function that takes the addresses of the arguments of \p kernel.
@@ -155,14 +196,20 @@ void HostCode::makeThunk(llvm::Function &kernel, bool hasBarrier) {
   }
   builder.CreateCall(&kernel, arguments);
   builder.CreateRetVoid();
-  kernels.push_back({kernel.getName().str(), name, std::move(parameters),
-                     hasBarrier, shareMemory(kernel)});
+  kernels.push_back({kernel.getName().str(),
+                     name,
+                     std::move(parameters),
+                     hasBarrier,
+                     {},
+                     ""});
+  shareMemory(kernel, kernels.back());
 }
 
 llvm::Error HostCode::rewrite(const llvm::orc::JITTargetMachineBuilder &machine,
                               const llvm::DataLayout &layout) {
   module.setTargetTriple(machine.getTargetTriple());
   module.setDataLayout(layout);
+  defineLaunchMemory();
   SmallVector<llvm::Function *> functions;
   for (llvm::Function &function : module)
     if (!function.isDeclaration())
@@ -190,6 +237,13 @@ deviceSymbols(llvm::orc::MangleAndInterner &interner) {
   add("ckptEmulatorCopy", &ckptEmulatorCopy);
   add("ckptEmulatorCommit", &ckptEmulatorCommit);
   add("ckptEmulatorWait", &ckptEmulatorWait);
+  add("ckptEmulatorStored", &ckptEmulatorStored);
+  add("ckptEmulatorFenceProxies", &ckptEmulatorFenceProxies);
+  add("ckptEmulatorWarpgroupFence", &ckptEmulatorWarpgroupFence);
+  add("ckptEmulatorWarpgroupMultiply", &ckptEmulatorWarpgroupMultiply);
+  add("ckptEmulatorWarpgroupCommit", &ckptEmulatorWarpgroupCommit);
+  add("ckptEmulatorWarpgroupWait", &ckptEmulatorWarpgroupWait);
+  add("ckptEmulatorSettle", &ckptEmulatorSettle);
   return symbols;
 }
 
@@ -230,6 +284,12 @@ EmulatedModule::load(StringRef bitcode) {
     if (!thunk)
       return thunk.takeError();
     emulated.run = thunk->toPtr<void (*)(void **)>();
+    if (!kernel.launchMemory.empty()) {
+      auto address = (*jit)->lookup(kernel.launchMemory);
+      if (!address)
+        return address.takeError();
+      emulated.launchMemory = address->toPtr<char *>();
+    }
     for (const HostCode::Shared &memory : kernel.shared) {
       auto address = (*jit)->lookup(memory.name);
       if (!address)

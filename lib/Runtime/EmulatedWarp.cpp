@@ -31,7 +31,7 @@ static void loadMatrices(const Requests &requests) {
     }
 }
 
-static float widen(uint32_t bits, bool isBfloat) {
+float ckpt::widen(uint32_t bits, bool isBfloat) {
   if (isBfloat)
     return llvm::bit_cast<float>(bits << 16);
   return llvm::APFloat(llvm::APFloat::IEEEhalf(), llvm::APInt(16, bits))
@@ -92,11 +92,13 @@ void AsyncCopies::start(char *target, const char *source, int32_t bytes) {
 
 void AsyncCopies::commit() { groups.push_back(std::exchange(open, {})); }
 
-void AsyncCopies::wait(int32_t pending) {
+void AsyncCopies::wait(
+    int32_t pending, llvm::function_ref<void(const char *, int64_t)> arrived) {
   for (; groups.size() > static_cast<size_t>(pending); groups.pop_front())
     for (const Copy &copy : groups.front()) {
       std::memset(copy.target, 0, copyBytes);
       std::memcpy(copy.target, copy.source, copy.bytes);
+      arrived(copy.target, copyBytes);
     }
 }
 

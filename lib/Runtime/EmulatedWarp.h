@@ -9,6 +9,7 @@
 #ifndef CKPT_LIB_RUNTIME_EMULATEDWARP_H
 #define CKPT_LIB_RUNTIME_EMULATEDWARP_H
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -34,6 +35,9 @@ struct WarpRequest {
   float *sums;
 };
 
+/// A bf16 or f16 as f32.
+float widen(uint32_t bits, bool isBfloat);
+
 /// Makes what all threads of a warp asked for; false if they differ.
 bool runWarp(const std::array<WarpRequest, warpThreads> &requests);
 
@@ -44,8 +48,10 @@ public:
   /// Copies \p bytes of \p source, then zeros.
   void start(char *target, const char *source, int32_t bytes);
   void commit();
-  /// Lets all groups but the \p pending latest arrive.
-  void wait(int32_t pending);
+  /// Lets all groups but the \p pending latest arrive; calls \p arrived with
+  /// where and how many bytes.
+  void wait(int32_t pending,
+            llvm::function_ref<void(const char *, int64_t)> arrived);
   void drop();
 
 private:

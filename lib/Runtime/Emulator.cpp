@@ -36,11 +36,12 @@ static void *moduleGetFunction(void *module, const char *name) {
 
 static void launchKernel(void *function, intptr_t gridX, intptr_t gridY,
                          intptr_t gridZ, intptr_t blockX, intptr_t blockY,
-                         intptr_t blockZ, int32_t /*sharedBytes*/,
+                         intptr_t blockZ, int32_t sharedBytes,
                          void * /*stream*/, void **arguments, void ** /*extra*/,
                          size_t /*count*/) {
-  runGrid(*static_cast<EmulatedKernel *>(function), {gridX, gridY, gridZ},
-          {blockX, blockY, blockZ}, arguments);
+  EmulatedLaunch launch = {
+      {gridX, gridY, gridZ}, {blockX, blockY, blockZ}, sharedBytes};
+  runGrid(*static_cast<EmulatedKernel *>(function), launch, arguments);
 }
 
 /// Launches are done when they return: streams have nothing to wait for.

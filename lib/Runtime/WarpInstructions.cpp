@@ -8,6 +8,8 @@
 #include "WarpInstructions.h"
 #include "ckpt/Support/LLVM.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 
 using namespace ckpt;
@@ -16,8 +18,7 @@ namespace {
 /// One instruction that is replaced.
 class WarpInstruction {
 public:
-  explicit WarpInstruction(llvm::IntrinsicInst &call)
-      : call(call), builder(&call) {}
+  explicit WarpInstruction(llvm::CallInst &call) : call(call), builder(&call) {}
 
   bool replace();
 
@@ -30,7 +31,13 @@ private:
   void multiply(bool isBfloat);
   void copy();
 
-  llvm::IntrinsicInst &call;
+  bool replaceAssembly(StringRef text);
+  bool replaceIntrinsic(StringRef name);
+  llvm::Value *storeRegisters(unsigned count);
+  bool multiplyInWarpgroup(StringRef text);
+  void settle();
+
+  llvm::CallInst &call;
   llvm::IRBuilder<> builder;
 };
 } // namespace
@@ -100,8 +107,69 @@ void WarpInstruction::copy() {
   callEmulator("ckptEmulatorCopy", {pointer(0), pointer(1), bytes});
 }
 
+/// The first \p count operands, which are f32, in memory.
+llvm::Value *WarpInstruction::storeRegisters(unsigned count) {
+  llvm::Value *registers = scratch(builder.getFloatTy(), count);
+  for (unsigned number = 0; number < count; ++number)
+    builder.CreateStore(
+        call.getArgOperand(number),
+        builder.CreateConstGEP1_32(builder.getFloatTy(), registers, number));
+  return registers;
+}
+
+/// Sums, two descriptors, then constants: whether sums are added to, signs of
+/// both operands, and whether they are transposed.
+bool WarpInstruction::multiplyInWarpgroup(StringRef text) {
+  StringRef shape = text.substr(text.find(".m64n") + StringRef(".m64n").size());
+  unsigned columns = 0;
+  if (shape.consumeInteger(10, columns))
+    return false;
+  bool isBfloat = shape.starts_with("k16.f32.bf16.bf16");
+  unsigned sums = columns / 2;
+  if ((!isBfloat && !shape.starts_with("k16.f32.f16.f16")) ||
+      call.arg_size() != sums + 7)
+    return false;
+  for (unsigned number = 2; number < 5; ++number) {
+    auto *value =
+        llvm::dyn_cast<llvm::ConstantInt>(call.getArgOperand(sums + number));
+    if (!value || !value->isOne())
+      return false;
+  }
+  llvm::Value *registers = storeRegisters(sums);
+  callEmulator("ckptEmulatorWarpgroupMultiply",
+               {registers, call.getArgOperand(sums),
+                call.getArgOperand(sums + 1), builder.getInt32(columns),
+                builder.getInt32(isBfloat), call.getArgOperand(sums + 5),
+                call.getArgOperand(sums + 6)});
+  replaceResults(registers, builder.getFloatTy(), sums);
+  return true;
+}
+
+/// Assembly without text, which holds the uses of registers in their place.
+void WarpInstruction::settle() {
+  unsigned count = call.arg_size();
+  llvm::Value *registers = storeRegisters(count);
+  callEmulator("ckptEmulatorSettle", {registers, builder.getInt32(count)});
+  replaceResults(registers, builder.getFloatTy(), count);
+}
+
+bool WarpInstruction::replaceAssembly(StringRef text) {
+  if (text.contains("wgmma.mma_async.sync.aligned."))
+    return multiplyInWarpgroup(text);
+  if (!text.empty())
+    return false;
+  settle();
+  return true;
+}
+
 bool WarpInstruction::replace() {
-  StringRef name = call.getCalledFunction()->getName();
+  if (auto *assembly = llvm::dyn_cast<llvm::InlineAsm>(call.getCalledOperand()))
+    return replaceAssembly(assembly->getAsmString());
+  llvm::Function *callee = call.getCalledFunction();
+  return callee && replaceIntrinsic(callee->getName());
+}
+
+bool WarpInstruction::replaceIntrinsic(StringRef name) {
   name.consume_front("llvm.nvvm.");
   if (name.consume_front("ldmatrix.sync.aligned.m8n8.x4."))
     loadMatrices(name.consume_front("trans."));
@@ -115,12 +183,39 @@ bool WarpInstruction::replace() {
     callEmulator("ckptEmulatorCommit", {});
   else if (name == "cp.async.wait.group")
     callEmulator("ckptEmulatorWait", {call.getArgOperand(0)});
+  else if (name == "fence.proxy.async.shared_cta")
+    callEmulator("ckptEmulatorFenceProxies", {});
+  else if (name == "wgmma.fence.sync.aligned")
+    callEmulator("ckptEmulatorWarpgroupFence", {});
+  else if (name == "wgmma.commit_group.sync.aligned")
+    callEmulator("ckptEmulatorWarpgroupCommit", {});
+  else if (name == "wgmma.wait_group.sync.aligned")
+    callEmulator("ckptEmulatorWarpgroupWait", {call.getArgOperand(0)});
   else
     return false;
   return true;
 }
 
-bool ckpt::replaceWarpInstruction(llvm::IntrinsicInst &call) {
+void ckpt::noteStores(llvm::Function &function, unsigned addressSpace) {
+  const llvm::DataLayout &layout = function.getParent()->getDataLayout();
+  for (llvm::Instruction &instruction :
+       llvm::make_early_inc_range(llvm::instructions(function))) {
+    auto *store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+    if (!store || store->getPointerAddressSpace() != addressSpace)
+      continue;
+    llvm::IRBuilder<> builder(store->getNextNode());
+    llvm::Value *address = builder.CreateAddrSpaceCast(
+        store->getPointerOperand(), builder.getPtrTy());
+    llvm::Value *bytes = builder.getInt64(
+        layout.getTypeStoreSize(store->getValueOperand()->getType()));
+    builder.CreateCall(function.getParent()->getOrInsertFunction(
+                           "ckptEmulatorStored", builder.getVoidTy(),
+                           builder.getPtrTy(), builder.getInt64Ty()),
+                       {address, bytes});
+  }
+}
+
+bool ckpt::replaceWarpInstruction(llvm::CallInst &call) {
   if (!WarpInstruction(call).replace())
     return false;
   call.eraseFromParent();

@@ -3,13 +3,17 @@
 #ifndef CKPT_LIB_RUNTIME_WARPINSTRUCTIONS_H
 #define CKPT_LIB_RUNTIME_WARPINSTRUCTIONS_H
 
-#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Instructions.h"
 
 namespace ckpt {
 
-/// Replaces an instruction of a warp, or one of asynchronous copies, by a call
-/// of the emulator (EmulatedBlock.h); false if \p call is none.
-bool replaceWarpInstruction(llvm::IntrinsicInst &call);
+/// Replaces an instruction of a warp or warpgroup, or one of asynchronous
+/// copies, by a call of the emulator (EmulatedBlock.h); false if \p call is
+/// none.
+bool replaceWarpInstruction(llvm::CallInst &call);
+
+/// Tells the emulator of every store of \p function to \p addressSpace.
+void noteStores(llvm::Function &function, unsigned addressSpace);
 
 } // namespace ckpt
 

@@ -312,10 +312,13 @@ static SmallVector<Variant> variantsOf(func::FuncOp function) {
   if (!hasNarrowFloats(function))
     return variants;
   // The emulator's tensor cores add in the order of the CPU.
-  add("tensor cores on the emulator", 1, 1);
-  variants.back().options.device = RunDevice::Emulator;
-  variants.back().options.gpuOptions = "tensor-cores=mma";
-  variants.back().options.editLaunches = plantFault;
+  for (StringRef instruction : {"mma", "wgmma"}) {
+    add((instruction + " on the emulator").str(), 1, 1);
+    variants.back().options.device = RunDevice::Emulator;
+    variants.back().options.gpuOptions =
+        ("chip=sm_90a tensor-cores=" + instruction).str();
+    variants.back().options.editLaunches = plantFault;
+  }
   return variants;
 }
 
