@@ -54,6 +54,20 @@ static LogicalResult checkCalls(gpu::GPUModuleOp device) {
   return failure(result.wasInterrupted());
 }
 
+/// Instructions of a warpgroup are those of one chip: later ones lack them.
+static LogicalResult checkWarpgroups(gpu::GPUModuleOp device, StringRef chip) {
+  constexpr StringRef onlyChip = "sm_90a";
+  if (chip == onlyChip)
+    return success();
+  WalkResult result = device.walk([&](NVVM::WgmmaFenceAlignedOp fence) {
+    auto kernel = fence->getParentOfType<LLVM::LLVMFuncOp>();
+    kernel.emitError("expected chip '")
+        << onlyChip << "' for tensor-cores=wgmma, but got '" << chip << "'";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 namespace {
 struct SetGpuTarget : public ckpt::impl::SetGpuTargetBase<SetGpuTarget> {
   using SetGpuTargetBase::SetGpuTargetBase;
@@ -70,7 +84,7 @@ struct SetGpuTarget : public ckpt::impl::SetGpuTargetBase<SetGpuTarget> {
                                             "nvptx64-nvidia-cuda", chip,
                                             /*features=*/"");
     for (auto device : getOperation().getOps<gpu::GPUModuleOp>()) {
-      if (failed(checkCalls(device)))
+      if (failed(checkCalls(device)) || failed(checkWarpgroups(device, chip)))
         return signalPassFailure();
       device.setTargetsAttr(builder.getArrayAttr(target));
     }

@@ -148,12 +148,11 @@ void Warpgroups::enter(int64_t threadCount, const char *data, int64_t bytes) {
   events.assign(threadCount / warpgroupThreads, {});
 }
 
-std::string Warpgroups::leave() const {
-  for (size_t thread = 0; thread < threads.size(); ++thread)
-    if (thread / warpgroupThreads < events.size() &&
-        threads[thread].events != events[thread / warpgroupThreads].size())
-      return "makes fewer instructions than others of its warpgroup";
-  return "";
+bool Warpgroups::haveSameEnds() const {
+  for (size_t thread = 0; thread < events.size() * warpgroupThreads; ++thread)
+    if (threads[thread].events != events[thread / warpgroupThreads].size())
+      return false;
+  return true;
 }
 
 void Warpgroups::noteWrite(int64_t thread, const char *address, int64_t bytes) {

@@ -57,8 +57,8 @@ private:
 class Warpgroups {
 public:
   void enter(int64_t threadCount, const char *data, int64_t bytes);
-  /// Whether all threads of a warpgroup have made the same.
-  std::string leave() const;
+  /// Whether all threads of a warpgroup have made equally many instructions.
+  bool haveSameEnds() const;
 
   void noteWrite(int64_t thread, const char *address, int64_t bytes);
   void fenceProxies(int64_t thread);

@@ -8,15 +8,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "PlantFault.h"
 #include "Reference.h"
 #include "ckpt/InitAll.h"
 #include "ckpt/Runtime/Emulator.h"
 #include "ckpt/Runtime/Execution.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/ExecutionEngine/ExecutionEngine.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -38,26 +35,14 @@ static llvm::cl::opt<unsigned>
 static llvm::cl::opt<bool>
     noReference("no-reference", llvm::cl::desc("do not run upstream's loops"));
 
-enum class Fault {
-  None,
-  NoBarriers,
-  DivergentBarrier,
-  OffByOne,
-  NoWaits,
-  WeakWait
-};
-static llvm::cl::opt<Fault>
-    plant("plant", llvm::cl::init(Fault::None),
-          llvm::cl::desc("plant a fault into the device code"),
-          llvm::cl::values(
-              clEnumValN(Fault::NoBarriers, "no-barriers", "erase barriers"),
-              clEnumValN(Fault::DivergentBarrier, "divergent-barrier",
-                         "let one thread reach the first barrier only"),
-              clEnumValN(Fault::OffByOne, "off-by-one",
-                         "let one thread more store its output"),
-              clEnumValN(Fault::NoWaits, "no-waits", "erase waits for copies"),
-              clEnumValN(Fault::WeakWait, "weak-wait",
-                         "wait for one group of copies less")));
+static llvm::cl::opt<ThreadOrder> threadOrder(
+    "thread-order", llvm::cl::init(ThreadOrder::Shuffled),
+    llvm::cl::desc("of blocks and threads on the emulator"),
+    llvm::cl::values(clEnumValN(ThreadOrder::Forward, "forward", ""),
+                     clEnumValN(ThreadOrder::Reverse, "reverse", ""),
+                     clEnumValN(ThreadOrder::Shuffled, "shuffled", "")));
+static llvm::cl::opt<std::string>
+    only("only", llvm::cl::desc("compare the first variant with this one"));
 
 namespace {
 /// Memory of one value, at a multiple of 64, with its type.
@@ -245,34 +230,6 @@ runReference(ModuleOp module, const CompiledStep &step, StringRef name) {
   return results;
 }
 
-static void plantFault(ModuleOp module) {
-  SmallVector<gpu::BarrierOp> barriers;
-  module.walk([&](gpu::BarrierOp barrier) { barriers.push_back(barrier); });
-  if (plant == Fault::NoBarriers)
-    for (gpu::BarrierOp barrier : barriers)
-      barrier.erase();
-  module.walk([](NVVM::CpAsyncWaitGroupOp wait) {
-    if (plant == Fault::WeakWait)
-      wait.setN(wait.getN() + 1);
-    if (plant == Fault::NoWaits)
-      wait.erase();
-  });
-  if (plant == Fault::OffByOne)
-    module.walk([](arith::CmpIOp bound) {
-      if (bound.getPredicate() == arith::CmpIPredicate::ult)
-        bound.setPredicate(arith::CmpIPredicate::ule);
-    });
-  if (plant != Fault::DivergentBarrier || barriers.empty())
-    return;
-  ImplicitLocOpBuilder builder(barriers.front().getLoc(), barriers.front());
-  Value thread = gpu::ThreadIdOp::create(builder, gpu::Dimension::x);
-  Value isFirst =
-      arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, thread,
-                            arith::ConstantIndexOp::create(builder, 0));
-  auto choice = scf::IfOp::create(builder, isFirst, /*withElseRegion=*/false);
-  barriers.front()->moveBefore(choice.thenBlock()->getTerminator());
-}
-
 namespace {
 /// One way to run a function.
 struct Variant {
@@ -301,23 +258,24 @@ static SmallVector<Variant> variantsOf(func::FuncOp function) {
   add("16 lanes", 16, 1);
   if (repeats)
     return variants;
-  if (plant == Fault::None) {
+  if (!plantsFault() && only.empty()) {
     add("2 threads", 16, 2);
     add("8 lanes", 8, 1);
     add("1 lane", 1, 1);
   }
-  add("the emulator", 1, 1);
-  variants.back().options.device = RunDevice::Emulator;
-  variants.back().options.editLaunches = plantFault;
-  if (!hasNarrowFloats(function))
-    return variants;
-  // The emulator's tensor cores add in the order of the CPU.
-  for (StringRef instruction : {"mma", "wgmma"}) {
-    add((instruction + " on the emulator").str(), 1, 1);
+  auto addEmulated = [&](StringRef name, StringRef gpuOptions) {
+    if (!only.empty() && only != name)
+      return;
+    add(name, 1, 1);
     variants.back().options.device = RunDevice::Emulator;
-    variants.back().options.gpuOptions =
-        ("chip=sm_90a tensor-cores=" + instruction).str();
+    variants.back().options.gpuOptions = gpuOptions.str();
     variants.back().options.editLaunches = plantFault;
+  };
+  addEmulated("the emulator", "");
+  // The emulator's tensor cores add in the order of the CPU.
+  if (hasNarrowFloats(function)) {
+    addEmulated("mma on the emulator", "tensor-cores=mma");
+    addEmulated("wgmma on the emulator", "chip=sm_90a tensor-cores=wgmma");
   }
   return variants;
 }
@@ -368,7 +326,7 @@ static llvm::Expected<std::string> check(ModuleOp module,
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   llvm::cl::ParseCommandLineOptions(argc, argv);
-  setThreadOrder(ThreadOrder::Shuffled);
+  setThreadOrder(threadOrder);
   DialectRegistry registry;
   ckpt::registerAllDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
