@@ -244,22 +244,38 @@ CKPT_FAKE(cuModuleGetFunction)
   return *function ? success : notFound;
 }
 
+/// Shared memory that launches of a kernel may ask for, where that was raised.
+static std::map<const EmulatedKernel *, unsigned> raisedSharedBytes;
+static constexpr unsigned usualSharedBytes = 48 * 1024;
+static constexpr int largestDynamicSharedBytes = 8;
+
 CKPT_FAKE(cuFuncSetAttribute)
-(EmulatedKernel * /*function*/, int /*attribute*/, int /*value*/) {
+(const EmulatedKernel *function, int attribute, int value) {
   CKPT_MAY_FAIL;
+  if (attribute != largestDynamicSharedBytes || value < 0 ||
+      value > ckpt::mostLaunchBytes)
+    return invalidValue;
+  raisedSharedBytes[function] = value;
   return success;
+}
+
+static unsigned mostSharedBytes(const EmulatedKernel *function) {
+  auto raised = raisedSharedBytes.find(function);
+  return raised == raisedSharedBytes.end() ? usualSharedBytes : raised->second;
 }
 
 CKPT_FAKE(cuLaunchKernel)
 (const EmulatedKernel *function, unsigned gridX, unsigned gridY, unsigned gridZ,
- unsigned blockX, unsigned blockY, unsigned blockZ, unsigned /*sharedBytes*/,
+ unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,
  Stream *stream, void **arguments, void ** /*extra*/) {
   CKPT_MAY_FAIL;
   uint64_t threads = uint64_t(blockX) * blockY * blockZ;
-  if (!gridX || !gridY || !gridZ || !threads || threads > 1024)
+  if (!gridX || !gridY || !gridZ || !threads || threads > 1024 ||
+      sharedBytes > mostSharedBytes(function))
     return invalidValue;
-  return enqueue(*stream, makeLaunch(*function, {gridX, gridY, gridZ},
-                                     {blockX, blockY, blockZ}, arguments));
+  ckpt::EmulatedLaunch launch = {
+      {gridX, gridY, gridZ}, {blockX, blockY, blockZ}, sharedBytes};
+  return enqueue(*stream, makeLaunch(*function, launch, arguments));
 }
 
 //===----------------------------------------------------------------------===//

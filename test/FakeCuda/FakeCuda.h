@@ -89,8 +89,8 @@ bool isCapturing();
 void countCaptures(int change);
 
 /// A launch with copies of its arguments, which may be gone when it runs.
-Task makeLaunch(const ckpt::EmulatedKernel &kernel, ckpt::Extents blocks,
-                ckpt::Extents threads, void **arguments);
+Task makeLaunch(const ckpt::EmulatedKernel &kernel,
+                const ckpt::EmulatedLaunch &launch, void **arguments);
 
 } // namespace fake
 

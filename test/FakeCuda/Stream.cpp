@@ -55,20 +55,20 @@ static bool reachesItsMemory(const ckpt::EmulatedKernel &kernel,
   return true;
 }
 
-Task fake::makeLaunch(const ckpt::EmulatedKernel &kernel, ckpt::Extents blocks,
-                      ckpt::Extents threads, void **arguments) {
+Task fake::makeLaunch(const ckpt::EmulatedKernel &kernel,
+                      const ckpt::EmulatedLaunch &launch, void **arguments) {
   std::vector<std::vector<char>> values;
   for (size_t i = 0; i < kernel.parameters.size(); ++i) {
     auto *bytes = static_cast<char *>(arguments[i]);
     values.emplace_back(bytes, bytes + kernel.parameters[i].bytes);
   }
-  return [&kernel, blocks, threads, values]() mutable {
+  return [&kernel, launch, values]() mutable {
     if (!reachesItsMemory(kernel, values))
       return illegalAddress;
     std::vector<void *> pointers;
     for (std::vector<char> &value : values)
       pointers.push_back(value.data());
-    runGrid(kernel, blocks, threads, pointers.data());
+    runGrid(kernel, launch, pointers.data());
     return success;
   };
 }

@@ -35,12 +35,10 @@ static llvm::cl::opt<unsigned>
 static llvm::cl::opt<bool>
     noReference("no-reference", llvm::cl::desc("do not run upstream's loops"));
 
-static llvm::cl::opt<ThreadOrder> threadOrder(
-    "thread-order", llvm::cl::init(ThreadOrder::Shuffled),
-    llvm::cl::desc("of blocks and threads on the emulator"),
-    llvm::cl::values(clEnumValN(ThreadOrder::Forward, "forward", ""),
-                     clEnumValN(ThreadOrder::Reverse, "reverse", ""),
-                     clEnumValN(ThreadOrder::Shuffled, "shuffled", "")));
+static llvm::cl::opt<bool>
+    allOrders("all-orders",
+              llvm::cl::desc("run variants on the emulator in every order of "
+                             "blocks and threads, not only shuffled"));
 static llvm::cl::opt<std::string>
     only("only", llvm::cl::desc("compare the first variant with this one"));
 
@@ -280,6 +278,12 @@ static SmallVector<Variant> variantsOf(func::FuncOp function) {
   return variants;
 }
 
+static SmallVector<ThreadOrder> ordersOf(const Variant &variant) {
+  if (!allOrders || variant.options.device != RunDevice::Emulator)
+    return {ThreadOrder::Shuffled};
+  return {ThreadOrder::Forward, ThreadOrder::Reverse, ThreadOrder::Shuffled};
+}
+
 /// Message of the first difference, or nothing.
 static llvm::Expected<std::string> check(ModuleOp module,
                                          func::FuncOp function) {
@@ -296,14 +300,17 @@ static llvm::Expected<std::string> check(ModuleOp module,
     if (repeats)
       llvm::outs() << name << ": compiled in "
                    << llvm::format("%.2f s", elapsed) << "\n";
-    Buffers results = run(*step, name);
-    if (!first) {
-      first = std::move(results);
-      continue;
+    for (ThreadOrder order : ordersOf(variant)) {
+      setThreadOrder(order);
+      Buffers results = run(*step, name);
+      if (!first) {
+        first = std::move(results);
+        continue;
+      }
+      std::string error = compareBits(*first, results, variant.name);
+      if (!error.empty())
+        return error;
     }
-    std::string error = compareBits(*first, results, variant.name);
-    if (!error.empty())
-      return error;
   }
   if (auto other = function->getAttrOfType<FlatSymbolRefAttr>("test.same_as")) {
     auto compiled = CompiledStep::compile(module, {other.getValue().str()});
@@ -326,7 +333,6 @@ static llvm::Expected<std::string> check(ModuleOp module,
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   llvm::cl::ParseCommandLineOptions(argc, argv);
-  setThreadOrder(threadOrder);
   DialectRegistry registry;
   ckpt::registerAllDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
