@@ -1,8 +1,6 @@
 //===- EmulatedWarp.cpp - What the threads of a warp do together ----------===//
 
 #include "EmulatedWarp.h"
-#include "llvm/ADT/APFloat.h"
-#include "llvm/ADT/bit.h"
 #include <cmath>
 #include <cstring>
 
@@ -29,13 +27,6 @@ static void loadMatrices(const Requests &requests) {
       }
       requests[thread].registers[square] = pair;
     }
-}
-
-float ckpt::widen(uint32_t bits, bool isBfloat) {
-  if (isBfloat)
-    return llvm::bit_cast<float>(bits << 16);
-  return llvm::APFloat(llvm::APFloat::IEEEhalf(), llvm::APInt(16, bits))
-      .convertToFloat();
 }
 
 static uint32_t element(uint32_t pair, int64_t number) {

@@ -9,7 +9,9 @@
 #ifndef CKPT_LIB_RUNTIME_EMULATEDWARP_H
 #define CKPT_LIB_RUNTIME_EMULATEDWARP_H
 
+#include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/bit.h"
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -36,7 +38,12 @@ struct WarpRequest {
 };
 
 /// A bf16 or f16 as f32.
-float widen(uint32_t bits, bool isBfloat);
+inline float widen(uint32_t bits, bool isBfloat) {
+  if (isBfloat)
+    return llvm::bit_cast<float>(bits << 16);
+  return llvm::APFloat(llvm::APFloat::IEEEhalf(), llvm::APInt(16, bits))
+      .convertToFloat();
+}
 
 /// Makes what all threads of a warp asked for; false if they differ.
 bool runWarp(const std::array<WarpRequest, warpThreads> &requests);

@@ -64,7 +64,7 @@ struct Descriptor {
     return (bits >> position & 0x3FFF) << 4;
   }
 
-  uint64_t addressOf(int64_t outer, int64_t step, bool transposed) const;
+  uint64_t addressOf(uint64_t outer, uint64_t step, bool transposed) const;
 
   uint64_t start, leading, stride, baseOffset, swizzle;
 };
@@ -73,7 +73,7 @@ struct Descriptor {
 /// Address of the element in row (column) \p outer. Both layouts are made of
 /// squares of eight lines of 128 bytes; the bits that count lines in such a
 /// square flip those that count 16 bytes in a line.
-uint64_t Descriptor::addressOf(int64_t outer, int64_t step,
+uint64_t Descriptor::addressOf(uint64_t outer, uint64_t step,
                                bool transposed) const {
   uint64_t address = start;
   if (transposed)

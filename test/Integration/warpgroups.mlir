@@ -44,7 +44,7 @@ func.func @parts_ta_tb(%x0: tensor<264x72xf16>, %x1: tensor<64x264xf16>) -> (ten
   %r1 = ckpt.kernel(%a0 = %x0 : tensor<264x72xf16>, %a1 = %x1 : tensor<64x264xf16>) slots [-1 : 4] {
     %c = arith.constant 0.5 : f32
     %e = tensor.empty() : tensor<72x64xf32>
-    %f = linalg.fill ins(%c : f16) outs(%e : tensor<72x64xf32>) -> tensor<72x64xf32>
+    %f = linalg.fill ins(%c : f32) outs(%e : tensor<72x64xf32>) -> tensor<72x64xf32>
     %u = tensor.empty() : tensor<72x264xf16>
     %l = linalg.transpose ins(%a0 : tensor<264x72xf16>) outs(%u : tensor<72x264xf16>) permutation = [1, 0]
     %v = tensor.empty() : tensor<264x64xf16>
