@@ -63,7 +63,7 @@ func.func @tile(%a: tensor<40x50xf32>, %b: tensor<50x40xf32>) -> tensor<40x40xf3
 }
 
 // CHECK: tensor_cores: result 0 differs at {{.*}} with
-// WAIT: tensor_cores: result 0 differs at {{.*}} with tensor cores on the emulator
+// WAIT: tensor_cores: result 0 differs at {{.*}} with mma on the emulator
 func.func @tensor_cores(%a: tensor<40x96xbf16>, %b: tensor<96x40xbf16>) -> tensor<40x40xf32> {
   %0 = ckpt.kernel(%x = %a : tensor<40x96xbf16>, %y = %b : tensor<96x40xbf16>) slots [-1 : 6400] {
     %zero = arith.constant 0.0 : f32
