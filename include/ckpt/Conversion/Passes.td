@@ -137,9 +137,9 @@ def ExpandMath : Pass<"ckpt-expand-math"> {
   let description = [{
     The same polynomials for scalars and vectors, so that a value has the same
     bits in the remainder of a loop. bf16 is computed in f32 and rounded after
-    each op. `exp`, `exp2`, `expm1`, `log`, `log10`, `log1p`, `log2`, `tanh` and
-    `powf` are also expanded in f64, to within three units of the last place;
-    `exp2`, `log10` and `powf` in f32 are computed in f64.
+    each op. `cos`, `erf`, `exp`, `exp2`, `expm1`, `log`, `log10`, `log1p`,
+    `log2`, `sin`, `tanh` and `powf` are also expanded in f64, to within three
+    units of the last place; `exp2`, `log10` and `powf` in f32 are computed in f64.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",

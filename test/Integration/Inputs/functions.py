@@ -47,6 +47,39 @@ def power(a, b):
         return math.copysign(INFINITY, a) if b % 2 == 1 else INFINITY
 
 
+def inverse_tangent_of_inverse(n, bits):
+    """In units of 2^-bits."""
+    total = power = (1 << bits) // n
+    for k in range(1, bits):
+        power //= -n * n
+        total += power // (2 * k + 1)
+    return total
+
+
+# Units in which a multiple of pi is taken from the largest numbers; for the rest.
+WAVE_BITS, REST_BITS = 1400, 200
+PI = 16 * inverse_tangent_of_inverse(5, WAVE_BITS) - 4 * inverse_tangent_of_inverse(239, WAVE_BITS)
+
+
+def sine(x, quarters=0):
+    """Of x plus quarters pi / 2, rounded once: the C library's is off by units for large x."""
+    if not math.isfinite(x):
+        return NAN
+    if quarters == 0 and abs(x) < 2.0**-30:
+        return x
+    numerator, denominator = x.as_integer_ratio()
+    angle = ((numerator << WAVE_BITS) // denominator + quarters * PI // 2) % (2 * PI)
+    angle >>= WAVE_BITS - REST_BITS
+    total = term = angle
+    k = 1
+    while term:
+        k += 2
+        term = -((term * angle >> REST_BITS) * angle >> REST_BITS) // (k * (k - 1))
+        term += term == -1
+        total += term
+    return total / (1 << REST_BITS)
+
+
 def nearest(x):
     """Halves away from zero."""
     if not math.isfinite(x) or x == math.trunc(x):
@@ -57,6 +90,8 @@ def nearest(x):
 
 # Name, function, arguments, and how many units in the last place f64 may be off.
 functions = [
+    ("cos", lambda x: sine(x, 1), "x", 1),
+    ("erf", math.erf, "x", 1),
     ("exp", real(math.exp), "x", 1),
     ("exp2", real(lambda x: math.pow(2.0, x)), "x", 1),
     ("expm1", real(math.expm1), "x", 2),
@@ -64,6 +99,7 @@ functions = [
     ("log10", log(math.log10, 0), "x", 3),
     ("log1p", log(math.log1p, -1), "x", 2),
     ("log2", log(math.log2, 0), "x", 2),
+    ("sin", sine, "x", 1),
     ("tanh", math.tanh, "x", 3),
     ("powf", power, "ab", 2),
 ]
@@ -86,7 +122,9 @@ def arguments(kind):
     generator = random.Random(7)
     tiny, least = (5e-324, 1e-310) if kind == "f64" else (1e-45, 1e-40)
     special = [0.0, 0.5, 1.0, 2.0, 3.0, 8.0, 1000.0, 1 - 2**-24, 1 + 2**-23, 0.3, 2.5,
-               7e-9, 22.0, 709.7, 745.0, 1e300, tiny, least, INFINITY]
+               7e-9, 22.0, 709.7, 745.0, 1e300, tiny, least, INFINITY,
+               # For waves: near multiples of pi/2, the last by 2^-61, and between ways.
+               math.pi / 2, 355.0, 2.0**30, 2.0**30 - 1, 1e22, 6381956970095103.0 * 2.0**797]
     special += [-x for x in special] + [NAN]
     pairs = [(a, b) for a in special for b in special]
     x, a, b = list(special), [p[0] for p in pairs], [p[1] for p in pairs]
