@@ -2,11 +2,29 @@
 
 #include "ExpandArithmetic.h"
 #include "ckpt/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 
 using namespace mlir;
+
+namespace {
+/// Upstream allows that a rounding to a narrow type is left out where the value
+/// is widened again: then numbers would hang on what is fused.
+struct KeepRoundings : PassWrapper<KeepRoundings, OperationPass<>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(KeepRoundings)
+
+  void runOnOperation() override {
+    getOperation()->walk([](arith::ArithFastMathInterface op) {
+      if (isa<arith::ExtFOp, arith::TruncFOp>(op))
+        op->setAttr(op.getFastMathAttrName(),
+                    arith::FastMathFlagsAttr::get(op.getContext(),
+                                                  arith::FastMathFlags::none));
+    });
+  }
+};
+} // namespace
 
 void ckpt::expandArithmetic(OpPassManager &manager) {
   arith::ArithEmulateUnsupportedFloatsOptions narrowArith;
@@ -17,6 +35,7 @@ void ckpt::expandArithmetic(OpPassManager &manager) {
   narrowMath.targetTypeStr = "f32";
   manager.addPass(math::createMathExtendToSupportedTypes(narrowMath));
   manager.addPass(arith::createArithEmulateUnsupportedFloats(narrowArith));
+  manager.addPass(std::make_unique<KeepRoundings>());
   manager.addPass(createExpandMath());
   arith::ArithExpandOpsPassOptions expand;
   expand.includeBf16 = true;
