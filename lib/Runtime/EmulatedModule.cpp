@@ -1,6 +1,7 @@
 //===- EmulatedModule.cpp - Device code, compiled for this machine --------===//
 
 #include "EmulatedModule.h"
+#include "CompilerSymbols.h"
 #include "WarpInstructions.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -222,7 +223,7 @@ llvm::Error HostCode::rewrite(const llvm::orc::JITTargetMachineBuilder &machine,
 
 static llvm::orc::SymbolMap
 deviceSymbols(llvm::orc::MangleAndInterner &interner) {
-  llvm::orc::SymbolMap symbols;
+  llvm::orc::SymbolMap symbols = compilerSymbols(interner);
   auto add = [&](StringRef name, auto *function) {
     symbols[interner(name)] = {llvm::orc::ExecutorAddr::fromPtr(function),
                                llvm::JITSymbolFlags::Exported};

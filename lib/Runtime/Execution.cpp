@@ -1,6 +1,7 @@
 //===- Execution.cpp - Compiles a step and calls it -----------------------===//
 
 #include "ckpt/Runtime/Execution.h"
+#include "CompilerSymbols.h"
 #include "LowerStep.h"
 #include "ckpt/Conversion/Passes.h"
 #include "ckpt/Cuda/Device.h"
@@ -137,6 +138,9 @@ CompiledStep::compile(ModuleOp module, const CompileOptions &options) {
                                               std::move(*machine));
   if (!engine)
     return engine.takeError();
+  (*engine)->registerSymbols([](llvm::orc::MangleAndInterner interner) {
+    return compilerSymbols(interner);
+  });
   if (options.timeKernels)
     registerMark(**engine, options.device);
   if (options.device != RunDevice::Cpu) {

@@ -1,0 +1,17 @@
+//===- CompilerSymbols.h - What compiled code calls by itself ---*- C++ -*-===//
+
+#ifndef CKPT_LIB_RUNTIME_COMPILERSYMBOLS_H
+#define CKPT_LIB_RUNTIME_COMPILERSYMBOLS_H
+
+#include "llvm/ExecutionEngine/Orc/Mangling.h"
+
+namespace ckpt {
+
+/// Functions of a compiler's library that LLVM calls where a CPU has no
+/// instruction. Older libraries lack them, and programs hold only what they
+/// call themselves.
+llvm::orc::SymbolMap compilerSymbols(llvm::orc::MangleAndInterner &interner);
+
+} // namespace ckpt
+
+#endif // CKPT_LIB_RUNTIME_COMPILERSYMBOLS_H
