@@ -30,6 +30,8 @@ static_assert(partSteps == lineElements);
 /// Lines after which the pattern of swapped chunks repeats.
 static constexpr int64_t patternLines = 8;
 static_assert(patternLines * lineBytes == dynamicAlignment);
+/// What descriptors of matrices count in, in bytes.
+static constexpr int64_t descriptorUnit = 16;
 /// Neighbouring results in a thread's registers.
 static constexpr int64_t sumWidth = 2;
 
@@ -94,7 +96,7 @@ Value WarpgroupEmitter::word(int64_t value) {
 /// bytes.
 Value WarpgroupEmitter::describe(const StagedOperand &operand,
                                  Value firstLine) {
-  constexpr int64_t unit = 16, addressBits = 14;
+  constexpr int64_t unit = descriptorUnit, addressBits = 14;
   constexpr int64_t leadingBit = 16, strideBit = 32, patternBit = 62;
   int64_t leading = operand.alongSteps ? 1 : partSteps * lineBytes / unit;
   int64_t fields = leading << leadingBit |
@@ -107,7 +109,7 @@ Value WarpgroupEmitter::describe(const StagedOperand &operand,
   Value address =
       arith::IndexCastOp::create(builder, builder.getI64Type(),
                                  arith::AddIOp::create(builder, begin, bytes));
-  Value units = arith::ShRUIOp::create(builder, address, word(4));
+  Value units = arith::DivUIOp::create(builder, address, word(unit));
   Value field = arith::AndIOp::create(builder, units,
                                       word((int64_t(1) << addressBits) - 1));
   return arith::OrIOp::create(builder, field, word(fields));
@@ -117,16 +119,16 @@ Value WarpgroupEmitter::describe(const StagedOperand &operand,
 /// inside of a line: the hardware swaps chunks by their address.
 Value WarpgroupEmitter::descriptorAt(const StagedOperand &operand, Value part,
                                      int64_t step) {
-  constexpr int64_t unit = 16;
   int64_t partBytes = side * partSteps * lineBytes / lineElements;
   int64_t stepBytes =
       stepsAtOnce * (operand.alongSteps ? lineBytes / lineElements : lineBytes);
   Value first = operand.isRight ? rightDescriptor : leftDescriptor;
   Value partUnits = arith::MulIOp::create(
       builder, arith::IndexCastOp::create(builder, builder.getI64Type(), part),
-      word(partBytes / unit));
+      word(partBytes / descriptorUnit));
   Value ofPart = arith::AddIOp::create(builder, first, partUnits);
-  return arith::AddIOp::create(builder, ofPart, word(step * stepBytes / unit));
+  return arith::AddIOp::create(builder, ofPart,
+                               word(step * stepBytes / descriptorUnit));
 }
 
 void WarpgroupEmitter::enterBlock() {
