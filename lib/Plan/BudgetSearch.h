@@ -60,10 +60,13 @@ struct Outcome {
   bool isWithin(int64_t budgetBytes) const {
     return bytes && *bytes <= budgetBytes;
   }
+  /// Otherwise it is too far away to be changed kernel by kernel.
+  bool isNear(int64_t budgetBytes) const {
+    constexpr double nearBudget = 1.03;
+    return bytes && static_cast<double>(*bytes) <=
+                        nearBudget * static_cast<double>(budgetBytes);
+  }
 };
-
-/// Plans that need more are too far away to be changed kernel by kernel.
-constexpr double nearBudget = 1.03;
 
 /// Share of the time limit after which walks end where there is no plan yet.
 constexpr double shareWithoutPlan = 1.75;
@@ -92,8 +95,8 @@ private:
   void descend();
   void spareRepeats();
   void varySettings();
+  void varyFirstPlan();
   bool tryInPairs(std::vector<Attempt> attempts);
-  bool tryCaps(std::vector<Attempt *> batch);
   void polish();
   void tighten();
   void refit();
@@ -105,6 +108,8 @@ private:
   std::optional<int64_t> enterChainPlan(Plan plan);
   bool searchFixedKernels();
   bool enterPlan(Plan plan);
+  bool enterAsItIs(Plan plan);
+  void exchange(Draft draft);
   void runRounds();
   void runRound(int round);
   void runAttempts(const std::vector<Attempt *> &batch);
@@ -113,6 +118,7 @@ private:
   void place(Outcome &outcome) const;
   void fit(Outcome &outcome) const;
   bool enter(Outcome &outcome);
+  void keepSecond(const Draft &draft);
   void keepIfSmallest(const Solution &solution);
   void measureRate(const Draft &draft);
   FitOptions fitOptions(int64_t budgetBytes) const;
@@ -140,7 +146,7 @@ private:
   bool roundsAreOver() {
     constexpr size_t fewest = 6;
     bool few = attempts.size() > fewest && attempts[fewest - 1].runs == 0;
-    return isOver(!result.best ? 1.25 : few ? 0.8 : 0.5);
+    return isOver(!result.best ? 1.25 : few ? 0.7 : 0.4);
   }
 
   const Problem &problem;
@@ -168,6 +174,11 @@ private:
   double bestWalkScore = std::numeric_limits<double>::max();
   Setting bestSetting = walkSettings[0];
   double bestCap = 0;
+  /// The best plan within the budget with other extra FLOPs than the best.
+  Draft second;
+  /// The best plan of a walk that needs a little more than the budget.
+  Plan nearMiss;
+  double nearMissScore = std::numeric_limits<double>::max();
 };
 
 } // namespace ckpt::plan

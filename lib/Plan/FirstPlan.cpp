@@ -22,9 +22,9 @@ namespace {
 class FirstPlanner {
 public:
   FirstPlanner(const Graph &graph, int64_t budgetBytes,
-               const SolverOptions &options)
+               const SolverOptions &options, const CostWeights &weights)
       : graph(graph), problem(graph.problem), budget(budgetBytes),
-        options(options), weights(),
+        options(options), weights(weights),
         jit(graph, orderRoots(graph, options.reorder), weights),
         room(budgetBytes), weight(graph.problem.values.size(), 1) {}
 
@@ -185,8 +185,9 @@ Draft FirstPlanner::run() {
 }
 
 Draft ckpt::plan::firstPlan(const Graph &graph, int64_t budgetBytes,
-                            const SolverOptions &options) {
-  return FirstPlanner(graph, budgetBytes, options).run();
+                            const SolverOptions &options,
+                            const CostWeights &weights) {
+  return FirstPlanner(graph, budgetBytes, options, weights).run();
 }
 
 std::optional<Solution>

@@ -9,6 +9,7 @@
 #ifndef CKPT_LIB_PLAN_FIRSTPLAN_H
 #define CKPT_LIB_PLAN_FIRSTPLAN_H
 
+#include "MomentCut.h"
 #include "Search.h"
 
 namespace ckpt::plan {
@@ -17,7 +18,7 @@ namespace ckpt::plan {
 /// limit, recomputing no anchor); not usable if none was found. No slots.
 /// Deterministic; looks at no clock.
 Draft firstPlan(const Graph &graph, int64_t budgetBytes,
-                const SolverOptions &options);
+                const SolverOptions &options, const CostWeights &weights = {});
 
 /// The same with slots: a plan whose arena is at most \p budgetBytes.
 std::optional<Solution> placedFirstPlan(const Graph &graph, int64_t budgetBytes,

@@ -193,6 +193,9 @@ bool Fitter::isFree(const Kernel &kernel) const {
 /// Makes the value again before kernel \p to; what it is made from has to stay
 /// until then.
 void Fitter::repeat(const Life &life, int32_t from, int32_t to) {
+  const std::vector<ValueId> &notAgain = options.notAgain;
+  if (std::find(notAgain.begin(), notAgain.end(), life.value) != notAgain.end())
+    return;
   Kernel copy;
   copy.ops = plan.kernels[life.kernel].ops;
   copy.outputs = {life.value};

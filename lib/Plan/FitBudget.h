@@ -16,6 +16,8 @@ struct FitOptions {
   double flopNs = 0;
   /// Gives up once the plan takes so long, with what extra FLOPs count.
   double mostNs = std::numeric_limits<double>::max();
+  /// Values that no kernel is repeated for.
+  std::vector<ValueId> notAgain;
   std::chrono::steady_clock::time_point deadline =
       std::chrono::steady_clock::time_point::max();
 };

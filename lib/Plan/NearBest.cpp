@@ -27,8 +27,8 @@ static std::vector<OpId> repeatedAnchors(const Problem &problem,
   return repeated;
 }
 
-/// The costliest first. Of those with the same work only a few: in models of
-/// equal blocks they are alike.
+/// Of those with the same work only a few: in models of equal blocks they are
+/// alike. One of each kind comes first, the costliest first among those.
 static std::vector<OpId> worthSparing(const Problem &problem,
                                       const std::vector<OpId> &repeated) {
   constexpr size_t mostAlike = 4;
@@ -36,12 +36,13 @@ static std::vector<OpId> worthSparing(const Problem &problem,
   for (OpId op : repeated)
     byFlops[problem.ops[op].flops].push_back(op);
   std::vector<OpId> chosen;
-  for (const auto &[flops, alike] : byFlops) {
-    size_t count = std::min(alike.size(), mostAlike);
-    for (size_t i = 0; i < count; ++i)
-      chosen.push_back(
-          alike[count > 1 ? i * (alike.size() - 1) / (count - 1) : 0]);
-  }
+  for (size_t i = 0; i < mostAlike; ++i)
+    for (const auto &[flops, alike] : byFlops) {
+      size_t count = std::min(alike.size(), mostAlike);
+      if (i < count)
+        chosen.push_back(
+            alike[count > 1 ? i * (alike.size() - 1) / (count - 1) : 0]);
+    }
   return chosen;
 }
 
@@ -59,35 +60,31 @@ static std::vector<char> allBut(const Problem &problem, OpId spared,
 }
 
 /// What comes after walks shall have some of the time.
-static constexpr double shareOfWalks = 0.9;
+static constexpr double shareOfWalks = 0.65;
 
-/// Tries a few caps for each of \p batch; true once there is a better plan.
-bool BudgetSearch::tryCaps(std::vector<Attempt *> batch) {
+/// Two at a time until one of \p attempts gives a better plan; whether one did.
+/// Each is tried once before any gets another cap.
+bool BudgetSearch::tryInPairs(std::vector<Attempt> attempts) {
   constexpr int mostCaps = 4;
   double before = bestScore;
-  for (int cap = 0; cap < mostCaps && !batch.empty() && !isOver(shareOfWalks);
-       ++cap) {
-    runAttempts(batch);
-    if (bestScore < before)
-      return true;
+  std::vector<Attempt *> open;
+  for (Attempt &attempt : attempts)
+    open.push_back(&attempt);
+  for (int cap = 0; cap < mostCaps; ++cap) {
+    for (size_t i = 0; i < open.size(); i += 2) {
+      if (isOver(shareOfWalks))
+        return false;
+      size_t end = std::min(i + 2, open.size());
+      runAttempts({open.begin() + i, open.begin() + end});
+      if (bestScore < before)
+        return true;
+    }
     // What is no better with too much memory is not with less.
-    for (Attempt *attempt : batch)
+    for (Attempt *attempt : open)
       attempt->finished |= attempt->bytes ? *attempt->bytes > budget &&
                                                 attempt->score >= bestScore
                                           : attempt->runs == 1;
-    dropFinished(batch);
-  }
-  return false;
-}
-
-/// Two at a time until one of \p attempts gives a better plan; whether one did.
-bool BudgetSearch::tryInPairs(std::vector<Attempt> attempts) {
-  for (size_t i = 0; i < attempts.size() && !isOver(shareOfWalks); i += 2) {
-    std::vector<Attempt *> batch = {&attempts[i]};
-    if (i + 1 < attempts.size())
-      batch.push_back(&attempts[i + 1]);
-    if (tryCaps(std::move(batch)))
-      return true;
+    dropFinished(open);
   }
   return false;
 }

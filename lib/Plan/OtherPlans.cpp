@@ -7,11 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "BudgetSearch.h"
+#include "ExchangeRepeats.h"
 #include "FirstPlan.h"
 #include "KeepBetween.h"
 #include "PostPasses.h"
 #include "RefitKernels.h"
 #include "RetentionSearch.h"
+#include "RunBoth.h"
 #include "SmallestPlan.h"
 #include "ckpt/Plan/Baselines.h"
 
@@ -29,6 +31,17 @@ bool BudgetSearch::enterPlan(Plan plan) {
   draft.plan = std::move(plan);
   Outcome outcome = judge(std::move(draft));
   return enter(outcome);
+}
+
+/// Enters the plan if its slots fit without changes, and says whether they do.
+bool BudgetSearch::enterAsItIs(Plan plan) {
+  Outcome outcome;
+  outcome.draft.verdict = validate(problem, plan, /*slots=*/false);
+  outcome.draft.plan = std::move(plan);
+  outcome.foundMs = watch.ms();
+  place(outcome);
+  enter(outcome);
+  return outcome.isWithin(budget);
 }
 
 /// In milliseconds, and no worse than a walk that gives up.
@@ -60,12 +73,51 @@ void BudgetSearch::findSmallestFirstPlan() {
   }
 }
 
+/// A first plan decides for one moment at a time, so that it repeats too much
+/// elsewhere. What is left once it repeats only what it must is as good as the
+/// plans of walks, and another one.
+void BudgetSearch::varyFirstPlan() {
+  static constexpr std::array<CostWeights, 6> prices = {{
+      {1.5, 8, 1},
+      {1.5, 2, 1},
+      {1.5, 8, 0.5},
+      {1.5, 2, 0.5},
+      {0.3, 8, 1},
+      {0.3, 4, 1},
+  }};
+  if (!options.fusion)
+    return;
+  auto make = [&](const CostWeights &weights) {
+    Plan plan = firstPlan(graph, budget, options, weights).plan;
+    if (!plan.kernels.empty()) {
+      dropRepeats(problem, plan, budget);
+      improve(problem, plan, budget);
+      refitKernels(problem, plan, budget, deadline(shareOfChanges));
+    }
+    return plan;
+  };
+  // Where they are far behind with some prices, they are with others.
+  constexpr double worthVarying = 1.1;
+  for (size_t i = 0; i < prices.size() && !isOver(); i += 2) {
+    auto [first, second] = runBoth([&] { return make(prices[i]); },
+                                   [&] { return make(prices[i + 1]); });
+    double least = std::numeric_limits<double>::max();
+    for (Plan *plan : {&first, &second}) {
+      if (plan->kernels.empty())
+        continue;
+      least = std::min(least, scoreOf(validate(problem, *plan, false)));
+      enterPlan(std::move(*plan));
+    }
+    if (least > worthVarying * bestScore)
+      return;
+  }
+}
+
 /// Where launches count, moving and repeating whole kernels of the plan without
 /// a limit, as other systems do it, can be better than any walk; and a walk may
-/// repeat what it had room to keep. Both take a simulation per kernel and are
-/// left out where that is long.
+/// repeat what it had room to keep, or what something cheaper makes room for.
 void BudgetSearch::polish() {
-  constexpr size_t mostMoved = 500, mostSimulated = 200000;
+  constexpr size_t mostMoved = 500;
   if (unlimitedPlan.kernels.size() <= mostMoved) {
     if (std::optional<Solution> moved = repeatKernels(
             problem, unlimitedPlan, budget, flopWeight * nsPerFlop))
@@ -76,14 +128,40 @@ void BudgetSearch::polish() {
   }
   if (!result.best)
     return;
-  size_t repeats = 0;
-  for (const Instance &instance : result.best->verdict.instances)
-    repeats += instance.recomputed;
-  if (repeats * result.best->plan.kernels.size() > mostSimulated)
-    return;
   Plan plan = withoutSlots(result.best->plan);
-  dropRepeats(problem, plan, budget);
-  enterPlan(std::move(plan));
+  if (dropRepeats(problem, plan, budget))
+    enterPlan(plan);
+  exchange({withoutSlots(result.best->plan), result.best->verdict});
+  if (second.usable())
+    exchange(second);
+}
+
+/// Asks of each repeat of \p draft, which is within the budget, whether the
+/// rest can do without. Where a better plan has no places, what needs a little
+/// less may have.
+void BudgetSearch::exchange(Draft draft) {
+  bool isRefused = true;
+  for (double share : {1.0, 0.997, 0.99}) {
+    if (!isRefused)
+      return;
+    isRefused = false;
+    FitOptions fit =
+        fitOptions(static_cast<int64_t>(share * static_cast<double>(budget)));
+    fit.mostNs = scoreOf(draft.verdict);
+    fit.deadline = deadline(shareOfChanges);
+    auto mayTake = [&](const Plan &better) {
+      bool fits = enterAsItIs(better);
+      isRefused |= !fits;
+      if (fits)
+        draft.plan = better;
+      return fits;
+    };
+    exchangeRepeats(problem, draft.plan, fit, mayTake);
+    Plan plan = draft.plan;
+    if (refitKernels(problem, plan, budget, fit.deadline))
+      enterPlan(std::move(plan));
+    draft.verdict = validate(problem, draft.plan, /*slots=*/false);
+  }
 }
 
 /// The kernels of the plan without a limit are the best there are. Where not
@@ -223,11 +301,11 @@ bool BudgetSearch::searchFixedKernels() {
 }
 
 /// What refitting takes most often needs a little more memory: plans of walks
-/// that were left less are refitted too, and the best of a walk if that is not
-/// the best of all.
+/// that were left less are refitted too, the best of a walk if that is not the
+/// best of all, and the best that needs too much.
 void BudgetSearch::refit() {
   constexpr std::array<double, 4> shares = {1, 0.985, 0.96, 0.92};
-  constexpr size_t count = shares.size() + 1;
+  constexpr size_t count = shares.size() + 2;
   // What refitting may improve a score by.
   constexpr double gain = 1.03;
   if (!result.best || !options.fusion)
@@ -236,10 +314,11 @@ void BudgetSearch::refit() {
   WalkLimits walkLimits = limits(gain);
   std::array<Plan, count> plans;
   plans[0] = withoutSlots(result.best->plan);
+  plans[count - 1] = std::move(nearMiss);
   auto make = [&](size_t lane) {
     for (size_t i = lane; i < count; i += 2) {
       bool isBest = i == 1 && bestWalkScore <= bestScore;
-      if (i > 0 && mayWalk && !isBest)
+      if (i > 0 && i <= shares.size() && mayWalk && !isBest)
         plans[i] =
             walks[lane]
                 .run(bestSetting, shares[i - 1] * bestCap, budget, walkLimits)

@@ -1,9 +1,11 @@
 //===- PackOrders.cpp - Packing one buffer after another ------------------===//
 
 #include "PackBuffers.h"
+#include "RunBoth.h"
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <numeric>
 
 using namespace ckpt::plan;
@@ -139,6 +141,24 @@ static std::vector<int32_t> moveForward(const std::vector<Buffer> &buffers,
   return next;
 }
 
+/// One order that learns, until it meets the goal or \p isOver.
+static Packing learnOrder(const std::vector<Buffer> &buffers,
+                          Criterion criterion, double share, int64_t goalBytes,
+                          int64_t tries, const std::atomic<bool> &isOver) {
+  Packing best;
+  best.arenaBytes = INT64_MAX;
+  std::vector<int32_t> order = largestFirst(buffers, criterion);
+  for (int64_t i = 0; i < tries && !isOver; ++i) {
+    Packing packing = OrderedPacker(buffers).run(order, Fit::First);
+    if (packing.arenaBytes <= goalBytes)
+      return packing;
+    order = moveForward(buffers, order, packing, goalBytes, share);
+    if (packing.arenaBytes < best.arenaBytes)
+      best = std::move(packing);
+  }
+  return best;
+}
+
 Packing ckpt::plan::packByReordering(const std::vector<Buffer> &buffers,
                                      int64_t goalBytes, int64_t mostCompared) {
   // Every try compares each buffer with those placed before.
@@ -147,17 +167,24 @@ Packing ckpt::plan::packByReordering(const std::vector<Buffer> &buffers,
   int64_t tries = std::min(mostTries, mostCompared / (count * count + 1));
   Packing best;
   best.arenaBytes = INT64_MAX;
-  for (double share : {0.8, 0.5, 0.0})
-    for (Criterion criterion : {byDuration, byArea}) {
-      std::vector<int32_t> order = largestFirst(buffers, criterion);
-      for (int64_t i = 0; i < tries; ++i) {
-        Packing packing = OrderedPacker(buffers).run(order, Fit::First);
-        if (packing.arenaBytes <= goalBytes)
-          return packing;
-        order = moveForward(buffers, order, packing, goalBytes, share);
-        if (packing.arenaBytes < best.arenaBytes)
-          best = std::move(packing);
-      }
+  for (double share : {0.8, 0.5, 0.0}) {
+    std::atomic<bool> never = false, isOver = false;
+    auto first = [&] {
+      Packing packing =
+          learnOrder(buffers, byDuration, share, goalBytes, tries, never);
+      isOver = packing.arenaBytes <= goalBytes;
+      return packing;
+    };
+    auto second = [&] {
+      return learnOrder(buffers, byArea, share, goalBytes, tries, isOver);
+    };
+    auto [ofDuration, ofArea] = runBoth(first, second);
+    for (Packing *packing : {&ofDuration, &ofArea}) {
+      if (packing->arenaBytes < best.arenaBytes)
+        best = std::move(*packing);
+      if (best.arenaBytes <= goalBytes)
+        return best;
     }
+  }
   return best;
 }

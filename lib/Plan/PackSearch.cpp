@@ -10,9 +10,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "PackBuffers.h"
+#include "RunBoth.h"
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <iterator>
 #include <numeric>
 #include <tuple>
@@ -39,9 +41,10 @@ constexpr Precedence precedences[] = {
 class Search {
 public:
   Search(const std::vector<Buffer> &buffers, const std::vector<Ids> &neighbours,
-         Precedence precedence, int64_t capacityBytes, int64_t stepLimit)
+         Precedence precedence, int64_t capacityBytes, int64_t stepLimit,
+         const std::atomic<bool> &isOver)
       : buffers(buffers), neighbours(neighbours), precedence(precedence),
-        capacity(capacityBytes), stepsLeft(stepLimit),
+        capacity(capacityBytes), stepsLeft(stepLimit), isOver(isOver),
         offsets(buffers.size(), -1), floors(buffers.size(), 0) {
     int32_t end = 0;
     for (const Buffer &buffer : buffers)
@@ -112,6 +115,8 @@ private:
   const int64_t capacity;
   /// Work that may still be done, in figures looked at or changed.
   int64_t stepsLeft;
+  /// Nobody waits for an answer any more.
+  const std::atomic<bool> &isOver;
   /// Offset of each placed buffer; -1 for open ones.
   std::vector<int64_t> offsets;
   /// Lowest offset of each open buffer.
@@ -179,7 +184,6 @@ Search::openTries(const std::vector<Try> &tries) const {
   for (const Try &old : tries)
     if (offsets[old.id] < 0)
       open.push_back({floors[old.id], old.rank, old.id});
-  std::sort(open.begin(), open.end());
   return open;
 }
 
@@ -199,8 +203,8 @@ void Search::raiseFloors(int32_t first, int32_t last) {
     Moment &moment = moments[t];
     stepsLeft -= moment.ids.size();
     int64_t lowest = INT64_MAX;
-    for (int32_t id : moment.ids)
-      if (offsets[id] < 0)
+    for (size_t i = 0; i < moment.ids.size() && lowest > moment.floor; ++i)
+      if (int32_t id = moment.ids[i]; offsets[id] < 0)
         lowest = std::min(lowest, floors[id]);
     if (lowest != INT64_MAX && lowest > moment.floor)
       set(moment.floor, lowest);
@@ -261,10 +265,13 @@ bool Search::searchRest(const Part &part, const std::vector<Try> &tries,
   int64_t lowestTop = INT64_MAX;
   for (const Try &next : open)
     lowestTop = std::min(lowestTop, next.offset + buffers[next.id].bytes);
-  for (const Try &next : open) {
-    if (!(latest < next))
-      continue;
-    if (next.offset >= lowestTop || stepsLeft < 0)
+  std::vector<Try> lowest;
+  for (const Try &next : open)
+    if (latest < next && next.offset < lowestTop)
+      lowest.push_back(next);
+  std::sort(lowest.begin(), lowest.end());
+  for (const Try &next : lowest) {
+    if (stepsLeft < 0 || isOver)
       return false;
     size_t mark = trail.size();
     bool below = place(next.id);
@@ -299,20 +306,39 @@ PackSearch::PackSearch(const std::vector<Buffer> &buffers)
   }
 }
 
+/// What \p search found.
+static Packing toPacking(const std::vector<Buffer> &buffers,
+                         const Search &search) {
+  Packing packing;
+  packing.offsets = search.result();
+  for (size_t i = 0; i < buffers.size(); ++i)
+    packing.arenaBytes =
+        std::max(packing.arenaBytes, packing.offsets[i] + buffers[i].bytes);
+  return packing;
+}
+
 bool PackSearch::find(int64_t capacityBytes, int64_t stepLimit,
                       Packing &packing) const {
   // What one order does not find soon, another often does: all get little
   // first, then more.
   int64_t count = buffers.size();
   for (int64_t steps = 64 * count * count + stepLimit / 16;; steps *= 4) {
-    for (Precedence precedence : precedences) {
-      Search search(buffers, neighbours, precedence, capacityBytes, steps);
-      if (search.run()) {
-        packing.offsets = search.result();
-        packing.arenaBytes = 0;
-        for (size_t i = 0; i < buffers.size(); ++i)
-          packing.arenaBytes = std::max(packing.arenaBytes,
-                                        packing.offsets[i] + buffers[i].bytes);
+    for (size_t i = 0; i < std::size(precedences); i += 2) {
+      std::atomic<bool> never = false, isFound = false;
+      auto make = [&](size_t which, const std::atomic<bool> &isOver) {
+        return Search(buffers, neighbours, precedences[which], capacityBytes,
+                      steps, isOver);
+      };
+      Search first = make(i, never), second = make(i + 1, isFound);
+      auto runFirst = [&] {
+        bool found = first.run();
+        isFound = found;
+        return found;
+      };
+      auto [byFirst, bySecond] =
+          runBoth(runFirst, [&] { return second.run(); });
+      if (byFirst || bySecond) {
+        packing = toPacking(buffers, byFirst ? first : second);
         return true;
       }
     }

@@ -69,6 +69,7 @@ void Rolling::start(const RollOptions &newOptions) {
   overfull = 0;
   newKernels = 0;
   lastPrice = 0;
+  exceeded = false;
   extraFlops = 0;
   for (size_t op = 0; op < numOps; ++op)
     if (graph.live[op])

@@ -179,6 +179,9 @@ private:
   int64_t againPs(OpId op) const;
   double keepCost(ValueId value) const;
   bool recomputed(OpId op) const;
+  bool runsOnce(OpId op) const {
+    return graph.once[op] || (options.runOnce && (*options.runOnce)[op]);
+  }
 
   const Graph &graph;
   RollOptions options;
@@ -234,7 +237,8 @@ private:
   MinCut savedCut;
   MinCut freshCut;
   std::vector<int64_t> freshCapacity;
-  double lastPrice = 0; // that made the last tight snapshot fit
+  double lastPrice = 0;  // that made the last tight snapshot fit
+  bool exceeded = false; // at no price the last tight snapshot fitted
 };
 
 } // namespace ckpt::plan

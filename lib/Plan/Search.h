@@ -33,16 +33,6 @@ struct Draft {
   bool usable() const { return !plan.kernels.empty(); }
 };
 
-/// \p plan as before its slots were placed.
-inline Plan withoutSlots(Plan plan) {
-  for (Kernel &kernel : plan.kernels) {
-    kernel.offsets.clear();
-    kernel.workspaceOffset = -1;
-  }
-  plan.arenaBytes = 0;
-  return plan;
-}
-
 /// Walks once and improves the result within \p allowedBytes. Not usable if the
 /// walk gave up.
 Draft makeDraft(Rolling &rolling, const Graph &graph,

@@ -97,14 +97,16 @@ void Rolling::collectForRecompute() {
   }
 }
 
-/// Whether keeping \p value at price `exploredUpTo` costs no more than
-/// computing it again would if all that it reads were at hand: then every cut
-/// up to that price keeps it, whatever it is computed from.
+/// Whether computing \p value again is out of the question, or costs at least
+/// what keeping it does at price `exploredUpTo`, if all that it reads were at
+/// hand: then every cut up to that price keeps it, whatever it is computed
+/// from.
 bool Rolling::isSurelyKept(ValueId value) const {
   OpId op = graph.problem.values[value].op;
   return resident[value] && graph.problem.ops[op].results.size() == 1 &&
-         exploredUpTo * static_cast<double>(graph.slot[value]) <=
-             static_cast<double>(again[op]);
+         (runsOnce(op) ||
+          exploredUpTo * static_cast<double>(graph.slot[value]) <=
+              static_cast<double>(again[op]));
 }
 
 /// Adds to `nodes` what those from number \p from on are computed from, without

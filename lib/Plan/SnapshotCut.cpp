@@ -71,8 +71,7 @@ void Rolling::buildNetwork() {
   for (size_t i = 0; i < opNodes.size(); ++i) {
     OpId op = opNodes[i];
     bool never =
-        forced[i] > 0 || graph.once[op] ||
-        (options.runOnce && (*options.runOnce)[op]) ||
+        forced[i] > 0 || runsOnce(op) ||
         (graph.rooted[op] && !options.repeatAnchors && !recomputed(op));
     cut.addArc(opIndex[op], sinkNode, never ? MinCut::infinite : again[op]);
     if (never)
@@ -164,7 +163,7 @@ Rolling::Labels Rolling::chooseLabels(int64_t room) {
                      : std::max({floorPrice(), 0.25 * pricePerByte(),
                                  lastPrice / priceStep});
   if (exploredUpTo < anyPrice)
-    extendNodes(pinnedBytes > room || lastPrice == 0
+    extendNodes(pinnedBytes > room || lastPrice == 0 || exceeded
                     ? anyPrice
                     : lastPrice * priceStep * priceStep * priceStep);
   std::optional<Corner> corner = findCorner(room, start);
@@ -183,6 +182,13 @@ std::optional<Rolling::Corner> Rolling::findCorner(int64_t room, double price) {
   freshCut = cut;
   freshCapacity = keepCapacity;
   Corner corner;
+  if (exceeded) {
+    corner.fitting = solveAt(highestPrice());
+    if (corner.fitting.bytes > room)
+      return corner;
+    forgetPrices();
+    exceeded = false;
+  }
   corner.cheaper = solveAt(floorPrice());
   corner.fitting = corner.cheaper;
   savedCut = cut;
@@ -193,8 +199,10 @@ std::optional<Rolling::Corner> Rolling::findCorner(int64_t room, double price) {
     corner.fitting = solveAt(price);
     if (corner.fitting.bytes <= room)
       break;
-    if (price >= highestPrice())
+    if (price >= highestPrice()) {
+      exceeded = true;
       return corner;
+    }
     corner.cheaper = corner.fitting;
     savedCut = cut;
     savedCapacity = keepCapacity;

@@ -80,15 +80,12 @@ void BudgetSearch::fit(Outcome &outcome) const {
   constexpr int mostTries = 3;
   int64_t target = budget;
   bool isPlaced = outcome.solution.has_value();
-  int64_t needed = *outcome.bytes;
-  auto isNear = [&] {
-    return static_cast<double>(needed) <=
-           nearBudget * static_cast<double>(budget);
-  };
-  for (int i = 0; i < mostTries && isNear(); ++i) {
+  Outcome fitting;
+  fitting.bytes = outcome.bytes;
+  for (int i = 0; i < mostTries && fitting.isNear(budget); ++i) {
     if (isPlaced)
-      target -= needed - budget;
-    Outcome fitting;
+      target -= *fitting.bytes - budget;
+    fitting = Outcome();
     fitting.draft.plan = outcome.draft.plan;
     if (!fitBudget(problem, fitting.draft.plan, fitOptions(target)))
       return;
@@ -98,8 +95,7 @@ void BudgetSearch::fit(Outcome &outcome) const {
       return;
     place(fitting);
     isPlaced = true;
-    needed = *fitting.bytes;
-    if (needed <= budget) {
+    if (fitting.isWithin(budget)) {
       outcome = std::move(fitting);
       return;
     }
@@ -133,11 +129,16 @@ bool BudgetSearch::enter(Outcome &outcome) {
   if (options.onPlan)
     options.onPlan(outcome.draft.plan, outcome.draft.verdict);
   outcome.score = scoreOf(outcome.draft.verdict);
-  if (!outcome.solution || *outcome.bytes > budget ||
-      outcome.score >= bestScore)
+  if (!outcome.isWithin(budget))
     return false;
+  if (!outcome.solution || outcome.score >= bestScore) {
+    keepSecond(outcome.draft);
+    return false;
+  }
   if (!result.best)
     result.firstPlanMs = outcome.foundMs;
+  else
+    keepSecond({withoutSlots(result.best->plan), result.best->verdict});
   bestScore = outcome.score;
   keepIfSmallest(*outcome.solution);
   if (options.progress)
@@ -146,6 +147,16 @@ bool BudgetSearch::enter(Outcome &outcome) {
         formatCount(outcome.solution->verdict.extraFlops) + " extra FLOPs");
   result.best = std::move(*outcome.solution);
   return true;
+}
+
+/// Keeps \p draft, which is within the budget, if it is the best but one of
+/// those that do other work again than the best.
+void BudgetSearch::keepSecond(const Draft &draft) {
+  bool isAlike = result.best &&
+                 draft.verdict.extraFlops == result.best->verdict.extraFlops;
+  if (!isAlike &&
+      (!second.usable() || scoreOf(draft.verdict) < scoreOf(second.verdict)))
+    second = draft;
 }
 
 void BudgetSearch::keepIfSmallest(const Solution &solution) {
@@ -176,6 +187,11 @@ void BudgetSearch::runAttempts(const std::vector<Attempt *> &batch) {
       bestWalkScore = outcomes[lane].score;
       bestSetting = attempt.setting;
       bestCap = attempt.cap;
+    }
+    if (!outcomes[lane].isWithin(budget) && outcomes[lane].isNear(budget) &&
+        outcomes[lane].score < nearMissScore) {
+      nearMissScore = outcomes[lane].score;
+      nearMiss = outcomes[lane].draft.plan;
     }
     ++attempt.runs;
     attempt.score = outcomes[lane].score;
@@ -257,6 +273,7 @@ void BudgetSearch::runRounds() {
   varySettings();
   descend();
   refit();
+  varyFirstPlan();
   polish();
 }
 

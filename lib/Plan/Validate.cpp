@@ -57,6 +57,9 @@ private:
     return "value " + std::to_string(value) + " (" +
            problem.values[value].name + ")";
   }
+  std::string opName(OpId op) const {
+    return "op " + std::to_string(op) + " (" + problem.ops[op].name + ")";
+  }
   const Value &valueOf(int32_t instance) const {
     return problem.values[verdict.instances[instance].value];
   }
@@ -127,11 +130,10 @@ bool Simulator::play(int32_t k) {
 bool Simulator::playOps(int32_t k) {
   for (OpId id : plan.kernels[k].ops) {
     const Op &op = problem.ops[id];
-    std::string text = "op " + std::to_string(id) + " (" + op.name + ")";
     if (runs[id] && !op.mayRepeat)
-      return fail(k, text + " runs again, but may run only once");
+      return fail(k, opName(id) + " runs again, but may run only once");
     if (op.hasEffects && id < lastEffect)
-      return fail(k, text + " has effects and runs after op " +
+      return fail(k, opName(id) + " has effects and runs after op " +
                          std::to_string(lastEffect));
     if (op.hasEffects)
       lastEffect = id;
@@ -181,8 +183,7 @@ bool Simulator::checkEnd() {
       return failPlan("result " + name(id) + " was never written");
   for (OpId id = 0; id < static_cast<OpId>(problem.ops.size()); ++id)
     if (!problem.ops[id].mayRepeat && !runs[id])
-      return failPlan("op " + std::to_string(id) + " (" + problem.ops[id].name +
-                      ") has to run once, but did not");
+      return failPlan(opName(id) + " has to run once, but did not");
   dyingIn.resize(kernelCount);
   for (size_t i = 0; i < verdict.instances.size(); ++i)
     if (inArena(i))
@@ -299,6 +300,8 @@ bool Simulator::findInput(int32_t k, int32_t output, std::vector<char> &tried) {
 void Simulator::chooseTakeovers() {
   takenBy.assign(verdict.instances.size(), none);
   for (int32_t k = 0; k < kernelCount; ++k) {
+    if (infos[k]->inPlace.empty())
+      continue;
     std::vector<int32_t> bySize = madeBy[k];
     std::stable_sort(bySize.begin(), bySize.end(), [&](int32_t a, int32_t b) {
       return slotOf(a) > slotOf(b);

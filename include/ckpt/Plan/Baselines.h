@@ -61,8 +61,9 @@ std::optional<Solution> repeatKernels(const Problem &problem, const Plan &start,
 
 /// Leaves out kernels of \p plan, a legal one without slots, that write only
 /// what stood in memory before and without which the live peak stays within
-/// \p budgetBytes; the slowest first. One simulation for each.
-void dropRepeats(const Problem &problem, Plan &plan, int64_t budgetBytes);
+/// \p budgetBytes; the slowest first, and of large plans only those. One
+/// simulation for each. Returns whether there were any.
+bool dropRepeats(const Problem &problem, Plan &plan, int64_t budgetBytes);
 
 } // namespace ckpt::plan
 

@@ -31,8 +31,10 @@ static std::vector<size_t> findRepeats(const Problem &problem,
   return repeats;
 }
 
-void ckpt::plan::dropRepeats(const Problem &problem, Plan &plan,
+bool ckpt::plan::dropRepeats(const Problem &problem, Plan &plan,
                              int64_t budgetBytes) {
+  // Kernels in all simulations: half a second.
+  constexpr size_t mostSimulated = 500000;
   std::vector<size_t> repeats = findRepeats(problem, plan);
   KernelCache kernels(problem);
   std::vector<int64_t> timeNs;
@@ -40,6 +42,9 @@ void ckpt::plan::dropRepeats(const Problem &problem, Plan &plan,
     timeNs.push_back(kernels.get(kernel).timeNs);
   std::stable_sort(repeats.begin(), repeats.end(),
                    [&](size_t a, size_t b) { return timeNs[a] > timeNs[b]; });
+  repeats.resize(
+      std::min(repeats.size(),
+               mostSimulated / std::max<size_t>(1, plan.kernels.size())));
   std::vector<char> gone(plan.kernels.size(), 0);
   auto without = [&] {
     Plan rest;
@@ -55,6 +60,7 @@ void ckpt::plan::dropRepeats(const Problem &problem, Plan &plan,
         verdict.error.empty() && verdict.livePeakBytes <= budgetBytes;
   }
   plan = without();
+  return plan.kernels.size() < gone.size();
 }
 
 namespace {

@@ -1,0 +1,24 @@
+//===- ExchangeRepeats.h - Something cheaper made again ---------*- C++ -*-===//
+
+#ifndef CKPT_LIB_PLAN_EXCHANGEREPEATS_H
+#define CKPT_LIB_PLAN_EXCHANGEREPEATS_H
+
+#include "FitBudget.h"
+
+#include <functional>
+
+namespace ckpt::plan {
+
+/// Asks of each kernel of \p plan that makes something again or runs an anchor
+/// again, the costliest first, whether the rest can do without: making other
+/// things again or moving kernels has to make room at less cost (`fitBudget`).
+/// The plan must be legal, without slots and within the budget; `mostNs` of
+/// \p options is what it costs. A better plan is taken if \p mayTake says so.
+/// Stops when nothing is better, after a number of tries that hangs on the size
+/// of the plan, or at the deadline.
+void exchangeRepeats(const Problem &problem, Plan plan, FitOptions options,
+                     const std::function<bool(const Plan &)> &mayTake);
+
+} // namespace ckpt::plan
+
+#endif // CKPT_LIB_PLAN_EXCHANGEREPEATS_H
