@@ -137,31 +137,13 @@ void BudgetSearch::polish() {
 }
 
 /// Asks of each repeat of \p draft, which is within the budget, whether the
-/// rest can do without. Where a better plan has no places, what needs a little
-/// less may have.
+/// rest can do without.
 void BudgetSearch::exchange(Draft draft) {
-  bool isRefused = true;
-  for (double share : {1.0, 0.997, 0.99}) {
-    if (!isRefused)
-      return;
-    isRefused = false;
-    FitOptions fit =
-        fitOptions(static_cast<int64_t>(share * static_cast<double>(budget)));
-    fit.mostNs = scoreOf(draft.verdict);
-    fit.deadline = deadline(shareOfChanges);
-    auto mayTake = [&](const Plan &better) {
-      bool fits = enterAsItIs(better);
-      isRefused |= !fits;
-      if (fits)
-        draft.plan = better;
-      return fits;
-    };
-    exchangeRepeats(problem, draft.plan, fit, mayTake);
-    Plan plan = draft.plan;
-    if (refitKernels(problem, plan, budget, fit.deadline))
-      enterPlan(std::move(plan));
-    draft.verdict = validate(problem, draft.plan, /*slots=*/false);
-  }
+  FitOptions fit = fitOptions(budget);
+  fit.mostNs = scoreOf(draft.verdict);
+  fit.deadline = deadline(shareOfChanges);
+  exchangeRepeats(problem, std::move(draft.plan), fit,
+                  [&](const Plan &better) { return enterAsItIs(better); });
 }
 
 /// The kernels of the plan without a limit are the best there are. Where not

@@ -74,11 +74,31 @@ TEST(BudgetParts, SettingsAskMoreThanOneCap) {
 }
 
 TEST(BudgetParts, MovingWholeKernelsFindsOtherOrders) {
-  expectOptimal({{227, 8, 90}, {227, 8, 75}});
+  expectOptimal({{410, 8, 75}, {13, 10, 90}, {247, 10, 90}});
 }
 
 TEST(BudgetParts, DroppingTensorsAsTheyAreLeastMissedCompetes) {
-  expectOptimal({{87, 8, 90}, {366, 8, 75}});
+  expectOptimal({{440, 8, 90}});
+}
+
+TEST(BudgetParts, FirstPlansWithOtherPricesAreChangedToo) {
+  expectOptimal({{1297, 8, 75}});
+}
+
+TEST(BudgetParts, RepeatsAreExchangedForCheaperOnes) {
+  expectOptimal({{738, 8, 90}, {1031, 8, 60}, {487, 10, 90}});
+}
+
+TEST(BudgetParts, AnchorsInsideOfOtherKernelsAreExchangedToo) {
+  expectOptimal({{334, 8, 90}});
+}
+
+TEST(BudgetParts, TheSecondBestPlanMayBecomeTheBest) {
+  expectOptimal({{738, 8, 90}});
+}
+
+TEST(BudgetParts, PlansThatNeedTooMuchAreRefittedToo) {
+  expectOptimal({{293, 10, 90}});
 }
 
 TEST(BudgetParts, RepeatsForWhichThereIsRoomAreDropped) {
