@@ -207,10 +207,6 @@ void TensorCoreEmitter::multiplyStep(MutableArrayRef<Value> running,
 FailureOr<LaunchSize> TensorCoreEmitter::emit() {
   LaunchSize size{squaresOf(shape, side).blocks()};
   enterBlock();
-  FailureOr<SmallVector<Value>> inits =
-      sums.emitInits(emitter, corner.batch, place());
-  if (failed(inits))
-    return failure();
   auto multiply = [&](ValueRange running, Value part,
                       llvm::function_ref<void()> copyNext) {
     copyNext();
@@ -219,9 +215,7 @@ FailureOr<LaunchSize> TensorCoreEmitter::emit() {
       multiplyStep(next, step, part);
     return next;
   };
-  SmallVector<Value> pairs =
-      sums.join(operands.emitParts(sums.split(*inits), multiply));
-  if (failed(sums.emitResults(emitter, corner.batch, place(), pairs)))
+  if (failed(operands.emitResults(sums, place(), multiply)))
     return failure();
   return size;
 }

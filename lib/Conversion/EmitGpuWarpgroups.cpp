@@ -232,17 +232,11 @@ FailureOr<LaunchSize> WarpgroupEmitter::emit() {
   LaunchSize size{squaresOf(shape, side).blocks(), threads};
   enterBlock();
   size.sharedBytes = thread.getDynamicBytes();
-  FailureOr<SmallVector<Value>> inits =
-      sums.emitInits(emitter, corner.batch, place());
-  if (failed(inits))
-    return failure();
   auto multiply = [&](ValueRange running, Value part,
                       llvm::function_ref<void()> copyNext) {
     return multiplyPart(running, part, copyNext);
   };
-  SmallVector<Value> pairs =
-      sums.join(operands.emitParts(sums.split(*inits), multiply));
-  if (failed(sums.emitResults(emitter, corner.batch, place(), pairs)))
+  if (failed(operands.emitResults(sums, place(), multiply)))
     return failure();
   return size;
 }

@@ -223,3 +223,15 @@ SmallVector<Value> StagedOperands::emitParts(ValueRange sums,
                                          [&] { copyNext(next); }));
   return SmallVector<Value>(loop.getResults());
 }
+
+LogicalResult StagedOperands::emitResults(GpuSums &sums,
+                                          const GpuSums::Place &place,
+                                          Multiply multiply) {
+  FailureOr<SmallVector<Value>> inits =
+      sums.emitInits(emitter, corner.batch, place);
+  if (failed(inits))
+    return failure();
+  SmallVector<Value> vectors =
+      sums.join(emitParts(sums.split(*inits), multiply));
+  return sums.emitResults(emitter, corner.batch, place, vectors);
+}

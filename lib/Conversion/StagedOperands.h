@@ -14,7 +14,7 @@
 #define CKPT_LIB_CONVERSION_STAGEDOPERANDS_H
 
 #include "ContractionShape.h"
-#include "GpuKernel.h"
+#include "GpuSums.h"
 
 namespace ckpt {
 
@@ -72,9 +72,13 @@ public:
   /// Element of the line numbered \p row at which \p chunk begins.
   Value swizzled(const LinearIndex &row, const LinearIndex &chunk,
                  const StagedOperand &operand, IndexEmitter &at) const;
-  SmallVector<Value> emitParts(mlir::ValueRange sums, Multiply multiply);
+  /// Makes and stores the results of the block: \p sums begin as their inits,
+  /// and all parts are multiplied in order.
+  LogicalResult emitResults(GpuSums &sums, const GpuSums::Place &place,
+                            Multiply multiply);
 
 private:
+  SmallVector<Value> emitParts(mlir::ValueRange sums, Multiply multiply);
   StagedOperand makeOperand(bool isRight, Allocate allocate) const;
   std::pair<LinearIndex, LinearIndex> placeOf(const StagedOperand &operand,
                                               const LinearIndex &line,

@@ -150,8 +150,7 @@ Exchanger::Candidate Exchanger::without(const Repeat &repeat) const {
   Verdict verdict = improve(problem, rest, options.budgetBytes);
   if (!verdict.error.empty() || verdict.livePeakBytes > options.budgetBytes)
     return candidate;
-  candidate.ns = static_cast<double>(verdict.timeNs) +
-                 options.flopNs * static_cast<double>(verdict.extraFlops);
+  candidate.ns = options.costNs(verdict);
   candidate.plan = std::move(rest);
   return candidate;
 }
@@ -163,12 +162,12 @@ bool Exchanger::exchangeOne() {
   std::vector<Repeat> repeats = findRepeats();
   for (size_t i = 0; i < repeats.size() && !isOver(); i += 2) {
     kernelsLeft -= static_cast<int64_t>(2 * plan.kernels.size());
-    auto [first, second] = runBoth([&] { return without(repeats[i]); },
-                                   [&] {
-                                     return i + 1 < repeats.size()
-                                                ? without(repeats[i + 1])
-                                                : Candidate();
-                                   });
+    auto withoutThe = [&](size_t number) {
+      return number < repeats.size() ? without(repeats[number]) : Candidate();
+    };
+    auto [first, second] = runBoth(
+        plan.kernels.size(), [&] { return withoutThe(i); },
+        [&] { return withoutThe(i + 1); });
     size_t next = i;
     for (Candidate *candidate : {&first, &second}) {
       if (next < repeats.size())

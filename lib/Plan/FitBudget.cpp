@@ -385,9 +385,7 @@ bool Fitter::run() {
   for (int step = 0; step < mostSteps; ++step) {
     if (verdict.livePeakBytes <= budget)
       return true;
-    double ns = static_cast<double>(verdict.timeNs) +
-                options.flopNs * static_cast<double>(verdict.extraFlops);
-    if (ns > options.mostNs ||
+    if (options.costNs(verdict) > options.mostNs ||
         std::chrono::steady_clock::now() > options.deadline)
       return false;
     if (makeBest(findChanges()))

@@ -3,7 +3,7 @@
 #ifndef CKPT_LIB_PLAN_FITBUDGET_H
 #define CKPT_LIB_PLAN_FITBUDGET_H
 
-#include "ckpt/Plan/Plan.h"
+#include "ckpt/Plan/Validate.h"
 
 #include <chrono>
 #include <limits>
@@ -20,6 +20,12 @@ struct FitOptions {
   std::vector<ValueId> notAgain;
   std::chrono::steady_clock::time_point deadline =
       std::chrono::steady_clock::time_point::max();
+
+  /// Time of a plan, with what extra FLOPs count.
+  double costNs(const Verdict &verdict) const {
+    return static_cast<double>(verdict.timeNs) +
+           flopNs * static_cast<double>(verdict.extraFlops);
+  }
 };
 
 /// Moves and repeats single kernels of \p plan, which must be valid without

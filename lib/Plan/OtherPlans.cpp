@@ -99,8 +99,9 @@ void BudgetSearch::varyFirstPlan() {
   // Where they are far behind with some prices, they are with others.
   constexpr double worthVarying = 1.1;
   for (size_t i = 0; i < prices.size() && !isOver(); i += 2) {
-    auto [first, second] = runBoth([&] { return make(prices[i]); },
-                                   [&] { return make(prices[i + 1]); });
+    auto [first, second] = runBoth(
+        problem.ops.size(), [&] { return make(prices[i]); },
+        [&] { return make(prices[i + 1]); });
     double least = std::numeric_limits<double>::max();
     for (Plan *plan : {&first, &second}) {
       if (plan->kernels.empty())

@@ -178,7 +178,7 @@ Packing ckpt::plan::packByReordering(const std::vector<Buffer> &buffers,
     auto second = [&] {
       return learnOrder(buffers, byArea, share, goalBytes, tries, isOver);
     };
-    auto [ofDuration, ofArea] = runBoth(first, second);
+    auto [ofDuration, ofArea] = runBoth(buffers.size(), first, second);
     for (Packing *packing : {&ofDuration, &ofArea}) {
       if (packing->arenaBytes < best.arenaBytes)
         best = std::move(*packing);

@@ -336,7 +336,7 @@ bool PackSearch::find(int64_t capacityBytes, int64_t stepLimit,
         return found;
       };
       auto [byFirst, bySecond] =
-          runBoth(runFirst, [&] { return second.run(); });
+          runBoth(buffers.size(), runFirst, [&] { return second.run(); });
       if (byFirst || bySecond) {
         packing = toPacking(buffers, byFirst ? first : second);
         return true;

@@ -14,10 +14,14 @@
 
 namespace ckpt::plan {
 
-/// What both functions return; \p second runs on another thread.
+/// What both functions return; \p second runs on another thread, or after
+/// \p first where the \p size of what they look at is not worth one.
 template <typename First, typename Second>
-auto runBoth(First first, Second second) {
-  auto other = std::async(std::launch::async, std::move(second));
+auto runBoth(size_t size, First first, Second second) {
+  constexpr size_t worthAThread = 64;
+  auto other = std::async(size < worthAThread ? std::launch::deferred
+                                              : std::launch::async,
+                          std::move(second));
   auto mine = first();
   return std::make_pair(std::move(mine), other.get());
 }

@@ -37,14 +37,6 @@ std::optional<Plan> exchange(const Problem &problem, const Plan &plan,
   return taken;
 }
 
-int64_t runs(const Problem &problem, const Plan &plan, ValueId value) {
-  int64_t count = 0;
-  for (const Kernel &kernel : plan.kernels)
-    count += std::count(kernel.ops.begin(), kernel.ops.end(),
-                        problem.values[value].op);
-  return count;
-}
-
 /// Either `dear` or `cheap` has to go while `second` is made.
 TEST(ExchangeRepeats, RepeatsWhatIsCheaper) {
   ProblemBuilder b;
@@ -64,8 +56,8 @@ TEST(ExchangeRepeats, RepeatsWhatIsCheaper) {
   EXPECT_FALSE(exchange(b.problem, plan, 3, /*mayTake=*/false));
   std::optional<Plan> better = exchange(b.problem, plan, 3);
   ASSERT_TRUE(better);
-  EXPECT_EQ(runs(b.problem, *better, dear), 1);
-  EXPECT_EQ(runs(b.problem, *better, cheap), 2);
+  EXPECT_EQ(runsOf(b.problem, *better, dear), 1);
+  EXPECT_EQ(runsOf(b.problem, *better, cheap), 2);
 }
 
 /// Two kernels compute `dear` on the way to different results.
@@ -83,7 +75,7 @@ TEST(ExchangeRepeats, WritesWhatAnAnchorMakesTheFirstTime) {
   EXPECT_FALSE(exchange(b.problem, plan, 0));
   std::optional<Plan> better = exchange(b.problem, plan, 1);
   ASSERT_TRUE(better);
-  EXPECT_EQ(runs(b.problem, *better, dear), 1);
+  EXPECT_EQ(runsOf(b.problem, *better, dear), 1);
 }
 
 } // namespace

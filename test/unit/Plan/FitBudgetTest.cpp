@@ -110,13 +110,6 @@ struct TwoThatWait {
     b.result(last);
     plan = writeEach(b, {product, sum, first, use, second, last});
   }
-  int runsOf(ValueId value) const {
-    int runs = 0;
-    for (const Kernel &kernel : plan.kernels)
-      for (OpId op : kernel.ops)
-        runs += op == b.problem.values[value].op;
-    return runs;
-  }
 };
 
 TEST(FitBudget, WeighsExtraFlopsAgainstTime) {
@@ -128,8 +121,9 @@ TEST(FitBudget, WeighsExtraFlopsAgainstTime) {
     options.flopNs = flopNs;
     ASSERT_TRUE(fitBudget(step.b.problem, step.plan, options));
     // The sum reads twice as much, but it is no anchor.
-    EXPECT_EQ(step.runsOf(step.product), flopNs == 0 ? 2 : 1);
-    EXPECT_EQ(step.runsOf(step.sum), flopNs == 0 ? 1 : 2);
+    EXPECT_EQ(runsOf(step.b.problem, step.plan, step.product),
+              flopNs == 0 ? 2 : 1);
+    EXPECT_EQ(runsOf(step.b.problem, step.plan, step.sum), flopNs == 0 ? 1 : 2);
     EXPECT_EQ(validate(step.b.problem, step.plan, false).error, "");
   }
 }

@@ -102,6 +102,15 @@ private:
   }
 };
 
+/// How many kernels of \p plan make \p value.
+inline int64_t runsOf(const Problem &problem, const Plan &plan, ValueId value) {
+  int64_t runs = 0;
+  for (const Kernel &kernel : plan.kernels)
+    runs += std::count(kernel.ops.begin(), kernel.ops.end(),
+                       problem.values[value].op);
+  return runs;
+}
+
 /// One kernel per op, each writing all its results.
 inline Plan oneKernelPerOp(const Problem &problem) {
   Plan plan;
