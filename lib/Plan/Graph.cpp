@@ -23,6 +23,7 @@ Graph::Graph(const Problem &problem, bool fusion) : problem(problem) {
   findLive();
   findLate();
   findNodes(fusion);
+  findTorn();
   findConflicts();
   collectLeaves();
   findFoldable();
@@ -129,6 +130,78 @@ void Graph::findNodes(bool fusion) {
   }
 }
 
+/// Ops that may have \p ops in their kernels, and \p ops.
+std::vector<OpId> Graph::kernelsWith(std::vector<OpId> ops) const {
+  std::vector<char> seen(problem.ops.size(), 0);
+  for (OpId op : ops)
+    seen[op] = 1;
+  for (size_t i = 0; i < ops.size(); ++i) {
+    if (rooted[ops[i]])
+      continue;
+    for (ValueId result : problem.ops[ops[i]].results)
+      for (OpId user : users[result])
+        for (const Read &read : problem.ops[user].reads)
+          if (read.value == result && !seen[user] &&
+              needOf(problem.ops[user], read) == Need::Inline) {
+            seen[user] = 1;
+            ops.push_back(user);
+          }
+  }
+  std::sort(ops.begin(), ops.end());
+  return ops;
+}
+
+/// Ops that need some of \p values in memory.
+std::vector<OpId> Graph::memoryReadersOf(std::vector<ValueId> values) const {
+  size_t count = values.size();
+  auto isOne = [&](ValueId value) {
+    auto end = values.begin() + static_cast<int64_t>(count);
+    return std::find(values.begin(), end, value) != end;
+  };
+  std::vector<OpId> memoryReaders;
+  for (size_t i = 0; i < values.size(); ++i)
+    for (OpId user : users[values[i]]) {
+      const Op &op = problem.ops[user];
+      for (const Read &read : op.reads)
+        if (needOf(op, read) != Need::Inline && isOne(memoryTarget(read)))
+          memoryReaders.push_back(user);
+      // Needing a view may be needing what it shows.
+      if (op.kind == OpKind::View)
+        values.push_back(op.results.front());
+    }
+  return memoryReaders;
+}
+
+/// Whether some kernel might need one result of \p op in memory and compute
+/// another one inside, which makes all of them there.
+bool Graph::wouldTear(OpId op) const {
+  std::vector<OpId> inside = kernelsWith({op});
+  std::vector<OpId> reading =
+      kernelsWith(memoryReadersOf(problem.ops[op].results));
+  std::vector<OpId> both;
+  std::set_intersection(inside.begin(), inside.end(), reading.begin(),
+                        reading.end(), std::back_inserter(both));
+  return !both.empty();
+}
+
+/// Ops of several results that kernels need in memory and inside.
+void Graph::findTorn() {
+  torn.assign(problem.ops.size(), 0);
+  for (size_t op = 0; op < problem.ops.size(); ++op) {
+    const std::vector<ValueId> &results = problem.ops[op].results;
+    bool isRead = std::any_of(results.begin(), results.end(), [&](ValueId v) {
+      return memoryRead[v] && !isFree(v);
+    });
+    if (results.size() == 1 || rooted[op] || !isRead ||
+        !wouldTear(static_cast<OpId>(op)))
+      continue;
+    torn[op] = 1;
+    for (ValueId result : results)
+      if (!users[result].empty() && !isInlined(problem, result))
+        node[result] = memoryRead[result] = 1;
+  }
+}
+
 /// Values that have to stand in memory and must not.
 void Graph::findConflicts() {
   for (size_t op = 0; op < problem.ops.size() && error.empty(); ++op)
@@ -165,7 +238,7 @@ void Graph::collectLeavesOf(OpId op) {
       continue;
     }
     if (node[read.value]) {
-      add(read.value, false);
+      add(read.value, torn[problem.values[read.value].op]);
       continue;
     }
     OpId producer = problem.values[read.value].op;

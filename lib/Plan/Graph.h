@@ -86,12 +86,19 @@ struct Graph {
   double ratio(int64_t evaluations, ValueId value) const;
 
 private:
+  /// Per op: all readers have to find its results in memory (findTorn).
+  std::vector<char> torn;
+
   void findLive();
   void findLate();
   void findNodes(bool fusion);
   void findFoldable();
   void collectLeaves();
   void collectLeavesOf(OpId op);
+  void findTorn();
+  bool wouldTear(OpId op) const;
+  std::vector<OpId> memoryReadersOf(std::vector<ValueId> values) const;
+  std::vector<OpId> kernelsWith(std::vector<OpId> ops) const;
   void findConflicts();
   bool isWorthKeeping(ValueId value) const;
   OpId resultsWaitFor(ValueId value, const std::vector<OpId> &lastRoot,

@@ -87,6 +87,24 @@ TEST(SolveUnlimited, WithoutReorderingFollowsTheProgram) {
   }
 }
 
+/// A kernel that needs one result of an op in memory cannot make another one of
+/// it, not even for an op between.
+TEST(SolveUnlimited, ReadsAllResultsFromMemoryWhereAKernelNeedsOneThere) {
+  for (bool isBetween : {false, true}) {
+    ProblemBuilder b;
+    ValueId inMemory = b.fusible({point(b.argument(0))}, 0);
+    ValueId sum = b.addResult(0);
+    if (isBetween)
+      sum = b.fusible({point(sum)}, 0);
+    ValueId product = b.contraction(
+        {memory(inMemory), memory(inMemory), destination(sum)}, 0);
+    b.result(product);
+    Solution solution = solveUnlimited(b.problem, {});
+    ASSERT_EQ(solution.verdict.error, "");
+    EXPECT_EQ(runsOf(b.problem, solution.plan, inMemory), 1);
+  }
+}
+
 TEST(SolveBudget, SweepStaysWithinBudgetsAndAboveBounds) {
   Problem problem = TrainingStep(6).problem;
   Bound bound(problem);
