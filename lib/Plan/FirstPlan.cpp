@@ -21,14 +21,19 @@ namespace {
 
 class FirstPlanner {
 public:
-  FirstPlanner(const Graph &graph, int64_t budgetBytes,
-               const SolverOptions &options, const CostWeights &weights)
-      : graph(graph), problem(graph.problem), budget(budgetBytes),
-        options(options), weights(weights),
-        jit(graph, orderRoots(graph, options.reorder), weights),
-        room(budgetBytes), weight(graph.problem.values.size(), 1) {}
+  FirstPlanner(const Graph &graph, const SolverOptions &options,
+               const CostWeights &weights)
+      : graph(graph), problem(graph.problem), weights(weights),
+        kernels(graph.problem),
+        jit(graph, orderRoots(graph, options.reorder), weights, kernels) {}
 
-  Draft run();
+  /// A plan within \p budgetBytes, or one that is not usable. What was found
+  /// out for a larger budget is used again.
+  Draft plan(int64_t budgetBytes);
+  /// \p draft with slots.
+  Solution place(Draft draft, int64_t goalBytes, PackEffort effort) {
+    return placeSlots(problem, std::move(draft), goalBytes, effort, kernels);
+  }
 
 private:
   using Guide = JustInTime::Guide;
@@ -43,19 +48,23 @@ private:
     int64_t cost = std::numeric_limits<int64_t>::max();
   };
 
-  void relieve(const Schedule &free, bool inVain);
+  void searchGuides();
+  void relieve(const Schedule &next, bool inVain);
   void tryGuide();
-  bool isGoodEnough(int64_t freeCost) const;
+  bool tightenBest();
   int64_t costOf(const Schedule &schedule) const;
   Draft finishBest();
-  Draft finish(Schedule schedule) const;
+  Draft finish(Schedule schedule);
 
   const Graph &graph;
   const Problem &problem;
-  const int64_t budget;
-  const SolverOptions &options;
   const CostWeights weights;
+  KernelCache kernels;
   JustInTime jit;
+  /// Without a limit and a guide, and what it knew of uses.
+  Schedule free, freeKnown;
+
+  int64_t budget = 0;
   Guide guide;
   /// What the guide may keep, and how much the bytes of each value count.
   int64_t room;
@@ -65,6 +74,11 @@ private:
 };
 
 } // namespace
+
+/// Whether \p cost is at most 1 % above \p other.
+static bool isNear(int64_t cost, int64_t other) {
+  return static_cast<double>(cost) < 1.01 * static_cast<double>(other);
+}
 
 /// A limit that is none, with room for sums.
 static constexpr int64_t unlimitedBytes =
@@ -95,14 +109,14 @@ int64_t FirstPlanner::costOf(const Schedule &schedule) const {
 /// The schedule exceeds the budget somewhere: there, less has to be kept. If
 /// that was tried in vain, it is what is made again on the way back that takes
 /// the room.
-void FirstPlanner::relieve(const Schedule &free, bool inVain) {
+void FirstPlanner::relieve(const Schedule &next, bool inVain) {
   constexpr double factor = 1.5;
-  int64_t excess = free.peakBytes - budget;
-  if (free.peakAt == guide.at || inVain) {
+  int64_t excess = next.peakBytes - budget;
+  if (next.peakAt == guide.at || inVain) {
     room -= inVain ? excess / 2 : excess;
     return;
   }
-  for (ValueId value : jit.keptAcross(guide, known, free.peakAt))
+  for (ValueId value : jit.keptAcross(guide, known, next.peakAt))
     weight[value] *= factor;
 }
 
@@ -115,13 +129,13 @@ void FirstPlanner::tryGuide() {
     best = {guide, known, std::move(within), cost};
 }
 
-Draft FirstPlanner::finish(Schedule schedule) const {
+Draft FirstPlanner::finish(Schedule schedule) {
   Draft draft;
   draft.plan = std::move(schedule.plan);
   if (!schedule.complete)
     return Draft();
-  draft.verdict =
-      improve(problem, draft.plan, budget < unlimitedBytes ? budget : 0);
+  draft.verdict = improve(problem, draft.plan,
+                          budget < unlimitedBytes ? budget : 0, kernels);
   if (!draft.verdict.error.empty())
     draft.plan = Plan();
   return draft;
@@ -132,85 +146,109 @@ Draft FirstPlanner::finish(Schedule schedule) const {
 Draft FirstPlanner::finishBest() {
   constexpr int mostTries = 4;
   int64_t cap = budget;
-  for (int i = 0; i < mostTries; ++i) {
+  for (int i = 0; i < mostTries && best.within.peakBytes <= cap; ++i) {
     Draft draft = finish(std::move(best.within));
     if (!draft.usable() || draft.verdict.livePeakBytes <= budget)
       return draft;
     cap -= draft.verdict.livePeakBytes - budget;
     best.within = jit.runWithin(best.guide, best.known, cap);
-    if (best.within.peakBytes > cap)
-      break;
   }
   return Draft();
 }
 
-/// Whether better guides could still pay off: what the best schedule costs is
-/// well above \p freeCost, that of one which nothing was dropped from.
-bool FirstPlanner::isGoodEnough(int64_t freeCost) const {
-  constexpr double near = 1.01;
-  return best.cost < std::numeric_limits<int64_t>::max() &&
-         static_cast<double>(best.cost) < near * static_cast<double>(freeCost);
-}
-
-Draft FirstPlanner::run() {
+/// Some guides for the tightest moment, and the best schedule of all.
+void FirstPlanner::searchGuides() {
   constexpr int mostGuides = 8;
   constexpr double noBetter = 0.99;
-  if (!graph.error.empty())
-    return Draft();
-  known = jit.run({});
-  Schedule free = jit.runWithin({}, known, unlimitedBytes);
-  if (!free.complete)
-    return Draft();
-  if (free.peakBytes <= budget)
-    return finish(std::move(free));
+  best = Attempt();
+  known = freeKnown;
+  room = budget;
+  weight.assign(problem.values.size(), 1);
   MomentCut cut(graph, weights);
-  guide.at = free.peakAt;
+  guide = {free.peakAt, {}};
   std::vector<char> resident = jit.residentsAt(guide.at);
-  for (int i = 0; i < mostGuides && free.peakBytes > budget; ++i) {
-    guide.kept = cut.keep({jit.rootOrder(), guide.at, resident, weight},
-                          std::max<int64_t>(room, 0));
+  int64_t peakBytes = free.peakBytes;
+  size_t peakAt = free.peakAt;
+  for (int i = 0; i < mostGuides && peakBytes > budget; ++i) {
+    std::vector<ValueId> kept =
+        cut.keep({jit.rootOrder(), guide.at, resident, weight},
+                 std::max<int64_t>(room, 0));
+    if (kept == guide.kept) {
+      // It takes more until the cut changes.
+      room -= (peakBytes - budget) << i;
+      continue;
+    }
+    guide.kept = std::move(kept);
     known = jit.run(guide);
     if (!known.complete)
       break;
     Schedule next = jit.runWithin(guide, known, unlimitedBytes);
     tryGuide();
-    if (isGoodEnough(costOf(next)))
+    // Better guides could not pay off: it costs little more than a schedule
+    // which nothing was dropped from.
+    if (isNear(best.cost, costOf(next)))
       break;
-    relieve(next, next.peakAt == free.peakAt &&
+    relieve(next, next.peakAt == peakAt &&
                       static_cast<double>(next.peakBytes) >
-                          noBetter * static_cast<double>(free.peakBytes));
-    free = std::move(next);
+                          noBetter * static_cast<double>(peakBytes));
+    peakBytes = next.peakBytes;
+    peakAt = next.peakAt;
   }
+}
+
+/// Runs the best guide of a larger budget with this one; whether that costs
+/// about the same.
+bool FirstPlanner::tightenBest() {
+  if (best.cost == std::numeric_limits<int64_t>::max())
+    return false;
+  best.within = jit.runWithin(best.guide, best.known, budget);
+  return best.within.complete && best.within.peakBytes <= budget &&
+         isNear(costOf(best.within), best.cost);
+}
+
+Draft FirstPlanner::plan(int64_t budgetBytes) {
+  if (!graph.error.empty())
+    return Draft();
+  budget = budgetBytes;
+  if (!free.complete) {
+    freeKnown = jit.run({});
+    free = jit.runWithin({}, freeKnown, unlimitedBytes);
+  }
+  if (!free.complete || free.peakBytes <= budget)
+    return finish(free);
+  if (tightenBest())
+    if (Draft draft = finishBest(); draft.usable())
+      return draft;
+  searchGuides();
   return finishBest();
 }
 
 Draft ckpt::plan::firstPlan(const Graph &graph, int64_t budgetBytes,
                             const SolverOptions &options,
                             const CostWeights &weights) {
-  return FirstPlanner(graph, budgetBytes, options, weights).run();
+  return FirstPlanner(graph, options, weights).plan(budgetBytes);
 }
 
 std::optional<Solution>
 ckpt::plan::placedFirstPlan(const Graph &graph, int64_t budgetBytes,
                             const SolverOptions &options) {
-  constexpr int mostTries = 5;
+  constexpr int mostTries = 8;
   // Where simple orders miss the budget by more, a search rarely helps.
   constexpr double worthSearching = 1.03;
   int64_t cap = budgetBytes;
   // Without a limit, as small as it gets.
   int64_t goal = budgetBytes == INT64_MAX ? 0 : budgetBytes;
+  FirstPlanner planner(graph, options, CostWeights());
   for (int i = 0; i < mostTries; ++i) {
-    Draft draft = firstPlan(graph, cap, options);
+    Draft draft = planner.plan(cap);
     if (!draft.usable())
       break;
-    Solution solution =
-        placeSlots(graph.problem, draft, goal, PackEffort::Orders);
+    Solution solution = planner.place(draft, goal, PackEffort::Orders);
     // More takes longer than several plans with lower caps.
     if (i == 0 && solution.plan.arenaBytes > budgetBytes &&
         static_cast<double>(solution.plan.arenaBytes) <
             worthSearching * static_cast<double>(goal))
-      solution = placeSlots(graph.problem, std::move(draft), goal,
-                            PackEffort::Reorder);
+      solution = planner.place(std::move(draft), goal, PackEffort::Reorder);
     if (!solution.verdict.error.empty())
       break;
     if (solution.plan.arenaBytes <= budgetBytes)

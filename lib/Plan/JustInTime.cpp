@@ -2,15 +2,13 @@
 
 #include "JustInTime.h"
 
-#include "ckpt/Plan/Kernel.h"
-
 #include <algorithm>
 
 using namespace ckpt::plan;
 
 JustInTime::JustInTime(const Graph &graph, std::vector<OpId> rootOrder,
-                       const CostWeights &weights)
-    : graph(graph), problem(graph.problem), weights(weights),
+                       const CostWeights &weights, KernelCache &kernels)
+    : graph(graph), problem(graph.problem), weights(weights), kernels(kernels),
       order(std::move(rootOrder)) {
   again.assign(problem.ops.size(), 0);
   for (size_t op = 0; op < again.size(); ++op)
@@ -251,7 +249,7 @@ bool JustInTime::fold(OpId op, Kernel &kernel, std::vector<ValueId> &reads) {
   seeds.push_back(op);
   collectOps(seeds, kernel, reads);
   kernel.outputs = fold.outputs;
-  if (fold.checked || analyze(problem, kernel).error.empty()) {
+  if (fold.checked || kernels.get(kernel).error.empty()) {
     fold.checked = true;
     for (OpId folded : fold.ops)
       done[folded] = 1;
@@ -356,6 +354,7 @@ void JustInTime::start(const Guide &guide) {
   schedule = Schedule();
   live = 0;
   scanned = 0;
+  ranked.clear();
   backwardBegan = false;
   resident.assign(problem.values.size(), 0);
   listed.assign(problem.values.size(), 0);

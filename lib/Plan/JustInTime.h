@@ -13,7 +13,7 @@
 #define CKPT_LIB_PLAN_JUSTINTIME_H
 
 #include "MomentCut.h"
-#include "ckpt/Plan/Plan.h"
+#include "ckpt/Plan/Kernel.h"
 
 namespace ckpt::plan {
 
@@ -42,8 +42,9 @@ public:
     std::vector<int32_t> place;
   };
 
+  /// \p kernels holds what is known of kernels of the problem.
   JustInTime(const Graph &graph, std::vector<OpId> order,
-             const CostWeights &weights);
+             const CostWeights &weights, KernelCache &kernels);
 
   /// Without a limit: every value stays until \p guide drops it.
   Schedule run(const Guide &guide);
@@ -114,6 +115,8 @@ private:
                 int32_t step);
   void dropDead(const std::vector<ValueId> &values, int32_t step);
   void drop(ValueId value);
+  void rankResidents(int32_t step);
+  bool evictNext(int32_t step);
   void evict(int64_t bytes, int32_t step);
   double restorePs(ValueId value);
   void keepForRestoring(ValueId value, int32_t until);
@@ -127,6 +130,7 @@ private:
   const Graph &graph;
   const Problem &problem;
   const CostWeights weights;
+  KernelCache &kernels;
   const std::vector<OpId> order;
   std::vector<int64_t> again; // per op
   /// Per op: the place in the order after which it can run.
@@ -150,6 +154,8 @@ private:
   std::vector<ValueId> residents; // a superset of those in the arena
   std::vector<char> listed;       // per value: in `residents`
   size_t scanned = 0;             // values looked at for eviction
+  std::vector<ValueId> ranked;    // what is evicted next is the last
+  int64_t rankedBytes = 0;        // that may leave until they are ranked again
 
   // Uses of each value, and the next that is still to come.
   std::vector<Use> uses;

@@ -2,8 +2,6 @@
 
 #include "JustInTime.h"
 
-#include "ckpt/Plan/Kernel.h"
-
 #include <algorithm>
 #include <limits>
 
@@ -85,7 +83,7 @@ int64_t JustInTime::bytesOf(const Kernel &kernel,
     return bytes;
   ++stamp;
   std::vector<char> written(kernel.outputs.size(), 0);
-  for (const InPlacePair &pair : analyze(problem, kernel).inPlace) {
+  for (const InPlacePair &pair : kernels.get(kernel).inPlace) {
     ValueId output = kernel.outputs[pair.output];
     if (written[pair.output] || valueStamp[pair.input] == stamp ||
         resident[output] || graph.slot[pair.input] == 0 ||
@@ -110,10 +108,9 @@ void JustInTime::makeRoom(const Kernel &kernel,
   }
 }
 
-void JustInTime::evict(int64_t bytes, int32_t step) {
-  // With many candidates, room is made for a while.
-  constexpr size_t many = 2048;
-  constexpr int64_t reservedShare = 64;
+/// Sorts what is in memory and not needed for \p step: what is used last and
+/// made again most cheaply first.
+void JustInTime::rankResidents(int32_t step) {
   struct Candidate {
     double score;
     ValueId value;
@@ -137,20 +134,51 @@ void JustInTime::evict(int64_t bytes, int32_t step) {
          value});
   }
   residents.resize(kept);
-  if (candidates.size() > many)
-    bytes += cap / reservedShare;
   std::sort(candidates.begin(), candidates.end(),
             [](const Candidate &a, const Candidate &b) {
-              return a.score != b.score ? a.score < b.score : a.value < b.value;
+              return a.score != b.score ? a.score > b.score : a.value > b.value;
             });
-  for (const Candidate &candidate : candidates) {
-    if (bytes <= 0)
-      break;
-    if (int32_t next = nextUse(candidate.value); next != none)
-      keepForRestoring(candidate.value, next);
-    bytes -= graph.slot[candidate.value];
-    drop(candidate.value);
+  ranked.clear();
+  for (const Candidate &candidate : candidates)
+    ranked.push_back(candidate.value);
+}
+
+/// Drops the next of the ranking; false if none is left.
+bool JustInTime::evictNext(int32_t step) {
+  while (!ranked.empty()) {
+    ValueId value = ranked.back();
+    ranked.pop_back();
+    if (!resident[value] || isNeeded(value, step))
+      continue;
+    if (int32_t next = nextUse(value); next != none)
+      keepForRestoring(value, next);
+    rankedBytes -= graph.slot[value];
+    drop(value);
+    return true;
   }
+  return false;
+}
+
+/// Makes room for \p bytes, as far as that can be.
+void JustInTime::evict(int64_t bytes, int32_t step) {
+  // With many values, a ranking holds for a while.
+  constexpr size_t many = 128;
+  constexpr int64_t shareOfCap = 64;
+  bool isNew = false;
+  auto rank = [&] {
+    rankResidents(step);
+    rankedBytes = cap / shareOfCap;
+    isNew = true;
+  };
+  if (ranked.size() < many || rankedBytes <= 0)
+    rank();
+  int64_t goal = live - bytes;
+  while (live > goal)
+    if (!evictNext(step)) {
+      if (isNew)
+        return;
+      rank();
+    }
 }
 
 /// Time to make \p value again, with what it is computed from and is not there;

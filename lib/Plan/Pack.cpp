@@ -9,7 +9,6 @@
 #include "ckpt/Plan/Pack.h"
 
 #include "PackBuffers.h"
-#include "ckpt/Plan/Kernel.h"
 
 #include <algorithm>
 
@@ -19,8 +18,9 @@ namespace {
 
 class Packer {
 public:
-  Packer(const Problem &problem, Plan &plan, PackEffort effort)
-      : problem(problem), plan(plan), effort(effort) {}
+  Packer(const Problem &problem, Plan &plan, PackEffort effort,
+         KernelCache &kernels)
+      : problem(problem), plan(plan), effort(effort), kernels(kernels) {}
 
   void run(int64_t budgetBytes) {
     findLives();
@@ -53,7 +53,8 @@ private:
   const Problem &problem;
   Plan &plan;
   const PackEffort effort;
-  std::vector<KernelInfo> infos;
+  KernelCache &kernels;
+  std::vector<const KernelInfo *> infos;
   std::vector<Life> lives;
   /// Per kernel, its outputs in the arena as `lives`, and those it reads.
   std::vector<std::vector<int32_t>> made, read;
@@ -65,10 +66,10 @@ private:
 void Packer::findLives() {
   std::vector<int32_t> latest(problem.values.size(), none);
   for (size_t k = 0; k < plan.kernels.size(); ++k) {
-    infos.push_back(analyze(problem, plan.kernels[k]));
+    infos.push_back(&kernels.get(plan.kernels[k]));
     made.emplace_back();
     read.emplace_back();
-    for (ValueId value : infos.back().memoryReads)
+    for (ValueId value : infos.back()->memoryReads)
       if (problem.values[value].home == Home::Arena) {
         lives[latest[value]].last = k;
         read.back().push_back(latest[value]);
@@ -88,7 +89,7 @@ void Packer::findLives() {
 bool Packer::findInput(int32_t output, std::vector<char> &tried) {
   Life &life = lives[output];
   const std::vector<int32_t> &inputs = read[life.kernel];
-  for (const InPlacePair &pair : infos[life.kernel].inPlace) {
+  for (const InPlacePair &pair : infos[life.kernel]->inPlace) {
     if (pair.output != life.output)
       continue;
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -136,7 +137,7 @@ void Packer::makeBuffers() {
   }
   workspaces.assign(plan.kernels.size(), none);
   for (size_t k = 0; k < plan.kernels.size(); ++k)
-    if (int64_t bytes = slotBytes(infos[k].workspaceBytes)) {
+    if (int64_t bytes = slotBytes(infos[k]->workspaceBytes)) {
       workspaces[k] = buffers.size();
       int32_t kernel = k;
       buffers.push_back({kernel, kernel, bytes});
@@ -205,7 +206,14 @@ Packing ckpt::plan::packBuffers(const std::vector<Buffer> &buffers,
 
 void ckpt::plan::packSlots(const Problem &problem, Plan &plan,
                            int64_t budgetBytes, PackEffort effort) {
-  Packer(problem, plan, effort).run(budgetBytes);
+  KernelCache kernels(problem);
+  packSlots(problem, plan, budgetBytes, effort, kernels);
+}
+
+void ckpt::plan::packSlots(const Problem &problem, Plan &plan,
+                           int64_t budgetBytes, PackEffort effort,
+                           KernelCache &kernels) {
+  Packer(problem, plan, effort, kernels).run(budgetBytes);
 }
 
 Plan ckpt::plan::withoutSlots(Plan plan) {

@@ -92,9 +92,14 @@ namespace {
 /// runs at the place of the earlier, whose number it keeps.
 class Merger {
 public:
-  Merger(const Problem &problem, Plan &plan, int64_t allowedBytes,
-         KernelCache &kernels)
-      : problem(problem), plan(plan), allowed(allowedBytes), kernels(kernels) {}
+  /// \p verdict is that of \p plan.
+  Merger(const Problem &problem, Plan &plan, const Verdict &verdict,
+         int64_t allowedBytes, KernelCache &kernels)
+      : problem(problem), plan(plan),
+        allowed(std::max(allowedBytes, verdict.livePeakBytes)),
+        kernels(kernels) {
+    measure(verdict.instances);
+  }
   bool run();
 
 private:
@@ -102,7 +107,7 @@ private:
     std::vector<int32_t> writes, reads;
   };
 
-  void measure();
+  void measure(const std::vector<Instance> &instances);
   bool isElementwise(int32_t k) const { return infos[k]->anchor == none; }
   bool tryMerge(int32_t first, int32_t second);
   bool mayHoist(int32_t first, int32_t second) const;
@@ -121,7 +126,7 @@ private:
 
   const Problem &problem;
   Plan &plan;
-  int64_t allowed;
+  const int64_t allowed;
   KernelCache &kernels;
   const KernelInfo nothing; // of a kernel that is gone
   std::vector<const KernelInfo *> infos;
@@ -131,18 +136,16 @@ private:
   bool ordersPasses = false;
 };
 
-void Merger::measure() {
-  Verdict verdict = validate(problem, plan, false, kernels);
+void Merger::measure(const std::vector<Instance> &instances) {
   size_t count = plan.kernels.size();
   live.assign(count + 1, 0);
-  for (const Instance &instance : verdict.instances) {
+  for (const Instance &instance : instances) {
     int64_t slot = slotOf(instance.value);
     live[instance.kernel + (instance.takesOver != none)] += slot;
     live[instance.lastRead + 1] -= slot;
   }
   for (size_t k = 1; k < count; ++k)
     live[k] += live[k - 1];
-  allowed = std::max(allowed, verdict.livePeakBytes);
   uses.assign(problem.values.size(), {});
   gone.assign(count, 0);
   backward.assign(count, 0);
@@ -311,7 +314,6 @@ bool Merger::tryMerge(int32_t first, int32_t second) {
 }
 
 bool Merger::run() {
-  measure();
   bool changed = false;
   for (int32_t k = 1; k < static_cast<int32_t>(plan.kernels.size()); ++k) {
     if (!isElementwise(k))
@@ -352,12 +354,17 @@ bool Merger::run() {
 
 Verdict ckpt::plan::improve(const Problem &problem, Plan &plan,
                             int64_t allowedBytes) {
-  removeDeadOutputs(problem, plan);
   KernelCache kernels(problem);
+  return improve(problem, plan, allowedBytes, kernels);
+}
+
+Verdict ckpt::plan::improve(const Problem &problem, Plan &plan,
+                            int64_t allowedBytes, KernelCache &kernels) {
+  removeDeadOutputs(problem, plan);
   Verdict verdict = validate(problem, plan, false, kernels);
   for (int round = 0; round < 4 && verdict.error.empty(); ++round) {
     Plan merged = plan;
-    if (!Merger(problem, merged, allowedBytes, kernels).run())
+    if (!Merger(problem, merged, verdict, allowedBytes, kernels).run())
       break;
     removeDeadOutputs(problem, merged);
     Verdict next = validate(problem, merged, false, kernels);

@@ -18,6 +18,9 @@ void removeDeadOutputs(const Problem &problem, Plan &plan);
 /// within \p allowedBytes or does not rise, until nothing changes; the verdict
 /// (without slots) of the result.
 Verdict improve(const Problem &problem, Plan &plan, int64_t allowedBytes);
+/// The same with what is known of kernels, which must belong to \p problem.
+Verdict improve(const Problem &problem, Plan &plan, int64_t allowedBytes,
+                KernelCache &kernels);
 
 } // namespace ckpt::plan
 

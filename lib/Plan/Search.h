@@ -42,6 +42,9 @@ Draft makeDraft(Rolling &rolling, const Graph &graph,
 /// Places the slots of \p draft and judges the result.
 Solution placeSlots(const Problem &problem, Draft draft, int64_t budgetBytes,
                     PackEffort effort = PackEffort::Search);
+/// The same with what is known of kernels, which must belong to \p problem.
+Solution placeSlots(const Problem &problem, Draft draft, int64_t budgetBytes,
+                    PackEffort effort, KernelCache &kernels);
 
 /// What `solveUnlimited` refits and places: the best of a few walks. Looks at
 /// no clock: shares of the baseline must be the same bytes on every machine.

@@ -42,10 +42,17 @@ Draft ckpt::plan::makeDraft(Rolling &rolling, const Graph &graph,
 
 Solution ckpt::plan::placeSlots(const Problem &problem, Draft draft,
                                 int64_t budgetBytes, PackEffort effort) {
+  KernelCache kernels(problem);
+  return placeSlots(problem, std::move(draft), budgetBytes, effort, kernels);
+}
+
+Solution ckpt::plan::placeSlots(const Problem &problem, Draft draft,
+                                int64_t budgetBytes, PackEffort effort,
+                                KernelCache &kernels) {
   Solution solution;
   solution.plan = std::move(draft.plan);
-  packSlots(problem, solution.plan, budgetBytes, effort);
-  solution.verdict = validate(problem, solution.plan, true);
+  packSlots(problem, solution.plan, budgetBytes, effort, kernels);
+  solution.verdict = validate(problem, solution.plan, true, kernels);
   return solution;
 }
 

@@ -3,7 +3,7 @@
 #ifndef CKPT_PLAN_PACK_H
 #define CKPT_PLAN_PACK_H
 
-#include "ckpt/Plan/Plan.h"
+#include "ckpt/Plan/Kernel.h"
 
 namespace ckpt::plan {
 
@@ -20,6 +20,9 @@ namespace ckpt::plan {
 enum class PackEffort : uint8_t { Orders, Reorder, Search, Thorough };
 void packSlots(const Problem &problem, Plan &plan, int64_t budgetBytes,
                PackEffort effort = PackEffort::Search);
+/// The same with what is known of kernels, which must belong to \p problem.
+void packSlots(const Problem &problem, Plan &plan, int64_t budgetBytes,
+               PackEffort effort, KernelCache &kernels);
 
 /// \p plan as it was before its slots were placed.
 Plan withoutSlots(Plan plan);
