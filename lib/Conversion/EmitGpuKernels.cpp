@@ -133,75 +133,87 @@ FailureOr<DeviceKernel> DeviceCode::emit(func::FuncOp function) {
 }
 
 namespace {
-/// Says before a launch what a library could compute in its place. The host
-/// code stays straight: whoever launches decides
-/// (docs/Rationale/GpuLowering.md).
-class MatmulOffers {
+/// Says before a launch what whoever launches has to know: what a library could
+/// compute in its place, and tensor maps. The host code stays straight: whoever
+/// launches decides (docs/Rationale/GpuLowering.md).
+class LaunchNotes {
 public:
-  explicit MatmulOffers(ModuleOp module) : module(module), symbols(module) {}
+  LaunchNotes(ModuleOp module, bool offerMatmuls)
+      : module(module), symbols(module), offerMatmuls(offerMatmuls) {}
 
   /// At \p builder, which stands before the launch of \p kernel.
   void add(const DeviceKernel &kernel, ImplicitLocOpBuilder &builder);
 
 private:
-  static constexpr const char *functionName = "ckptCudaOfferMatmul";
-
-  /// The shape of \p kernel, as \p cuda::MatmulShape lies in memory.
-  memref::GlobalOp shapeOf(const DeviceKernel &kernel);
-  void declare(Type argument);
+  /// Calls \p callee with the constant \p note, as it lies in memory.
+  template <typename Note>
+  void call(StringRef callee, const Twine &name, const Note &note,
+            ImplicitLocOpBuilder &builder);
+  memref::GlobalOp constant(StringRef name, ArrayRef<int64_t> words);
+  void declare(StringRef callee, Type argument);
 
   ModuleOp module;
   SymbolTable symbols;
+  bool offerMatmuls;
 };
 } // namespace
 
-memref::GlobalOp MatmulOffers::shapeOf(const DeviceKernel &kernel) {
-  gpu::GPUFuncOp function = kernel.function;
-  std::string name = (function.getName() + "_shape").str();
+memref::GlobalOp LaunchNotes::constant(StringRef name,
+                                       ArrayRef<int64_t> words) {
   if (auto known = symbols.lookup<memref::GlobalOp>(name))
     return known;
-  std::array<int64_t, cuda::matmulShapeWords> words;
-  static_assert(sizeof(words) == sizeof(cuda::MatmulShape));
-  std::memcpy(words.data(), &*kernel.matmul, sizeof(words));
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
   int64_t count = words.size();
-  auto shape = memref::GlobalOp::create(
+  auto global = memref::GlobalOp::create(
       builder, module.getLoc(), name, builder.getStringAttr("private"),
       MemRefType::get({count}, builder.getI64Type()),
       DenseElementsAttr::get(
-          RankedTensorType::get({count}, builder.getI64Type()),
-          ArrayRef<int64_t>(words)),
+          RankedTensorType::get({count}, builder.getI64Type()), words),
       /*constant=*/true, /*alignment=*/IntegerAttr());
-  symbols.insert(shape);
-  return shape;
+  symbols.insert(global);
+  return global;
 }
 
-void MatmulOffers::declare(Type argument) {
-  if (symbols.lookup(functionName))
+void LaunchNotes::declare(StringRef callee, Type argument) {
+  if (symbols.lookup(callee))
     return;
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
-  auto function = func::FuncOp::create(builder, module.getLoc(), functionName,
+  auto function = func::FuncOp::create(builder, module.getLoc(), callee,
                                        builder.getFunctionType({argument}, {}));
   function.setPrivate();
   symbols.insert(function);
 }
 
-void MatmulOffers::add(const DeviceKernel &kernel,
+template <typename Note>
+void LaunchNotes::call(StringRef callee, const Twine &name, const Note &note,
                        ImplicitLocOpBuilder &builder) {
-  memref::GlobalOp shape = shapeOf(kernel);
-  declare(shape.getType());
-  Value words =
-      memref::GetGlobalOp::create(builder, shape.getType(), shape.getSymName());
-  func::CallOp::create(builder, functionName, TypeRange(), words);
+  std::array<int64_t, sizeof(Note) / sizeof(int64_t)> words;
+  static_assert(sizeof(words) == sizeof(Note));
+  std::memcpy(words.data(), &note, sizeof(words));
+  memref::GlobalOp global = constant(name.str(), words);
+  declare(callee, global.getType());
+  Value address = memref::GetGlobalOp::create(builder, global.getType(),
+                                              global.getSymName());
+  func::CallOp::create(builder, callee, TypeRange(), address);
+}
+
+void LaunchNotes::add(const DeviceKernel &kernel,
+                      ImplicitLocOpBuilder &builder) {
+  gpu::GPUFuncOp function = kernel.function;
+  StringRef name = function.getName();
+  if (offerMatmuls && kernel.matmul)
+    call("ckptCudaOfferMatmul", name + "_shape", *kernel.matmul, builder);
+  for (const cuda::TensorMap &map : kernel.size.tensorMaps)
+    call("ckptCudaAddTensorMap", name + "_map" + Twine(map.parameter), map,
+         builder);
 }
 
 /// Replaces \p call by a launch, or by nothing if there is nothing to do.
 static void launch(func::CallOp call, const DeviceKernel &kernel,
-                   MatmulOffers *offers) {
+                   LaunchNotes &notes) {
   if (kernel.size.blocks > 0) {
     ImplicitLocOpBuilder builder(call.getLoc(), call);
-    if (offers && kernel.matmul)
-      offers->add(kernel, builder);
+    notes.add(kernel, builder);
     Value one = arith::ConstantIndexOp::create(builder, 1);
     Value blocks = arith::ConstantIndexOp::create(builder, kernel.size.blocks);
     Value threads =
@@ -211,9 +223,16 @@ static void launch(func::CallOp call, const DeviceKernel &kernel,
       sharedBytes =
           arith::ConstantIntOp::create(builder, kernel.size.sharedBytes,
                                        /*width=*/32);
+    SmallVector<Value> arguments(call.getOperands());
+    // Whoever launches puts maps in the place of these.
+    if (!kernel.size.tensorMaps.empty())
+      arguments.append(
+          kernel.size.tensorMaps.size(),
+          LLVM::ZeroOp::create(
+              builder, LLVM::LLVMPointerType::get(builder.getContext())));
     gpu::LaunchFuncOp::create(
         builder, kernel.function, gpu::KernelDim3{blocks, one, one},
-        gpu::KernelDim3{threads, one, one}, sharedBytes, call.getOperands());
+        gpu::KernelDim3{threads, one, one}, sharedBytes, arguments);
   }
   call.erase();
 }
@@ -241,9 +260,7 @@ struct EmitGpuKernels : public ckpt::impl::EmitGpuKernelsBase<EmitGpuKernels> {
     if (functions.empty())
       return;
     DeviceCode device(module, tensorCores);
-    std::optional<MatmulOffers> offers;
-    if (offerMatmuls)
-      offers.emplace(module);
+    LaunchNotes notes(module, offerMatmuls);
     llvm::StringMap<DeviceKernel> kernels;
     for (func::FuncOp function : functions) {
       FailureOr<DeviceKernel> kernel = device.emit(function);
@@ -256,7 +273,7 @@ struct EmitGpuKernels : public ckpt::impl::EmitGpuKernelsBase<EmitGpuKernels> {
       for (auto call : llvm::to_vector(step.getOps<func::CallOp>()))
         if (auto found = kernels.find(call.getCallee());
             found != kernels.end()) {
-          launch(call, found->second, offers ? &*offers : nullptr);
+          launch(call, found->second, notes);
           launches = true;
         }
       if (launches)

@@ -42,7 +42,7 @@ public:
       : shape(shape), side(tensorCoreSide(shape)), thread(thread),
         builder(thread.getBuilder()), emitter(thread.elements(/*lanes=*/1)),
         index(emitter.indices()),
-        operands(shape, thread, emitter,
+        operands(code, shape, thread, emitter,
                  {side, partSteps, parts, /*outerColumns=*/side,
                   threadsPerBlock, /*readsByProxy=*/false}),
         rowTiles(side / warpRows / rowsAtOnce),

@@ -44,7 +44,7 @@ public:
         threads(side / rowsAtOnce * warpgroupThreads), thread(thread),
         builder(thread.getBuilder()), emitter(thread.elements(/*lanes=*/1)),
         index(emitter.indices()),
-        operands(shape, thread, emitter,
+        operands(code, shape, thread, emitter,
                  {side, partSteps, parts, /*outerColumns=*/lineElements,
                   threads, /*readsByProxy=*/true}),
         element(getElementTypeOrSelf(shape.left.tensor.getType())),
@@ -232,6 +232,8 @@ FailureOr<LaunchSize> WarpgroupEmitter::emit() {
   LaunchSize size{squaresOf(shape, side).blocks(), threads};
   enterBlock();
   size.sharedBytes = thread.getDynamicBytes();
+  size.tensorMaps.append(thread.getTensorMaps().begin(),
+                         thread.getTensorMaps().end());
   auto multiply = [&](ValueRange running, Value part,
                       llvm::function_ref<void()> copyNext) {
     return multiplyPart(running, part, copyNext);

@@ -4,6 +4,7 @@
 #include "ContractionShape.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace ckpt;
@@ -93,6 +94,30 @@ Value GpuThread::dynamicShared(ArrayRef<int64_t> extents, Type element) {
 }
 
 void GpuThread::barrier() { gpu::BarrierOp::create(builder); }
+
+void GpuThread::fenceProxies() {
+  MLIRContext *context = builder.getContext();
+  NVVM::FenceProxyOp::create(
+      builder, NVVM::ProxyKindAttr::get(context, NVVM::ProxyKind::async_shared),
+      NVVM::SharedSpaceAttr::get(context, NVVM::SharedSpace::shared_cta));
+}
+
+/// `ckpt-lower-to-nvvm-pipeline` makes it 128 bytes by value: upstream drops
+/// what says so.
+Value GpuThread::tensorMap(cuda::TensorMap map) {
+  unsigned number = function.getNumArguments();
+  map.parameter = number;
+  tensorMaps.push_back(map);
+  NamedAttribute alignment =
+      builder.getNamedAttr(LLVM::LLVMDialect::getAlignAttrName(),
+                           builder.getI64IntegerAttr(cuda::tensorMapAlignment));
+  LogicalResult isInserted = function.insertArgument(
+      number, LLVM::LLVMPointerType::get(builder.getContext()),
+      builder.getDictionaryAttr(alignment), builder.getLoc());
+  assert(succeeded(isInserted) && "expected to add a parameter at the end");
+  (void)isInserted;
+  return function.getArgument(number);
+}
 
 ElementEmitter GpuThread::elements(int64_t lanes) {
   ElementEmitter emitter(builder, target.memory, lanes);

@@ -12,6 +12,7 @@
 
 #include "KernelCode.h"
 #include "ckpt/Conversion/TensorCores.h"
+#include "ckpt/Cuda/TensorMap.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 namespace ckpt {
@@ -33,6 +34,8 @@ struct LaunchSize {
   int64_t threads = threadsPerBlock;
   /// Memory that the threads of a block share, beside what the kernel declares.
   int64_t sharedBytes = 0;
+  /// Parameters behind the kernel's own.
+  SmallVector<cuda::TensorMap, cuda::mostTensorMaps> tensorMaps = {};
 };
 
 /// Planes of rows and columns that are cut into squares, one for each block.
@@ -74,6 +77,12 @@ public:
   /// All that `dynamicShared` gave.
   int64_t getDynamicBytes() const { return dynamicBytes; }
   void barrier();
+  /// What this thread has done in shared memory is there for the asynchronous
+  /// proxy.
+  void fenceProxies();
+  /// A parameter that takes \p map, which who launches makes.
+  Value tensorMap(cuda::TensorMap map);
+  ArrayRef<cuda::TensorMap> getTensorMaps() const { return tensorMaps; }
   /// Elements for \p lanes neighbours at a time. Buffers begin at multiples of
   /// the widest access: slots of the arena do, and what a driver allocates.
   ElementEmitter elements(int64_t lanes);
@@ -87,6 +96,7 @@ private:
   TaskTarget &target;
   mlir::ImplicitLocOpBuilder &builder;
   int64_t dynamicBytes = 0;
+  SmallVector<cuda::TensorMap, cuda::mostTensorMaps> tensorMaps;
 };
 
 /// One thread per vector of neighbours in the outputs, or per element.

@@ -75,6 +75,13 @@ FailureOr<KernelCode> KernelCode::read(func::FuncOp function) {
   return code;
 }
 
+std::optional<BlockArgument> KernelCode::inputArgument(Value tensor) const {
+  for (auto [value, argument] : inputs)
+    if (value == tensor)
+      return argument;
+  return std::nullopt;
+}
+
 int64_t ckpt::workPerElement(KernelCode &code) {
   int64_t work = code.inputs.size() + code.outputs.size();
   for (Operation &op : code.function.front())

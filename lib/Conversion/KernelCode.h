@@ -23,6 +23,9 @@ struct KernelCode {
   /// Reads \p function; an error if it has another form.
   static FailureOr<KernelCode> read(mlir::func::FuncOp function);
 
+  /// The argument that holds \p tensor.
+  std::optional<BlockArgument> inputArgument(Value tensor) const;
+
   mlir::func::FuncOp function;
   /// A tensor that stands in memory and the argument that holds it.
   SmallVector<std::pair<Value, BlockArgument>> inputs;

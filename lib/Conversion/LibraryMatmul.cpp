@@ -111,15 +111,6 @@ makeOperand(BlockArgument argument, int64_t offset, const MatrixLoops &loops) {
   return operand;
 }
 
-/// The argument that holds \p tensor.
-static std::optional<BlockArgument>
-argumentOf(ArrayRef<std::pair<Value, BlockArgument>> held, Value tensor) {
-  for (auto [value, argument] : held)
-    if (value == tensor)
-      return argument;
-  return std::nullopt;
-}
-
 /// Whether \p value is +0 everywhere.
 static bool isZero(Value value) {
   if (auto fill = value.getDefiningOp<linalg::FillOp>())
@@ -187,8 +178,8 @@ std::optional<cuda::MatmulShape> ckpt::matchLibraryMatmul(KernelCode &code) {
   std::optional<BlockArgument> out = onlyOutput(code);
   if (!shape || !out || !shape->body.sumType.isF32())
     return std::nullopt;
-  auto left = argumentOf(code.inputs, shape->left.tensor);
-  auto right = argumentOf(code.inputs, shape->right.tensor);
+  auto left = code.inputArgument(shape->left.tensor);
+  auto right = code.inputArgument(shape->right.tensor);
   if (!left || !right ||
       code.function.getNumArguments() != (*left == *right ? 2 : 3))
     return std::nullopt;

@@ -59,9 +59,8 @@ StagedOperands::placeOf(const StagedOperand &operand, const LinearIndex &line,
   return {step, panel * operand.columns + along};
 }
 
-StagedOperand StagedOperands::makeOperand(bool isRight,
-                                          Allocate allocate) const {
-  StagedOperand operand;
+void StagedOperands::makeOperand(StagedOperand &operand, bool isRight,
+                                 Allocate allocate) {
   operand.isRight = isRight;
   operand.alongSteps =
       shape.reduced.isContiguous(isRight) &&
@@ -70,7 +69,7 @@ StagedOperand StagedOperands::makeOperand(bool isRight,
   operand.firstOuter = isRight ? corner.column : corner.row;
   int64_t lines = staging.side * staging.steps / operand.columns;
   operand.shared = allocate({staging.parts, lines, operand.columns});
-  return operand;
+  operand.comesByBoxes = staging.readsByProxy && boxes.take(operand);
 }
 
 void StagedOperands::enter(const Corner &blockCorner,
@@ -78,8 +77,9 @@ void StagedOperands::enter(const Corner &blockCorner,
                            Allocate allocate) {
   corner = blockCorner;
   inBlock = threadInBlock;
-  left = makeOperand(/*isRight=*/false, allocate);
-  right = makeOperand(/*isRight=*/true, allocate);
+  makeOperand(left, /*isRight=*/false, allocate);
+  makeOperand(right, /*isRight=*/true, allocate);
+  boxes.begin(corner.batch);
 }
 
 //===----------------------------------------------------------------------===//
@@ -148,10 +148,14 @@ void StagedOperands::copyNow(const StagedOperand &operand, Value vector,
 }
 
 void StagedOperands::copyAll(Value number, Value place) {
-  for (const StagedOperand *operand : {&left, &right})
+  boxes.copy(number, place);
+  for (const StagedOperand *operand : {&left, &right}) {
+    if (operand->comesByBoxes)
+      continue;
     for (int64_t first = 0; first < staging.side * staging.steps / width;
          first += staging.threads)
       copyVector(*operand, number, place, first);
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -166,19 +170,23 @@ void StagedOperands::copyNext(Value next) {
                                          thread.constant(staging.parts)));
     return success();
   });
-  NVVM::CpAsyncCommitGroupOp::create(builder);
+  commit();
 }
 
-/// What copies and stores have brought to shared memory is there for all.
-void StagedOperands::publish() {
-  NVVM::CpAsyncWaitGroupOp::create(builder, uint32_t(staging.parts - 2));
-  MLIRContext *context = builder.getContext();
-  if (staging.readsByProxy)
-    NVVM::FenceProxyOp::create(
-        builder,
-        NVVM::ProxyKindAttr::get(context, NVVM::ProxyKind::async_shared),
-        NVVM::SharedSpaceAttr::get(context, NVVM::SharedSpace::shared_cta));
+/// What this thread copies from here on is of another part.
+void StagedOperands::commit() {
+  if (!allByBoxes())
+    NVVM::CpAsyncCommitGroupOp::create(builder);
+}
+
+/// What was brought to \p place in shared memory is there for all.
+void StagedOperands::publish(Value number, Value place) {
+  if (!allByBoxes())
+    NVVM::CpAsyncWaitGroupOp::create(builder, uint32_t(staging.parts - 2));
+  if (!allByBoxes() && staging.readsByProxy)
+    thread.fenceProxies();
   thread.barrier();
+  boxes.wait(number, place);
 }
 
 /// Left alone, `ptxas` unrolls some loops with `wgmma` and takes ten seconds
@@ -206,7 +214,7 @@ SmallVector<Value> StagedOperands::emitParts(ValueRange sums,
   for (int64_t part = 0; part < ahead; ++part) {
     if (part < count())
       copyAll(thread.constant(part), thread.constant(part));
-    NVVM::CpAsyncCommitGroupOp::create(builder);
+    commit();
   }
   auto loop =
       scf::ForOp::create(builder, thread.constant(0), thread.constant(count()),
@@ -215,9 +223,9 @@ SmallVector<Value> StagedOperands::emitParts(ValueRange sums,
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   Value number = loop.getInductionVar();
-  publish();
   Value place =
       arith::RemUIOp::create(builder, number, thread.constant(staging.parts));
+  publish(number, place);
   Value next = arith::AddIOp::create(builder, number, thread.constant(ahead));
   scf::YieldOp::create(builder, multiply(loop.getRegionIterArgs(), place,
                                          [&] { copyNext(next); }));

@@ -4,15 +4,17 @@
 // copies that run while earlier steps are multiplied; a few parts of the steps
 // take turns there.
 //
-// Steps past the end are zeros in both operands. Operands whose elements do not
-// come in aligned vectors are brought by ordinary loads, since the order must
-// hang on the op alone, not on how its operands lie in memory.
+// Steps past the end are zeros in both operands. An operand comes by boxes
+// (BoxCopies.h), by all threads in aligned vectors, or by ordinary loads where
+// there are none: the order must hang on the op alone, not on how its operands
+// lie in memory.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef CKPT_LIB_CONVERSION_STAGEDOPERANDS_H
 #define CKPT_LIB_CONVERSION_STAGEDOPERANDS_H
 
+#include "BoxCopies.h"
 #include "ContractionShape.h"
 #include "GpuSums.h"
 
@@ -31,7 +33,7 @@ struct Staging {
   int64_t outerColumns;
   int64_t threads;
   /// Whether who multiplies reads past the caches of who writes: by the
-  /// asynchronous proxy.
+  /// asynchronous proxy, which copies boxes too.
   bool readsByProxy;
 };
 
@@ -43,6 +45,8 @@ struct StagedOperand {
   bool isRight;
   bool alongSteps;
   int64_t columns;
+  /// Whether `BoxCopies` brings it.
+  bool comesByBoxes;
   /// First row or column of the block.
   LinearIndex firstOuter;
   /// Parts x lines x columns.
@@ -58,10 +62,12 @@ public:
   using Multiply = llvm::function_ref<SmallVector<Value>(
       mlir::ValueRange sums, Value place, llvm::function_ref<void()> copyNext)>;
 
-  StagedOperands(const ContractionShape &shape, GpuThread &thread,
-                 const ElementEmitter &emitter, const Staging &staging)
+  StagedOperands(const KernelCode &code, const ContractionShape &shape,
+                 GpuThread &thread, const ElementEmitter &emitter,
+                 const Staging &staging)
       : shape(shape), thread(thread), builder(thread.getBuilder()),
-        emitter(emitter), staging(staging), steps(shape.reduced.getExtent()) {}
+        emitter(emitter), staging(staging), steps(shape.reduced.getExtent()),
+        boxes(code, shape, thread, emitter, this->staging) {}
 
   /// For the block at \p corner, whose threads have the numbers \p inBlock.
   void enter(const Corner &corner, const LinearIndex &inBlock,
@@ -79,12 +85,13 @@ public:
 
 private:
   SmallVector<Value> emitParts(mlir::ValueRange sums, Multiply multiply);
-  StagedOperand makeOperand(bool isRight, Allocate allocate) const;
+  void makeOperand(StagedOperand &operand, bool isRight, Allocate allocate);
   std::pair<LinearIndex, LinearIndex> placeOf(const StagedOperand &operand,
                                               const LinearIndex &line,
                                               const LinearIndex &along,
                                               IndexEmitter &at) const;
   int64_t count() const;
+  bool allByBoxes() const { return left.comesByBoxes && right.comesByBoxes; }
   void copyVector(const StagedOperand &operand, Value number, Value place,
                   int64_t first);
   void copyLater(const StagedOperand &operand, Value flat, Value start,
@@ -93,7 +100,8 @@ private:
                mlir::ValueRange target);
   void copyAll(Value number, Value place);
   void copyNext(Value next);
-  void publish();
+  void commit();
+  void publish(Value number, Value place);
 
   const ContractionShape &shape;
   GpuThread &thread;
@@ -104,6 +112,7 @@ private:
   Corner corner;
   LinearIndex inBlock;
   StagedOperand left, right;
+  BoxCopies boxes;
 };
 
 } // namespace ckpt

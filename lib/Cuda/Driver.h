@@ -25,6 +25,15 @@ using Stream = struct StreamTag *;
 using Event = struct EventTag *;
 using Graph = struct GraphTag *;
 using ReadyGraph = struct ReadyGraphTag *;
+/// CUtensorMap and what it is made of.
+struct alignas(128) EncodedTensorMap {
+  unsigned char bytes[128];
+};
+using TensorElement = int;
+using TensorInterleave = int;
+using TensorSwizzle = int;
+using TensorPromotion = int;
+using TensorFill = int;
 
 /// CUresult.
 constexpr Result success = 0, outOfMemory = 2;
@@ -39,6 +48,16 @@ constexpr int captureThisThread = 1;
 constexpr unsigned streamNonBlocking = 1;
 /// CUevent_record_flags: also takes place in a graph.
 constexpr unsigned recordInGraph = 1;
+
+/// CUtensorMapDataType: elements of 16 bits.
+constexpr TensorElement elementOf16Bits = 1;
+/// CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion and
+/// CUtensorMapFloatOOBfill: chunks of 16 bytes are swapped in lines of 128
+/// bytes, which the cache fetches whole; what lies outside is zero.
+constexpr TensorInterleave notInterleaved = 0;
+constexpr TensorSwizzle swizzleOf128Bytes = 3;
+constexpr TensorPromotion fetchOf128Bytes = 2;
+constexpr TensorFill fillWithZeros = 0;
 
 /// Of CUDA, as the driver counts: 1000 * major + 10 * minor.
 constexpr int oldestVersion = 12000;

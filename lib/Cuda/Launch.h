@@ -5,18 +5,33 @@
 
 #include "Driver.h"
 #include "ckpt/Cuda/Matmul.h"
+#include "ckpt/Cuda/TensorMap.h"
 
 namespace ckpt::cuda {
+
+/// Maps that a launch takes.
+struct TensorMaps {
+  const TensorMap *maps[mostTensorMaps];
+  int count;
+};
 
 struct Launch {
   const char *name;
   Function kernel;
   unsigned grid[3], block[3], sharedBytes;
+  /// Of which those of \p maps are replaced by what the driver makes of them.
   void **arguments, **extra;
+  TensorMaps maps;
 };
 
 /// Asks the driver for \p launch.
 bool launchKernel(const Launch &launch);
+
+/// The maps that lowered code said the next launch to take; asked for once.
+TensorMaps takeTensorMaps();
+/// Makes map \p number of \p launch from the address among its arguments.
+bool encodeTensorMap(const Launch &launch, int number,
+                     EncodedTensorMap &encoded);
 
 /// The matmul that lowered code said the next launch to be, if any; asked for
 /// once.

@@ -120,6 +120,12 @@ bool ckpt::cuda::launchKernel(const Launch &launch) {
              "give '%s' %u bytes of shared memory", launch.name,
              launch.sharedBytes))
     return false;
+  EncodedTensorMap encoded[mostTensorMaps];
+  for (int i = 0; i < launch.maps.count; ++i) {
+    if (!encodeTensorMap(launch, i, encoded[i]))
+      return false;
+    launch.arguments[launch.maps.maps[i]->parameter] = &encoded[i];
+  }
   return check(
       driver.launchKernel(launch.kernel, launch.grid[0], launch.grid[1],
                           launch.grid[2], launch.block[0], launch.block[1],
@@ -135,6 +141,7 @@ void ckpt::cuda::mgpuLaunchKernel(void *function, intptr_t gridX,
                                   void * /*stream*/, void **arguments,
                                   void **extra, size_t /*count*/) {
   const MatmulShape *matmul = takeOffer();
+  TensorMaps maps = takeTensorMaps();
   // A grid of no blocks has nothing to do, and the driver refuses it.
   if (gridX == 0 || gridY == 0 || gridZ == 0)
     return;
@@ -149,7 +156,8 @@ void ckpt::cuda::mgpuLaunchKernel(void *function, intptr_t gridX,
                     static_cast<unsigned>(blockZ)},
                    static_cast<unsigned>(sharedBytes),
                    arguments,
-                   extra};
+                   extra,
+                   maps};
   if (device.onlyChooses) {
     if (matmul)
       chooseMatmul(*matmul, launch);

@@ -59,7 +59,8 @@ private:
   const Launch &launch;
   void *memory = nullptr;
   /// As a launch takes them: the address of each address.
-  void *addresses[mostArguments] = {}, *arguments[mostArguments] = {};
+  void *addresses[mostArguments] = {};
+  void *arguments[mostArguments + mostTensorMaps] = {};
 };
 } // namespace
 

@@ -3,10 +3,12 @@
 #include "ckpt/Pipelines/GpuPipeline.h"
 #include "ExpandArithmetic.h"
 #include "ckpt/Conversion/Passes.h"
+#include "ckpt/Cuda/TensorMap.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/GPU/Transforms/Passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
@@ -47,6 +49,33 @@ struct KeepLoopAnnotations
 };
 } // namespace
 
+namespace {
+/// Upstream drops it that a parameter is passed by value. What copies of boxes
+/// take as tensor maps are such parameters, and nobody writes to them.
+struct PassMapsByValue
+    : PassWrapper<PassMapsByValue, OperationPass<gpu::GPUModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PassMapsByValue)
+
+  void runOnOperation() override {
+    auto bytes = LLVM::LLVMArrayType::get(IntegerType::get(&getContext(), 8),
+                                          ckpt::cuda::tensorMapBytes);
+    getOperation().walk(
+        [&](NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp copy) {
+          auto map = dyn_cast<BlockArgument>(copy.getTmaDescriptor());
+          auto kernel = copy->getParentOfType<LLVM::LLVMFuncOp>();
+          if (!map || map.getOwner() != &kernel.getBody().front())
+            return;
+          kernel.setArgAttr(map.getArgNumber(),
+                            LLVM::LLVMDialect::getByValAttrName(),
+                            TypeAttr::get(bytes));
+          kernel.setArgAttr(map.getArgNumber(),
+                            NVVM::NVVMDialect::getGridConstantAttrName(),
+                            UnitAttr::get(&getContext()));
+        });
+  }
+};
+} // namespace
+
 /// Device code to NVVM.
 static void lowerDevice(OpPassManager &manager) {
   OpPassManager &device = manager.nest<gpu::GPUModuleOp>();
@@ -64,6 +93,7 @@ static void lowerDevice(OpPassManager &manager) {
   nvvm.useBarePtrCallConv = true;
   device.addPass(createConvertGpuOpsToNVVMOps(nvvm));
   device.addPass(std::make_unique<KeepLoopAnnotations>());
+  device.addPass(std::make_unique<PassMapsByValue>());
   // What LLVM has no intrinsics for becomes PTX.
   device.addPass(createConvertNVVMToLLVMPass());
   // Vectors of values only: the former knows of the spaces of memory.

@@ -1,6 +1,7 @@
 //===- EmulatedBlock.cpp - The threads of one block -----------------------===//
 
 #include "EmulatedBlock.h"
+#include "EmulatedBoxes.h"
 #include "EmulatedWarp.h"
 #include "EmulatedWarpgroup.h"
 #include "llvm/ADT/Twine.h"
@@ -22,7 +23,7 @@ static constexpr size_t stackBytes = 256 * 1024;
 namespace {
 
 /// Where a thread stands that does not run.
-enum class ThreadState { Ready, AtBarrier, InWarp, Done };
+enum class ThreadState { Ready, AtBarrier, InWarp, AwaitsBoxes, Done };
 
 /// A thread that can stop at a barrier, or until its warp has met. Once made,
 /// it runs one thread after the other: making a context takes a system call, a
@@ -38,6 +39,9 @@ public:
   /// What it waits for in its warp.
   WarpRequest request;
   AsyncCopies copies;
+  /// The phase of a barrier that it waits for.
+  const char *barrier;
+  int32_t parity;
 
 private:
   static void enter();
@@ -56,12 +60,17 @@ struct Grid {
   int64_t block = 0, thread = 0;
   std::vector<Fibre> fibres;
   Warpgroups warpgroups;
+  EmulatedBoxes boxes;
   ThreadOrder order = ThreadOrder::Forward;
   std::mt19937 random;
 
   void run();
   /// Stops the thread that runs if it did something wrong.
   void check(const std::string &error);
+  /// Whether the phase that \p fibre waits for has ended.
+  bool hasBoxes(const Fibre &fibre);
+  /// What arrives at once, if anything may.
+  void letBoxesArrive();
 
 private:
   std::vector<int64_t> permutation(int64_t count);
@@ -69,6 +78,8 @@ private:
   bool resumeAll(int64_t threadCount);
   int64_t count(ThreadState state, int64_t threadCount) const;
   bool runWarps(int64_t threadCount);
+  bool wakeForBoxes(int64_t threadCount);
+  [[noreturn]] void failStuck(int64_t threadCount) const;
   [[noreturn]] void fail(const llvm::Twine &message) const;
 
   /// What a thread did wrong. A thread does not end the process itself: that
@@ -129,6 +140,42 @@ void Fibre::stop(ThreadState where) {
 }
 
 //===----------------------------------------------------------------------===//
+// Copies of boxes
+//===----------------------------------------------------------------------===//
+
+bool Grid::hasBoxes(const Fibre &fibre) {
+  bool isOver = false;
+  check(boxes.test(fibre.barrier, fibre.parity, isOver));
+  return isOver;
+}
+
+/// At once, as late as possible, or as chance has it.
+void Grid::letBoxesArrive() {
+  if (order == ThreadOrder::Forward ||
+      (order == ThreadOrder::Shuffled && random() % 2 == 0))
+    boxes.arrive(boxes.getCount() - 1);
+}
+
+/// Lets threads go on whose copies are there; where nobody else can, lets
+/// another copy arrive. Whether any of that happened.
+bool Grid::wakeForBoxes(int64_t threadCount) {
+  bool any = false;
+  for (int64_t number = 0; number < threadCount; ++number) {
+    Fibre &fibre = fibres[number];
+    if (fibre.state != ThreadState::AwaitsBoxes || !hasBoxes(fibre))
+      continue;
+    fibre.state = ThreadState::Ready;
+    any = true;
+  }
+  if (any || boxes.getCount() == 0 ||
+      count(ThreadState::AwaitsBoxes, threadCount) == 0)
+    return any;
+  boxes.arrive(order == ThreadOrder::Shuffled ? random() % boxes.getCount()
+                                              : boxes.getCount() - 1);
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
 // Blocks
 //===----------------------------------------------------------------------===//
 
@@ -186,20 +233,27 @@ bool Grid::resumeAll(int64_t threadCount) {
       fail("thread " + llvm::Twine(number) + " of block " + llvm::Twine(block) +
            " " + error);
   }
-  if (runWarps(threadCount))
+  if (runWarps(threadCount) || wakeForBoxes(threadCount))
     return true;
-  int64_t done = count(ThreadState::Done, threadCount);
-  if (done == threadCount)
+  if (count(ThreadState::Done, threadCount) == threadCount)
     return false;
-  int64_t waiting = count(ThreadState::AtBarrier, threadCount);
-  if (waiting != threadCount)
-    fail(llvm::Twine(waiting ? threadCount - waiting : done) + " of " +
-         llvm::Twine(threadCount) + " threads of block " + llvm::Twine(block) +
-         (waiting ? " never reach the barrier where the others wait"
-                  : " end while others of their warp wait"));
+  if (count(ThreadState::AtBarrier, threadCount) != threadCount)
+    failStuck(threadCount);
   for (Fibre &fibre : fibres)
     fibre.state = ThreadState::Ready;
   return true;
+}
+
+void Grid::failStuck(int64_t threadCount) const {
+  int64_t waiting = count(ThreadState::AtBarrier, threadCount);
+  int64_t awaiting = count(ThreadState::AwaitsBoxes, threadCount);
+  int64_t others =
+      waiting ? threadCount - waiting : count(ThreadState::Done, threadCount);
+  fail(llvm::Twine(awaiting ? awaiting : others) + " of " +
+       llvm::Twine(threadCount) + " threads of block " + llvm::Twine(block) +
+       (awaiting  ? " wait for copies that never come"
+        : waiting ? " never reach the barrier where the others wait"
+                  : " end while others of their warp wait"));
 }
 
 void Grid::runBlock(int64_t threadCount) {
@@ -222,8 +276,15 @@ void Grid::runBlock(int64_t threadCount) {
     fibre.copies.drop();
   }
   warpgroups.enter(threadCount, kernel->launchMemory, launch.sharedBytes);
+  boxes.enter(kernel->launchMemory, launch.sharedBytes,
+              [this](const char *address, int64_t bytes) {
+                warpgroups.noteArrival(address, bytes);
+              });
   while (resumeAll(threadCount)) {
   }
+  if (boxes.getCount() > 0)
+    fail("block " + llvm::Twine(block) +
+         " ends while copies to it are on their way");
   if (!warpgroups.haveSameEnds())
     fail("threads of a warpgroup of block " + llvm::Twine(block) +
          " make fewer instructions of it than others");
@@ -324,6 +385,7 @@ void ckpt::ckptEmulatorStored(const char *address, int64_t bytes) {
 
 void ckpt::ckptEmulatorFenceProxies() {
   grid.warpgroups.fenceProxies(grid.thread);
+  grid.boxes.fenceProxies(grid.thread);
 }
 
 void ckpt::ckptEmulatorWarpgroupFence() {
@@ -352,4 +414,27 @@ void ckpt::ckptEmulatorWarpgroupWait(int64_t pending) {
 
 void ckpt::ckptEmulatorSettle(float *registers, int32_t count) {
   grid.warpgroups.settle(grid.thread, registers, count);
+}
+
+void ckpt::ckptEmulatorMakeBarrier(const char *barrier, int32_t threads) {
+  grid.check(grid.boxes.makeBarrier(grid.thread, barrier, threads));
+}
+
+void ckpt::ckptEmulatorExpect(const char *barrier, int32_t bytes) {
+  grid.check(grid.boxes.expect(barrier, bytes));
+}
+
+void ckpt::ckptEmulatorWaitFor(const char *barrier, int32_t parity) {
+  Fibre &fibre = grid.fibres[grid.thread];
+  fibre.barrier = barrier;
+  fibre.parity = parity;
+  if (!grid.hasBoxes(fibre))
+    fibre.stop(ThreadState::AwaitsBoxes);
+}
+
+void ckpt::ckptEmulatorCopyBox(char *target, const char *barrier,
+                               const void *map, int32_t rank,
+                               const int32_t *corner) {
+  grid.check(grid.boxes.copy(target, barrier, map, rank, corner));
+  grid.letBoxesArrive();
 }

@@ -89,6 +89,13 @@ void ckptEmulatorWarpgroupMultiply(float *sums, uint64_t left, uint64_t right,
 void ckptEmulatorWarpgroupCommit();
 void ckptEmulatorWarpgroupWait(int64_t pending);
 void ckptEmulatorSettle(float *registers, int32_t count);
+/// Copies of boxes (EmulatedBoxes.h): barriers that count what arrives, and a
+/// wait for the phase of a parity to end.
+void ckptEmulatorMakeBarrier(const char *barrier, int32_t threads);
+void ckptEmulatorExpect(const char *barrier, int32_t bytes);
+void ckptEmulatorWaitFor(const char *barrier, int32_t parity);
+void ckptEmulatorCopyBox(char *target, const char *barrier, const void *map,
+                         int32_t rank, const int32_t *corner);
 }
 
 } // namespace ckpt

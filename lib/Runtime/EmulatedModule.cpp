@@ -186,14 +186,15 @@ void HostCode::makeThunk(llvm::Function &kernel, bool hasBarrier) {
   llvm::SmallVector<llvm::Value *> arguments;
   std::vector<KernelParameter> parameters;
   for (llvm::Argument &argument : kernel.args()) {
-    llvm::Type *type = argument.getType();
+    llvm::Type *byValue = argument.getParamByValType();
+    llvm::Type *type = byValue ? byValue : argument.getType();
     parameters.push_back(
         {static_cast<int64_t>(module.getDataLayout().getTypeAllocSize(type)),
          type->isPointerTy()});
-    llvm::Value *slot = builder.CreateConstGEP1_64(pointer, thunk->getArg(0),
-                                                   argument.getArgNo());
-    arguments.push_back(builder.CreateLoad(argument.getType(),
-                                           builder.CreateLoad(pointer, slot)));
+    llvm::Value *address = builder.CreateLoad(
+        pointer, builder.CreateConstGEP1_64(pointer, thunk->getArg(0),
+                                            argument.getArgNo()));
+    arguments.push_back(byValue ? address : builder.CreateLoad(type, address));
   }
   builder.CreateCall(&kernel, arguments);
   builder.CreateRetVoid();
@@ -245,6 +246,10 @@ deviceSymbols(llvm::orc::MangleAndInterner &interner) {
   add("ckptEmulatorWarpgroupCommit", &ckptEmulatorWarpgroupCommit);
   add("ckptEmulatorWarpgroupWait", &ckptEmulatorWarpgroupWait);
   add("ckptEmulatorSettle", &ckptEmulatorSettle);
+  add("ckptEmulatorMakeBarrier", &ckptEmulatorMakeBarrier);
+  add("ckptEmulatorExpect", &ckptEmulatorExpect);
+  add("ckptEmulatorWaitFor", &ckptEmulatorWaitFor);
+  add("ckptEmulatorCopyBox", &ckptEmulatorCopyBox);
   return symbols;
 }
 

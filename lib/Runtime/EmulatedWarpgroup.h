@@ -60,6 +60,10 @@ public:
   /// Whether all threads of a warpgroup have made equally many instructions.
   bool haveSameEnds() const;
 
+  /// Of a copy by the asynchronous proxy itself.
+  void noteArrival(const char *address, int64_t bytes) {
+    view.update(address, bytes);
+  }
   void noteWrite(int64_t thread, const char *address, int64_t bytes);
   void fenceProxies(int64_t thread);
 

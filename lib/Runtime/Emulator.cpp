@@ -2,6 +2,8 @@
 
 #include "ckpt/Runtime/Emulator.h"
 #include "EmulatedModule.h"
+#include "EmulatedTensorMap.h"
+#include "llvm/Support/raw_ostream.h"
 #include <cstring>
 
 using namespace ckpt;
@@ -34,11 +36,46 @@ static void *moduleGetFunction(void *module, const char *name) {
       static_cast<EmulatedModule *>(module)->getKernel(name));
 }
 
+/// Of the next launch.
+static std::vector<const cuda::TensorMap *> addedMaps;
+
+static void addTensorMap(const cuda::TensorMap *map) {
+  addedMaps.push_back(map);
+}
+
+using EncodedMap = std::array<char, cuda::tensorMapBytes>;
+
+/// Makes \p map from the address among the \p arguments of a launch.
+static EncodedMap encode(const cuda::TensorMap &map, void **arguments) {
+  auto counts = [&](const int64_t *from) {
+    EmulatedTensorMap::Counts counts;
+    std::copy_n(from, counts.size(), counts.begin());
+    return counts;
+  };
+  EmulatedTensorMap made;
+  std::string error = EmulatedTensorMap::make(
+      *static_cast<char **>(arguments[map.operand]) + map.offset, map.rank,
+      counts(map.extents), counts(map.strides), counts(map.box), made);
+  if (!error.empty()) {
+    llvm::errs() << "error: " << error << "\n";
+    exit(1);
+  }
+  EncodedMap encoded;
+  made.write(encoded.data());
+  return encoded;
+}
+
 static void launchKernel(void *function, intptr_t gridX, intptr_t gridY,
                          intptr_t gridZ, intptr_t blockX, intptr_t blockY,
                          intptr_t blockZ, int32_t sharedBytes,
                          void * /*stream*/, void **arguments, void ** /*extra*/,
                          size_t /*count*/) {
+  std::vector<const cuda::TensorMap *> maps = std::exchange(addedMaps, {});
+  std::vector<EncodedMap> encoded;
+  for (const cuda::TensorMap *map : maps)
+    encoded.push_back(encode(*map, arguments));
+  for (auto [map, bytes] : llvm::zip_equal(maps, encoded))
+    arguments[map->parameter] = bytes.data();
   EmulatedLaunch launch = {
       {gridX, gridY, gridZ}, {blockX, blockY, blockZ}, sharedBytes};
   runGrid(*static_cast<EmulatedKernel *>(function), launch, arguments);
@@ -65,5 +102,6 @@ llvm::StringMap<void *> ckpt::emulatorSymbols() {
   add("mgpuStreamDestroy", &streamIgnore);
   add("mgpuStreamSynchronize", &streamIgnore);
   add("mgpuMemcpy", &copyMemory);
+  add("ckptCudaAddTensorMap", &addTensorMap);
   return symbols;
 }

@@ -95,6 +95,7 @@ static llvm::StringMap<void *> cudaSymbols() {
   add("mgpuStreamSynchronize", &cuda::mgpuStreamSynchronize);
   add("mgpuMemcpy", &cuda::mgpuMemcpy);
   add("ckptCudaOfferMatmul", &cuda::ckptCudaOfferMatmul);
+  add("ckptCudaAddTensorMap", &cuda::ckptCudaAddTensorMap);
   return symbols;
 }
 

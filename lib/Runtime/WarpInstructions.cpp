@@ -30,6 +30,8 @@ private:
   void loadMatrices(bool transposed);
   void multiply(bool isBfloat);
   void copy();
+  void waitForBoxes();
+  bool copyBox(StringRef dimensions);
 
   bool replaceAssembly(StringRef text);
   bool replaceIntrinsic(StringRef name);
@@ -105,6 +107,34 @@ void WarpInstruction::copy() {
   llvm::Value *bytes =
       call.arg_size() > 2 ? call.getArgOperand(2) : builder.getInt32(16);
   callEmulator("ckptEmulatorCopy", {pointer(0), pointer(1), bytes});
+}
+
+/// The emulator returns when there is nothing to try any more.
+void WarpInstruction::waitForBoxes() {
+  callEmulator("ckptEmulatorWaitFor", {pointer(0), call.getArgOperand(1)});
+  call.replaceAllUsesWith(builder.getTrue());
+}
+
+/// Where to, barrier, map and corner, then what is said by constants: to
+/// several blocks, hint for the cache, whether there are both, group of blocks.
+bool WarpInstruction::copyBox(StringRef dimensions) {
+  unsigned rank = 0;
+  if (dimensions.consumeInteger(10, rank) || dimensions != "d" ||
+      call.arg_size() != rank + 8)
+    return false;
+  for (unsigned number = rank + 3; number < call.arg_size(); ++number) {
+    auto *value = llvm::dyn_cast<llvm::ConstantInt>(call.getArgOperand(number));
+    if (!value || !value->isZero())
+      return false;
+  }
+  llvm::Value *corner = scratch(builder.getInt32Ty(), rank);
+  for (unsigned number = 0; number < rank; ++number)
+    builder.CreateStore(
+        call.getArgOperand(3 + number),
+        builder.CreateConstGEP1_32(builder.getInt32Ty(), corner, number));
+  callEmulator("ckptEmulatorCopyBox", {pointer(0), pointer(1), pointer(2),
+                                       builder.getInt32(rank), corner});
+  return true;
 }
 
 /// The first \p count operands, which are f32, in memory.
@@ -185,6 +215,15 @@ bool WarpInstruction::replaceIntrinsic(StringRef name) {
     callEmulator("ckptEmulatorWait", {call.getArgOperand(0)});
   else if (name == "fence.proxy.async.shared_cta")
     callEmulator("ckptEmulatorFenceProxies", {});
+  else if (name == "mbarrier.init.shared")
+    callEmulator("ckptEmulatorMakeBarrier",
+                 {pointer(0), call.getArgOperand(1)});
+  else if (name == "mbarrier.arrive.expect.tx.scope.cta.space.cta")
+    callEmulator("ckptEmulatorExpect", {pointer(0), call.getArgOperand(1)});
+  else if (name == "mbarrier.try.wait.parity.scope.cta.space.cta")
+    waitForBoxes();
+  else if (name.consume_front("cp.async.bulk.tensor.g2s.tile."))
+    return copyBox(name);
   else if (name == "wgmma.fence.sync.aligned")
     callEmulator("ckptEmulatorWarpgroupFence", {});
   else if (name == "wgmma.commit_group.sync.aligned")

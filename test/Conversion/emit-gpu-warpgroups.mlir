@@ -8,8 +8,9 @@
 // OPTION: Cannot find option named 'true'
 
 // Shared memory that the launch asks for. Steps are neighbours in the left
-// operand, columns in the right one. The next part is on its way while this one
-// is multiplied; nobody goes on to the barrier before that is done.
+// operand, columns in the right one; both come by vectors, since rows and steps
+// have two strides. The next part is on its way while this one is multiplied;
+// nobody goes on to the barrier before that is done.
 // CHECK: memref.global @dynamic_shared : memref<0xi8, #gpu.address_space<workgroup>> {alignment = 1024 : i64}
 // CHECK-LABEL: gpu.func @kernel_0_linalg_matmul(
 // CHECK-SAME: known_block_size = array<i32: 128, 1, 1>
@@ -38,20 +39,26 @@
 // PTX-SAME: .pragma \22nounroll\22
 // PTX-SAME: wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16
 
-func.func @products(%x: tensor<64x264xbf16>, %y: tensor<264x72xbf16>) -> (tensor<64x72xf32>, tensor<32x72xf32>) {
-  %0 = ckpt.kernel(%a = %x : tensor<64x264xbf16>, %b = %y : tensor<264x72xbf16>) slots [-1 : 18432] {
+func.func @products(%x: tensor<2x40x264xbf16>, %y: tensor<2x140x72xbf16>) -> (tensor<64x72xf32>, tensor<32x72xf32>) {
+  %0 = ckpt.kernel(%a = %x : tensor<2x40x264xbf16>, %b = %y : tensor<2x140x72xbf16>) slots [-1 : 18432] {
     %zero = arith.constant 0.0 : f32
+    %ls = tensor.extract_slice %a[0, 0, 0] [2, 32, 264] [1, 1, 1] : tensor<2x40x264xbf16> to tensor<2x32x264xbf16>
+    %l = tensor.collapse_shape %ls [[0, 1], [2]] : tensor<2x32x264xbf16> into tensor<64x264xbf16>
+    %rs = tensor.extract_slice %b[0, 0, 0] [2, 132, 72] [1, 1, 1] : tensor<2x140x72xbf16> to tensor<2x132x72xbf16>
+    %r = tensor.collapse_shape %rs [[0, 1], [2]] : tensor<2x132x72xbf16> into tensor<264x72xbf16>
     %e = tensor.empty() : tensor<64x72xf32>
     %i = linalg.fill ins(%zero : f32) outs(%e : tensor<64x72xf32>) -> tensor<64x72xf32>
-    %c = linalg.matmul ins(%a, %b : tensor<64x264xbf16>, tensor<264x72xbf16>) outs(%i : tensor<64x72xf32>) -> tensor<64x72xf32>
+    %c = linalg.matmul ins(%l, %r : tensor<64x264xbf16>, tensor<264x72xbf16>) outs(%i : tensor<64x72xf32>) -> tensor<64x72xf32>
     ckpt.yield %c : tensor<64x72xf32>
   } -> tensor<64x72xf32>
-  %1 = ckpt.kernel(%a = %x : tensor<64x264xbf16>, %b = %y : tensor<264x72xbf16>) slots [-1 : 9216] {
+  %1 = ckpt.kernel(%a = %x : tensor<2x40x264xbf16>, %b = %y : tensor<2x140x72xbf16>) slots [-1 : 9216] {
     %zero = arith.constant 0.0 : f32
-    %s = tensor.extract_slice %a[0, 0] [32, 264] [1, 1] : tensor<64x264xbf16> to tensor<32x264xbf16>
+    %l = tensor.extract_slice %a[0, 0, 0] [1, 32, 264] [1, 1, 1] : tensor<2x40x264xbf16> to tensor<32x264xbf16>
+    %rs = tensor.extract_slice %b[0, 0, 0] [2, 132, 72] [1, 1, 1] : tensor<2x140x72xbf16> to tensor<2x132x72xbf16>
+    %r = tensor.collapse_shape %rs [[0, 1], [2]] : tensor<2x132x72xbf16> into tensor<264x72xbf16>
     %e = tensor.empty() : tensor<32x72xf32>
     %i = linalg.fill ins(%zero : f32) outs(%e : tensor<32x72xf32>) -> tensor<32x72xf32>
-    %c = linalg.matmul ins(%s, %b : tensor<32x264xbf16>, tensor<264x72xbf16>) outs(%i : tensor<32x72xf32>) -> tensor<32x72xf32>
+    %c = linalg.matmul ins(%l, %r : tensor<32x264xbf16>, tensor<264x72xbf16>) outs(%i : tensor<32x72xf32>) -> tensor<32x72xf32>
     ckpt.yield %c : tensor<32x72xf32>
   } -> tensor<32x72xf32>
   return %0, %1 : tensor<64x72xf32>, tensor<32x72xf32>

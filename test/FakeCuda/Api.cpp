@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "EmulatedTensorMap.h"
 #include "FakeCuda.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/TargetSelect.h"
@@ -276,6 +277,35 @@ CKPT_FAKE(cuLaunchKernel)
   ckpt::EmulatedLaunch launch = {
       {gridX, gridY, gridZ}, {blockX, blockY, blockZ}, sharedBytes};
   return enqueue(*stream, makeLaunch(*function, launch, arguments));
+}
+
+CKPT_FAKE(cuTensorMapEncodeTiled)
+(ckpt::cuda::EncodedTensorMap *map, int element, uint32_t rank, void *address,
+ const uint64_t *extents, const uint64_t *strides, const uint32_t *box,
+ const uint32_t *elementStrides, int interleave, int swizzle, int /*promotion*/,
+ int fill) {
+  CKPT_MAY_FAIL;
+  using Counts = ckpt::EmulatedTensorMap::Counts;
+  if (element != ckpt::cuda::elementOf16Bits || rank < 1 ||
+      rank > ckpt::cuda::mostTensorDims || interleave || fill ||
+      swizzle != ckpt::cuda::swizzleOf128Bytes ||
+      reinterpret_cast<uintptr_t>(map) % 64 || faults().capability < 90)
+    return invalidValue;
+  Counts extent = {}, stride = {}, side = {};
+  for (uint32_t i = 0; i < rank; ++i) {
+    extent[i] = extents[i];
+    stride[i] = i ? strides[i - 1] : ckpt::cuda::tensorElementBytes;
+    side[i] = box[i];
+    if (elementStrides[i] != 1)
+      return invalidValue;
+  }
+  ckpt::EmulatedTensorMap made;
+  if (!ckpt::EmulatedTensorMap::make(static_cast<char *>(address), rank, extent,
+                                     stride, side, made)
+           .empty())
+    return invalidValue;
+  made.write(map);
+  return success;
 }
 
 //===----------------------------------------------------------------------===//

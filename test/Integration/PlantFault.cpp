@@ -1,9 +1,11 @@
 //===- PlantFault.cpp - Faults that the emulator has to catch -------------===//
 
 #include "PlantFault.h"
+#include "ckpt/Cuda/TensorMap.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -23,7 +25,14 @@ enum class Fault {
   NoSwizzle,
   NoWarpgroupFence,
   NoWarpgroupWait,
-  DivergentWarpgroup
+  DivergentWarpgroup,
+  NoBoxWait,
+  WrongParity,
+  FewBytes,
+  ManyBytes,
+  EarlyBox,
+  WrongCorner,
+  WrongStride
 };
 } // namespace
 
@@ -48,7 +57,21 @@ static llvm::cl::opt<Fault>
               clEnumValN(Fault::NoWarpgroupWait, "no-warpgroup-wait",
                          "erase waits for wgmma"),
               clEnumValN(Fault::DivergentWarpgroup, "divergent-warpgroup",
-                         "let one thread of a warpgroup make more")));
+                         "let one thread of a warpgroup make more"),
+              clEnumValN(Fault::NoBoxWait, "no-box-wait",
+                         "erase waits for copies of boxes"),
+              clEnumValN(Fault::WrongParity, "wrong-parity",
+                         "wait for the other phase of a barrier"),
+              clEnumValN(Fault::FewBytes, "few-bytes",
+                         "expect half of the bytes of boxes"),
+              clEnumValN(Fault::ManyBytes, "many-bytes",
+                         "expect twice the bytes of boxes"),
+              clEnumValN(Fault::EarlyBox, "early-box",
+                         "ask for boxes before their place is free"),
+              clEnumValN(Fault::WrongCorner, "wrong-corner",
+                         "let boxes begin eight elements later"),
+              clEnumValN(Fault::WrongStride, "wrong-stride",
+                         "let tensor maps have lines 16 bytes longer")));
 
 bool plantsFault() { return plant != Fault::None; }
 
@@ -86,8 +109,74 @@ static void plantInWarpgroups(ModuleOp module) {
     divert(fences.front());
 }
 
+static void addTo(Value value, int64_t more, OpOperand &operand) {
+  ImplicitLocOpBuilder builder(operand.getOwner()->getLoc(),
+                               operand.getOwner());
+  operand.set(arith::AddIOp::create(
+      builder, value,
+      arith::ConstantIntOp::create(builder, value.getType(), more)));
+}
+
+/// Lets the barrier of the loop stand behind the copies that it sets free.
+static void copyEarly(scf::ForOp loop) {
+  Operation *copies = nullptr, *barrier = nullptr;
+  for (Operation &operation : *loop.getBody()) {
+    if (isa<gpu::BarrierOp>(operation))
+      barrier = &operation;
+    operation.walk([&](NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp) {
+      copies = &operation;
+    });
+  }
+  if (!copies || !barrier)
+    return;
+  OpBuilder(loop).clone(*barrier);
+  barrier->moveAfter(copies);
+}
+
+static void changeExpected(ModuleOp module) {
+  module.walk([](NVVM::MBarrierArriveExpectTxOp expect) {
+    auto bytes = expect.getTxcount().getDefiningOp<arith::ConstantIntOp>();
+    int64_t more =
+        plant == Fault::FewBytes ? -bytes.value() / 2 : bytes.value();
+    addTo(bytes, more, expect.getTxcountMutable());
+  });
+}
+
+static void plantInMaps(ModuleOp module) {
+  for (auto global : module.getOps<memref::GlobalOp>()) {
+    if (!global.getSymName().contains("_map"))
+      continue;
+    auto all = cast<DenseElementsAttr>(*global.getInitialValue());
+    auto words = llvm::to_vector(all.getValues<int64_t>());
+    words[offsetof(ckpt::cuda::TensorMap, strides) / sizeof(int64_t) + 1] += 16;
+    global.setInitialValueAttr(
+        DenseElementsAttr::get(all.getType(), ArrayRef<int64_t>(words)));
+  }
+}
+
+static void plantInBoxes(ModuleOp module) {
+  if (plant == Fault::NoBoxWait)
+    eraseAll<scf::WhileOp>(module);
+  if (plant == Fault::WrongParity)
+    module.walk([](NVVM::MBarrierTryWaitOp wait) {
+      addTo(wait.getStateOrPhase(), 1, wait.getStateOrPhaseMutable());
+    });
+  if (plant == Fault::FewBytes || plant == Fault::ManyBytes)
+    changeExpected(module);
+  if (plant == Fault::EarlyBox)
+    module.walk([](scf::ForOp loop) { copyEarly(loop); });
+  if (plant == Fault::WrongCorner)
+    module.walk([](NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp copy) {
+      OpOperand &first = *copy.getCoordinatesMutable().begin();
+      addTo(first.get(), 8, first);
+    });
+  if (plant == Fault::WrongStride)
+    plantInMaps(module);
+}
+
 void plantFault(ModuleOp module) {
   plantInWarpgroups(module);
+  plantInBoxes(module);
   if (plant == Fault::NoBarriers)
     eraseAll<gpu::BarrierOp>(module);
   module.walk([](NVVM::CpAsyncWaitGroupOp wait) {

@@ -83,6 +83,11 @@ def EmitGpuKernels : Pass<"ckpt-emit-gpu-kernels", "::mlir::ModuleOp"> {
     With `offer-matmuls`, a call before the launch of a kernel that is a matmul and
     nothing else says so: operands as matrices with strides, in the kernel's
     arguments (`ckpt/Cuda/Matmul.h`). Who launches may then let a library compute it.
+
+    Operands of `wgmma` that are boxes of a tensor come by tensor maps: parameters
+    behind the kernel's own, for which launches pass null. Calls of
+    `ckptCudaAddTensorMap` before the launch say what to make there
+    (`ckpt/Cuda/TensorMap.h`).
   }];
   let options = [
     Option<"tensorCores", "tensor-cores", "::ckpt::TensorCores",

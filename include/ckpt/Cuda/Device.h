@@ -14,6 +14,7 @@
 #define CKPT_CUDA_DEVICE_H
 
 #include "ckpt/Cuda/Matmul.h"
+#include "ckpt/Cuda/TensorMap.h"
 #include <cstddef>
 #include <cstdint>
 
