@@ -71,6 +71,9 @@ struct Outcome {
 /// Share of the time limit after which walks end where there is no plan yet.
 constexpr double shareWithoutPlan = 1.75;
 
+/// Share of the time limit until which walks look for the smallest budget.
+constexpr double shareOfClosingIn = 1.6;
+
 /// Share of the time limit after which a plan is changed no more.
 constexpr double shareOfChanges = 1.2;
 
@@ -90,7 +93,6 @@ public:
 
 private:
   void tryFirstPlan();
-  void findSmallestFirstPlan();
   bool tryUnlimited();
   void descend();
   void spareRepeats();
@@ -102,8 +104,6 @@ private:
   void refit();
   bool isDeep() const;
   void tryChains();
-  void trySmallest();
-  void spareSmallest();
   void tryChain(const ChainOptions &chainOptions);
   std::optional<int64_t> enterChainPlan(Plan plan);
   bool searchFixedKernels();
@@ -113,7 +113,15 @@ private:
   void runRounds();
   void runRound(int round);
   void runAttempts(const std::vector<Attempt *> &batch);
+  void startAttempts();
+  bool isHopeless() const;
+  void findSmallestFirstPlan();
+  void forgetBest();
+  bool walkWithin(int64_t capBytes);
+  void closeIn();
   void runLadder();
+  void trySmallest();
+  void spareSmallest();
   Outcome judge(Draft draft) const;
   void place(Outcome &outcome) const;
   void fit(Outcome &outcome) const;
@@ -140,17 +148,23 @@ private:
            std::chrono::milliseconds(static_cast<int64_t>(
                share * static_cast<double>(options.timeLimitMs)));
   }
+  int mostRounds() const { return options.timeLimitMs > 0 ? 5 : 1; }
   /// Rounds leave time for what follows, but the best settings shall have their
   /// turn. They go on a little beyond the limit while there is no plan: those
   /// of the ladder, which come then, fit but cost much.
   bool roundsAreOver() {
+    if (anyPlanUntil)
+      return result.best || isOver(*anyPlanUntil);
     constexpr size_t fewest = 6;
     bool few = attempts.size() > fewest && attempts[fewest - 1].runs == 0;
     return isOver(!result.best ? 1.25 : few ? 0.7 : 0.4);
   }
 
   const Problem &problem;
-  const int64_t budget;
+  int64_t budget;
+  /// Set while walks look for the smallest budget: they end with the first
+  /// plan, or at this share of the time.
+  std::optional<double> anyPlanUntil;
   const SolverOptions &options;
   Stopwatch watch;
   Graph graph;

@@ -14,7 +14,6 @@
 #include "RefitKernels.h"
 #include "RetentionSearch.h"
 #include "RunBoth.h"
-#include "SmallestPlan.h"
 #include "ckpt/Plan/Baselines.h"
 
 #include <array>
@@ -55,22 +54,6 @@ void BudgetSearch::tryFirstPlan() {
   outcome.bytes = outcome.solution->plan.arenaBytes;
   outcome.foundMs = watch.ms();
   enter(outcome);
-}
-
-/// Shares of the plan that recomputes nothing, until nothing fits them.
-void BudgetSearch::findSmallestFirstPlan() {
-  constexpr std::array<double, 5> shares = {0.75, 0.5, 0.35, 0.25, 0.18};
-  if (unlimited.plan.kernels.empty())
-    return;
-  keepIfSmallest(unlimited);
-  double all = static_cast<double>(unlimited.plan.arenaBytes);
-  for (double share : shares) {
-    std::optional<Solution> smaller =
-        placedFirstPlan(graph, static_cast<int64_t>(share * all), options);
-    if (!smaller)
-      return;
-    keepIfSmallest(*smaller);
-  }
 }
 
 /// A first plan decides for one moment at a time, so that it repeats too much
@@ -222,32 +205,6 @@ void BudgetSearch::tryChains() {
   chain.mostStages = 160;
   chain.mostPoints = 8;
   tryChain(chain);
-}
-
-/// Where nothing fits, what repeating costs does not matter any more.
-void BudgetSearch::trySmallest() {
-  // The clock has mostly run out where walks found nothing.
-  constexpr double beyond = 1.5;
-  if (!options.fusion)
-    return;
-  if (std::optional<Solution> found =
-          solveSmallest(graph, result.smallest.plan.arenaBytes,
-                        [&] { return isOver(beyond); }))
-    keepIfSmallest(*found);
-}
-
-/// What the smallest plan makes again is kept where the budget has room.
-void BudgetSearch::spareSmallest() {
-  constexpr std::array<int64_t, 5> percents = {100, 95, 90, 85, 80};
-  if (result.best || result.smallest.plan.arenaBytes > budget)
-    return;
-  result.best = result.smallest;
-  for (int64_t percent : percents) {
-    Plan plan = withoutSlots(result.smallest.plan);
-    keepBetween(problem, plan, budget / 100 * percent);
-    if (enterPlan(std::move(plan)))
-      return;
-  }
 }
 
 /// Single ops as kernels leave the choice of what is kept: annealing finds

@@ -43,7 +43,9 @@ FitOptions BudgetSearch::fitOptions(int64_t budgetBytes) const {
 /// waits a little for the first plan.
 WalkLimits BudgetSearch::limits(double slack) const {
   WalkLimits limits;
-  limits.deadline = deadline(result.best ? 1 : shareWithoutPlan);
+  limits.deadline = deadline(result.best    ? 1
+                             : anyPlanUntil ? *anyPlanUntil
+                                            : shareWithoutPlan);
   if (result.best && nsPerFlop > 0)
     limits.extraFlops = static_cast<int64_t>(std::max(
         0.0, (slack * bestScore - leastNs) / ((flopWeight + 1) * nsPerFlop)));
@@ -246,14 +248,19 @@ bool BudgetSearch::isDeep() const {
              much * leastNs;
 }
 
-void BudgetSearch::runRounds() {
-  constexpr int mostRounds = 5;
+/// Each setting once, with the budget as its cap.
+void BudgetSearch::startAttempts() {
+  attempts.clear();
   for (const Setting &setting : walkSettings) {
     Attempt attempt;
     attempt.setting = setting;
     attempt.cap = static_cast<double>(budget);
     attempts.push_back(attempt);
   }
+}
+
+void BudgetSearch::runRounds() {
+  startAttempts();
   bool isFixed = hasFixedKernels(problem);
   if (!isFixed)
     runAttempts({&attempts[0], &attempts[1]});
@@ -266,8 +273,7 @@ void BudgetSearch::runRounds() {
   runRound(0);
   if (isDeep())
     tryChains();
-  int rounds = options.timeLimitMs > 0 ? mostRounds : 1;
-  for (int round = 1; round < rounds && !roundsAreOver(); ++round)
+  for (int round = 1; round < mostRounds() && !roundsAreOver(); ++round)
     runRound(round);
   spareRepeats();
   varySettings();
@@ -275,28 +281,6 @@ void BudgetSearch::runRounds() {
   refit();
   varyFirstPlan();
   polish();
-}
-
-/// Caps and merges depend on the problem alone, so that a budget reported as
-/// the smallest is one for which planning succeeds.
-void BudgetSearch::runLadder() {
-  for (double share : ladderShares)
-    for (const Setting &setting : ladderSettings) {
-      if (isOver(shareWithoutPlan))
-        return;
-      WalkLimits now = limits();
-      now.kernelsPerNew = 4;
-      Draft draft = walks[0].run(
-          setting, share * static_cast<double>(unlimitedBytes), 0, now);
-      if (!draft.usable())
-        continue;
-      Solution solution = placeSlots(problem, draft, 0, PackEffort::Orders);
-      if (!solution.verdict.error.empty())
-        continue;
-      keepIfSmallest(solution);
-      Outcome outcome = judge(std::move(draft));
-      enter(outcome);
-    }
 }
 
 /// Slots are packed only until they fit the budget. The answer's arena shall be
@@ -322,7 +306,14 @@ BudgetResult BudgetSearch::run() {
     findSmallestFirstPlan();
   if (isTooLargeToWalk(graph))
     return std::move(result);
-  runRounds();
+  if (isHopeless()) {
+    tryUnlimited();
+    tryChains();
+  } else {
+    runRounds();
+  }
+  if (!result.best)
+    closeIn();
   if (!result.best)
     runLadder();
   if (!smallestOfChains.plan.kernels.empty())
