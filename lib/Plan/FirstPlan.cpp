@@ -173,7 +173,7 @@ void FirstPlanner::searchGuides() {
     std::vector<ValueId> kept =
         cut.keep({jit.rootOrder(), guide.at, resident, weight},
                  std::max<int64_t>(room, 0));
-    if (kept == guide.kept) {
+    if (i > 0 && kept == guide.kept) {
       // It takes more until the cut changes.
       room -= (peakBytes - budget) << i;
       continue;
