@@ -17,6 +17,7 @@
 #include "BoundMoments.h"
 #include "MakingBound.h"
 #include "MomentTree.h"
+#include "RunBoth.h"
 #include "TimeBound.h"
 
 #include <algorithm>
@@ -133,7 +134,8 @@ public:
 
 private:
   RepeatCosts costsAt(const Goal &goal, const FirstRun &moment) const;
-  void look(std::vector<BoundCase> cases);
+  void findMoments(bool isSmall);
+  void look(Goal &goal);
   void raiseMinimum(int64_t bytes, OpId anchor);
 
   const Problem &problem;
@@ -149,15 +151,34 @@ BoundSearch::BoundSearch(const Problem &problem)
       timeMoment(graph, /*statisticsAreFree=*/true) {
   // Each moment is a cut of the whole step at many prices: for very large
   // steps only what single kernels need is bounded.
-  constexpr size_t mostOps = 20000, mostAnchors = 2000;
+  constexpr size_t mostOps = 20000;
   bool isSmall = problem.ops.size() <= mostOps;
-  if (isSmall)
+  findMoments(isSmall);
+  if (!isSmall)
+    return;
+  auto lookAtFlops = [&] {
+    flops = makeGoal(graph, repeatFlops(graph), Bound::flopScale);
+    look(flops);
+    MakingBound making(graph, moment);
+    for (size_t op = 0; op < problem.ops.size(); ++op)
+      if (graph.isRoot[op])
+        minimum = making.raise(static_cast<OpId>(op), minimum);
+    return true;
+  };
+  auto lookAtTime = [&] {
     timeBound.emplace(graph);
-  unlimitedNs = timeBound ? timeBound->totalNs() : 0;
-  flops = makeGoal(graph, repeatFlops(graph), Bound::flopScale);
-  if (timeBound)
+    unlimitedNs = timeBound->totalNs();
     time = makeGoal(graph, timeBound->kernelNs(), timeScale);
+    look(time);
+    return true;
+  };
+  runBoth(problem.ops.size(), lookAtFlops, lookAtTime);
+}
 
+/// Sets what single kernels need and, if \p isSmall, chooses the moments at
+/// which to look.
+void BoundSearch::findMoments(bool isSmall) {
+  constexpr size_t mostAnchors = 2000;
   std::vector<OpId> anchors;
   bool anyOnce = false;
   for (size_t op = 0; op < problem.ops.size(); ++op) {
@@ -175,21 +196,17 @@ BoundSearch::BoundSearch(const Problem &problem)
   if (!isSmall)
     return;
   for (OpId anchor : chooseAnchors(std::move(demanded))) {
-    look({{anchor}});
+    moments.push_back({{anchor}});
     if (anyOnce) {
+      moment.enter(anchor);
       moment.build({});
       raiseMinimum(moment.solve(1) + moment.kernelBytes(), anchor);
     }
   }
-  MakingBound making(graph, moment);
-  for (size_t op = 0; op < problem.ops.size(); ++op) {
-    if (graph.isRoot[op])
-      minimum = making.raise(static_cast<OpId>(op), minimum);
-  }
   for (const Triple &triple : chooseTriples(graph, moment))
-    look({{triple.other, triple.held, none},
-          {triple.held, triple.other, triple.later},
-          {triple.later, none, triple.held}});
+    moments.push_back({{triple.other, triple.held, none},
+                       {triple.held, triple.other, triple.later},
+                       {triple.later, none, triple.held}});
 }
 
 void BoundSearch::raiseMinimum(int64_t bytes, OpId anchor) {
@@ -214,22 +231,20 @@ RepeatCosts BoundSearch::costsAt(const Goal &goal, const FirstRun &at) const {
   return costs;
 }
 
-/// Adds a group with a case for each of the moments.
-void BoundSearch::look(std::vector<BoundCase> cases) {
-  for (Goal *goal : {&flops, &time})
-    goal->groups.emplace_back();
-  for (const BoundCase &it : cases) {
-    for (Goal *goal : {&flops, &time}) {
-      FirstRun &at = goal == &flops ? moment : timeMoment;
+/// What each case of each moment says at a few prices.
+void BoundSearch::look(Goal &goal) {
+  FirstRun &at = &goal == &flops ? moment : timeMoment;
+  for (const std::vector<BoundCase> &cases : moments) {
+    goal.groups.emplace_back();
+    for (const BoundCase &it : cases) {
       at.enter(it.anchor, it.before, it.after);
-      at.build(costsAt(*goal, at));
+      at.build(costsAt(goal, at));
       std::vector<Line> lines;
-      for (int64_t price : goal->prices)
+      for (int64_t price : goal.prices)
         lines.push_back({at.solve(price), price, at.kernelBytes()});
-      goal->groups.back().push_back(std::move(lines));
+      goal.groups.back().push_back(std::move(lines));
     }
   }
-  moments.push_back(std::move(cases));
 }
 
 /// The line that says most of a budget, with what it says, scaled.

@@ -71,9 +71,6 @@ struct Outcome {
 /// Share of the time limit after which walks end where there is no plan yet.
 constexpr double shareWithoutPlan = 1.75;
 
-/// Share of the time limit until which walks look for the smallest budget.
-constexpr double shareOfClosingIn = 1.6;
-
 /// Share of the time limit after which a plan is changed no more.
 constexpr double shareOfChanges = 1.2;
 
@@ -114,14 +111,17 @@ private:
   void runRound(int round);
   void runAttempts(const std::vector<Attempt *> &batch);
   void startAttempts();
+  bool isSmall() const;
+  double shareOver() const;
   bool isHopeless() const;
   void findSmallestFirstPlan();
   void forgetBest();
-  bool walkWithin(int64_t capBytes);
-  void closeIn();
+  bool walkWithin(int64_t capBytes, double share);
+  void closeIn(double share);
   void runLadder();
-  void trySmallest();
+  void trySmallest(const Solution &known, double share);
   void spareSmallest();
+  void findSmallest();
   Outcome judge(Draft draft) const;
   void place(Outcome &outcome) const;
   void fit(Outcome &outcome) const;

@@ -12,11 +12,13 @@
 
 #include "FromNothing.h"
 
+#include "FirstRun.h"
+
 #include <algorithm>
 #include <array>
 #include <queue>
-#include <set>
 #include <tuple>
+#include <unordered_set>
 
 using namespace ckpt::plan;
 
@@ -62,7 +64,7 @@ int32_t FromNothing::countAncestors(const Standing &standing) {
 int64_t FromNothing::bytesOf(const Standing &standing) const {
   int64_t bytes = 0;
   for (ValueId value : standing)
-    bytes += graph.slot[value];
+    bytes += arenaBytes(graph.problem, value);
   return bytes;
 }
 
@@ -79,10 +81,10 @@ FromNothing::Step FromNothing::stepTo(const Standing &after,
                  choice.reads.end(), std::back_inserter(step.before));
   bool overwrites = false;
   for (ValueId value : choice.overwrites)
-    overwrites |= graph.slot[value] > 0 &&
+    overwrites |= arenaBytes(graph.problem, value) > 0 &&
                   !std::binary_search(rest.begin(), rest.end(), value);
   step.bytes = bytesOf(step.before) + choice.workspaceBytes +
-               (overwrites ? 0 : graph.slot[made]);
+               (overwrites ? 0 : arenaBytes(graph.problem, made));
   return step;
 }
 
@@ -112,35 +114,43 @@ const FromNothing::Step *FromNothing::findKnown(const Standing &standing,
              : nullptr;
 }
 
+/// FNV-1a over the values.
+size_t FromNothing::HashOfStanding::operator()(const Standing &standing) const {
+  uint64_t hash = 14695981039346656037u;
+  for (ValueId value : standing)
+    hash = (hash ^ static_cast<uint32_t>(value)) * 1099511628211u;
+  return hash;
+}
+
 /// Enters the way from \p first to the goal.
 void FromNothing::remember(const std::vector<State> &states, int32_t first) {
   auto found = known.find(states[first].standing);
   int64_t bytes = found == known.end() ? 0 : found->second.bytes;
   for (int32_t at = first; states[at].next != none; at = states[at].next) {
-    bytes = std::max(bytes, states[at].step.bytes);
-    Step step = states[at].step;
-    step.bytes = bytes;
-    known[states[states[at].next].standing] = std::move(step);
+    const State &state = states[at];
+    bytes = std::max(bytes, state.bytes);
+    known[states[state.next].standing] = {state.choice, state.standing, bytes};
   }
 }
 
-bool FromNothing::search(ValueId goal, int64_t limitBytes, int32_t weight) {
+bool FromNothing::search(ValueId goal, int64_t limitBytes, int32_t weight,
+                         const std::function<bool()> &isOver) {
   constexpr int mostStates = 2000;
   std::vector<State> states;
-  std::set<Standing> seen;
+  std::unordered_set<Standing, HashOfStanding> seen;
   // The most promising state: rating, bytes, number.
   using Entry = std::tuple<int32_t, int64_t, int32_t>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> queue;
-  auto enter = [&](const Standing &standing, int32_t next, const Step &step) {
-    if (!seen.insert(standing).second)
+  auto enter = [&](int32_t next, Step step) {
+    if (!seen.insert(step.before).second)
       return;
-    queue.emplace(countAncestors(standing) +
-                      weight * static_cast<int32_t>(standing.size()),
-                  bytesOf(standing), static_cast<int32_t>(states.size()));
-    states.push_back({standing, next, step});
+    queue.emplace(countAncestors(step.before) +
+                      weight * static_cast<int32_t>(step.before.size()),
+                  bytesOf(step.before), static_cast<int32_t>(states.size()));
+    states.push_back({std::move(step.before), next, step.choice, step.bytes});
   };
-  enter({goal}, none, Step());
-  for (int i = 0; i < mostStates && !queue.empty(); ++i) {
+  enter(none, {nullptr, {goal}, 0});
+  for (int i = 0; i < mostStates && !queue.empty() && !isOver(); ++i) {
     int32_t at = std::get<2>(queue.top());
     queue.pop();
     Standing standing = states[at].standing;
@@ -148,18 +158,19 @@ bool FromNothing::search(ValueId goal, int64_t limitBytes, int32_t weight) {
       remember(states, at);
       return true;
     }
-    for (const Step &step : findSteps(standing, limitBytes))
-      enter(step.before, at, step);
+    for (Step &step : findSteps(standing, limitBytes))
+      enter(at, std::move(step));
   }
   return false;
 }
 
 bool FromNothing::make(ValueId goal, int64_t limitBytes,
+                       const std::function<bool()> &isOver,
                        std::vector<Kernel> &kernels) {
   constexpr std::array<int32_t, 4> weights = {4, 20, 0, 100};
   bool isMade = findKnown({goal}, limitBytes);
   for (size_t i = 0; i < weights.size() && !isMade; ++i)
-    isMade = search(goal, limitBytes, weights[i]);
+    isMade = search(goal, limitBytes, weights[i], isOver);
   if (!isMade)
     return false;
   std::vector<Kernel> reversed;

@@ -5,6 +5,7 @@
 
 #include "KernelChoices.h"
 
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -17,8 +18,10 @@ public:
   explicit FromNothing(const Graph &graph);
 
   /// Appends kernels with a live peak of at most \p limitBytes that make
-  /// \p goal; false if none were found with the effort that is made.
-  bool make(ValueId goal, int64_t limitBytes, std::vector<Kernel> &kernels);
+  /// \p goal; false if none were found with the effort that is made, or before
+  /// \p isOver.
+  bool make(ValueId goal, int64_t limitBytes,
+            const std::function<bool()> &isOver, std::vector<Kernel> &kernels);
 
 private:
   /// Values that stand in memory, ascending.
@@ -32,9 +35,14 @@ private:
   };
   struct State {
     Standing standing;
-    /// The state after it, and how to get there.
+    /// The state after it, and the kernel that leads there, with its live
+    /// bytes.
     int32_t next = none;
-    Step step;
+    const KernelChoice *choice = nullptr;
+    int64_t bytes = 0;
+  };
+  struct HashOfStanding {
+    size_t operator()(const Standing &standing) const;
   };
 
   void findAncestors();
@@ -43,7 +51,8 @@ private:
   Step stepTo(const Standing &after, const KernelChoice &choice) const;
   std::vector<Step> findSteps(const Standing &after, int64_t limitBytes) const;
   const Step *findKnown(const Standing &standing, int64_t limitBytes) const;
-  bool search(ValueId goal, int64_t limitBytes, int32_t weight);
+  bool search(ValueId goal, int64_t limitBytes, int32_t weight,
+              const std::function<bool()> &isOver);
   void remember(const std::vector<State> &states, int32_t first);
 
   const Graph &graph;

@@ -8,6 +8,8 @@
 
 #include "KernelChoices.h"
 
+#include "FirstRun.h"
+
 #include <algorithm>
 
 using namespace ckpt::plan;
@@ -86,7 +88,7 @@ std::vector<OpId> KernelChoices::cutOff(const Region &region, size_t coreSize,
     int32_t op = indexOf(region.ops, problem.values[value].op);
     bool isInside = op < static_cast<int32_t>(region.ops.size());
     arc(nodeOf(static_cast<int32_t>(i)), isInside ? nodeOfOp(op) : outside,
-        graph.node[value] ? graph.slot[value] : MinCut::infinite);
+        graph.node[value] ? arenaBytes(problem, value) : MinCut::infinite);
   }
   if (farthest)
     std::swap(core, outside);

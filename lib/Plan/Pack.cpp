@@ -11,6 +11,7 @@
 #include "PackBuffers.h"
 
 #include <algorithm>
+#include <numeric>
 
 using namespace ckpt::plan;
 
@@ -175,14 +176,11 @@ static void search(const PackSearch &search, int64_t goalBytes, bool hasBudget,
 
 /// The orders are often enough. What they leave is placed in other orders, and
 /// then searched, with more work where less did not reach the goal.
-Packing ckpt::plan::packBuffers(const std::vector<Buffer> &buffers,
-                                int64_t budgetBytes, PackEffort effort) {
+static Packing packTogether(const std::vector<Buffer> &buffers, int64_t goal,
+                            bool hasBudget, PackEffort effort) {
   // Beyond the first, comparing buffers with each other takes too long; beyond
   // the second, a search without any backtracking does.
   constexpr size_t many = 6000, mostSearched = 1000;
-  int64_t load = loadBytes(buffers);
-  bool hasBudget = budgetBytes >= load;
-  int64_t goal = std::max(load, budgetBytes);
   if (buffers.size() > many)
     return packLarge(buffers, goal);
   Packing best = packByOrders(buffers, goal);
@@ -202,6 +200,52 @@ Packing ckpt::plan::packBuffers(const std::vector<Buffer> &buffers,
   if (best.arenaBytes > goal && effort == PackEffort::Thorough)
     search(searcher, goal, hasBudget, 400000000, best);
   return best;
+}
+
+/// Groups of buffers such that no two of different groups share a moment.
+static std::vector<std::vector<int32_t>>
+findGroups(const std::vector<Buffer> &buffers) {
+  std::vector<int32_t> order(buffers.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
+    return buffers[a].first < buffers[b].first;
+  });
+  std::vector<std::vector<int32_t>> groups;
+  int32_t last = -1;
+  for (int32_t buffer : order) {
+    if (buffers[buffer].first > last)
+      groups.emplace_back();
+    groups.back().push_back(buffer);
+    last = std::max(last, buffers[buffer].last);
+  }
+  for (std::vector<int32_t> &group : groups)
+    std::sort(group.begin(), group.end());
+  return groups;
+}
+
+/// Where nothing stands in memory, the rest starts anew. What one group takes
+/// is there for all others.
+Packing ckpt::plan::packBuffers(const std::vector<Buffer> &buffers,
+                                int64_t budgetBytes, PackEffort effort) {
+  int64_t load = loadBytes(buffers);
+  bool hasBudget = budgetBytes >= load;
+  int64_t goal = std::max(load, budgetBytes);
+  std::vector<std::vector<int32_t>> groups = findGroups(buffers);
+  if (groups.size() <= 1)
+    return packTogether(buffers, goal, hasBudget, effort);
+  Packing all;
+  all.offsets.assign(buffers.size(), 0);
+  for (const std::vector<int32_t> &group : groups) {
+    std::vector<Buffer> members;
+    for (int32_t buffer : group)
+      members.push_back(buffers[buffer]);
+    Packing packing = packTogether(members, std::max(goal, all.arenaBytes),
+                                   hasBudget, effort);
+    all.arenaBytes = std::max(all.arenaBytes, packing.arenaBytes);
+    for (size_t i = 0; i < group.size(); ++i)
+      all.offsets[group[i]] = packing.offsets[i];
+  }
+  return all;
 }
 
 void ckpt::plan::packSlots(const Problem &problem, Plan &plan,

@@ -3,9 +3,9 @@
 // The answer is then the smallest budget for which a plan was found. Plans for
 // it come from walks within budgets a little above what some kernel needs
 // alone, from walks with caps that are shares of the plan that recomputes
-// nothing, and from a search in which only memory counts. None of them depends
-// on the budget that was asked for, so that a budget reported as the smallest
-// is one for which planning succeeds.
+// nothing, and from a search in which only memory counts, which comes first for
+// small steps. None of them depends on the budget that was asked for, so that a
+// budget reported as the smallest is one for which planning succeeds.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,6 +20,18 @@
 #include <utility>
 
 using namespace ckpt::plan;
+
+/// Whether all kernels that make a result from nothing can be searched.
+bool BudgetSearch::isSmall() const {
+  constexpr size_t mostOps = 1500;
+  return problem.ops.size() <= mostOps;
+}
+
+/// The share of the time that is over.
+double BudgetSearch::shareOver() const {
+  return static_cast<double>(watch.ms()) /
+         static_cast<double>(std::max<int64_t>(1, options.timeLimitMs));
+}
 
 /// Whether some kernel alone needs more.
 bool BudgetSearch::isHopeless() const {
@@ -51,13 +63,12 @@ void BudgetSearch::forgetBest() {
       std::numeric_limits<double>::max();
 }
 
-/// Whether walks find a plan within \p capBytes.
-bool BudgetSearch::walkWithin(int64_t capBytes) {
+/// Whether walks find a plan within \p capBytes, until \p share of the time is
+/// over.
+bool BudgetSearch::walkWithin(int64_t capBytes, double share) {
   constexpr double shareOfCap = 1.1;
   int64_t asked = std::exchange(budget, capBytes);
-  double share = static_cast<double>(watch.ms()) /
-                 static_cast<double>(std::max<int64_t>(1, options.timeLimitMs));
-  anyPlanUntil = std::min(share + shareOfCap, shareOfClosingIn);
+  anyPlanUntil = std::min(shareOver() + shareOfCap, share);
   startAttempts();
   for (int round = 0; round < mostRounds() && !roundsAreOver(); ++round)
     runRound(round);
@@ -70,25 +81,21 @@ bool BudgetSearch::walkWithin(int64_t capBytes) {
 
 /// From what some kernel needs alone up to a budget for which there is a plan,
 /// and then between the two.
-void BudgetSearch::closeIn() {
+void BudgetSearch::closeIn(double share) {
   constexpr int mostCaps = 8;
   constexpr double close = 1.02, firstStep = 1.05;
   auto known = [&] {
-    int64_t bytes = result.smallest.plan.arenaBytes;
-    if (!smallestOfChains.plan.kernels.empty())
-      bytes = std::min(bytes, smallestOfChains.plan.arenaBytes);
-    return static_cast<double>(bytes);
+    return static_cast<double>(result.smallest.plan.arenaBytes);
   };
   double low = static_cast<double>(largestWorkingSet(problem).bytes);
   bool isFound = false;
   double step = firstStep;
-  for (int i = 0;
-       i < mostCaps && low * close < known() && !isOver(shareOfClosingIn);
+  for (int i = 0; i < mostCaps && low * close < known() && !isOver(share);
        ++i) {
     double cap = isFound ? std::sqrt(low * known()) : low * step;
     if (cap >= known())
       cap = std::sqrt(low * known());
-    if (walkWithin(static_cast<int64_t>(cap)))
+    if (walkWithin(static_cast<int64_t>(cap), share))
       isFound = true;
     else
       low = cap;
@@ -119,14 +126,11 @@ void BudgetSearch::runLadder() {
 }
 
 /// Where nothing fits, what repeating costs does not matter any more.
-void BudgetSearch::trySmallest() {
-  // The clock has mostly run out where walks found nothing.
-  constexpr double beyond = 1.5;
+void BudgetSearch::trySmallest(const Solution &known, double share) {
   if (!options.fusion)
     return;
-  if (std::optional<Solution> found =
-          solveSmallest(graph, result.smallest.plan.arenaBytes,
-                        [&] { return isOver(beyond); }))
+  if (std::optional<Solution> found = solveSmallest(
+          graph, known.plan.arenaBytes, [&] { return isOver(share); }))
     keepIfSmallest(*found);
 }
 
@@ -142,4 +146,23 @@ void BudgetSearch::spareSmallest() {
     if (enterPlan(std::move(plan)))
       return;
   }
+}
+
+/// Small steps are searched for the smallest plan in less time than walks take,
+/// and mostly with a better result; in large ones, after walks found nothing,
+/// the clock has mostly run out.
+void BudgetSearch::findSmallest() {
+  constexpr double shareOfSearch = 0.5, shareOfSmallWalks = 0.9,
+                   shareOfWalks = 1.6, shareIfLast = 1.5;
+  if (isSmall()) {
+    trySmallest(unlimited, shareOver() + shareOfSearch);
+    if (result.smallest.plan.arenaBytes > budget)
+      closeIn(std::min(shareOver() + shareOfSmallWalks, shareOfWalks));
+  } else {
+    closeIn(shareOfWalks);
+    runLadder();
+    if (!result.best)
+      trySmallest(result.smallest, shareIfLast);
+  }
+  spareSmallest();
 }

@@ -24,14 +24,15 @@ SmallestPlan::SmallestPlan(const Graph &graph) : graph(graph), ways(graph) {
         goals.push_back(value);
 }
 
-Plan SmallestPlan::within(int64_t limitBytes) {
+Plan SmallestPlan::within(int64_t limitBytes,
+                          const std::function<bool()> &isOver) {
   constexpr size_t mostKernels = 50000;
   for (size_t op = 0; op < graph.problem.ops.size(); ++op)
     if (graph.live[op] && graph.once[op])
       return Plan();
   Plan plan;
   for (size_t i = 0; i < goals.size(); ++i)
-    if (!ways.make(goals[i], limitBytes, plan.kernels) ||
+    if (!ways.make(goals[i], limitBytes, isOver, plan.kernels) ||
         plan.kernels.size() > mostKernels) {
       std::rotate(goals.begin(), goals.begin() + i, goals.begin() + i + 1);
       return Plan();
@@ -39,8 +40,9 @@ Plan SmallestPlan::within(int64_t limitBytes) {
   return plan;
 }
 
-/// Limits are halved between what some kernel needs alone and the smallest plan
-/// that is known.
+/// Limits go down from the smallest plan that is known by a quarter of what
+/// lies between it and what some kernel needs alone: what was found at one
+/// limit is used again at the next, so that large steps down fail more often.
 std::optional<Solution>
 ckpt::plan::solveSmallest(const Graph &graph, int64_t knownBytes,
                           const std::function<bool()> &isOver) {
@@ -52,11 +54,14 @@ ckpt::plan::solveSmallest(const Graph &graph, int64_t knownBytes,
   std::optional<Solution> best;
   SmallestPlan smallest(graph);
   int64_t low = largestWorkingSet(problem).bytes, high = knownBytes;
+  auto isClose = [&] {
+    return high - low <= std::max(high / share, slotAlignment - 1);
+  };
   // Where walks are good, nothing is found that is a little smaller.
-  for (int64_t limit = high - high / 32; high - low > high / share && !isOver();
-       limit = low + (high - low) / 2) {
+  for (int64_t limit = high - high / 32; !isClose() && !isOver();
+       limit = high - (high - low) / 4) {
     Draft draft;
-    draft.plan = smallest.within(limit);
+    draft.plan = smallest.within(limit, isOver);
     draft.verdict = validate(problem, draft.plan, /*slots=*/false);
     Solution solution = placeSlots(problem, draft, limit);
     if (!draft.usable() || !solution.verdict.error.empty() ||

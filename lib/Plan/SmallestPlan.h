@@ -17,8 +17,11 @@ class SmallestPlan {
 public:
   explicit SmallestPlan(const Graph &graph);
 
-  /// A plan with a live peak of at most \p limitBytes; empty if none was found.
-  Plan within(int64_t limitBytes);
+  /// A plan with a live peak of at most \p limitBytes; empty if none was found
+  /// before \p isOver.
+  Plan within(
+      int64_t limitBytes,
+      const std::function<bool()> &isOver = [] { return false; });
 
 private:
   const Graph &graph;

@@ -312,16 +312,10 @@ BudgetResult BudgetSearch::run() {
   } else {
     runRounds();
   }
-  if (!result.best)
-    closeIn();
-  if (!result.best)
-    runLadder();
   if (!smallestOfChains.plan.kernels.empty())
     keepIfSmallest(smallestOfChains);
-  if (!result.best) {
-    trySmallest();
-    spareSmallest();
-  }
+  if (!result.best)
+    findSmallest();
   tighten();
   return std::move(result);
 }

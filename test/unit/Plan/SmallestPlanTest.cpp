@@ -12,6 +12,8 @@
 #include "RandomProblem.h"
 #include "SolverEffort.h"
 
+#include "ckpt/Plan/Explain.h"
+#include "ckpt/Plan/Generate.h"
 #include "ckpt/Plan/Solvers.h"
 
 #include <gtest/gtest.h>
@@ -177,6 +179,35 @@ TEST(SmallestPlan, RepeatsOnlyWhereThereIsNoRoom) {
   EXPECT_EQ(plan.kernels.size(), 5u);
   keepBetween(b.problem, plan, 4096 + 2048);
   EXPECT_EQ(plan.kernels.size(), 4u);
+}
+
+/// What an anchor makes may be written as part of a result only: as long as it
+/// is read from memory, it takes its bytes there.
+TEST(SmallestPlan, CountsWhatResultsCouldHold) {
+  ProblemBuilder b;
+  ValueId left = b.contraction({memory(b.argument(matrix))}, matrix);
+  ValueId right = b.contraction({memory(b.argument(matrix))}, matrix);
+  b.result(b.fusible({point(left), point(right)}, matrix));
+  Graph graph(b.problem, true);
+  SmallestPlan smallest(graph);
+  EXPECT_TRUE(smallest.within(4096 - 1).kernels.empty());
+  Verdict verdict = validate(b.problem, smallest.within(4096), false);
+  EXPECT_EQ(verdict.error, "");
+  EXPECT_EQ(verdict.livePeakBytes, 4096);
+}
+
+/// Among thousands of kernels places are found one result at a time.
+TEST(SmallestPlan, ReachesItsLivePeakInPlaces) {
+  Problem problem;
+  ASSERT_EQ(generateProblem("resnet", 400, problem), "");
+  Graph graph(problem, true);
+  int64_t unlimited = solveUnlimited(problem, {}).plan.arenaBytes;
+  auto never = [] { return false; };
+  std::optional<Solution> found = solveSmallest(graph, unlimited, never);
+  ASSERT_TRUE(found);
+  EXPECT_GT(found->plan.kernels.size(), 10000u);
+  EXPECT_EQ(found->plan.arenaBytes, found->verdict.livePeakBytes);
+  EXPECT_LT(found->plan.arenaBytes, largestWorkingSet(problem).bytes * 6 / 5);
 }
 
 } // namespace
