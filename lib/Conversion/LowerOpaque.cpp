@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelCode.h"
+#include "ckpt/ExternalModels/LoopScratch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
@@ -137,21 +138,53 @@ passInPlace(func::FuncOp function,
   return success();
 }
 
-/// Small temporaries go to the stack; `--ckpt-check-kernel-memory` limits them.
-static void moveToStack(func::FuncOp function) {
+/// The memory that was planned for what the anchor makes inside; null if none
+/// was.
+static Value workspaceOf(KernelCode &code) {
+  if (code.function.getNumArguments() == 0)
+    return Value();
+  BlockArgument last = code.function.getArguments().back();
+  auto isLast = [&](auto &held) { return held.second == last; };
+  auto type = dyn_cast<MemRefType>(last.getType());
+  bool isPlanned =
+      type && type.getRank() == 1 && type.getElementType().isInteger(8) &&
+      llvm::none_of(code.inputs, isLast) && llvm::none_of(code.outputs, isLast);
+  return isPlanned ? last : Value();
+}
+
+/// Puts temporaries into the workspace, and on the stack what has no place
+/// there; `--ckpt-check-kernel-memory` limits that.
+static void placeTemporaries(func::FuncOp function, Value workspace) {
   function.walk([](memref::DeallocOp dealloc) { dealloc.erase(); });
+  SmallVector<Value> temporaries;
   function.walk([&](memref::AllocOp alloc) {
-    if (!alloc.getType().hasStaticShape())
-      return;
-    OpBuilder entry = OpBuilder::atBlockBegin(&function.front());
-    Value scratch = memref::AllocaOp::create(
-        entry, alloc.getLoc(), alloc.getType(), alloc.getAlignmentAttr());
-    alloc.replaceAllUsesWith(scratch);
-    alloc.erase();
+    if (alloc.getType().hasStaticShape())
+      temporaries.push_back(alloc);
   });
+  SmallVector<Scratch> buffers = liveScratch(function, temporaries);
+  placeScratch(buffers);
+  int64_t available =
+      workspace ? cast<MemRefType>(workspace.getType()).getNumElements() : 0;
+  for (const Scratch &buffer : buffers) {
+    auto alloc = buffer.value.getDefiningOp<memref::AllocOp>();
+    OpBuilder entry = OpBuilder::atBlockBegin(&function.front());
+    Location loc = alloc.getLoc();
+    Value place;
+    if (buffer.offset + buffer.bytes <= available) {
+      Value shift = arith::ConstantIndexOp::create(entry, loc, buffer.offset);
+      place = memref::ViewOp::create(entry, loc, alloc.getType(), workspace,
+                                     shift, ValueRange());
+    } else {
+      place = memref::AllocaOp::create(entry, loc, alloc.getType(),
+                                       alloc.getAlignmentAttr());
+    }
+    alloc.replaceAllUsesWith(place);
+    alloc.erase();
+  }
 }
 
 LogicalResult ckpt::lowerOpaqueKernel(KernelCode &code) {
+  Value workspace = workspaceOf(code);
   for (auto [tensor, out] : code.outputs)
     writeIntoOutput(code, tensor, out);
   RewritePatternSet patterns(code.function.getContext());
@@ -171,6 +204,6 @@ LogicalResult ckpt::lowerOpaqueKernel(KernelCode &code) {
   bufferization::BufferizationState state;
   if (failed(bufferization::runOneShotBufferize(code.function, options, state)))
     return failure();
-  moveToStack(code.function);
+  placeTemporaries(code.function, workspace);
   return success();
 }
