@@ -206,6 +206,7 @@ def scatter_to_loop(scatter):
 def lower_to_linalg(stablehlo):
     """Linalg on tensors, by IREE's input pipeline; scatters become loops first."""
     module = ir.Module.parse(stablehlo)
+    passes = ["iree-stablehlo-input-transformation-pipeline"]
     for operation in operations_of(module.operation):
         if operation.name == "stablehlo.scatter":
             scatter_to_loop(operation)
@@ -214,8 +215,8 @@ def lower_to_linalg(stablehlo):
             for result, operand in zip(operation.results, operation.operands):
                 result.replace_all_uses_with(operand)
             operation.erase()
-    pipeline = "builtin.module(iree-stablehlo-input-transformation-pipeline,cse)"
-    passmanager.PassManager.parse(pipeline).run(module.operation)
+            passes[1:] = ["cse"]
+    passmanager.PassManager.parse(f"builtin.module({','.join(passes)})").run(module.operation)
     return module
 
 

@@ -321,8 +321,14 @@ int64_t Judge::bytesMoved() const {
   return sum;
 }
 
+/// Of the smaller one in the larger one, roughly; a single element is shared.
+static bool isHalfOrMore(int64_t one, int64_t other) {
+  int64_t part = std::min(one, other), whole = std::max(one, other);
+  return part > 1 && part >= whole / 5 * 2;
+}
+
 void Judge::countWork() {
-  // Readers at the same coordinates share elements, others do not.
+  // Readers at the same coordinates share elements; those of halves do not.
   std::map<int, int64_t> evaluations, apart;
   constexpr int64_t limit = INT64_MAX / 64;
   auto raise = [&](int id, int64_t times) {
@@ -341,7 +347,9 @@ void Judge::countWork() {
     for (const StepRead &read : op(id).reads)
       iterations = std::max(iterations, value(read.value).elements);
     for (const StepRead &read : op(id).reads)
-      if (madeInside(read.value) && !op(id).isAnchor() && read.access == "any")
+      if (madeInside(read.value) && !op(id).isAnchor() &&
+          read.access == "any" &&
+          isHalfOrMore(elements, value(read.value).elements))
         apart[value(read.value).op] =
             std::min(apart[value(read.value).op] + times, limit);
       else if (madeInside(read.value))

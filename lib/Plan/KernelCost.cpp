@@ -138,9 +138,15 @@ void KernelAnalysis::countBytes() {
     info.bytesMoved += touched[i];
 }
 
-/// An op is made once for all readers at the same coordinates. Who cuts,
-/// spreads or joins needs other elements: it is made for each of them once
-/// more.
+/// Whether the smaller is about half of the larger, or nearer to it.
+static bool isAbout(int64_t elements, int64_t others) {
+  auto [less, more] = std::minmax(elements, others);
+  return less > 1 && less >= more / 5 * 2;
+}
+
+/// An op is made once for all readers at the same coordinates. Who cuts halves
+/// off or joins them needs other elements: it is made for each once more. Who
+/// spreads few elements finds them made.
 void KernelAnalysis::countWork() {
   std::vector<int64_t> evaluations(size, 0), apart(size, 0);
   for (int32_t output : outputs) {
@@ -164,7 +170,8 @@ void KernelAnalysis::countWork() {
       int64_t times = !isAnchor(op(i))             ? evaluations[i]
                       : op(i).reads[r].destination ? elements
                                                    : iterations;
-      if (!isAnchor(op(i)) && op(i).reads[r].access == Access::Any)
+      if (!isAnchor(op(i)) && op(i).reads[r].access == Access::Any &&
+          isAbout(elements, problem.values[op(i).reads[r].value].elements))
         apart[maker] = clampCost(Wide(apart[maker]) + times);
       else
         evaluations[maker] = std::max(evaluations[maker], times);

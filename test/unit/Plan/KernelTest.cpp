@@ -312,7 +312,7 @@ TEST_F(KernelTest, CountsEvaluations) {
   EXPECT_EQ(info({fill, started}, {started}).flops, 32);
 }
 
-TEST_F(KernelTest, CountsEvaluationsForEveryCut) {
+TEST_F(KernelTest, CountsEvaluationsForEveryHalf) {
   ValueId whole = fusible({point(x)}, matrix);
   opOf(whole).flops = 1024;
   // Readers at the same coordinates share what is made.
@@ -328,6 +328,12 @@ TEST_F(KernelTest, CountsEvaluationsForEveryCut) {
   EXPECT_EQ(info({whole, low, high, half}, {half}).flops, 2 * 512);
   ValueId joined = fusible({any(half), any(half)}, matrix);
   EXPECT_EQ(info({whole, low, high, half, joined}, {joined}).flops, 4 * 1024);
+  // What is spread is there for all.
+  ValueId small = fusible({}, row);
+  opOf(small).flops = 32;
+  ValueId one = fusible({any(small)}, matrix);
+  ValueId two = fusible({any(small), point(one)}, matrix);
+  EXPECT_EQ(info({small, one, two}, {two}).flops, 1024);
   // From scan to scan that grows beyond all numbers.
   std::vector<ValueId> ops = {whole, low, high, half, joined};
   for (int level = 0; level < 100; ++level) {
