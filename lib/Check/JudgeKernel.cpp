@@ -321,8 +321,16 @@ int64_t Judge::bytesMoved() const {
   return sum;
 }
 
+/// Of the smaller one in the larger one, roughly; a single element is shared.
+static bool isHalfOrMore(int64_t one, int64_t other) {
+  int64_t part = std::min(one, other), whole = std::max(one, other);
+  return part > 1 && part >= whole / 5 * 2;
+}
+
 void Judge::countWork() {
-  std::map<int, int64_t> evaluations;
+  // Readers at the same coordinates share elements; those of halves do not.
+  std::map<int, int64_t> evaluations, apart;
+  constexpr int64_t limit = INT64_MAX / 64;
   auto raise = [&](int id, int64_t times) {
     evaluations[id] = std::max(evaluations[id], times);
   };
@@ -334,11 +342,18 @@ void Judge::countWork() {
     for (int result : op(id).results)
       elements = std::max(elements, value(result).elements);
     int64_t iterations = elements;
+    int64_t &times = evaluations[id];
+    times = std::min(times + apart[id], limit);
     for (const StepRead &read : op(id).reads)
       iterations = std::max(iterations, value(read.value).elements);
     for (const StepRead &read : op(id).reads)
-      if (madeInside(read.value))
-        raise(value(read.value).op, !op(id).isAnchor() ? evaluations[id]
+      if (madeInside(read.value) && !op(id).isAnchor() &&
+          read.access == "any" &&
+          isHalfOrMore(elements, value(read.value).elements))
+        apart[value(read.value).op] =
+            std::min(apart[value(read.value).op] + times, limit);
+      else if (madeInside(read.value))
+        raise(value(read.value).op, !op(id).isAnchor() ? times
                                     : read.destination ? elements
                                                        : iterations);
     bool once = op(id).isAnchor() || elements == 0;
@@ -349,8 +364,8 @@ void Judge::countWork() {
   Wide memoryPs = Wide(bytesMoved()) * 1000000 / step.bytesPerMicrosecond;
   Wide timePs = std::max(computePs, memoryPs) + Wide(step.launchNs) * 1000;
   // Costs beyond this are all alike.
-  facts.timeNs = static_cast<int64_t>(
-      std::min((timePs + 999) / 1000, Wide(INT64_MAX / 64)));
+  facts.timeNs =
+      static_cast<int64_t>(std::min((timePs + 999) / 1000, Wide(limit)));
 }
 
 bool Judge::run() {

@@ -6,12 +6,14 @@
 
 #include "ckpt/Conversion/Passes.h"
 #include "ckpt/IR/CkptDialect.h"
+#include "ckpt/Interfaces/RematOpInterface.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/StringMap.h"
@@ -24,11 +26,17 @@ namespace ckpt {
 using namespace ckpt;
 using namespace mlir;
 
-/// What a tensor is in memory; other types are passed as they are.
-static Type memoryType(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  if (!tensor)
-    return type;
+/// The tensor that stands in memory for a value: a scalar that a kernel made is
+/// one without dimensions.
+static RankedTensorType tensorOf(Type type) {
+  if (auto tensor = dyn_cast<RankedTensorType>(type))
+    return tensor;
+  return RankedTensorType::get({}, type);
+}
+
+/// What a value is in memory.
+static MemRefType memoryType(Type type) {
+  RankedTensorType tensor = tensorOf(type);
   Type element = tensor.getElementType();
   if (element.isInteger(1))
     element = IntegerType::get(type.getContext(), 8);
@@ -39,6 +47,14 @@ static Type memoryType(Type type) {
     layout = StridedLayoutAttr::get(type.getContext(), 0,
                                     SmallVector<int64_t>(tensor.getRank(), 1));
   return MemRefType::get(tensor.getShape(), element, layout);
+}
+
+/// What a kernel is passed for \p value: scalars of the caller as they are.
+static Type operandType(Value value) {
+  bool isScalar = !isa<RankedTensorType>(value.getType());
+  return isScalar && !value.getDefiningOp<KernelOp>()
+             ? value.getType()
+             : Type(memoryType(value.getType()));
 }
 
 /// Which constants each kernel holds itself.
@@ -91,6 +107,21 @@ static void markAsKernel(func::FuncOp function) {
       LLVM::LinkageAttr::get(function.getContext(), LLVM::Linkage::Internal));
 }
 
+/// What stands in \p buffer as a value of \p type.
+static Value loadInput(OpBuilder &builder, Location loc, Type type,
+                       Value buffer) {
+  RankedTensorType tensor = tensorOf(type);
+  auto stored =
+      tensor.clone(cast<MemRefType>(buffer.getType()).getElementType());
+  Value value = bufferization::ToTensorOp::create(builder, loc, stored, buffer,
+                                                  /*restrict=*/true);
+  if (stored != tensor)
+    value = arith::TruncIOp::create(builder, loc, tensor, value);
+  if (tensor != type)
+    value = tensor::ExtractOp::create(builder, loc, value, ValueRange());
+  return value;
+}
+
 /// Tensor code between memrefs: what stands in memory as i1 is widened.
 static void buildKernelBody(KernelOp kernel, func::FuncOp function,
                             OwnConstants own) {
@@ -107,14 +138,8 @@ static void buildKernelBody(KernelOp kernel, func::FuncOp function,
       continue;
     }
     Value value = entry->getArgument(next++);
-    if (auto type = dyn_cast<RankedTensorType>(argument.getType())) {
-      auto stored =
-          type.clone(cast<MemRefType>(value.getType()).getElementType());
-      value = bufferization::ToTensorOp::create(builder, loc, stored, value,
-                                                /*restrict=*/true);
-      if (stored != type)
-        value = arith::TruncIOp::create(builder, loc, type, value);
-    }
+    if (isa<MemRefType>(value.getType()))
+      value = loadInput(builder, loc, argument.getType(), value);
     mapping.map(argument, value);
   }
   Block &body = kernel.getBody().front();
@@ -123,7 +148,9 @@ static void buildKernelBody(KernelOp kernel, func::FuncOp function,
   for (Value yielded : body.getTerminator()->getOperands()) {
     Value value = mapping.lookup(yielded);
     Value out = entry->getArgument(next++);
-    auto type = cast<RankedTensorType>(value.getType());
+    RankedTensorType type = tensorOf(value.getType());
+    if (type != value.getType())
+      value = tensor::FromElementsOp::create(builder, loc, type, value);
     auto stored = type.clone(cast<MemRefType>(out.getType()).getElementType());
     if (stored != type)
       value = arith::ExtUIOp::create(builder, loc, stored, value);
@@ -132,6 +159,24 @@ static void buildKernelBody(KernelOp kernel, func::FuncOp function,
         /*writable=*/true);
   }
   func::ReturnOp::create(builder, loc);
+}
+
+/// What \p op shows in another shape, if that is all that it does. Between
+/// kernels stands how a result is returned.
+static Value reshapedBy(Operation *op) {
+  if (!op || isa<KernelOp>(op))
+    return Value();
+  OpSummary summary = summarize(op);
+  bool isReshape = summary.kind == plan::OpKind::View &&
+                   summary.reads.size() == 1 &&
+                   summary.reads.front().access == plan::Access::Reshape;
+  return isReshape ? summary.reads.front().value : Value();
+}
+
+static Value withoutReshapes(Value value) {
+  while (Value source = reshapedBy(value.getDefiningOp()))
+    value = source;
+  return value;
 }
 
 namespace {
@@ -149,9 +194,7 @@ public:
 
   func::FuncOp get(KernelOp kernel) {
     SmallVector<Type> types =
-        llvm::map_to_vector(operandsOf(kernel), [](Value value) {
-          return memoryType(value.getType());
-        });
+        llvm::map_to_vector(operandsOf(kernel), operandType);
     for (Type type : kernel.getResultTypes())
       types.push_back(memoryType(type));
     if (kernel.getWorkspaceBytes() > 0)
@@ -242,7 +285,10 @@ private:
             step->getAttrOfType<IntegerAttr>(CkptDialect::arenaBytesAttrName()))
       arenaBytes = std::max(arenaBytes, planned.getInt());
     auto type = step.getFunctionType();
-    SmallVector<Type> types = llvm::map_to_vector(type.getInputs(), memoryType);
+    SmallVector<Type> types =
+        llvm::map_to_vector(old.getArguments(), [](Value argument) {
+          return operandType(argument);
+        });
     llvm::append_range(types, llvm::map_range(type.getResults(), memoryType));
     types.push_back(
         MemRefType::get({arenaBytes}, IntegerType::get(step.getContext(), 8)));
@@ -273,17 +319,16 @@ private:
       func::CallOp::create(*builder, loc, mark);
   }
 
-  Value view(Location loc, Type type, int64_t offset) {
+  Value view(Location loc, MemRefType type, int64_t offset) {
     Value shift = arith::ConstantIndexOp::create(*builder, loc, offset);
-    return memref::ViewOp::create(*builder, loc, cast<MemRefType>(type),
-                                  entry->getArguments().back(), shift,
-                                  ValueRange());
+    return memref::ViewOp::create(
+        *builder, loc, type, entry->getArguments().back(), shift, ValueRange());
   }
 
   LogicalResult lower(Operation &op) {
     if (auto kernel = dyn_cast<KernelOp>(op))
       return lowerKernel(kernel);
-    if (isa<arith::ConstantOp>(op))
+    if (isa<arith::ConstantOp>(op) || reshapedBy(&op))
       return success(); // Made where it is read.
     return op.emitError("expected only 'ckpt.kernel' and constants in a "
                         "function of kernels, but got '")
@@ -321,32 +366,37 @@ private:
   /// The buffer of a result of the function, for a value of another shape that
   /// lies there first.
   LogicalResult hostBuffer(OpResult result, int64_t host, Value &buffer) {
-    auto wanted = dyn_cast<MemRefType>(memoryType(result.getType()));
+    MemRefType wanted = memoryType(result.getType());
     MemRefType type;
     if (host < static_cast<int64_t>(resultBuffers.size()))
       type = cast<MemRefType>(resultBuffers[host].getType());
-    if (!wanted || !type || !type.hasStaticShape() ||
+    if (!type || !type.hasStaticShape() ||
         type.getElementType() != wanted.getElementType() ||
         type.getNumElements() != wanted.getNumElements())
       return result.getOwner()->emitOpError()
              << "expected result " << result.getResultNumber()
              << " to have the elements of result " << host
              << " of the function, in whose buffer it lies";
-    buffer = resultBuffers[host];
-    if (type == wanted)
-      return success();
-    auto [strides, offset] = wanted.getStridesAndOffset();
-    buffer = memref::ReinterpretCastOp::create(*builder, result.getLoc(),
-                                               wanted, buffer, offset,
-                                               wanted.getShape(), strides);
+    buffer = reshaped(resultBuffers[host], wanted);
     return success();
+  }
+
+  /// \p buffer in the shape of \p wanted, which has as many elements.
+  Value reshaped(Value buffer, MemRefType wanted) {
+    if (buffer.getType() == wanted)
+      return buffer;
+    auto [strides, offset] = wanted.getStridesAndOffset();
+    return memref::ReinterpretCastOp::create(*builder, buffer.getLoc(), wanted,
+                                             buffer, offset, wanted.getShape(),
+                                             strides);
   }
 
   LogicalResult resultBuffer(OpResult result, Value &buffer) {
     for (auto [operand, out] :
          llvm::zip_equal(ret.getOperands(), resultBuffers))
-      if (operand == result) {
-        buffer = out;
+      if (withoutReshapes(operand) == result) {
+        buffer = reshaped(out, memoryType(result.getType()));
+        written.insert(out);
         return success();
       }
     return result.getOwner()->emitOpError()
@@ -361,7 +411,7 @@ private:
     auto constant = value.getDefiningOp<arith::ConstantOp>();
     if (!isa<RankedTensorType>(value.getType()))
       return memory[value] = builder->clone(*constant)->getResult(0);
-    auto type = cast<MemRefType>(memoryType(value.getType()));
+    MemRefType type = memoryType(value.getType());
     auto elements = cast<ElementsAttr>(constant.getValue());
     if (cast<ShapedType>(value.getType()).getElementType().isInteger(1))
       elements = cast<DenseIntElementsAttr>(elements).mapValues(
@@ -380,9 +430,11 @@ private:
   void copyResults() {
     for (auto [operand, out] :
          llvm::zip_equal(ret.getOperands(), resultBuffers)) {
-      Value source = inMemory(operand);
-      if (source != out)
-        memref::CopyOp::create(*builder, ret.getLoc(), source, out);
+      if (written.contains(out))
+        continue;
+      Value source = reshaped(inMemory(withoutReshapes(operand)),
+                              cast<MemRefType>(out.getType()));
+      memref::CopyOp::create(*builder, ret.getLoc(), source, out);
     }
   }
 
@@ -395,6 +447,8 @@ private:
   std::optional<OpBuilder> builder;
   ValueRange resultBuffers;
   llvm::DenseMap<Value, Value> memory;
+  /// Buffers of results that a kernel writes itself.
+  llvm::DenseSet<Value> written;
 };
 
 struct KernelsToCalls : public ckpt::impl::KernelsToCallsBase<KernelsToCalls> {

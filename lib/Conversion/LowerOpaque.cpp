@@ -3,17 +3,19 @@
 // A kernel that is not made element by element (a scatter as a loop, a
 // conditional) is bufferized by itself with upstream's one-shot bufferization.
 // The inits of a loop are copied to its results first, so it updates them in
-// place.
+// place; what an iteration makes elsewhere is copied there at its end.
 //
 //===----------------------------------------------------------------------===//
 
 #include "KernelCode.h"
+#include "ckpt/ExternalModels/LoopScratch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -60,21 +62,129 @@ static void writeIntoOutput(KernelCode &code, Value tensor, BlockArgument out) {
   init->set(started);
 }
 
-/// Small temporaries go to the stack; `--ckpt-check-kernel-memory` limits them.
-static void moveToStack(func::FuncOp function) {
-  OpBuilder entry = OpBuilder::atBlockBegin(&function.front());
-  function.walk([](memref::DeallocOp dealloc) { dealloc.erase(); });
-  function.walk([&](memref::AllocOp alloc) {
-    if (!alloc.getType().hasStaticShape())
-      return;
-    Value scratch = memref::AllocaOp::create(
-        entry, alloc.getLoc(), alloc.getType(), alloc.getAlignmentAttr());
-    alloc.replaceAllUsesWith(scratch);
-    alloc.erase();
+namespace {
+/// A value that an iteration passes to the next one in the wrong buffer.
+struct Moved {
+  OpOperand *operand;
+  /// What it becomes.
+  BlockArgument argument;
+  /// It lies in the buffer of another such argument, as in a rotation.
+  bool isShared;
+};
+} // namespace
+
+/// Adds those of \p passed that do not lie in the buffer of the argument of
+/// \p block that they become.
+static void collectMoved(MutableArrayRef<OpOperand> passed, Block &block,
+                         const bufferization::OneShotAnalysisState &state,
+                         SmallVectorImpl<Moved> &moved) {
+  if (passed.size() > block.getNumArguments())
+    return;
+  auto arguments = block.getArguments().take_back(passed.size());
+  for (auto [operand, argument] : llvm::zip_equal(passed, arguments)) {
+    Value value = operand.get();
+    if (!isa<TensorType>(value.getType()) ||
+        argument.getType() != value.getType() ||
+        state.areEquivalentBufferizedValues(value, argument))
+      continue;
+    bool isShared = llvm::any_of(arguments, [&](BlockArgument other) {
+      return isa<TensorType>(other.getType()) &&
+             state.areAliasingBufferizedValues(value, other);
+    });
+    moved.push_back({&operand, argument, isShared});
+  }
+}
+
+static Value copyInto(Value destination, OpOperand *operand) {
+  OpBuilder builder(operand->getOwner());
+  return linalg::CopyOp::create(builder, operand->getOwner()->getLoc(),
+                                operand->get(), destination)
+      .getResult(0);
+}
+
+/// Lets every iteration of a loop leave its values where it found those of the
+/// iteration before.
+static LogicalResult
+passInPlace(func::FuncOp function,
+            bufferization::OneShotBufferizationOptions options) {
+  options.allowReturnAllocsFromLoops = true;
+  bufferization::OneShotAnalysisState state(function, options);
+  if (failed(bufferization::analyzeOp(function, state)))
+    return failure();
+  SmallVector<Moved> moved;
+  function.walk([&](Operation *op) {
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      collectMoved(*loop.getYieldedValuesMutable(), *loop.getBody(), state,
+                   moved);
+    } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+      collectMoved(loop.getConditionOp().getArgsMutable(),
+                   *loop.getBeforeBody(), state, moved);
+      collectMoved(loop.getYieldOp().getResultsMutable(), *loop.getAfterBody(),
+                   state, moved);
+    }
   });
+  // All are read before the first is overwritten.
+  for (const Moved &move : moved)
+    if (move.isShared) {
+      OpBuilder builder(move.operand->getOwner());
+      auto type = cast<RankedTensorType>(move.argument.getType());
+      Value scratch =
+          tensor::EmptyOp::create(builder, move.operand->getOwner()->getLoc(),
+                                  type.getShape(), type.getElementType());
+      move.operand->set(copyInto(scratch, move.operand));
+    }
+  for (const Moved &move : moved)
+    move.operand->set(copyInto(move.argument, move.operand));
+  return success();
+}
+
+/// The memory that was planned for what the anchor makes inside; null if none
+/// was.
+static Value workspaceOf(KernelCode &code) {
+  if (code.function.getNumArguments() == 0)
+    return Value();
+  BlockArgument last = code.function.getArguments().back();
+  auto isLast = [&](auto &held) { return held.second == last; };
+  auto type = dyn_cast<MemRefType>(last.getType());
+  bool isPlanned =
+      type && type.getRank() == 1 && type.getElementType().isInteger(8) &&
+      llvm::none_of(code.inputs, isLast) && llvm::none_of(code.outputs, isLast);
+  return isPlanned ? last : Value();
+}
+
+/// Puts temporaries into the workspace, and on the stack what has no place
+/// there; `--ckpt-check-kernel-memory` limits that.
+static void placeTemporaries(func::FuncOp function, Value workspace) {
+  function.walk([](memref::DeallocOp dealloc) { dealloc.erase(); });
+  SmallVector<Value> temporaries;
+  function.walk([&](memref::AllocOp alloc) {
+    if (alloc.getType().hasStaticShape())
+      temporaries.push_back(alloc);
+  });
+  SmallVector<Scratch> buffers = liveScratch(function, temporaries);
+  placeScratch(buffers);
+  int64_t available =
+      workspace ? cast<MemRefType>(workspace.getType()).getNumElements() : 0;
+  for (const Scratch &buffer : buffers) {
+    auto alloc = buffer.value.getDefiningOp<memref::AllocOp>();
+    OpBuilder entry = OpBuilder::atBlockBegin(&function.front());
+    Location loc = alloc.getLoc();
+    Value place;
+    if (buffer.offset + buffer.bytes <= available) {
+      Value shift = arith::ConstantIndexOp::create(entry, loc, buffer.offset);
+      place = memref::ViewOp::create(entry, loc, alloc.getType(), workspace,
+                                     shift, ValueRange());
+    } else {
+      place = memref::AllocaOp::create(entry, loc, alloc.getType(),
+                                       alloc.getAlignmentAttr());
+    }
+    alloc.replaceAllUsesWith(place);
+    alloc.erase();
+  }
 }
 
 LogicalResult ckpt::lowerOpaqueKernel(KernelCode &code) {
+  Value workspace = workspaceOf(code);
   for (auto [tensor, out] : code.outputs)
     writeIntoOutput(code, tensor, out);
   RewritePatternSet patterns(code.function.getContext());
@@ -89,9 +199,11 @@ LogicalResult ckpt::lowerOpaqueKernel(KernelCode &code) {
     linalg::makeMemRefCopyOp(builder, loc, from, to);
     return success();
   };
+  if (failed(passInPlace(code.function, options)))
+    return failure();
   bufferization::BufferizationState state;
   if (failed(bufferization::runOneShotBufferize(code.function, options, state)))
     return failure();
-  moveToStack(code.function);
+  placeTemporaries(code.function, workspace);
   return success();
 }

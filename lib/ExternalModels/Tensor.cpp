@@ -1,7 +1,7 @@
 //===- Tensor.cpp - Reshapes, slices, padding and the like ----------------===//
 //
-// What is known at compile time is computed inside kernels. Whatever depends on
-// an index that is known only at run time is opaque.
+// All are computed inside kernels, element by element, at offsets and indices
+// that are known only at run time too. What has a dynamic size is opaque.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,10 +15,20 @@ using plan::Access;
 using plan::Need;
 using plan::OpKind;
 
-static bool isStatic(mlir::OffsetSizeAndStrideOpInterface op) {
-  return mlir::ShapedType::isStaticShape(op.getStaticOffsets()) &&
-         mlir::ShapedType::isStaticShape(op.getStaticSizes()) &&
+static bool hasStaticOffsets(mlir::OffsetSizeAndStrideOpInterface op) {
+  return mlir::ShapedType::isStaticShape(op.getStaticOffsets());
+}
+
+static bool hasStaticShape(mlir::OffsetSizeAndStrideOpInterface op) {
+  return mlir::ShapedType::isStaticShape(op.getStaticSizes()) &&
          mlir::ShapedType::isStaticShape(op.getStaticStrides());
+}
+
+/// Scalars that every element needs.
+static void readScalars(mlir::ValueRange scalars,
+                        SmallVectorImpl<RematRead> &reads) {
+  for (Value scalar : scalars)
+    reads.push_back({scalar, Access::Any});
 }
 
 /// A slice that starts at the origin and leaves nothing out in between.
@@ -54,13 +64,15 @@ struct ReshapeModel : TensorModel<ReshapeModel<ConcreteOp>, ConcreteOp> {
 struct ExtractSliceModel
     : TensorModel<ExtractSliceModel, mlir::tensor::ExtractSliceOp> {
   OpKind getRematKind(Operation *op) const {
-    return isStatic(cast<mlir::tensor::ExtractSliceOp>(op)) ? OpKind::View
-                                                            : OpKind::Opaque;
+    auto slice = cast<mlir::tensor::ExtractSliceOp>(op);
+    return !hasStaticShape(slice)    ? OpKind::Opaque
+           : hasStaticOffsets(slice) ? OpKind::View
+                                     : OpKind::Fusible;
   }
 
   void getReads(Operation *op, SmallVectorImpl<RematRead> &reads) const {
     auto slice = cast<mlir::tensor::ExtractSliceOp>(op);
-    if (!isStatic(slice))
+    if (!hasStaticShape(slice))
       return appendOpaqueReads(op, reads);
     bool fromOrigin = isFromOrigin(slice);
     bool isAll =
@@ -71,25 +83,28 @@ struct ExtractSliceModel
                     : fromOrigin && sameRank ? Access::Aligned
                                              : Access::Any;
     reads.push_back({slice.getSource(), access});
+    readScalars(slice.getOffsets(), reads);
   }
 };
 
 struct InsertSliceModel
     : TensorModel<InsertSliceModel, mlir::tensor::InsertSliceOp> {
   OpKind getRematKind(Operation *op) const {
-    return isStatic(cast<mlir::tensor::InsertSliceOp>(op)) ? OpKind::Fusible
-                                                           : OpKind::Opaque;
+    return hasStaticShape(cast<mlir::tensor::InsertSliceOp>(op))
+               ? OpKind::Fusible
+               : OpKind::Opaque;
   }
 
   void getReads(Operation *op, SmallVectorImpl<RematRead> &reads) const {
     auto slice = cast<mlir::tensor::InsertSliceOp>(op);
-    if (!isStatic(slice))
+    if (!hasStaticShape(slice))
       return appendOpaqueReads(op, reads);
     bool aligned = isFromOrigin(slice) && slice.getSourceType().getRank() ==
                                               slice.getDestType().getRank();
     reads.push_back(
         {slice.getSource(), aligned ? Access::Aligned : Access::Any});
     reads.push_back({slice.getDest(), Access::Pointwise, Need::Inline, true});
+    readScalars(slice.getOffsets(), reads);
   }
 };
 
@@ -136,8 +151,15 @@ struct FromScalarsModel
     : TensorModel<FromScalarsModel<ConcreteOp>, ConcreteOp> {
   OpKind getRematKind(Operation *) const { return OpKind::Fusible; }
   void getReads(Operation *op, SmallVectorImpl<RematRead> &reads) const {
-    for (Value scalar : op->getOperands())
-      reads.push_back({scalar, Access::Any});
+    readScalars(op->getOperands(), reads);
+  }
+};
+
+/// One element as a scalar.
+struct ExtractModel : TensorModel<ExtractModel, mlir::tensor::ExtractOp> {
+  OpKind getRematKind(Operation *) const { return OpKind::Fusible; }
+  void getReads(Operation *op, SmallVectorImpl<RematRead> &reads) const {
+    readScalars(op->getOperands(), reads);
   }
 };
 
@@ -156,6 +178,7 @@ void ckpt::registerTensorExternalModels(mlir::DialectRegistry &registry) {
     PadOp::attachInterface<PadModel>(*context);
     ConcatOp::attachInterface<ConcatModel>(*context);
     BitcastOp::attachInterface<BitcastModel>(*context);
+    ExtractOp::attachInterface<ExtractModel>(*context);
     SplatOp::attachInterface<FromScalarsModel<SplatOp>>(*context);
     FromElementsOp::attachInterface<FromScalarsModel<FromElementsOp>>(*context);
   });

@@ -138,8 +138,17 @@ void KernelAnalysis::countBytes() {
     info.bytesMoved += touched[i];
 }
 
+/// Whether the smaller is about half of the larger, or nearer to it.
+static bool isAbout(int64_t elements, int64_t others) {
+  auto [less, more] = std::minmax(elements, others);
+  return less > 1 && less >= more / 5 * 2;
+}
+
+/// An op is made once for all readers at the same coordinates. Who cuts halves
+/// off or joins them needs other elements: it is made for each once more. Who
+/// spreads few elements finds them made.
 void KernelAnalysis::countWork() {
-  std::vector<int64_t> evaluations(size, 0);
+  std::vector<int64_t> evaluations(size, 0), apart(size, 0);
   for (int32_t output : outputs) {
     int64_t &count = evaluations[locals[output].maker];
     count = std::max(count, valueOf(output).elements);
@@ -150,6 +159,7 @@ void KernelAnalysis::countWork() {
     for (ValueId result : op(i).results)
       elements = std::max(elements, problem.values[result].elements);
     int64_t iterations = elements;
+    evaluations[i] = clampCost(Wide(evaluations[i]) + apart[i]);
     if (isAnchor(op(i)))
       for (const Read &read : op(i).reads)
         iterations = std::max(iterations, problem.values[read.value].elements);
@@ -160,7 +170,11 @@ void KernelAnalysis::countWork() {
       int64_t times = !isAnchor(op(i))             ? evaluations[i]
                       : op(i).reads[r].destination ? elements
                                                    : iterations;
-      evaluations[maker] = std::max(evaluations[maker], times);
+      if (!isAnchor(op(i)) && op(i).reads[r].access == Access::Any &&
+          isAbout(elements, problem.values[op(i).reads[r].value].elements))
+        apart[maker] = clampCost(Wide(apart[maker]) + times);
+      else
+        evaluations[maker] = std::max(evaluations[maker], times);
     }
     bool once = isAnchor(op(i)) || elements == 0;
     Wide times = once ? 1 : evaluations[i], of = once ? 1 : elements;

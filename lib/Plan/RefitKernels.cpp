@@ -27,7 +27,14 @@ public:
         std::chrono::steady_clock::time_point deadline)
       : problem(problem), plan(plan), allowedBytes(allowedBytes),
         deadline(deadline), kernels(problem),
-        verdict(validate(problem, plan, false, kernels)) {}
+        verdict(validate(problem, plan, false, kernels)),
+        onlyReader(problem.values.size(), none) {
+    std::vector<int32_t> readers(problem.values.size(), 0);
+    for (size_t op = 0; op < problem.ops.size(); ++op)
+      for (const Read &read : problem.ops[op].reads)
+        onlyReader[read.value] =
+            readers[read.value]++ == 0 ? static_cast<OpId>(op) : none;
+  }
 
   bool run();
 
@@ -47,6 +54,7 @@ private:
 
   void measure();
   std::vector<Change> findChanges() const;
+  bool isLink(ValueId value) const;
   void findShares(ValueId value, std::vector<Change> &changes) const;
   void findSinks(size_t index, std::vector<Change> &changes) const;
   void findInlines(const Instance &instance,
@@ -82,6 +90,8 @@ private:
   /// Per value: kernels that compute it inside and do not write it; and those
   /// that write it.
   std::vector<std::vector<size_t>> inside, writers;
+  /// Per value: the only op that reads it, or `none`.
+  std::vector<OpId> onlyReader;
 };
 
 } // namespace
@@ -142,12 +152,27 @@ Refit::Change Refit::share(ValueId value, size_t first) const {
   return change;
 }
 
+/// Whether all that compute \p value inside also compute inside what alone is
+/// made of it and is no larger: to share that saves more.
+bool Refit::isLink(ValueId value) const {
+  OpId reader = onlyReader[value];
+  if (reader == none || problem.ops[reader].kind != OpKind::Fusible ||
+      problem.ops[reader].results.size() != 1)
+    return false;
+  ValueId next = problem.ops[reader].results[0];
+  const Value &made = problem.values[next];
+  return made.home == Home::Arena && made.keep == Keep::Free &&
+         made.elements == problem.values[value].elements &&
+         made.bytes <= problem.values[value].bytes &&
+         inside[next] == inside[value];
+}
+
 void Refit::findShares(ValueId value, std::vector<Change> &changes) const {
   constexpr size_t mostStarts = 4;
   const Value &v = problem.values[value];
   if (v.op == none || problem.ops[v.op].kind != OpKind::Fusible ||
       problem.ops[v.op].results.size() != 1 || v.home != Home::Arena ||
-      v.keep != Keep::Free)
+      v.keep != Keep::Free || isLink(value))
     return;
   Change best;
   for (size_t first = 0; first < std::min(inside[value].size(), mostStarts);
@@ -316,11 +341,13 @@ void Refit::findJoins(const Instance &instance,
 
 std::vector<Refit::Change> Refit::findChanges() const {
   std::vector<Change> changes;
-  for (size_t value = 0; value < problem.values.size(); ++value)
+  for (size_t value = 0; value < problem.values.size() && !isOver(); ++value)
     findShares(static_cast<ValueId>(value), changes);
-  for (size_t k = 0; k < plan.kernels.size(); ++k)
+  for (size_t k = 0; k < plan.kernels.size() && !isOver(); ++k)
     findSinks(k, changes);
   for (const Instance &instance : verdict.instances) {
+    if (isOver())
+      break;
     findInlines(instance, changes);
     findJoins(instance, changes);
   }

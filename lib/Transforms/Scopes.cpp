@@ -45,11 +45,15 @@ static Component unwrap(StringRef text) {
     component.function |= transformation == "jit" || transformation == "pjit";
     text = inner;
   }
-  // `attn.setup` and `attn._split_heads` are methods of attn; the name of an
-  // einsum (`...qhd,...khd->...hqk`) has no dot behind a word.
-  size_t dot = text.find('.');
-  component.scope = dot == 0 ? text : text.take_front(dot);
+  component.scope = text;
   return component;
+}
+
+/// `attn.setup` and `attn._split_heads` are methods of attn; the name of an
+/// einsum (`...qhd,...khd->...hqk`) has no dot behind a word.
+static StringRef withoutMethod(StringRef scope) {
+  size_t dot = scope.find('.');
+  return dot == 0 ? scope : scope.take_front(dot);
 }
 
 Scopes ckpt::readScopes(Location location) {
@@ -68,8 +72,10 @@ Scopes ckpt::readScopes(Location location) {
       scopes.cached |= scopes.differentiated || !scopes.parts.empty();
       continue;
     }
-    if (!component.scope.empty() && !scopes.cached)
-      scopes.parts.push_back(component.scope.str());
+    // A scope that the user named `layers/0` is wrapped as one.
+    for (StringRef scope : llvm::split(component.scope, '/'))
+      if (!scope.empty() && !scopes.cached)
+        scopes.parts.push_back(withoutMethod(scope).str());
   }
   return scopes;
 }

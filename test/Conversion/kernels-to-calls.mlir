@@ -41,3 +41,26 @@ func.func @step(%x: tensor<4xf32>)
   } -> tensor<4xi1>
   return %2, %3, %x : tensor<4xf32>, tensor<4xi1>, tensor<4xf32>
 }
+
+// A kernel writes what is returned in another shape; a second return of it, and
+// a reshaped argument, are copies.
+// CHECK-LABEL: func.func @reshaped(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: memref<4xf32>
+// CHECK-SAME: %[[R0:[a-z0-9]+]]: memref<2x2xf32>
+// CHECK-SAME: %[[R1:[a-z0-9]+]]: memref<4xf32>
+// CHECK-SAME: %[[R2:[a-z0-9]+]]: memref<2x2xf32>
+// CHECK: %[[OUT:.*]] = memref.reinterpret_cast %[[R0]] to offset: [0], sizes: [4], strides: [1]
+// CHECK: call @kernel_0_elementwise(%[[X]], %[[OUT]])
+// CHECK: memref.copy %[[OUT]], %[[R1]]
+// CHECK: %[[XS:.*]] = memref.reinterpret_cast %[[X]] to offset: [0], sizes: [2, 2], strides: [2, 1]
+// CHECK: memref.copy %[[XS]], %[[R2]]
+// CHECK: return
+func.func @reshaped(%x: tensor<4xf32>) -> (tensor<2x2xf32>, tensor<4xf32>, tensor<2x2xf32>) {
+  %0 = ckpt.kernel(%a = %x : tensor<4xf32>) slots [-1 : 16] {
+    %1 = math.exp %a : tensor<4xf32>
+    ckpt.yield %1 : tensor<4xf32>
+  } -> tensor<4xf32>
+  %2 = tensor.expand_shape %0 [[0, 1]] output_shape [2, 2] : tensor<4xf32> into tensor<2x2xf32>
+  %3 = tensor.expand_shape %x [[0, 1]] output_shape [2, 2] : tensor<4xf32> into tensor<2x2xf32>
+  return %2, %0, %3 : tensor<2x2xf32>, tensor<4xf32>, tensor<2x2xf32>
+}

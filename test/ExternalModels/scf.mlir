@@ -61,3 +61,20 @@ func.func @forall(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   }
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// What an iteration makes needs memory beyond a few KiB; what dies makes room.
+// CHECK: op 0 opaque {{.*}} workspace=16384 name="scf.for"
+func.func @temporaries(%x: tensor<2048xf32>) -> tensor<2048xf32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %four = arith.constant 4 : index
+  %0 = scf.for %i = %zero to %four step %one iter_args(%a = %x) -> tensor<2048xf32> {
+    %1 = math.sin %a : tensor<2048xf32>
+    %2 = math.cos %1 : tensor<2048xf32>
+    %3 = math.exp %2 : tensor<2048xf32>
+    scf.yield %3 : tensor<2048xf32>
+  }
+  return %0 : tensor<2048xf32>
+}

@@ -1,5 +1,5 @@
-// What renames elements is a view, what places them is fusible, and what
-// depends on an index at run time is opaque.
+// What renames elements is a view; what places them or takes them from an index
+// at run time is fusible.
 // RUN: ckpt-opt %s --split-input-file --ckpt-print-problem -o /dev/null | FileCheck %s
 
 // CHECK: op 0 view reads=0:reshape results=1 name="tensor.expand_shape"
@@ -41,7 +41,7 @@ func.func @slices(%x: tensor<4x6xf32>) -> (tensor<2x6xf32>, tensor<24xf32>, tens
 
 // CHECK: op 0 fusible reads=0:aligned,1:pointwise:destination results=3 name="tensor.insert_slice"
 // CHECK: op 1 fusible reads=0:any,3:pointwise:destination results=4 name="tensor.insert_slice"
-// CHECK: op 2 opaque reads=0:any:contiguous,4:any:contiguous:destination,2:any:contiguous
+// CHECK: op 2 fusible reads=0:any,4:pointwise:destination,2:any
 func.func @insert_slice(%x: tensor<2x6xf32>, %y: tensor<4x6xf32>, %i: index) -> tensor<4x6xf32> {
   %0 = tensor.insert_slice %x into %y[0, 0] [2, 6] [1, 1] : tensor<2x6xf32> into tensor<4x6xf32>
   %1 = tensor.insert_slice %x into %0[2, 0] [2, 6] [1, 1] : tensor<2x6xf32> into tensor<4x6xf32>
@@ -95,9 +95,9 @@ func.func @makers(%x: tensor<4xi32>, %y: tensor<2xi32>, %s: f32) -> (tensor<6xf3
 
 // -----
 
-// These may run again, but alone.
-// CHECK: op 0 opaque reads=0:any:contiguous,1:any:contiguous results=2 name="tensor.extract_slice"
-// CHECK: op 1 opaque reads=2:any:contiguous,1:any:contiguous results=3 name="tensor.extract"
+// An insertion of a scalar runs alone.
+// CHECK: op 0 fusible reads=0:any,1:any results=2 name="tensor.extract_slice"
+// CHECK: op 1 fusible reads=2:any,1:any results=3 name="tensor.extract"
 // CHECK: op 2 opaque reads=3:any:contiguous,2:any:contiguous:destination,1:any:contiguous results=4 name="tensor.insert"
 func.func @at_run_time(%x: tensor<4xf32>, %i: index) -> tensor<2xf32> {
   %0 = tensor.extract_slice %x[%i] [2] [1] : tensor<4xf32> to tensor<2xf32>

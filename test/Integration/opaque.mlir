@@ -86,3 +86,54 @@ func.func @conditional(%x0: tensor<6xf32>, %x1: tensor<i32>) -> (tensor<6xf32>) 
   } -> tensor<6xf32>
   return %r1 : tensor<6xf32>
 }
+// What an iteration makes elsewhere is the next one's value.
+// CHECK: new_values: ok
+func.func @new_values(%x0: tensor<7xf32>) -> (tensor<7xf32>, tensor<i32>) {
+  %r:2 = ckpt.kernel(%a0 = %x0 : tensor<7xf32>) slots [-1 : 28, -1 : 4] {
+    %c = arith.constant dense<0> : tensor<i32>
+    %k = arith.constant dense<3> : tensor<i32>
+    %z = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %n = arith.constant 5 : index
+    %0:2 = scf.for %i = %z to %n step %one iter_args(%s = %a0, %t = %c) -> (tensor<7xf32>, tensor<i32>) {
+      %u = math.sin %s : tensor<7xf32>
+      %v = arith.addf %u, %s : tensor<7xf32>
+      %w = arith.addi %t, %k : tensor<i32>
+      scf.yield %v, %w : tensor<7xf32>, tensor<i32>
+    }
+    ckpt.yield %0#0, %0#1 : tensor<7xf32>, tensor<i32>
+  } -> tensor<7xf32>, tensor<i32>
+  return %r#0, %r#1 : tensor<7xf32>, tensor<i32>
+}
+// CHECK: rotation: ok
+func.func @rotation(%x0: tensor<3xf32>, %x1: tensor<3xf32>, %x2: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) {
+  %r:3 = ckpt.kernel(%a0 = %x0 : tensor<3xf32>, %a1 = %x1 : tensor<3xf32>, %a2 = %x2 : tensor<3xf32>) slots [-1 : 12, -1 : 12, -1 : 12] {
+    %z = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %n = arith.constant 5 : index
+    %0:3 = scf.for %i = %z to %n step %one iter_args(%s = %a0, %t = %a1, %u = %a2) -> (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) {
+      scf.yield %t, %u, %s : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>
+    }
+    ckpt.yield %0#0, %0#1, %0#2 : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>
+  } -> tensor<3xf32>, tensor<3xf32>, tensor<3xf32>
+  return %r#0, %r#1, %r#2 : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>
+}
+// CHECK: while: ok
+func.func @while(%x0: tensor<i32>, %x1: tensor<5xf32>) -> (tensor<5xf32>) {
+  %r1 = ckpt.kernel(%a0 = %x0 : tensor<i32>, %a1 = %x1 : tensor<5xf32>) slots [-1 : 20] {
+    %one = arith.constant dense<1> : tensor<i32>
+    %end = arith.constant 9 : i32
+    %0:2 = scf.while (%s = %a0, %t = %a1) : (tensor<i32>, tensor<5xf32>) -> (tensor<i32>, tensor<5xf32>) {
+      %c = tensor.extract %s[] : tensor<i32>
+      %d = arith.cmpi slt, %c, %end : i32
+      scf.condition(%d) %s, %t : tensor<i32>, tensor<5xf32>
+    } do {
+    ^bb0(%s: tensor<i32>, %t: tensor<5xf32>):
+      %u = arith.addi %s, %one : tensor<i32>
+      %v = math.cos %t : tensor<5xf32>
+      scf.yield %u, %v : tensor<i32>, tensor<5xf32>
+    }
+    ckpt.yield %0#1 : tensor<5xf32>
+  } -> tensor<5xf32>
+  return %r1 : tensor<5xf32>
+}

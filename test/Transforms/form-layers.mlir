@@ -71,6 +71,24 @@ func.func @cached(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
+// `jax.named_scope("layers/0")` is wrapped as one.
+
+// CHECK-LABEL: @scope_of_two
+// CHECK: ckpt.layer "layers/0/attn" kind <attention>
+// CHECK: ckpt.layer "layers/0/mlp" kind <ffn>
+// CHECK-NOT: ckpt.layer
+// CHECK: return
+// DEPTH-LABEL: @scope_of_two
+// PATTERN-LABEL: @scope_of_two
+func.func @scope_of_two(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = math.exp %x : tensor<4xf32> loc("jit(f)/jvp(layers/0)/attn/exp")
+  %1 = math.tanh %0 : tensor<4xf32> loc("jit(f)/jvp(layers/0)/mlp/tanh")
+  %2 = arith.mulf %1, %x : tensor<4xf32> loc("jit(f)/transpose(jvp(layers/0))/mlp/mul")
+  return %2 : tensor<4xf32>
+}
+
+// -----
+
 // What depends on no input joins its only layer, or stays outside if several
 // read it. It does not cut the region of a layer in two.
 

@@ -312,6 +312,37 @@ TEST_F(KernelTest, CountsEvaluations) {
   EXPECT_EQ(info({fill, started}, {started}).flops, 32);
 }
 
+TEST_F(KernelTest, CountsEvaluationsForEveryHalf) {
+  ValueId whole = fusible({point(x)}, matrix);
+  opOf(whole).flops = 1024;
+  // Readers at the same coordinates share what is made.
+  ValueId left = fusible({point(whole)}, matrix);
+  ValueId right = fusible({point(whole)}, matrix);
+  ValueId sum = fusible({point(left), point(right)}, matrix);
+  EXPECT_EQ(info({whole, left, right, sum}, {sum}).flops, 1024);
+  // Two halves are two times 512 elements; the halves of halves are joined at
+  // the elements of the whole.
+  ValueId low = view(whole, Access::Any, part);
+  ValueId high = view(whole, Access::Any, part);
+  ValueId half = fusible({point(low), point(high)}, part);
+  EXPECT_EQ(info({whole, low, high, half}, {half}).flops, 2 * 512);
+  ValueId joined = fusible({any(half), any(half)}, matrix);
+  EXPECT_EQ(info({whole, low, high, half, joined}, {joined}).flops, 4 * 1024);
+  // What is spread is there for all.
+  ValueId small = fusible({}, row);
+  opOf(small).flops = 32;
+  ValueId one = fusible({any(small)}, matrix);
+  ValueId two = fusible({any(small), point(one)}, matrix);
+  EXPECT_EQ(info({small, one, two}, {two}).flops, 1024);
+  // From scan to scan that grows beyond all numbers.
+  std::vector<ValueId> ops = {whole, low, high, half, joined};
+  for (int level = 0; level < 100; ++level) {
+    ops.push_back(fusible({any(ops.back()), any(ops.back())}, matrix));
+    opOf(ops.back()).flops = 1024;
+  }
+  EXPECT_GT(info(ops, {ops.back()}).flops, INT64_MAX / 128);
+}
+
 TEST_F(KernelTest, TimeIsTheLargerOfComputeAndMemoryPlusLaunch) {
   problem.bytesPerMicrosecond = 1000;
   problem.launchNs = 5;

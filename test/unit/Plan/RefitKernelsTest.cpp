@@ -38,6 +38,30 @@ TEST(RefitKernels, WritesOnceWhatSeveralKernelsCompute) {
   EXPECT_LT(after.timeNs, before.timeNs);
 }
 
+/// Of a chain that several kernels compute, the end is written.
+TEST(RefitKernels, WritesTheEndOfAChain) {
+  ProblemBuilder b;
+  ValueId table = b.argument(matrix);
+  std::vector<ValueId> chain = {b.fusible({any(table)}, row)};
+  for (int link = 0; link < 5; ++link)
+    chain.push_back(b.fusible({point(chain.back())}, row));
+  Plan plan;
+  b.problem.launchNs = 10;
+  for (int reader = 0; reader < 3; ++reader) {
+    ValueId sum = b.reduction({any(chain.back())}, row);
+    b.result(sum);
+    std::vector<ValueId> inside = chain;
+    inside.push_back(sum);
+    plan.kernels.push_back(b.kernel(inside, {sum}));
+  }
+  ASSERT_EQ(validate(b.problem, plan, false).error, "");
+  ASSERT_TRUE(refitKernels(b.problem, plan, 1 << 20));
+  ASSERT_EQ(plan.kernels.size(), 4u);
+  EXPECT_EQ(plan.kernels[0].outputs, std::vector<ValueId>{chain.back()});
+  // No time is left for any change.
+  EXPECT_FALSE(refitKernels(b.problem, plan, 1 << 20, {}));
+}
+
 /// Writing a sum and reading it takes longer than making it inside.
 TEST(RefitKernels, ComputesInsideWhatIsReadLittle) {
   ProblemBuilder b;
