@@ -102,12 +102,12 @@ void BudgetSearch::varyFirstPlan() {
 /// repeat what it had room to keep, or what something cheaper makes room for.
 void BudgetSearch::polish() {
   constexpr size_t mostMoved = 500;
-  if (unlimitedPlan.kernels.size() <= mostMoved) {
+  if (unlimitedPlan.kernels.size() <= mostMoved && !isOver(shareWithoutPlan)) {
     if (std::optional<Solution> moved = repeatKernels(
             problem, unlimitedPlan, budget, flopWeight * nsPerFlop))
       enterPlan(withoutSlots(std::move(moved->plan)));
     for (BaselinePoint &point :
-         baselineCurve(problem, "dtr", budget, options).points)
+         baselineCurve(problem, "dtr", budget, options, &unlimited).points)
       enterPlan(withoutSlots(std::move(point.solution.plan)));
   }
   if (!result.best)

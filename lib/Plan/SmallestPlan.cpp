@@ -49,7 +49,7 @@ ckpt::plan::solveSmallest(const Graph &graph, int64_t knownBytes,
   constexpr size_t mostOps = 3000;
   constexpr int64_t share = 256;
   const Problem &problem = graph.problem;
-  if (problem.ops.size() > mostOps)
+  if (problem.ops.size() > mostOps || isOver())
     return std::nullopt;
   std::optional<Solution> best;
   SmallestPlan smallest(graph);

@@ -41,10 +41,11 @@ std::string_view baselineSource(std::string_view name);
 
 /// The whole curve of \p name. Strategies that steer by a number of bytes aim
 /// at shares of \p budgetBytes, or of the arena of the unlimited plan without
-/// one; the others ignore it.
+/// one; the others ignore it. \p unlimited saves making that plan again.
 BaselineCurve baselineCurve(const Problem &problem, std::string_view name,
                             std::optional<int64_t> budgetBytes,
-                            const SolverOptions &options);
+                            const SolverOptions &options,
+                            const Solution *unlimited = nullptr);
 
 /// The fastest plan of the curve, within \p budgetBytes if given. If there is
 /// none, the plan is empty and the verdict says why.

@@ -17,7 +17,7 @@ namespace ckpt::plan {
 class BaselineRun {
 public:
   BaselineRun(const Problem &problem, std::optional<int64_t> budgetBytes,
-              const SolverOptions &options);
+              const SolverOptions &options, const Solution *unlimited);
 
   const Problem &problem;
   const SolverOptions &options;

@@ -81,10 +81,11 @@ static std::vector<int64_t> targetsFor(int64_t bytes, bool isBudget) {
 
 BaselineRun::BaselineRun(const Problem &problem,
                          std::optional<int64_t> budgetBytes,
-                         const SolverOptions &options)
+                         const SolverOptions &options,
+                         const Solution *unlimited)
     : problem(problem), options(options),
-      unlimited(solveUnlimited(problem, options)),
-      targets(targetsFor(budgetBytes.value_or(unlimited.plan.arenaBytes),
+      unlimited(unlimited ? *unlimited : solveUnlimited(problem, options)),
+      targets(targetsFor(budgetBytes.value_or(this->unlimited.plan.arenaBytes),
                          budgetBytes.has_value())) {}
 
 void BaselineRun::addConstrained(const std::string &setting,
@@ -124,9 +125,10 @@ void BaselineRun::add(const std::string &setting, Solution solution) {
 BaselineCurve ckpt::plan::baselineCurve(const Problem &problem,
                                         std::string_view name,
                                         std::optional<int64_t> budgetBytes,
-                                        const SolverOptions &options) {
+                                        const SolverOptions &options,
+                                        const Solution *unlimited) {
   const Entry *entry = findEntry(name);
-  BaselineRun run(problem, budgetBytes, options);
+  BaselineRun run(problem, budgetBytes, options, unlimited);
   if (!entry)
     run.curve.error = "unknown strategy '" + std::string(name) + "'";
   else if (!run.unlimited.verdict.error.empty())
