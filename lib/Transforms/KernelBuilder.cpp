@@ -3,6 +3,8 @@
 #include "KernelBuilder.h"
 #include "ckpt/Analysis/NameStack.h"
 #include "ckpt/IR/CkptDialect.h"
+#include "ckpt/Interfaces/RematOpInterface.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/SetVector.h"
@@ -85,6 +87,14 @@ void KernelBuilder::cloneOps(const plan::Kernel &kernel, KernelOp op,
   OpBuilder inside = OpBuilder::atBlockEnd(&op.getBody().front());
   for (plan::OpId id : kernel.ops) {
     Operation *source = program.ops[id];
+    // Where only the shape matters, an empty tensor has it.
+    for (Value value : unreadTensors(source))
+      if (auto type = cast<mlir::RankedTensorType>(value.getType());
+          !mapping.contains(value) &&
+          !value.getDefiningOp<mlir::tensor::EmptyOp>())
+        mapping.map(value, mlir::tensor::EmptyOp::create(
+                               inside, value.getLoc(), type.getShape(),
+                               type.getElementType(), type.getEncoding()));
     llvm::SetVector<Value> used(source->operand_begin(), source->operand_end());
     mlir::getUsedValuesDefinedAbove(source->getRegions(), used);
     for (Value value : used)

@@ -33,6 +33,8 @@ public:
         for (Value result : inner.getResults())
           inside.try_emplace(result, inside.size());
     });
+    for (Value operand : unreadTensors(op))
+      unread.insert(operand);
     add(op);
     return std::move(words);
   }
@@ -74,6 +76,11 @@ private:
   }
 
   void add(Value value) {
+    // Only the shape matters.
+    if (unread.contains(value)) {
+      words.push_back(2);
+      return add(value.getType().getAsOpaquePointer());
+    }
     auto local = inside.find(value);
     words.push_back(local != inside.end());
     words.push_back(local != inside.end() ? local->second
@@ -86,6 +93,7 @@ private:
 
   const llvm::DenseMap<Value, Number> &scope;
   llvm::DenseMap<Value, uint64_t> inside;
+  llvm::DenseSet<Value> unread;
   llvm::DenseMap<Block *, uint64_t> blocks;
   std::vector<uint64_t> words;
 };
