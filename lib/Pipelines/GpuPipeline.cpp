@@ -88,6 +88,8 @@ static void lowerDevice(OpPassManager &manager) {
   device.addPass(createLowerAffinePass());
   device.addPass(createSCFToControlFlowPass());
   device.addPass(ckpt::createMathToIntrinsics());
+  // Functions of integers are all that is left.
+  device.addPass(createConvertMathToLLVMPass());
   device.addPass(createConvertNVGPUToNVVMPass());
   ConvertGpuOpsToNVVMOpsOptions nvvm;
   nvvm.useBarePtrCallConv = true;
