@@ -183,7 +183,29 @@ static void placeTemporaries(func::FuncOp function, Value workspace) {
   }
 }
 
+/// Says what no later pass turns into loops and instructions.
+static LogicalResult checkOps(func::FuncOp function) {
+  WalkResult result = function.walk([](Operation *op) {
+    bool isComposite =
+        isa<linalg::LinalgDialect>(op->getDialect()) &&
+        !isa<linalg::LinalgOp, linalg::YieldOp, linalg::IndexOp>(op);
+    if (isa<CallOpInterface>(op))
+      op->emitError("expected no call in a step: inline it first, with "
+                    "--inline");
+    else if (isComposite)
+      op->emitError("expected ops that say what they do element by element, "
+                    "but got '")
+          << op->getName() << "': write it as 'linalg.generic' ops";
+    else
+      return WalkResult::advance();
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 LogicalResult ckpt::lowerOpaqueKernel(KernelCode &code) {
+  if (failed(checkOps(code.function)))
+    return failure();
   Value workspace = workspaceOf(code);
   for (auto [tensor, out] : code.outputs)
     writeIntoOutput(code, tensor, out);
