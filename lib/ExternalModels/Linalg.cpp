@@ -7,6 +7,7 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "ckpt/ExternalModels/ExternalModels.h"
+#include "ckpt/ExternalModels/UnreadTensors.h"
 #include "ckpt/Interfaces/RematOpInterface.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -160,6 +161,18 @@ static void appendCaptures(LinalgOp op, SmallVectorImpl<RematRead> &reads) {
   });
   for (Value scalar : scalars)
     reads.push_back({scalar, Access::Any, Need::Inline});
+}
+
+SmallVector<Value> ckpt::unreadTensors(Operation *op) {
+  SmallVector<Value> read, unread;
+  if (auto linalgOp = dyn_cast<LinalgOp>(op))
+    for (OpOperand &operand : op->getOpOperands())
+      if (isa<mlir::RankedTensorType>(operand.get().getType()))
+        (linalgOp.payloadUsesValueFromOperand(&operand) ? read : unread)
+            .push_back(operand.get());
+  llvm::erase_if(unread,
+                 [&](Value value) { return llvm::is_contained(read, value); });
+  return unread;
 }
 
 static void appendReads(LinalgOp op, OpKind kind,

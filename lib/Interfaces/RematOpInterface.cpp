@@ -3,7 +3,6 @@
 #include "ckpt/Interfaces/RematOpInterface.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -40,16 +39,6 @@ int64_t ckpt::flopsOf(Operation *op) {
     for (Operation &inner : region.getOps())
       flops = saturatingSum(flops, flopsOf(&inner));
   return flops;
-}
-
-SmallVector<Value> ckpt::unreadTensors(Operation *op) {
-  llvm::SmallDenseSet<Value, 4> read;
-  for (const RematRead &each : summarize(op).reads)
-    read.insert(each.value);
-  return llvm::filter_to_vector(op->getOperands(), [&](Value operand) {
-    return isa<mlir::RankedTensorType>(operand.getType()) &&
-           !read.contains(operand);
-  });
 }
 
 OpSummary ckpt::summarize(Operation *op) {

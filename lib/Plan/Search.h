@@ -46,10 +46,6 @@ Solution placeSlots(const Problem &problem, Draft draft, int64_t budgetBytes,
 Solution placeSlots(const Problem &problem, Draft draft, int64_t budgetBytes,
                     PackEffort effort, KernelCache &kernels);
 
-/// What `solveUnlimited` refits and places: the best of a few walks. Looks at
-/// no clock: shares of the baseline must be the same bytes on every machine.
-Draft draftUnlimited(const Graph &graph, const SolverOptions &options);
-
 } // namespace ckpt::plan
 
 #endif // CKPT_LIB_PLAN_SEARCH_H

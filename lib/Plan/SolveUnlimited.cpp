@@ -65,7 +65,17 @@ struct Variant {
 static constexpr std::array<Variant, 4> variants = {
     {{1.5, 1}, {3, 1}, {0, 1}, {0, 0.5}}};
 
-/// Walks with all variants, two at a time.
+/// Refits \p draft with a little more memory than it takes.
+static void refitUnlimited(const Problem &problem, Draft &draft) {
+  // Named strategies ask for little memory: time is not bought with much.
+  const int64_t allowedBytes =
+      draft.verdict.livePeakBytes + draft.verdict.livePeakBytes / 100;
+  if (refitKernels(problem, draft.plan, allowedBytes))
+    draft.verdict = improve(problem, draft.plan, allowedBytes);
+}
+
+/// Walks with all variants, two at a time. What refitting makes of a plan
+/// decides which is the best.
 static std::array<Draft, variants.size()>
 walkVariants(const Graph &graph, const SolverOptions &options) {
   std::array<Draft, variants.size()> drafts;
@@ -78,6 +88,8 @@ walkVariants(const Graph &graph, const SolverOptions &options) {
       rollOptions.reorder = options.reorder;
       rollOptions.repeatAnchors = false;
       drafts[i] = makeDraft(rolling, graph, rollOptions, options, 0);
+      if (options.fusion && drafts[i].usable())
+        refitUnlimited(graph.problem, drafts[i]);
     }
   };
   std::future<void> other = std::async(std::launch::async, walk, 1);
@@ -86,8 +98,9 @@ walkVariants(const Graph &graph, const SolverOptions &options) {
   return drafts;
 }
 
-Draft ckpt::plan::draftUnlimited(const Graph &graph,
-                                 const SolverOptions &options) {
+/// The best of a few walks. Looks at no clock: shares of the baseline must be
+/// the same bytes on every machine.
+static Draft draftUnlimited(const Graph &graph, const SolverOptions &options) {
   // Times this close are equal: the smaller plan is the better one.
   constexpr double sameTime = 1.003;
   std::vector<Draft> drafts;
@@ -120,15 +133,6 @@ Draft ckpt::plan::draftUnlimited(const Graph &graph,
   return std::move(drafts[best]);
 }
 
-/// Refits \p draft with a little more memory than it takes.
-static void refitUnlimited(const Problem &problem, Draft &draft) {
-  // Named strategies ask for little memory: time is not bought with much.
-  const int64_t allowedBytes =
-      draft.verdict.livePeakBytes + draft.verdict.livePeakBytes / 100;
-  if (refitKernels(problem, draft.plan, allowedBytes))
-    draft.verdict = improve(problem, draft.plan, allowedBytes);
-}
-
 Solution ckpt::plan::solveUnlimited(const Problem &problem,
                                     const SolverOptions &options) {
   Solution none;
@@ -145,8 +149,6 @@ Solution ckpt::plan::solveUnlimited(const Problem &problem,
     none.verdict.error = draft.verdict.error;
     if (!draft.verdict.error.empty())
       return none;
-    if (options.fusion)
-      refitUnlimited(problem, draft);
   }
   return placeSlots(problem, std::move(draft), 0);
 }

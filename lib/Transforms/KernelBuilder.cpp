@@ -2,8 +2,8 @@
 
 #include "KernelBuilder.h"
 #include "ckpt/Analysis/NameStack.h"
+#include "ckpt/ExternalModels/UnreadTensors.h"
 #include "ckpt/IR/CkptDialect.h"
-#include "ckpt/Interfaces/RematOpInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"

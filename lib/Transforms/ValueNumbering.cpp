@@ -1,6 +1,7 @@
 //===- ValueNumbering.cpp - What the values of programs stand for ---------===//
 
 #include "ValueNumbering.h"
+#include "ckpt/ExternalModels/UnreadTensors.h"
 #include "ckpt/Interfaces/RematOpInterface.h"
 
 using namespace ckpt;

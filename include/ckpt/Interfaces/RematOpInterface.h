@@ -32,10 +32,6 @@ struct OpSummary {
 /// Asks the interface; an op without it is opaque.
 OpSummary summarize(Operation *op);
 
-/// Tensors among the operands of \p op of which it reads no element, such as a
-/// destination that is overwritten: only their shapes matter.
-SmallVector<Value> unreadTensors(Operation *op);
-
 /// Work of one execution of \p op. Without the interface: the sum over the ops
 /// in its regions.
 int64_t flopsOf(Operation *op);

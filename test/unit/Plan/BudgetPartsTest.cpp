@@ -66,7 +66,7 @@ TEST(BudgetParts, SettingsNearTheBestOneAreTriedWhileThereIsTime) {
 }
 
 TEST(BudgetParts, SparingRepeatsFindsWhatCanDoWithout) {
-  expectOptimal({{94, 8, 75}});
+  expectOptimal({{94, 8, 94}});
 }
 
 TEST(BudgetParts, SettingsAskMoreThanOneCap) {
@@ -110,13 +110,13 @@ TEST(BudgetParts, TheSmallestPlanKeepsWhatThereIsRoomFor) {
 }
 
 TEST(BudgetParts, PlansAreRefitted) {
-  expectOptimal({{94, 8, 90}, {106, 8, 90}, {124, 8, 90}});
+  expectOptimal({{1211, 8, 90}, {946, 8, 75}});
 }
 
 /// Plans compete with places that fit the budget; those of the answer are
 /// searched until they take no more than its largest live sum.
 TEST(BudgetParts, TheArenaOfTheAnswerIsItsLargestLiveSum) {
-  for (const Case &it : {Case{76, 8, 90}, Case{94, 8, 90}, Case{163, 8, 90}}) {
+  for (const Case &it : {Case{76, 8, 90}, Case{163, 8, 90}, Case{184, 8, 90}}) {
     SCOPED_TRACE("seed " + std::to_string(it.seed));
     Problem problem = problemOf(it);
     int64_t budget = budgetOf(it, problem);

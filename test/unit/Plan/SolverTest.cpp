@@ -178,29 +178,19 @@ TEST(SolveUnlimited, LooksAtNoClock) {
             textOf(solveUnlimited(problem, {}).plan));
 }
 
-/// Named strategies ask for little memory: refitting buys time with at most a
-/// hundredth of it.
-TEST(SolveUnlimited, RefitsWithinOnePerCent) {
-  int faster = 0;
-  for (uint64_t seed = 0; seed < 400; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
+/// Of several walks refitting may make plans that take equal time, of which the
+/// smallest is the best. Chosen before, these were 11 to 31 % larger.
+TEST(SolveUnlimited, ChoosesAfterRefitting) {
+  for (auto [seed, bytes] :
+       {std::pair<uint64_t, int64_t>{94, 4096}, {106, 2304}, {124, 3328}}) {
     RandomOptions random;
     random.ops = 8;
-    random.keeps = seed % 2 == 0;
-    Problem problem = randomProblem(seed, random);
-    Graph graph(problem, /*fusion=*/true);
-    if (!graph.error.empty())
-      continue;
-    Draft draft = draftUnlimited(graph, {});
-    if (!draft.usable())
-      continue;
-    Verdict refitted = solveUnlimited(problem, {}).verdict;
-    ASSERT_EQ(refitted.error, "");
-    EXPECT_LE(refitted.livePeakBytes * 100, draft.verdict.livePeakBytes * 101);
-    EXPECT_LE(refitted.timeNs, draft.verdict.timeNs);
-    faster += refitted.timeNs < draft.verdict.timeNs;
+    random.keeps = false;
+    random.runOnce = seed % 3 == 0;
+    Solution solution = solveUnlimited(randomProblem(seed, random), {});
+    EXPECT_EQ(solution.verdict.error, "");
+    EXPECT_EQ(solution.plan.arenaBytes, bytes) << "seed " << seed;
   }
-  EXPECT_GT(faster, 0);
 }
 
 TEST(SolveUnlimited, NeverWritesWhatIsInlined) {

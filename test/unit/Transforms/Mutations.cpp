@@ -2,6 +2,8 @@
 
 #include "Mutations.h"
 
+#include "ckpt/ExternalModels/UnreadTensors.h"
+
 using namespace ckpt;
 
 //===----------------------------------------------------------------------===//
@@ -112,8 +114,10 @@ static Value otherThan(Value value, Operation *op) {
 SmallVector<Mutation> ckpt::wrongOperands(mlir::func::FuncOp step) {
   SmallVector<Mutation> mutations;
   step.getBody().walk([&](Operation *op) {
+    SmallVector<Value> unread = unreadTensors(op);
     for (OpOperand &operand : meantOperands(op))
-      if (Value other = otherThan(operand.get(), op))
+      if (Value other = otherThan(operand.get(), op);
+          other && !llvm::is_contained(unread, operand.get()))
         mutations.push_back(exchange(operand, other));
   });
   return mutations;
