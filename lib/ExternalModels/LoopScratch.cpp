@@ -1,6 +1,7 @@
 //===- LoopScratch.cpp - Memory of what a loop makes inside ---------------===//
 
 #include "ckpt/ExternalModels/LoopScratch.h"
+#include "ckpt/Plan/Pack.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -92,28 +93,17 @@ SmallVector<Scratch> ckpt::liveScratch(Operation *root,
 }
 
 int64_t ckpt::placeScratch(MutableArrayRef<Scratch> buffers) {
-  SmallVector<Scratch *> placed;
-  auto bySize = llvm::map_to_vector(buffers, [](Scratch &s) { return &s; });
-  llvm::stable_sort(bySize,
-                    [](Scratch *a, Scratch *b) { return a->bytes > b->bytes; });
-  int64_t all = 0;
-  for (Scratch *buffer : bySize) {
-    buffer->offset = 0;
-    // `placed` rises by offset: the first gap that is large enough.
-    for (Scratch *other : placed)
-      if (other->begin <= buffer->end && buffer->begin <= other->end &&
-          other->offset < buffer->offset + buffer->bytes)
-        buffer->offset = std::max<int64_t>(
-            buffer->offset,
-            llvm::alignTo(other->offset + other->bytes, alignment));
-    placed.insert(llvm::upper_bound(placed, buffer,
-                                    [](Scratch *a, Scratch *b) {
-                                      return a->offset < b->offset;
-                                    }),
-                  buffer);
-    all = std::max(all, buffer->offset + buffer->bytes);
-  }
-  return all;
+  auto lives = llvm::map_to_vector(buffers, [](const Scratch &scratch) {
+    return plan::Buffer{
+        static_cast<int32_t>(scratch.begin), static_cast<int32_t>(scratch.end),
+        static_cast<int64_t>(llvm::alignTo(scratch.bytes, alignment))};
+  });
+  plan::Packing packing =
+      plan::packBuffers({lives.begin(), lives.end()}, /*budgetBytes=*/0,
+                        plan::PackEffort::Orders);
+  for (auto [scratch, offset] : llvm::zip_equal(buffers, packing.offsets))
+    scratch.offset = offset;
+  return packing.arenaBytes;
 }
 
 /// Whether lowering puts the tensor into a buffer of its own. Ops that start
