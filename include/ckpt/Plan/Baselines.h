@@ -54,9 +54,8 @@ Solution solveBaseline(const Problem &problem, std::string_view name,
                        const SolverOptions &options);
 
 /// The best plan within \p budgetBytes that moves and repeats kernels of
-/// \p start greedily; nothing if none is found. \p start writes every value
-/// once, as the unlimited plan does. An extra FLOP counts as \p flopNs more
-/// nanoseconds.
+/// \p start greedily; nothing if none is found. An extra FLOP counts as
+/// \p flopNs more nanoseconds.
 std::optional<Solution> repeatKernels(const Problem &problem, const Plan &start,
                                       int64_t budgetBytes, double flopNs);
 

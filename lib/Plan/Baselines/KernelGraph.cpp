@@ -9,11 +9,37 @@
 
 using namespace ckpt::plan;
 
+/// The part of \p kernel that makes \p outputs.
+static Kernel restrict(const Problem &problem, const Kernel &kernel,
+                       const std::vector<ValueId> &outputs) {
+  Kernel part;
+  part.outputs = outputs;
+  std::set<OpId> needed;
+  for (ValueId value : outputs)
+    needed.insert(problem.values[value].op);
+  for (size_t i = kernel.ops.size(); i-- > 0;) {
+    if (!needed.count(kernel.ops[i]))
+      continue;
+    part.ops.insert(part.ops.begin(), kernel.ops[i]);
+    for (const Read &read : problem.ops[kernel.ops[i]].reads)
+      needed.insert(problem.values[read.value].op);
+  }
+  return part;
+}
+
 KernelGraph::KernelGraph(const Problem &problem, const Plan &plan)
     : problem(problem), maker(problem.values.size(), none),
       readers(problem.values.size()) {
-  for (const Kernel &kernel : plan.kernels)
-    addNode(kernel);
+  for (const Kernel &kernel : plan.kernels) {
+    std::vector<ValueId> fresh;
+    for (ValueId value : kernel.outputs)
+      if (maker[value] == none)
+        fresh.push_back(value);
+    if (fresh.size() == kernel.outputs.size())
+      addNode(kernel);
+    else if (!fresh.empty())
+      addNode(restrict(problem, kernel, fresh));
+  }
 }
 
 void KernelGraph::addNode(const Kernel &kernel) {
@@ -53,24 +79,6 @@ int64_t KernelGraph::slot(ValueId value) const {
 
 bool KernelGraph::mayDrop(ValueId value) const {
   return slot(value) > 0 && nodes[maker[value]].mayRepeat;
-}
-
-/// The part of \p kernel that makes \p outputs.
-static Kernel restrict(const Problem &problem, const Kernel &kernel,
-                       const std::vector<ValueId> &outputs) {
-  Kernel part;
-  part.outputs = outputs;
-  std::set<OpId> needed;
-  for (ValueId value : outputs)
-    needed.insert(problem.values[value].op);
-  for (size_t i = kernel.ops.size(); i-- > 0;) {
-    if (!needed.count(kernel.ops[i]))
-      continue;
-    part.ops.insert(part.ops.begin(), kernel.ops[i]);
-    for (const Read &read : problem.ops[kernel.ops[i]].reads)
-      needed.insert(problem.values[read.value].op);
-  }
-  return part;
 }
 
 Plan KernelGraph::emit(const std::vector<KernelRun> &runs) const {

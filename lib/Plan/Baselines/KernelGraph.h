@@ -2,7 +2,8 @@
 //
 // Strategies that know no fusion see the unlimited plan as their program: its
 // kernels are their instructions, and what stands in memory their tensors. They
-// answer with a list of kernels in which some appear again.
+// answer with a list of kernels in which some appear again. What the plan itself
+// makes again is left out: that is for the strategies to decide.
 //
 //===----------------------------------------------------------------------===//
 

@@ -5,6 +5,7 @@
 #include "TrainingStep.h"
 
 #include "Baselines/Cbc.h"
+#include "Baselines/KernelGraph.h"
 #include "Baselines/Knapsack.h"
 #include "Baselines/Revolve.h"
 #include "Baselines/Rotor.h"
@@ -101,6 +102,28 @@ TEST(Baselines, SayWhatIsUnknown) {
   EXPECT_FALSE(isBaseline("budget"));
   EXPECT_EQ(solveBaseline(problem, "magic", std::nullopt, {}).verdict.error,
             "unknown strategy 'magic'");
+}
+
+/// What reads the first copy would depend on the second one.
+TEST(KernelGraph, LeavesOutWhatAPlanMakesAgain) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix);
+  ValueId v = b.fusible({point(x)}, matrix);
+  ValueId product = b.contraction({memory(v)}, matrix);
+  ValueId sum = b.fusible({point(product), point(v)}, matrix);
+  ValueId last = b.contraction({memory(v), memory(sum)}, matrix);
+  b.result(last);
+  Plan plan;
+  plan.kernels = {b.kernel(v), b.kernel(product), b.kernel({v, sum}, {v, sum}),
+                  b.kernel(last)};
+  ASSERT_EQ(validate(b.problem, plan, /*slots=*/false).error, "");
+  KernelGraph graph(b.problem, plan);
+  EXPECT_EQ(graph.nodes.size(), 4u);
+  EXPECT_EQ(graph.maker[v], 0);
+  EXPECT_EQ(graph.maker[sum], 2);
+  for (size_t node = 0; node < graph.nodes.size(); ++node)
+    for (ValueId value : graph.nodes[node].reads)
+      EXPECT_LT(graph.maker[value], static_cast<int32_t>(node));
 }
 
 TEST(RepeatKernels, FitsBudgetsBelowTheStart) {
