@@ -1,0 +1,289 @@
+"""What IREE's input pipeline has no form for, in what it has one for: scatters and the gradient of max pooling.
+
+A scatter becomes elementwise where that is possible, so that it can be computed inside other
+kernels, and a loop over its updates elsewhere.
+"""
+
+import collections
+import itertools
+import math
+import re
+
+from iree.compiler import ir
+from iree.compiler.dialects import arith, linalg, scf, tensor
+
+
+def stablehlo_op(name, value, shape, operands=None, **attributes):
+    """An operation whose result has the element type of a value."""
+    type = ir.RankedTensorType.get(shape, value.type.element_type)
+    operands = [value] if operands is None else operands
+    return ir.Operation.create(f"stablehlo.{name}", results=[type], operands=operands, attributes=attributes).result
+
+
+def integer(number):
+    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)
+
+
+def replace(operation, value):
+    operation.results[0].replace_all_uses_with(value)
+    operation.erase()
+
+
+def transpose(value, permutation):
+    shape = [value.type.shape[i] for i in permutation]
+    return stablehlo_op("transpose", value, shape, permutation=ir.DenseI64ArrayAttr.get(permutation))
+
+
+def numbers(lists):
+    return {name: ir.DenseI64ArrayAttr.get(list(values)) for name, values in lists.items()}
+
+
+def slice_of(value, start, limit, strides):
+    shape = [-(-(end - begin) // stride) for begin, end, stride in zip(start, limit, strides)]
+    return stablehlo_op("slice", value, shape, **numbers(dict(start_indices=start, limit_indices=limit, strides=strides)))
+
+
+def component_of(indices, vector, component):
+    """One number of each index vector; the dimension of the vectors stays, with one element."""
+    if vector == indices.type.rank:
+        return indices
+    start, limit = [0] * indices.type.rank, list(indices.type.shape)
+    start[vector], limit[vector] = component, component + 1
+    return slice_of(indices, start, limit, [1] * len(start))
+
+
+def splat(type, number):
+    """A tensor that holds one number."""
+    is_float = isinstance(type.element_type, ir.FloatType)
+    number = (ir.FloatAttr if is_float else ir.IntegerAttr).get(type.element_type, number)
+    attributes = {"value": ir.DenseElementsAttr.get_splat(type, number)}
+    return ir.Operation.create("stablehlo.constant", results=[type], attributes=attributes).result
+
+
+def compare(direction, left, right):
+    type = ir.RankedTensorType.get(left.type.shape, ir.IntegerType.get_signless(1))
+    attributes = {"comparison_direction": ir.Attribute.parse(f"#stablehlo<comparison_direction {direction}>")}
+    return ir.Operation.create("stablehlo.compare", results=[type], operands=[left, right], attributes=attributes).result
+
+
+def select(condition, value, other):
+    return stablehlo_op("select", value, value.type.shape, [condition, value, other])
+
+
+def spread(value, axes, shape):
+    """A value along some axes of a shape. An axis of none has one element and is left out."""
+    kept = [i for i, axis in enumerate(axes) if axis is not None]
+    value = stablehlo_op("reshape", value, [value.type.shape[i] for i in kept])
+    axes = ir.DenseI64ArrayAttr.get([axes[i] for i in kept])
+    return stablehlo_op("broadcast_in_dim", value, shape, broadcast_dimensions=axes)
+
+
+def bitcast(value, element):
+    """The same bits as another type; arith and tensor know no unsigned integers."""
+    type = ir.RankedTensorType.get(value.type.shape, element)
+    if type == value.type:
+        return value
+    return ir.Operation.create("stablehlo.bitcast_convert", results=[type], operands=[value]).result
+
+
+def is_unsigned(element):
+    return isinstance(element, ir.IntegerType) and element.is_unsigned
+
+
+def signless(value):
+    element = value.type.element_type
+    return bitcast(value, ir.IntegerType.get_signless(element.width)) if is_unsigned(element) else value
+
+
+def dimensions_of(scatter):
+    """The dimension numbers of a scatter by name: lists, which are empty if not there, and a number."""
+    text = str(scatter.attributes["scatter_dimension_numbers"])
+    lists = collections.defaultdict(list)
+    for name, numbers in re.findall(r"(\w+) = \[([^]]*)]", text):
+        lists[name] = [int(number) for number in numbers.split(",") if number.strip()]
+    vector = re.search(r"index_vector_dim = (\d+)", text)
+    return lists, int(vector[1]) if vector else 0
+
+
+def is_constant(value):
+    """Whether a tensor holds the same number everywhere, known here."""
+    if isinstance(value.owner, ir.Block):
+        return False
+    if value.owner.name == "stablehlo.broadcast_in_dim":
+        return is_constant(value.owner.operands[0])
+    return value.owner.name == "stablehlo.constant" and ir.DenseElementsAttr(value.owner.attributes["value"]).is_splat
+
+
+def scatter_to_select(scatter):
+    """Rewrites a scatter into a constant of which no two updates can meet, such as the gradient
+    of jnp.take_along_axis: elementwise, an element is updated where its place is the index.
+    Returns whether the scatter says so by its form."""
+    target, indices, updates = scatter.operands
+    shape = target.type.shape
+    dimensions, vector = dimensions_of(scatter)
+    batches = dict(zip(dimensions["scatter_indices_batching_dims"], dimensions["input_batching_dims"]))
+    scattered, single = dimensions["scatter_dims_to_operand_dims"], dimensions["inserted_window_dims"]
+    outer = [i for i in range(indices.type.rank) if i != vector]
+    windows = [i for i in range(len(shape)) if i not in single + list(batches.values())]
+    extents = [updates.type.shape[i] for i in dimensions["update_window_dims"]]
+    meet = any(i not in batches and indices.type.shape[i] != 1 for i in outer)
+    if meet or not set(scattered) <= set(single) or extents != [shape[i] for i in windows] or not is_constant(target):
+        return False
+    with ir.InsertionPoint(scatter), scatter.location:
+        window, batch = iter(windows), iter(outer)
+        is_window = [i in dimensions["update_window_dims"] for i in range(updates.type.rank)]
+        result = spread(updates, [next(window) if w else batches.get(next(batch)) for w in is_window], shape)
+        for operation in list(scatter.regions[0].blocks[0].operations)[:-1]:
+            result = stablehlo_op(operation.operation.name.removeprefix("stablehlo."), target, shape, [target, result])
+        for component, dimension in enumerate(scattered):
+            index = component_of(indices, vector, component)
+            index = spread(index, [batches.get(i) for i in range(index.type.rank)], shape)
+            place = stablehlo_op("iota", index, shape, [], iota_dimension=integer(dimension))
+            result = select(compare("EQ", place, index), result, target)
+    replace(scatter, result)
+    return True
+
+
+def rows_of_scatter(scatter):
+    """Of a scatter, as rows: indices, the dimensions of the target that they are for, and
+    the slices to combine with, each with all dimensions of the target."""
+    target, indices, updates = scatter.operands
+    dimensions, vector = dimensions_of(scatter)
+    shape = list(indices.type.shape)
+    if vector == len(shape):
+        shape.append(1)
+        indices = stablehlo_op("reshape", indices, shape)
+    # A dimension that is the same in target and indices is one more index.
+    places = [indices]
+    shape[vector] = 1
+    for dimension in dimensions["scatter_indices_batching_dims"]:
+        places.append(stablehlo_op("iota", indices, shape, [], iota_dimension=integer(dimension)))
+    scattered = dimensions["scatter_dims_to_operand_dims"] + dimensions["input_batching_dims"]
+    shape[vector] = len(scattered)
+    indices = stablehlo_op("concatenate", indices, shape, places, dimension=integer(vector))
+    outer = [i for i in range(len(shape)) if i != vector]
+    rows = math.prod(shape[i] for i in outer)
+    indices = stablehlo_op("reshape", transpose(indices, outer + [vector]), [rows, len(scattered)])
+
+    windows = dimensions["update_window_dims"]
+    extents = iter([updates.type.shape[i] for i in windows])
+    single = dimensions["inserted_window_dims"] + dimensions["input_batching_dims"]
+    window = [1 if i in single else next(extents) for i in range(target.type.rank)]
+    updates = transpose(updates, [i for i in range(updates.type.rank) if i not in windows] + windows)
+    return signless(indices), scattered, signless(stablehlo_op("reshape", updates, [rows] + window))
+
+
+def combine(block, old, update):
+    """What the block of a scatter makes of two elements, in arith."""
+    *body, terminator = block.operations
+    if not body and terminator.operands[0] == block.arguments[1]:
+        return update
+    element = block.arguments[0].type.element_type
+    kind = "float" if isinstance(element, ir.FloatType) else "unsigned" if is_unsigned(element) else "signed"
+    makers = {
+        "stablehlo.add": dict(float=arith.AddFOp, signed=arith.AddIOp, unsigned=arith.AddIOp),
+        "stablehlo.multiply": dict(float=arith.MulFOp, signed=arith.MulIOp, unsigned=arith.MulIOp),
+        "stablehlo.maximum": dict(float=arith.MaximumFOp, signed=arith.MaxSIOp, unsigned=arith.MaxUIOp),
+        "stablehlo.minimum": dict(float=arith.MinimumFOp, signed=arith.MinSIOp, unsigned=arith.MinUIOp),
+    }
+    if len(body) != 1 or body[0].operation.name not in makers:
+        raise ValueError(f"a scatter that combines elements in this way is not supported yet: {block}")
+    return makers[body[0].operation.name][kind](old, update).result
+
+
+def combine_slices(block, update, old):
+    """old[i] = block(old[i], update[i]) for all i, as one linalg.generic."""
+    rank = old.type.rank
+    identity = ir.AffineMapAttr.get(ir.AffineMap.get_identity(rank))
+    parallel = ir.Attribute.parse("#linalg.iterator_type<parallel>")
+    generic = linalg.GenericOp(
+        [old.type], [update], [old], ir.ArrayAttr.get([identity, identity]), ir.ArrayAttr.get([parallel] * rank)
+    )
+    element = old.type.element_type
+    location = ir.Location.current
+    body = generic.regions[0].blocks.append(element, element, arg_locs=[location, location])
+    with ir.InsertionPoint(body):
+        linalg.YieldOp([combine(block, body.arguments[1], body.arguments[0])])
+    return generic.results[0]
+
+
+def slice_at(offsets, sizes):
+    """Offsets, sizes and strides of a slice, as the slice ops take them."""
+    dynamic = [offset for offset in offsets if isinstance(offset, ir.Value)]
+    static = [ir.ShapedType.get_dynamic_size() if isinstance(offset, ir.Value) else offset for offset in offsets]
+    return [dynamic, [], []], dict(static_offsets=static, static_sizes=sizes, static_strides=[1] * len(sizes))
+
+
+def scatter_to_loop(scatter):
+    """Rewrites a scatter as a loop over its updates, in upstream dialects."""
+    block = scatter.regions[0].blocks[0]
+    index_type = ir.IndexType.get()
+    constant = lambda number: arith.ConstantOp(index_type, number).result
+    with ir.InsertionPoint(scatter), scatter.location:
+        indices, scattered, updates = rows_of_scatter(scatter)
+        target = signless(scatter.operands[0])
+        rank = target.type.rank
+        window = list(updates.type.shape[1:])
+        loop = scf.ForOp(constant(0), constant(updates.type.shape[0]), constant(1), [target])
+        with ir.InsertionPoint(loop.body):
+            row, result = loop.induction_variable, loop.inner_iter_args[0]
+            place = [0] * rank
+            for i, dimension in enumerate(scattered):
+                index = tensor.ExtractOp(indices, [row, constant(i)])
+                place[dimension] = arith.IndexCastOp(index_type, index).result
+            if set(window) <= {1}:
+                at = [offset if isinstance(offset, ir.Value) else constant(0) for offset in place]
+                old = tensor.ExtractOp(result, at).result
+                update = tensor.ExtractOp(updates, [row] + [constant(0)] * rank).result
+                result = tensor.InsertOp(combine(block, old, update), result, at).result
+            else:
+                type = ir.RankedTensorType.get(window, target.type.element_type)
+                operands, attributes = slice_at([row] + [0] * rank, [1] + window)
+                update = tensor.ExtractSliceOp(type, updates, *operands, **attributes).result
+                operands, attributes = slice_at(place, window)
+                old = tensor.ExtractSliceOp(type, result, *operands, **attributes).result
+                combined = combine_slices(block, update, old)
+                result = tensor.InsertSliceOp(combined, result, *operands, **attributes).result
+            scf.YieldOp([result])
+        result = bitcast(loop.results[0], scatter.operands[0].type.element_type)
+    replace(scatter, result)
+
+
+def rewrite_scatter(scatter):
+    if len(scatter.results) != 1:
+        raise ValueError(f"a scatter to several arrays is not supported yet: {scatter}")
+    if not scatter_to_select(scatter):
+        scatter_to_loop(scatter)
+
+
+def rewrite_pooling_gradient(op):
+    """Rewrites select_and_scatter with windows that overlap: for each window, which of its elements
+    is the largest, the first of them; then to each element what the windows that chose it give."""
+    operand, source, initial = op.operands
+    window, strides = ([int(n) for n in op.attributes[f"window_{name}"]] for name in ("dimensions", "strides"))
+    if window == strides:
+        return
+    is_padded = "padding" in op.attributes and any(int(n) != 0 for n in op.attributes["padding"])
+    chooses, adds = (str(region.blocks[0].operations[0]) for region in op.regions)
+    if is_padded or " GE," not in chooses or "stablehlo.add" not in adds:
+        raise ValueError(f"a window that selects or adds in this way is not supported yet: {op}")
+    shape, count = operand.type.shape, source.type.shape
+    offsets = list(itertools.product(*map(range, window)))
+    ends = [[k + (n - 1) * s + 1 for k, n, s in zip(offset, count, strides)] for offset in offsets]
+    with ir.InsertionPoint(op), op.location:
+        numbered = ir.RankedTensorType.get(count, ir.IntegerType.get_signless(32))
+        largest, chosen = slice_of(operand, offsets[0], ends[0], strides), splat(numbered, 0)
+        for k in range(1, len(offsets)):
+            candidate = slice_of(operand, offsets[k], ends[k], strides)
+            stays = compare("GE", largest, candidate)
+            largest, chosen = select(stays, largest, candidate), select(stays, chosen, splat(numbered, k))
+        result = splat(operand.type, 0)
+        for k, (offset, end) in enumerate(zip(offsets, ends)):
+            part = select(compare("EQ", chosen, splat(numbered, k)), source, splat(source.type, 0))
+            part = stablehlo_op("pad", part, shape, [part, initial], **numbers(dict(
+                edge_padding_low=offset,
+                edge_padding_high=[size - e for size, e in zip(shape, end)],
+                interior_padding=[s - 1 for s in strides],
+            )))
+            result = stablehlo_op("add", result, shape, [result, part])
+    replace(op, result)
