@@ -126,7 +126,7 @@ private:
   void place(Outcome &outcome) const;
   void fit(Outcome &outcome) const;
   bool enter(Outcome &outcome);
-  void keepSecond(const Draft &draft);
+  void keepOther(const Draft &draft);
   void keepIfSmallest(const Solution &solution);
   void measureRate(const Draft &draft);
   FitOptions fitOptions(int64_t budgetBytes) const;
@@ -188,8 +188,9 @@ private:
   double bestWalkScore = std::numeric_limits<double>::max();
   Setting bestSetting = walkSettings[0];
   double bestCap = 0;
-  /// The best plan within the budget with other extra FLOPs than the best.
-  Draft second;
+  /// The best plans within the budget but the best one, the best first, with as
+  /// many different extra FLOPs.
+  std::vector<Draft> others;
   /// The best plan of a walk that needs a little more than the budget.
   Plan nearMiss;
   double nearMissScore = std::numeric_limits<double>::max();

@@ -53,6 +53,7 @@ Draft BudgetWalk::run(const Setting &setting, double capBytes,
   rollOptions.mostExtraFlops = limits.extraFlops;
   rollOptions.runOnce = limits.runOnce;
   rollOptions.deadline = limits.deadline;
+  rollOptions.cutoff = limits.cutoff;
   Guide guide;
   if (setting.guided) {
     const LooseWalks::Walk &walk =

@@ -10,6 +10,7 @@
 #include "Search.h"
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -60,6 +61,8 @@ struct WalkLimits {
   const std::vector<char> *runOnce = nullptr;
   std::chrono::steady_clock::time_point deadline =
       std::chrono::steady_clock::time_point::max();
+  /// See `RollOptions::cutoff`.
+  const std::atomic<std::chrono::steady_clock::time_point> *cutoff = nullptr;
 };
 
 /// The walks without a limit that guided ones start from: one per prices.

@@ -18,6 +18,7 @@
 
 #include <array>
 #include <future>
+#include <utility>
 
 using namespace ckpt::plan;
 
@@ -116,8 +117,9 @@ void BudgetSearch::polish() {
   if (dropRepeats(problem, plan, budget))
     enterPlan(plan);
   exchange({withoutSlots(result.best->plan), result.best->verdict});
-  if (second.usable())
-    exchange(second);
+  for (const Draft &other : std::exchange(others, {}))
+    if (other.verdict.extraFlops != result.best->verdict.extraFlops)
+      exchange(other);
 }
 
 /// Asks of each repeat of \p draft, which is within the budget, whether the
@@ -241,11 +243,11 @@ bool BudgetSearch::searchFixedKernels() {
 }
 
 /// What refitting takes most often needs a little more memory: plans of walks
-/// that were left less are refitted too, the best of a walk if that is not the
-/// best of all, and the best that needs too much.
+/// that were left less are refitted too, the second best of all, which is to be
+/// refitted in other ways, and the best that needs too much.
 void BudgetSearch::refit() {
-  constexpr std::array<double, 4> shares = {1, 0.985, 0.96, 0.92};
-  constexpr size_t count = shares.size() + 2;
+  constexpr std::array<double, 3> shares = {0.985, 0.96, 0.92};
+  constexpr size_t count = shares.size() + 3;
   // What refitting may improve a score by.
   constexpr double gain = 1.03;
   if (!result.best || !options.fusion)
@@ -254,15 +256,16 @@ void BudgetSearch::refit() {
   WalkLimits walkLimits = limits(gain);
   std::array<Plan, count> plans;
   plans[0] = withoutSlots(result.best->plan);
-  plans[count - 1] = std::move(nearMiss);
+  if (!others.empty())
+    plans[1] = others.front().plan;
+  plans[2] = std::move(nearMiss);
   auto make = [&](size_t lane) {
     for (size_t i = lane; i < count; i += 2) {
-      bool isBest = i == 1 && bestWalkScore <= bestScore;
-      if (i > 0 && i <= shares.size() && mayWalk && !isBest)
-        plans[i] =
-            walks[lane]
-                .run(bestSetting, shares[i - 1] * bestCap, budget, walkLimits)
-                .plan;
+      if (i >= count - shares.size() && mayWalk)
+        plans[i] = walks[lane]
+                       .run(bestSetting, shares[i + shares.size() - count] * bestCap,
+                            budget, walkLimits)
+                       .plan;
       if (!refitKernels(problem, plans[i], budget, deadline(shareOfChanges)))
         plans[i] = Plan();
     }

@@ -332,11 +332,13 @@ Rolling::Burst Rolling::missing(OpId root) {
 /// Whether the walk runs in circles: it recomputes far more than any plan worth
 /// having, or has no room again and again.
 bool Rolling::isHopeless() const {
+  auto now = std::chrono::steady_clock::now();
+  if (now > options.deadline || (options.cutoff && now > options.cutoff->load()))
+    return true;
   size_t roots = graph.roots.size();
   size_t expected = std::max(roots, newKernels);
   return result.plan.kernels.size() > options.kernelsPerNew * expected + 100 ||
-         overfull > roots + 100 || extraFlops > options.mostExtraFlops ||
-         std::chrono::steady_clock::now() > options.deadline;
+         overfull > roots + 100 || extraFlops > options.mostExtraFlops;
 }
 
 RollResult Rolling::run(const RollOptions &newOptions) {

@@ -16,6 +16,7 @@
 #include "MinCut.h"
 #include "ckpt/Plan/Plan.h"
 
+#include <atomic>
 #include <chrono>
 #include <limits>
 #include <optional>
@@ -64,6 +65,8 @@ struct RollOptions {
   /// The walk gives up then.
   std::chrono::steady_clock::time_point deadline =
       std::chrono::steady_clock::time_point::max();
+  /// Another such moment, which may come nearer while the walk runs.
+  const std::atomic<std::chrono::steady_clock::time_point> *cutoff = nullptr;
 };
 
 struct RollResult {

@@ -57,7 +57,7 @@ void BudgetSearch::findSmallestFirstPlan() {
 /// The best plan was for another budget.
 void BudgetSearch::forgetBest() {
   result.best.reset();
-  second = Draft();
+  others.clear();
   nearMiss = Plan();
   bestScore = bestWalkScore = nearMissScore =
       std::numeric_limits<double>::max();

@@ -134,13 +134,13 @@ bool BudgetSearch::enter(Outcome &outcome) {
   if (!outcome.isWithin(budget))
     return false;
   if (!outcome.solution || outcome.score >= bestScore) {
-    keepSecond(outcome.draft);
+    keepOther(outcome.draft);
     return false;
   }
   if (!result.best)
     result.firstPlanMs = outcome.foundMs;
   else
-    keepSecond({withoutSlots(result.best->plan), result.best->verdict});
+    keepOther({withoutSlots(result.best->plan), result.best->verdict});
   bestScore = outcome.score;
   keepIfSmallest(*outcome.solution);
   if (options.progress)
@@ -151,14 +151,23 @@ bool BudgetSearch::enter(Outcome &outcome) {
   return true;
 }
 
-/// Keeps \p draft, which is within the budget, if it is the best but one of
-/// those that do other work again than the best.
-void BudgetSearch::keepSecond(const Draft &draft) {
-  bool isAlike = result.best &&
-                 draft.verdict.extraFlops == result.best->verdict.extraFlops;
-  if (!isAlike &&
-      (!second.usable() || scoreOf(draft.verdict) < scoreOf(second.verdict)))
-    second = draft;
+/// Keeps \p draft, which is within the budget and not the best, among the best
+/// of those that do other work again than each other.
+void BudgetSearch::keepOther(const Draft &draft) {
+  constexpr size_t most = 4;
+  auto isAlike = [&](const Draft &other) {
+    return draft.verdict.extraFlops == other.verdict.extraFlops;
+  };
+  auto place = std::find_if(others.begin(), others.end(), [&](const Draft &o) {
+    return isAlike(o) || scoreOf(draft.verdict) < scoreOf(o.verdict);
+  });
+  if (place != others.end() &&
+      scoreOf(draft.verdict) >= scoreOf(place->verdict))
+    return;
+  place = others.insert(place, draft);
+  others.erase(std::remove_if(place + 1, others.end(), isAlike), others.end());
+  if (others.size() > most)
+    others.pop_back();
 }
 
 void BudgetSearch::keepIfSmallest(const Solution &solution) {
@@ -167,13 +176,26 @@ void BudgetSearch::keepIfSmallest(const Solution &solution) {
     result.smallest = solution;
 }
 
-/// Walks at most two attempts at once.
+/// Walks at most two attempts at once. Where one fits the budget, the other one
+/// gets a few times as long: a walk that finds no way can take longer than all
+/// others together.
 void BudgetSearch::runAttempts(const std::vector<Attempt *> &batch) {
+  using Clock = std::chrono::steady_clock;
+  constexpr int patience = 3;
+  constexpr double leastShare = 0.02;
+  std::atomic<Clock::time_point> cutoff(Clock::time_point::max());
   auto walk = [&](size_t lane) {
     const Attempt &attempt = *batch[lane];
     WalkLimits now = limits();
     now.runOnce = attempt.runOnce.empty() ? nullptr : &attempt.runOnce;
-    return judge(walks[lane].run(attempt.setting, attempt.cap, budget, now));
+    now.cutoff = &cutoff;
+    Clock::time_point start = Clock::now();
+    Outcome outcome =
+        judge(walks[lane].run(attempt.setting, attempt.cap, budget, now));
+    if (options.timeLimitMs > 0 && outcome.isWithin(budget))
+      cutoff = std::max(start + patience * (Clock::now() - start),
+                        Clock::now() + (deadline(leastShare) - watch.start()));
+    return outcome;
   };
   std::future<Outcome> other;
   if (batch.size() > 1)
