@@ -145,19 +145,21 @@ static OpKind kindOf(LinalgOp op) {
   return onlyPermutes(op) ? OpKind::View : OpKind::Fusible;
 }
 
-/// Tensors of which the body takes elements at indices of its own stand in
-/// memory, and are read as often as they are named; scalars do not have to.
-static void appendCaptures(LinalgOp op, SmallVectorImpl<RematRead> &reads) {
+/// Tensors of which the body takes elements at indices of its own are read as
+/// often as they are named. A fusible op can have such an element computed when
+/// it is asked for; other ops ask too often.
+static void appendCaptures(LinalgOp op, OpKind kind,
+                           SmallVectorImpl<RematRead> &reads) {
   llvm::SetVector<Value> scalars;
   mlir::visitUsedValuesDefinedAbove(op->getRegions(), [&](OpOperand *operand) {
+    bool isElement = isa<mlir::tensor::ExtractOp>(operand->getOwner());
     if (!isa<mlir::TensorType>(operand->get().getType()))
       scalars.insert(operand->get());
     else
       reads.push_back({operand->get(),
-                       isa<mlir::tensor::ExtractOp>(operand->getOwner())
-                           ? Access::Gather
-                           : Access::Any,
-                       Need::Memory});
+                       isElement ? Access::Gather : Access::Any,
+                       isElement && kind == OpKind::Fusible ? Need::Inline
+                                                            : Need::Memory});
   });
   for (Value scalar : scalars)
     reads.push_back({scalar, Access::Any, Need::Inline});
@@ -191,7 +193,7 @@ static void appendReads(LinalgOp op, OpKind kind,
   for (OpOperand &init : op.getDpsInitsMutable())
     if (isAnchor || op.payloadUsesValueFromOperand(&init))
       reads.push_back({init.get(), Access::Pointwise, Need::Inline, true});
-  appendCaptures(op, reads);
+  appendCaptures(op, kind, reads);
 }
 
 namespace {

@@ -199,10 +199,10 @@ func.func @unit_dimension(%a: tensor<1x4xf32>) -> tensor<1x4xf32> {
 
 // -----
 
-// A gather: the table stands in memory, and one element of it is read for each
-// extraction; the indices do not have to. Scalars that the body captures are
-// read unless they are constants.
-// CHECK: op 1 fusible reads=1:any,0:gather:memory,0:gather:memory,3:any results=4
+// A gather: one element of the table is read for each extraction, or computed
+// then; neither table nor indices have to stand in memory. Scalars that the body
+// captures are read unless they are constants.
+// CHECK: op 1 fusible reads=1:any,0:gather,0:gather,3:any results=4
 #index = affine_map<(i, j) -> (i)>
 #same = affine_map<(i, j) -> (i, j)>
 func.func @gather(%table: tensor<100x8xf32>, %ids: tensor<4xi32>, %scale: f32) -> tensor<4x8xf32> {

@@ -311,6 +311,61 @@ func.func @gather_rows(%x0: tensor<5x33xf32>, %x1: tensor<7xi32>) -> (tensor<7x3
   } -> tensor<7x33xf32>
   return %r1 : tensor<7x33xf32>
 }
+// What is looked up is made for that alone: one element of each chain.
+// CHECK: gather_computed: ok
+func.func @gather_computed(%x0: tensor<5x33xf32>, %x1: tensor<7xi32>) -> (tensor<7x33xf32>) {
+  %r1 = ckpt.kernel(%a0 = %x0 : tensor<5x33xf32>, %a1 = %x1 : tensor<7xi32>) slots [-1 : 4] {
+    %t = tensor.empty() : tensor<5x33xf32>
+    %table = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%a0 : tensor<5x33xf32>) outs(%t : tensor<5x33xf32>) {
+    ^bb0(%i: f32, %o: f32):
+      %v = math.exp %i : f32
+      linalg.yield %v : f32
+    } -> tensor<5x33xf32>
+    %e = tensor.empty() : tensor<7x33xf32>
+    %0 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%a1 : tensor<7xi32>) outs(%e : tensor<7x33xf32>) {
+    ^bb0(%i: i32, %o: f32):
+      %r = arith.index_cast %i : i32 to index
+      %c = linalg.index 1 : index
+      %v = tensor.extract %table[%r, %c] : tensor<5x33xf32>
+      linalg.yield %v : f32
+    } -> tensor<7x33xf32>
+    ckpt.yield %0 : tensor<7x33xf32>
+  } -> tensor<7x33xf32>
+  return %r1 : tensor<7x33xf32>
+}
+// Every lane is of another part of a join, of padding, and of a transposition.
+// CHECK: gather_lanes_joined: ok
+func.func @gather_lanes_joined(%x0: tensor<3x4xf32>, %x1: tensor<35xi32>) -> (tensor<35xf32>) {
+  %r1 = ckpt.kernel(%a0 = %x0 : tensor<3x4xf32>, %a1 = %x1 : tensor<35xi32>) slots [-1 : 4] {
+    %zero = arith.constant 0.0 : f32
+    %row = arith.constant 4 : index
+    %p = tensor.pad %a0 low[1, 0] high[1, 0] {
+    ^bb0(%i: index, %j: index):
+      tensor.yield %zero : f32
+    } : tensor<3x4xf32> to tensor<5x4xf32>
+    %s = tensor.extract_slice %a0[0, 1] [3, 1] [1, 1] : tensor<3x4xf32> to tensor<3x1xf32>
+    %q = tensor.pad %s low[0, 0] high[2, 0] {
+    ^bb0(%i: index, %j: index):
+      tensor.yield %zero : f32
+    } : tensor<3x1xf32> to tensor<5x1xf32>
+    %j = tensor.concat dim(1) %q, %p : (tensor<5x1xf32>, tensor<5x4xf32>) -> tensor<5x5xf32>
+    %te = tensor.empty() : tensor<5x5xf32>
+    %t = linalg.transpose ins(%j : tensor<5x5xf32>) outs(%te : tensor<5x5xf32>) permutation = [1, 0]
+    %c = tensor.collapse_shape %t [[0, 1]] : tensor<5x5xf32> into tensor<25xf32>
+    %k = tensor.expand_shape %c [[0, 1]] output_shape [5, 5] : tensor<25xf32> into tensor<5x5xf32>
+    %e = tensor.empty() : tensor<35xf32>
+    %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%a1 : tensor<35xi32>) outs(%e : tensor<35xf32>) {
+    ^bb0(%i: i32, %o: f32):
+      %r = arith.index_cast %i : i32 to index
+      %v = tensor.extract %k[%r, %row] : tensor<5x5xf32>
+      %w = tensor.extract %k[%row, %r] : tensor<5x5xf32>
+      %u = arith.subf %v, %w : f32
+      linalg.yield %u : f32
+    } -> tensor<35xf32>
+    ckpt.yield %0 : tensor<35xf32>
+  } -> tensor<35xf32>
+  return %r1 : tensor<35xf32>
+}
 // CHECK: gather_lanes_reversed_rows: ok
 func.func @gather_lanes_reversed_rows(%x0: tensor<3x5xf32>, %x1: tensor<33xi32>) -> (tensor<3x33xf32>) {
   %r1 = ckpt.kernel(%a0 = %x0 : tensor<3x5xf32>, %a1 = %x1 : tensor<33xi32>) slots [-1 : 4] {

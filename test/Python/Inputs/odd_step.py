@@ -1,5 +1,5 @@
 """A training step of what frameworks make beside matmuls: random masks, gathers and
-updates of all forms, jax.checkpoint, a loop and a branch."""
+updates of all forms, windows that overlap, jax.checkpoint, a loop and a branch."""
 
 import jax
 import jax.numpy as jnp
@@ -17,6 +17,8 @@ def gathers(x, rows, columns):
     yield x.at[1:3, 2:4].add(x[:2, :2])
     yield x.at[rows].multiply(2.0)
     yield x.at[:, rows].max(x[:, :1])
+    yield jnp.take_along_axis(jax.nn.log_softmax(x), columns[:, None, None], 2)
+    yield jax.lax.reduce_window(jnp.round(2 * x), -jnp.inf, jax.lax.max, (1, 3, 2), (1, 2, 1), "SAME")
 
 
 def loss(x, key, rows, columns):
@@ -39,6 +41,14 @@ def example_arguments():
     rows = np.array([3, 0, 2, 1], np.int32)
     columns = np.array([0, 2, 1, 2], np.int32)
     return x, np.array([1, 2], np.uint32), rows, columns
+
+
+def loss_of_labels(logits, labels):
+    return -jnp.sum(jnp.take_along_axis(jax.nn.log_softmax(logits), labels[:, :, None] % 3, 2))
+
+
+def labels_step(x, key, rows, columns):
+    return jax.value_and_grad(loss_of_labels)(x, rows[None, :] + columns[:, None])
 
 
 def sorted_step(x, key, rows, columns):
