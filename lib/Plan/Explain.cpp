@@ -112,13 +112,18 @@ WorkingSet ckpt::plan::largestWorkingSet(const Problem &problem) {
   return largest;
 }
 
+/// To read, and exactly, to ask for: "8.0 KiB (8192 bytes)".
+static std::string readableAndExact(int64_t bytes) {
+  std::string exact = std::to_string(bytes) + " bytes";
+  return bytes < 1024 ? exact : formatBytes(bytes) + " (" + exact + ")";
+}
+
 std::string ckpt::plan::describeBudget(int64_t budgetBytes,
                                        int64_t smallestBytes,
                                        int64_t boundBytes) {
-  std::string budget = "a budget of " + formatBytes(budgetBytes) + " (" +
-                       std::to_string(budgetBytes) + " bytes)";
-  std::string smallest = std::to_string(smallestBytes) + " bytes";
-  std::string bound = std::to_string(boundBytes) + " bytes";
+  std::string budget = "a budget of " + readableAndExact(budgetBytes);
+  std::string smallest = readableAndExact(smallestBytes);
+  std::string bound = readableAndExact(boundBytes);
   if (budgetBytes >= boundBytes)
     return "no plan was found for " + budget +
            ", which is not proven infeasible; the smallest budget for which "
@@ -148,8 +153,8 @@ static std::string describeMaking(const Problem &problem, int64_t aloneBytes,
       return "while the last value that " + opName(problem, op) +
              " reads is made, the others stand in memory, or what they are "
              "made from: in every plan this takes " +
-             std::to_string(known) +
-             " bytes at some moment, which is the proven bound";
+             readableAndExact(known) +
+             " at some moment, which is the proven bound";
   }
   return "";
 }
@@ -162,7 +167,7 @@ std::string ckpt::plan::describeBound(const Problem &problem,
   if (largest.bytes < boundBytes)
     return describeMaking(problem, largest.bytes, boundBytes);
   return opName(problem, largest.op) + " alone needs " +
-         std::to_string(largest.bytes) +
-         " bytes for what it reads and writes: that is the proven bound, and "
-         "only a smaller op would lower it";
+         readableAndExact(largest.bytes) +
+         " for what it reads and writes: that is the proven bound, and only a "
+         "smaller op would lower it";
 }

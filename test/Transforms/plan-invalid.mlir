@@ -41,10 +41,10 @@
 // DEVICE: error: expected a known device or the path of a file, but got 'abacus'; known are cpu a100 h100 h200 b200 l40s rtx4090{{$}}
 // TIME: error: expected 'time-limit' not to be negative, but got -3{{$}}
 // REPORT: error: cannot write '{{[^']*}}.none/r.json': No such file or directory
-// INFEASIBLE: error: a budget of 300 B (300 bytes) is proven infeasible: the least possible is 512 bytes, for which there is a plan
+// INFEASIBLE: error: a budget of 300 bytes is proven infeasible: the least possible is 512 bytes, for which there is a plan
 // INFEASIBLE: note: {{.*}}'linalg.vecmat' (a · dot) alone needs 512 bytes for what it reads and writes: that is the proven bound, and only a smaller op would lower it
 // INFEASIBLE: note: 'a · math.exp' takes 512 B there and is read or written by the kernel at the peak, of 'math.exp' (a · math.exp): a smaller op would lower it
-// COUNTED: error: a budget of 300 B (300 bytes) is proven infeasible: the least possible is 41312 bytes, for which there is a plan; arguments and results count, with 40800 bytes
+// COUNTED: error: a budget of 300 bytes is proven infeasible: the least possible is 40.3 KiB (41312 bytes), for which there is a plan; arguments and results count, with 40800 bytes
 // COUNTED: note: argument 'argument 1' takes 39.1 KiB throughout, which 'count-arguments' counts
 // FRONTIER: error: expected 'frontier' to be a number of budgets from 2 to 10000, but got 1{{$}}
 // JSON: "feasible": false
