@@ -1,17 +1,20 @@
 //===- Frontier.cpp - Plans for many budgets from one pool ----------------===//
 //
 // First plans give a coarse curve, and all of it where a step is too large to
-// walk. Each setting of the portfolio then walks with many caps until the time
-// is over.
-// What a plan really needs is known only afterwards; the pool sorts that out.
-// Slots are placed at the end, for the plans that the points need.
+// walk. Each setting of the portfolio then walks with many caps. What a plan
+// really needs is known only afterwards; the pool sorts that out. Slots are
+// placed for the plans that the points need, and these are changed kernel by
+// kernel until the time is over.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ckpt/Plan/Frontier.h"
 #include "BudgetWalk.h"
+#include "ExchangeRepeats.h"
 #include "FirstPlan.h"
 #include "KeepBetween.h"
+#include "RefitKernels.h"
+#include "RunBoth.h"
 #include "SmallestPlan.h"
 #include "ckpt/Plan/Budget.h"
 
@@ -22,6 +25,8 @@
 using namespace ckpt::plan;
 
 namespace {
+
+using Moment = std::chrono::steady_clock::time_point;
 
 class FrontierSearch {
 public:
@@ -42,11 +47,30 @@ private:
   void place(int64_t budgetBytes);
   void placeSmallest();
   void chooseBudgets();
-  /// When the time is over, which waits a little for a coarse curve.
+  bool placeWithin(int64_t budgetBytes, Plan plan);
+  void refine(size_t point);
+  void exchange(size_t point);
+  void refineAll();
+  /// When the time of walks is over, which waits a little for a coarse curve.
   std::chrono::milliseconds end() const {
     constexpr int32_t fewestWalks = 8, patience = 3;
-    return std::chrono::milliseconds(options.timeLimitMs) *
-           (walked < fewestWalks ? patience : 1);
+    constexpr double share = 0.6;
+    return std::chrono::milliseconds(
+        walked < fewestWalks
+            ? patience * options.timeLimitMs
+            : static_cast<int64_t>(share *
+                                   static_cast<double>(options.timeLimitMs)));
+  }
+  /// The deadline of one of \p count equal parts of the time that is left.
+  Moment partOfRest(size_t count) const {
+    if (options.timeLimitMs <= 0)
+      return Moment::max();
+    constexpr double share = 1.2;
+    double restMs = share * static_cast<double>(options.timeLimitMs) -
+                    static_cast<double>(watch.ms());
+    return std::chrono::steady_clock::now() +
+           std::chrono::microseconds(static_cast<int64_t>(
+               1000 * std::max(0.0, restMs) / static_cast<double>(count)));
   }
   bool isOver() const {
     return options.timeLimitMs > 0 && watch.ms() >= end().count();
@@ -246,6 +270,80 @@ void FrontierSearch::chooseBudgets() {
   budgets.erase(std::unique(budgets.begin(), budgets.end()), budgets.end());
 }
 
+/// Enters the plan if it is faster than what is known for this budget and its
+/// slots can be placed, and says whether they can.
+bool FrontierSearch::placeWithin(int64_t budgetBytes, Plan plan) {
+  Draft draft;
+  draft.verdict = validate(problem, plan, /*slots=*/false);
+  const Solution *best = placed.fastestWithin(budgetBytes);
+  if (!draft.verdict.error.empty() ||
+      draft.verdict.livePeakBytes > budgetBytes ||
+      (best && draft.verdict.timeNs >= best->verdict.timeNs))
+    return false;
+  draft.plan = std::move(plan);
+  Solution solution = placeSlots(problem, draft, budgetBytes);
+  if (!solution.verdict.error.empty())
+    return false;
+  placed.add(solution.plan.arenaBytes, std::move(solution));
+  return true;
+}
+
+/// Refits what is best for a budget, and what is best for the next larger one
+/// once it is changed until it fits.
+void FrontierSearch::refine(size_t point) {
+  const int64_t budget = budgets[point];
+  const Moment deadline = partOfRest(point + 1);
+  const Solution *best = placed.fastestWithin(budget);
+  const Solution *above =
+      point + 1 < budgets.size() ? placed.fastestWithin(budgets[point + 1])
+                                 : best;
+  FitOptions fit;
+  fit.budgetBytes = budget;
+  fit.mostNs = static_cast<double>(best->verdict.timeNs);
+  fit.deadline = deadline;
+  auto [fitted, refitted] = runBoth(
+      problem.ops.size(),
+      [&] {
+        Plan plan = withoutSlots(above->plan);
+        if (above == best || !fitBudget(problem, plan, fit))
+          return Plan();
+        refitKernels(problem, plan, budget, deadline);
+        return plan;
+      },
+      [&] {
+        Plan plan = withoutSlots(best->plan);
+        refitKernels(problem, plan, budget, deadline);
+        return plan;
+      });
+  for (Plan *plan : {&fitted, &refitted})
+    if (!plan->kernels.empty())
+      placeWithin(budget, std::move(*plan));
+}
+
+/// Asks of each repeat whether the rest can do without.
+void FrontierSearch::exchange(size_t point) {
+  const int64_t budget = budgets[point];
+  const Solution *best = placed.fastestWithin(budget);
+  FitOptions fit;
+  fit.budgetBytes = budget;
+  fit.mostNs = static_cast<double>(best->verdict.timeNs);
+  fit.deadline = partOfRest(point + 1);
+  exchangeRepeats(
+      problem, withoutSlots(best->plan), fit,
+      [&](const Plan &better) { return placeWithin(budget, better); });
+}
+
+/// From the largest budget down, as each point begins with the one above it.
+void FrontierSearch::refineAll() {
+  if (!options.fusion)
+    return;
+  for (size_t point = budgets.size(); point-- > 0;)
+    refine(point);
+  if (options.timeLimitMs > 0)
+    for (size_t point = budgets.size() - 1; point-- > 0;)
+      exchange(point);
+}
+
 Frontier FrontierSearch::run() {
   frontier.written = asWritten(problem);
   frontier.minimumBoundBytes = bound.minimumBytes();
@@ -265,6 +363,8 @@ Frontier FrontierSearch::run() {
   chooseBudgets();
   for (size_t i = budgets.size(); i-- > 0;)
     place(budgets[i]);
+  if (!isTooLargeToWalk(graph))
+    refineAll();
   for (int64_t budget : budgets)
     frontier.points.push_back({budget, *placed.fastestWithin(budget),
                                bound.extraFlops(budget), bound.timeNs(budget)});
