@@ -156,10 +156,9 @@ static void appendCaptures(LinalgOp op, OpKind kind,
     if (!isa<mlir::TensorType>(operand->get().getType()))
       scalars.insert(operand->get());
     else
-      reads.push_back({operand->get(),
-                       isElement ? Access::Gather : Access::Any,
-                       isElement && kind == OpKind::Fusible ? Need::Inline
-                                                            : Need::Memory});
+      reads.push_back(
+          {operand->get(), isElement ? Access::Gather : Access::Any,
+           isElement && kind == OpKind::Fusible ? Need::Inline : Need::Memory});
   });
   for (Value scalar : scalars)
     reads.push_back({scalar, Access::Any, Need::Inline});

@@ -294,9 +294,9 @@ void FrontierSearch::refine(size_t point) {
   const int64_t budget = budgets[point];
   const Moment deadline = partOfRest(point + 1);
   const Solution *best = placed.fastestWithin(budget);
-  const Solution *above =
-      point + 1 < budgets.size() ? placed.fastestWithin(budgets[point + 1])
-                                 : best;
+  const Solution *above = point + 1 < budgets.size()
+                              ? placed.fastestWithin(budgets[point + 1])
+                              : best;
   FitOptions fit;
   fit.budgetBytes = budget;
   fit.mostNs = static_cast<double>(best->verdict.timeNs);

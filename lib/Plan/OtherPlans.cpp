@@ -262,10 +262,11 @@ void BudgetSearch::refit() {
   auto make = [&](size_t lane) {
     for (size_t i = lane; i < count; i += 2) {
       if (i >= count - shares.size() && mayWalk)
-        plans[i] = walks[lane]
-                       .run(bestSetting, shares[i + shares.size() - count] * bestCap,
-                            budget, walkLimits)
-                       .plan;
+        plans[i] =
+            walks[lane]
+                .run(bestSetting, shares[i + shares.size() - count] * bestCap,
+                     budget, walkLimits)
+                .plan;
       if (!refitKernels(problem, plans[i], budget, deadline(shareOfChanges)))
         plans[i] = Plan();
     }

@@ -333,7 +333,8 @@ Rolling::Burst Rolling::missing(OpId root) {
 /// having, or has no room again and again.
 bool Rolling::isHopeless() const {
   auto now = std::chrono::steady_clock::now();
-  if (now > options.deadline || (options.cutoff && now > options.cutoff->load()))
+  if (now > options.deadline ||
+      (options.cutoff && now > options.cutoff->load()))
     return true;
   size_t roots = graph.roots.size();
   size_t expected = std::max(roots, newKernels);
