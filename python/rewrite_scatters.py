@@ -34,13 +34,14 @@ def transpose(value, permutation):
     return stablehlo_op("transpose", value, shape, permutation=ir.DenseI64ArrayAttr.get(permutation))
 
 
-def numbers(lists):
+def arrays(**lists):
+    """Attributes that are lists of numbers."""
     return {name: ir.DenseI64ArrayAttr.get(list(values)) for name, values in lists.items()}
 
 
 def slice_of(value, start, limit, strides):
     shape = [-(-(end - begin) // stride) for begin, end, stride in zip(start, limit, strides)]
-    return stablehlo_op("slice", value, shape, **numbers(dict(start_indices=start, limit_indices=limit, strides=strides)))
+    return stablehlo_op("slice", value, shape, **arrays(start_indices=start, limit_indices=limit, strides=strides))
 
 
 def component_of(indices, vector, component):
@@ -62,8 +63,10 @@ def splat(type, number):
 
 def compare(direction, left, right):
     type = ir.RankedTensorType.get(left.type.shape, ir.IntegerType.get_signless(1))
-    attributes = {"comparison_direction": ir.Attribute.parse(f"#stablehlo<comparison_direction {direction}>")}
-    return ir.Operation.create("stablehlo.compare", results=[type], operands=[left, right], attributes=attributes).result
+    direction = ir.Attribute.parse(f"#stablehlo<comparison_direction {direction}>")
+    return ir.Operation.create(
+        "stablehlo.compare", results=[type], operands=[left, right], attributes={"comparison_direction": direction}
+    ).result
 
 
 def select(condition, value, other):
@@ -105,6 +108,28 @@ def dimensions_of(scatter):
     return lists, int(vector[1]) if vector else 0
 
 
+COMBINERS = {
+    "add": dict(float=arith.AddFOp, signed=arith.AddIOp, unsigned=arith.AddIOp),
+    "multiply": dict(float=arith.MulFOp, signed=arith.MulIOp, unsigned=arith.MulIOp),
+    "maximum": dict(float=arith.MaximumFOp, signed=arith.MaxSIOp, unsigned=arith.MaxUIOp),
+    "minimum": dict(float=arith.MinimumFOp, signed=arith.MinSIOp, unsigned=arith.MinUIOp),
+}
+
+
+def combiner_of(block):
+    """The operation of StableHLO with which a scatter combines an element and its update; none
+    where the update replaces the element."""
+    *body, terminator = block.operations
+    old, update = block.arguments
+    if not body and terminator.operands[0] == update:
+        return None
+    if len(body) == 1 and terminator.operands[0] == body[0].operation.results[0]:
+        name = body[0].operation.name.removeprefix("stablehlo.")
+        if name in COMBINERS and list(body[0].operation.operands) in ([old, update], [update, old]):
+            return name
+    raise ValueError(f"a scatter that combines elements in this way is not supported yet: {block}")
+
+
 def is_constant(value):
     """Whether a tensor holds the same number everywhere, known here."""
     if isinstance(value.owner, ir.Block):
@@ -133,8 +158,8 @@ def scatter_to_select(scatter):
         window, batch = iter(windows), iter(outer)
         is_window = [i in dimensions["update_window_dims"] for i in range(updates.type.rank)]
         result = spread(updates, [next(window) if w else batches.get(next(batch)) for w in is_window], shape)
-        for operation in list(scatter.regions[0].blocks[0].operations)[:-1]:
-            result = stablehlo_op(operation.operation.name.removeprefix("stablehlo."), target, shape, [target, result])
+        if combiner := combiner_of(scatter.regions[0].blocks[0]):
+            result = stablehlo_op(combiner, target, shape, [target, result])
         for component, dimension in enumerate(scattered):
             index = component_of(indices, vector, component)
             index = spread(index, [batches.get(i) for i in range(index.type.rank)], shape)
@@ -175,20 +200,12 @@ def rows_of_scatter(scatter):
 
 def combine(block, old, update):
     """What the block of a scatter makes of two elements, in arith."""
-    *body, terminator = block.operations
-    if not body and terminator.operands[0] == block.arguments[1]:
+    name = combiner_of(block)
+    if name is None:
         return update
     element = block.arguments[0].type.element_type
     kind = "float" if isinstance(element, ir.FloatType) else "unsigned" if is_unsigned(element) else "signed"
-    makers = {
-        "stablehlo.add": dict(float=arith.AddFOp, signed=arith.AddIOp, unsigned=arith.AddIOp),
-        "stablehlo.multiply": dict(float=arith.MulFOp, signed=arith.MulIOp, unsigned=arith.MulIOp),
-        "stablehlo.maximum": dict(float=arith.MaximumFOp, signed=arith.MaxSIOp, unsigned=arith.MaxUIOp),
-        "stablehlo.minimum": dict(float=arith.MinimumFOp, signed=arith.MinSIOp, unsigned=arith.MinUIOp),
-    }
-    if len(body) != 1 or body[0].operation.name not in makers:
-        raise ValueError(f"a scatter that combines elements in this way is not supported yet: {block}")
-    return makers[body[0].operation.name][kind](old, update).result
+    return COMBINERS[name][kind](old, update).result
 
 
 def combine_slices(block, update, old):
@@ -280,10 +297,11 @@ def rewrite_pooling_gradient(op):
         result = splat(operand.type, 0)
         for k, (offset, end) in enumerate(zip(offsets, ends)):
             part = select(compare("EQ", chosen, splat(numbered, k)), source, splat(source.type, 0))
-            part = stablehlo_op("pad", part, shape, [part, initial], **numbers(dict(
+            padding = arrays(
                 edge_padding_low=offset,
                 edge_padding_high=[size - e for size, e in zip(shape, end)],
                 interior_padding=[s - 1 for s in strides],
-            )))
+            )
+            part = stablehlo_op("pad", part, shape, [part, initial], **padding)
             result = stablehlo_op("add", result, shape, [result, part])
     replace(op, result)
