@@ -97,6 +97,8 @@ TEST(BudgetParts, TheSecondBestPlanMayBecomeTheBest) {
   expectOptimal({{738, 8, 90}});
 }
 
+TEST(BudgetParts, SoMayTheThirdBest) { expectOptimal({{545, 8, 75}}); }
+
 TEST(BudgetParts, PlansThatNeedTooMuchAreRefittedToo) {
   expectOptimal({{293, 10, 90}});
 }
