@@ -87,6 +87,8 @@ static int64_t throughView(Operation *view, int64_t dim) {
                     expand.getReassociationIndices()[dim]);
   if (auto slice = dyn_cast<mlir::tensor::ExtractSliceOp>(view))
     return throughSlice(slice, dim);
+  if (isa<mlir::tensor::PadOp>(view))
+    return dim;
   bool isLast = lastLong(shapeOf(view->getOperand(0))) == dim;
   return isLast ? lastLong(shapeOf(view->getResult(0))) : -1;
 }

@@ -115,7 +115,7 @@ bool BoxCopies::take(const StagedOperand &operand) {
   Boxes boxes{&operand, Value(), {}, {}};
   auto argument = code.inputArgument(memory.tensor);
   auto dimensions = findDimensions(shape, operand, boxes.batches);
-  if (!argument || !dimensions ||
+  if (!argument || !dimensions || shape.hasBorders(operand.isRight) ||
       memory.offset * elementBytes % accessBytes != 0)
     return false;
   cuda::TensorMap map = {};

@@ -2,6 +2,7 @@
 
 #include "ContractionShape.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace ckpt;
 using namespace mlir;
@@ -54,9 +55,11 @@ public:
     for (;;) {
       LoopCutter cutter;
       number();
-      left = address(body.left, cutter, leftTensor);
+      borders.clear();
+      coordinates.clear();
+      left = address(body.left, /*isRight=*/false, cutter, leftTensor);
       if (left && !cutter.failed)
-        right = address(body.right, cutter, rightTensor);
+        right = address(body.right, /*isRight=*/true, cutter, rightTensor);
       if (!cutter.failed)
         return left && right;
       if (!cutter.cut || !applyCut(*cutter.cut))
@@ -69,15 +72,30 @@ public:
     for (unsigned loop : loops) {
       group.loops.push_back(loop);
       group.extents.push_back(ShapedType::getNumElements(parts[loop]));
-      for (auto [part, extent] : llvm::enumerate(parts[loop]))
-        group.parts.push_back({extent, left->factorOf(atoms[loop][part]),
-                               right->factorOf(atoms[loop][part])});
+      for (auto [part, extent] : llvm::enumerate(parts[loop])) {
+        AtomId atom = atoms[loop][part];
+        StridedLoop strided{
+            extent, left->factorOf(atom), right->factorOf(atom), {}};
+        for (const LinearIndex &coordinate : coordinates)
+          strided.borderStrides.push_back(coordinate.factorOf(atom));
+        group.parts.push_back(strided);
+      }
     }
     return group;
   }
 
+  /// Whether neighbours along \p loop are neighbours in the left operand.
+  bool isContiguous(unsigned loop) const {
+    for (auto [extent, atom] : llvm::zip_equal(llvm::reverse(parts[loop]),
+                                               llvm::reverse(atoms[loop])))
+      if (extent > 1)
+        return left->factorOf(atom) == 1;
+    return false;
+  }
+
   std::optional<LinearIndex> left, right;
   Value leftTensor, rightTensor;
+  SmallVector<Border, 2> borders;
 
 private:
   /// Gives every part an atom.
@@ -109,18 +127,38 @@ private:
     return index;
   }
 
-  std::optional<LinearIndex> address(OpOperand *operand, LoopCutter &cutter,
-                                     Value &tensor) {
+  std::optional<LinearIndex> address(OpOperand *operand, bool isRight,
+                                     LoopCutter &cutter, Value &tensor) {
     SmallVector<LinearIndex> loops;
     for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
       loops.push_back(loopIndex(loop));
     tensor = operand->get();
     SmallVector<LinearIndex> at =
         applyMap(op.getMatchingIndexingMap(operand), loops, cutter);
-    while (!cutter.failed && !isInMemory(tensor))
-      if (!stepUp(tensor, at, cutter))
+    while (!cutter.failed && !isInMemory(tensor)) {
+      auto pad = tensor.getDefiningOp<tensor::PadOp>();
+      if (pad ? !stepUpPad(pad, isRight, tensor, at)
+              : !stepUp(tensor, at, cutter))
         return std::nullopt;
+    }
     return linearize(at, shapeOf(tensor));
+  }
+
+  /// The dimensions that are longer than the source of \p pad get borders.
+  bool stepUpPad(tensor::PadOp pad, bool isRight, Value &tensor,
+                 SmallVector<LinearIndex> &at) {
+    Value padding = pad.getConstantPaddingValue();
+    if (!padding || !matchPattern(padding, m_PosZeroFloat()))
+      return false;
+    tensor = pad.getSource();
+    for (auto [dim, extent] : llvm::enumerate(shapeOf(tensor))) {
+      at[dim] = at[dim] - pad.getStaticLow()[dim];
+      if (at[dim].min() >= 0 && at[dim].max() < extent)
+        continue;
+      borders.push_back({isRight, at[dim].getConstant(), extent});
+      coordinates.push_back(at[dim]);
+    }
+    return true;
   }
 
   static ArrayRef<int64_t> shapeOf(Value tensor) {
@@ -140,17 +178,47 @@ private:
   static bool stepUp(Value &tensor, SmallVector<LinearIndex> &at,
                      LoopCutter &cutter) {
     Operation *producer = tensor.getDefiningOp();
-    if (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(
-            producer)) {
-      LinearIndex position = linearize(at, shapeOf(tensor));
-      tensor = producer->getOperand(0);
-      at = delinearize(position, shapeOf(tensor), cutter);
-      return true;
-    }
+    if (auto expand = dyn_cast_or_null<tensor::ExpandShapeOp>(producer))
+      return stepUpExpand(expand, tensor, at);
+    if (auto collapse = dyn_cast_or_null<tensor::CollapseShapeOp>(producer))
+      return stepUpCollapse(collapse, tensor, at, cutter);
     if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(producer))
       return stepUpSlice(slice, tensor, at);
     auto copy = dyn_cast_or_null<linalg::LinalgOp>(producer);
     return copy && stepUpCopy(copy, tensor, at, cutter);
+  }
+
+  static bool stepUpExpand(tensor::ExpandShapeOp expand, Value &tensor,
+                           SmallVector<LinearIndex> &at) {
+    SmallVector<LinearIndex> source;
+    for (const ReassociationIndices &dims : expand.getReassociationIndices()) {
+      LinearIndex position;
+      for (int64_t dim : dims)
+        position = position * shapeOf(tensor)[dim] + at[dim];
+      source.push_back(position);
+    }
+    tensor = expand.getSrc();
+    at = source;
+    return true;
+  }
+
+  /// Outside of a border there is nothing to divide.
+  static bool stepUpCollapse(tensor::CollapseShapeOp collapse, Value &tensor,
+                             SmallVector<LinearIndex> &at, LoopCutter &cutter) {
+    SmallVector<LinearIndex> source;
+    ArrayRef<int64_t> shape = shapeOf(collapse.getSrc());
+    for (auto [index, extent, dims] : llvm::zip_equal(
+             at, shapeOf(tensor), collapse.getReassociationIndices())) {
+      if (dims.size() > 1 && (index.min() < 0 || index.max() >= extent))
+        return false;
+      llvm::append_range(
+          source,
+          delinearize(index, shape.slice(dims.front(), dims.size()), cutter));
+    }
+    source.resize(shape.size()); // Of a scalar, all are 0.
+    tensor = collapse.getSrc();
+    at = source;
+    return true;
   }
 
   static bool stepUpSlice(tensor::ExtractSliceOp slice, Value &tensor,
@@ -197,6 +265,8 @@ private:
   /// Extents of the parts of every loop, outer to inner, and their atoms.
   SmallVector<SmallVector<int64_t>> parts;
   SmallVector<SmallVector<AtomId>> atoms;
+  /// Of the borders.
+  SmallVector<LinearIndex> coordinates;
 };
 
 } // namespace
@@ -232,9 +302,15 @@ ckpt::matchContractionShape(KernelCode &code, linalg::LinalgOp op) {
     (inLeft == inRight ? batch : inLeft ? rows : columns).push_back(loop);
   }
   op.getReductionDims(reduced);
+  // Neighbours in the left operand lie in neighbouring rows: in the gradient of
+  // a filter, channels rather than its windows.
+  std::stable_partition(rows.begin(), rows.end(), [&](unsigned loop) {
+    return !finder.isContiguous(loop);
+  });
   ContractionShape shape{*body,
                          {finder.leftTensor, finder.left->getConstant()},
                          {finder.rightTensor, finder.right->getConstant()},
+                         finder.borders,
                          finder.group(batch),
                          finder.group(rows),
                          finder.group(columns),
@@ -248,17 +324,77 @@ ckpt::matchContractionShape(KernelCode &code, linalg::LinalgOp op) {
 // Addresses
 //===----------------------------------------------------------------------===//
 
-LinearIndex ckpt::operandOffset(const LoopGroup &group,
-                                const LinearIndex &counter, bool right,
-                                IndexDivider &divider) {
+bool ContractionShape::hasBorders(bool right) const {
+  return llvm::any_of(
+      borders, [&](const Border &border) { return border.isRight == right; });
+}
+
+/// The sum of \p strideOf each part of \p group by its counter.
+static LinearIndex
+sumOverParts(const LoopGroup &group, const LinearIndex &counter,
+             IndexDivider &divider,
+             llvm::function_ref<int64_t(const StridedLoop &)> strideOf) {
   SmallVector<int64_t> extents;
   for (const StridedLoop &part : group.parts)
     extents.push_back(part.extent);
   LinearIndex sum;
   for (auto [part, at] :
        llvm::zip_equal(group.parts, delinearize(counter, extents, divider)))
-    sum = sum + at * (right ? part.rightStride : part.leftStride);
+    sum = sum + at * strideOf(part);
   return sum;
+}
+
+LinearIndex ckpt::operandOffset(const LoopGroup &group,
+                                const LinearIndex &counter, bool right,
+                                IndexDivider &divider) {
+  return sumOverParts(group, counter, divider, [&](const StridedLoop &part) {
+    return right ? part.rightStride : part.leftStride;
+  });
+}
+
+LinearIndex ckpt::borderOffset(const LoopGroup &group,
+                               const LinearIndex &counter, size_t border,
+                               IndexDivider &divider) {
+  return sumOverParts(group, counter, divider, [&](const StridedLoop &part) {
+    return part.borderStrides[border];
+  });
+}
+
+Value ckpt::insideBorders(const ContractionShape &shape, bool right,
+                          const OperandPoint &point, ElementEmitter &emitter) {
+  IndexEmitter &at = emitter.indices();
+  const LoopGroup &outer = right ? shape.columns : shape.rows;
+  Value inside;
+  for (auto [number, border] : llvm::enumerate(shape.borders)) {
+    if (border.isRight != right)
+      continue;
+    LinearIndex coordinate =
+        borderOffset(shape.batch, point.batch, number, at) +
+        borderOffset(outer, point.outer, number, at) +
+        borderOffset(shape.reduced, point.step, number, at) + border.first;
+    inside =
+        emitter.both(inside, at.clamp(coordinate, {0, border.extent}).inside);
+  }
+  return inside;
+}
+
+OperandPlace ckpt::operandPlace(const ContractionShape &shape, bool right,
+                                const OperandPoint &point,
+                                ElementEmitter &emitter) {
+  IndexEmitter &at = emitter.indices();
+  const LoopGroup &outer = right ? shape.columns : shape.rows;
+  const StridedOperand &operand = right ? shape.right : shape.left;
+  LinearIndex position = operandOffset(shape.batch, point.batch, right, at) +
+                         operandOffset(outer, point.outer, right, at) +
+                         operandOffset(shape.reduced, point.step, right, at) +
+                         operand.offset;
+  Value inside = insideBorders(shape, right, point, emitter);
+  if (inside) {
+    int64_t elements =
+        cast<RankedTensorType>(operand.tensor.getType()).getNumElements();
+    position = at.clamp(at.simplify(position), {0, elements}).index;
+  }
+  return {position, inside};
 }
 
 SmallVector<LinearIndex> ckpt::resultIndices(linalg::LinalgOp op,

@@ -3,7 +3,8 @@
 // Looks through the views between a contraction and memory: transposes,
 // reshapes and slices compose to strides, also of parts of a loop (heads and
 // tokens that a reshape made one dimension), and windows of convolutions are
-// sums of strides.
+// sums of strides. What such windows see of padding is zero and stands nowhere:
+// a border is a coordinate that tells whether there is memory at all.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,11 +23,20 @@ struct StridedOperand {
   int64_t offset = 0;
 };
 
+/// A coordinate of a padded operand, a sum over the loops that begins at
+/// `first`: where it is not in [0, extent), the element is zero.
+struct Border {
+  bool isRight;
+  int64_t first, extent;
+};
+
 /// A loop, or a part of one: its strides in both operands are constant.
 struct StridedLoop {
   int64_t extent;
   int64_t leftStride;
   int64_t rightStride;
+  /// In the coordinates of all borders.
+  SmallVector<int64_t, 2> borderStrides;
 };
 
 /// Loops of one role as a single counter.
@@ -46,7 +56,10 @@ struct LoopGroup {
 struct ContractionShape {
   ContractionBody body;
   StridedOperand left, right;
+  SmallVector<Border, 2> borders;
   LoopGroup batch, rows, columns, reduced;
+
+  bool hasBorders(bool right) const;
 };
 
 /// Nothing if an operand is not made of views of memory, or its address is no
@@ -59,6 +72,27 @@ matchContractionShape(KernelCode &code, mlir::linalg::LinalgOp op);
 /// being \p counter.
 LinearIndex operandOffset(const LoopGroup &group, const LinearIndex &counter,
                           bool right, IndexDivider &divider);
+/// Where they take the coordinate of border number \p border.
+LinearIndex borderOffset(const LoopGroup &group, const LinearIndex &counter,
+                         size_t border, IndexDivider &divider);
+
+/// A place in an operand: `outer` counts the columns of the right one, the rows
+/// of the left.
+struct OperandPoint {
+  LinearIndex batch, outer, step;
+};
+
+/// Whether the element stands in memory; null if it always does.
+Value insideBorders(const ContractionShape &shape, bool right,
+                    const OperandPoint &point, ElementEmitter &emitter);
+
+/// The position of the element, or of any other where it is not `inside`.
+struct OperandPlace {
+  LinearIndex position;
+  Value inside;
+};
+OperandPlace operandPlace(const ContractionShape &shape, bool right,
+                          const OperandPoint &point, ElementEmitter &emitter);
 
 /// A place in the result, by groups of loops.
 struct ContractionPoint {

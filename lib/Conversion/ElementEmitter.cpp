@@ -33,6 +33,24 @@ Value ElementEmitter::select(Value condition, Value ifTrue, Value ifFalse) {
   return arith::SelectOp::create(builder, condition, ifTrue, ifFalse);
 }
 
+Value ElementEmitter::both(Value first, Value second) {
+  if (!first || !second)
+    return first ? first : second;
+  if (first.getType() != second.getType()) {
+    first = broadcast(first);
+    second = broadcast(second);
+  }
+  return arith::AndIOp::create(builder, first, second);
+}
+
+Value ElementEmitter::orZero(Value condition, Value element) {
+  if (!condition)
+    return element;
+  return select(condition, element,
+                arith::ConstantOp::create(
+                    builder, builder.getZeroAttr(element.getType())));
+}
+
 /// Of an access to all lanes that begins at element \p start.
 llvm::MaybeAlign ElementEmitter::alignmentOf(const LinearIndex &start,
                                              Value flat) const {

@@ -73,6 +73,10 @@ public:
                               ArrayRef<Value> inits);
   /// \p element as a vector of all lanes.
   Value broadcast(Value element);
+  /// Where both conditions hold; null stands for one that always does.
+  Value both(Value first, Value second);
+  /// \p element, zero where \p condition does not hold.
+  Value orZero(Value condition, Value element);
   /// Elements of memory: scalar, neighbours, or gathered.
   Value load(Value flat, LinearIndex position);
   /// Where one access to all lanes begins, which must be neighbours at a

@@ -40,25 +40,14 @@ Value ElementEmitter::emitInsertSlice(tensor::InsertSliceOp op,
   llvm::SmallBitVector dropped = op.getDroppedDims();
   SmallVector<LinearIndex> source;
   Value inside;
-  auto require = [&](Value condition) {
-    if (!condition)
-      return;
-    if (inside && isa<VectorType>(inside.getType()) !=
-                      isa<VectorType>(condition.getType())) {
-      inside = broadcast(inside);
-      condition = broadcast(condition);
-    }
-    inside = inside ? Value(arith::AndIOp::create(builder, inside, condition))
-                    : condition;
-  };
   for (auto [dim, extent] : llvm::enumerate(shapeOf(op.getDest()))) {
     int64_t stride = op.getStaticStrides()[dim];
     int64_t size = op.getStaticSizes()[dim];
     int64_t span = (size - 1) * stride + 1;
     LinearIndex offset = offsetOf(op.getMixedOffsets()[dim], extent - span);
     ClampedIndex clamped = index.clamp(at[dim] - offset, {0, span});
-    require(clamped.inside);
-    require(index.isMultiple(clamped.index, stride));
+    inside = both(inside, clamped.inside);
+    inside = both(inside, index.isMultiple(clamped.index, stride));
     if (!dropped.test(dim))
       source.push_back(divideIndex(clamped.index, stride, index).first);
   }
@@ -76,15 +65,7 @@ Value ElementEmitter::emitPad(tensor::PadOp op, ArrayRef<LinearIndex> at) {
     ClampedIndex clamped =
         index.clamp(at[dim] - op.getStaticLow()[dim], {0, extent});
     source.push_back(clamped.index);
-    if (!clamped.inside)
-      continue;
-    if (inside && inside.getType() != clamped.inside.getType()) {
-      inside = broadcast(inside);
-      clamped.inside = broadcast(clamped.inside);
-    }
-    inside = inside
-                 ? Value(arith::AndIOp::create(builder, inside, clamped.inside))
-                 : clamped.inside;
+    inside = both(inside, clamped.inside);
   }
   Value element = emit(op.getSource(), source);
   if (!element || !inside)

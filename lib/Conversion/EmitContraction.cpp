@@ -12,6 +12,8 @@
 
 #include "ContractionShape.h"
 #include "Epilogue.h"
+#include "PackedRight.h"
+#include "PaddedLeft.h"
 #include "ckpt/Analysis/Tiling.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -57,15 +59,19 @@ private:
                                     builder.getI64IntegerAttr(64));
   }
   void fillRowTable();
-  void packPanel(Value firstStep, Value stepsHere);
-  void packSteps(Value firstStep, Value stepsHere, bool full);
-  void packSquare(Value firstStep, Value square, bool full);
-  bool isTransposed() const;
-  void packColumns(ElementEmitter &emitter, const LinearIndex &base, Value step,
-                   bool full);
   void emitTiles(Value firstStep, Value stepsHere);
   void emitTile(Value tile, Value stepsHere);
-  Value leftElement(Value rowOffset, Value step);
+  /// Sums of a tile, by row and vector, and an element of a row at a step.
+  using Sums = SmallVector<Value>;
+  using LeftElement = llvm::function_ref<Value(int64_t inTile, Value step)>;
+  Sums addSteps(Value begin, Value end, ValueRange running,
+                LeftElement leftElement);
+  Sums addFromMemory(const PaddedLeft::Rows &rows, Value begin, Value end,
+                     ValueRange running);
+  Sums addFromCorner(const PaddedLeft::Rows &rows, Value begin, Value end,
+                     ValueRange running);
+  Sums addPaddedSteps(const PaddedLeft::Rows &rows, Value stepsHere,
+                      ValueRange running);
   /// Visits the elements of the block of sums, in vectors where all are inside.
   LogicalResult forEachSum(PointEmitter emitPoint);
   LogicalResult emitInits();
@@ -94,8 +100,11 @@ private:
   bool isLong;
 
   Value batch, rowBlock, panel, firstRow, rowsHere;
-  Value leftFlat, rightFlat, leftBatch, rightBatch;
-  Value packed, sums, rowTable, stepTable;
+  Value leftFlat, leftBatch;
+  Value sums, rowTable, stepTable;
+  std::optional<PackedRight> packed;
+  /// Where the left operand has borders.
+  std::optional<PaddedLeft> padded;
 };
 
 } // namespace
@@ -112,6 +121,8 @@ static Tiling tilingOf(const ContractionShape &shape, int64_t targetLanes,
     tiling.blockSteps = chunkSteps;
     tiling.stepBlocks = llvm::divideCeil(tiling.steps, chunkSteps);
   }
+  if (shape.hasBorders(/*right=*/false))
+    fitToBorders(tiling, shape, isLong);
   return tiling;
 }
 
@@ -130,6 +141,8 @@ void ContractionEmitter::fillRowTable() {
     Value offset = inside.materialize(inside.simplify(at));
     offset = arith::AddIOp::create(builder, offset, leftBatch);
     memref::StoreOp::create(builder, offset, rowTable, row);
+    if (padded)
+      padded->setRow(row, global, batch);
   });
 }
 
@@ -141,124 +154,82 @@ ContractionEmitter::resultIndices(IndexEmitter &index, const LinearIndex &row,
 }
 
 //===----------------------------------------------------------------------===//
-// The right operand
-//===----------------------------------------------------------------------===//
-
-void ContractionEmitter::packColumns(ElementEmitter &emitter,
-                                     const LinearIndex &base, Value step,
-                                     bool full) {
-  IndexEmitter &inside = emitter.indices();
-  for (int64_t vector = 0; vector < tiling.vectors; ++vector) {
-    LinearIndex column = inside.atom(panel, tiling.panels) * tiling.panel +
-                         vector * tiling.lanes + inside.lane();
-    if (!full) // Nobody reads the sums of columns past the end.
-      column = inside.clamp(column, {0, tiling.columns}).index;
-    LinearIndex at =
-        operandOffset(shape.columns, column, /*right=*/true, inside);
-    Value elements = emitter.broadcast(emitter.load(rightFlat, base + at));
-    auto type = VectorType::get(tiling.lanes, shape.body.sumType);
-    if (elements.getType() != type)
-      elements = arith::ExtFOp::create(builder, type, elements);
-    vector::StoreOp::create(builder, elements, packed,
-                            ValueRange{step, constant(vector * tiling.lanes)});
-  }
-}
-
-/// The reduced dimension is contiguous, the columns are not: squares of as many
-/// steps as lanes are loaded along the steps and transposed in registers.
-void ContractionEmitter::packSquare(Value firstStep, Value square, bool full) {
-  Value step = arith::MulIOp::create(builder, square, constant(tiling.lanes));
-  Value global = arith::AddIOp::create(builder, firstStep, step);
-  auto narrow = VectorType::get(
-      tiling.lanes, cast<MemRefType>(rightFlat.getType()).getElementType());
-  auto row = VectorType::get(tiling.lanes, shape.body.sumType);
-  auto type = VectorType::get({tiling.lanes, tiling.lanes}, shape.body.sumType);
-  for (int64_t vector = 0; vector < tiling.vectors; ++vector) {
-    IndexEmitter inside(builder, 1);
-    Value elements =
-        arith::ConstantOp::create(builder, builder.getZeroAttr(type));
-    for (int64_t lane = 0; lane < tiling.lanes; ++lane) {
-      LinearIndex column = inside.atom(panel, tiling.panels) * tiling.panel +
-                           (vector * tiling.lanes + lane);
-      if (!full)
-        column = inside.clamp(column, {0, tiling.columns}).index;
-      LinearIndex at =
-          operandOffset(shape.columns, column, /*right=*/true, inside) +
-          inside.atom(global, tiling.steps) +
-          inside.atom(rightBatch, int64_t(1) << 40);
-      Value loaded = vector::LoadOp::create(builder, narrow, rightFlat,
-                                            inside.materialize(at));
-      if (narrow != row)
-        loaded = arith::ExtFOp::create(builder, row, loaded);
-      elements = vector::InsertOp::create(builder, loaded, elements, lane);
-    }
-    Value transposed =
-        vector::TransposeOp::create(builder, elements, ArrayRef<int64_t>{1, 0});
-    for (int64_t lane = 0; lane < tiling.lanes; ++lane) {
-      Value into = arith::AddIOp::create(builder, step, constant(lane));
-      vector::StoreOp::create(
-          builder, vector::ExtractOp::create(builder, transposed, lane), packed,
-          ValueRange{into, constant(vector * tiling.lanes)});
-    }
-  }
-}
-
-bool ContractionEmitter::isTransposed() const {
-  return tiling.lanes == 16 && Type(shape.body.sumType).isF32() &&
-         shape.reduced.parts.size() == 1 &&
-         shape.reduced.parts.front().rightStride == 1 &&
-         shape.columns.parts.back().rightStride != 1;
-}
-
-void ContractionEmitter::packSteps(Value firstStep, Value stepsHere,
-                                   bool full) {
-  Value packedSteps = constant(0);
-  if (isTransposed()) {
-    Value squares =
-        arith::DivUIOp::create(builder, stepsHere, constant(tiling.lanes));
-    emitLoop(squares,
-             [&](Value square) { packSquare(firstStep, square, full); });
-    packedSteps =
-        arith::MulIOp::create(builder, squares, constant(tiling.lanes));
-  }
-  Value rest = arith::SubIOp::create(builder, stepsHere, packedSteps);
-  emitLoop(rest, [&](Value counter) {
-    Value step = arith::AddIOp::create(builder, counter, packedSteps);
-    Value global = arith::AddIOp::create(builder, firstStep, step);
-    ElementEmitter emitter(builder, target.memory, tiling.lanes);
-    LinearIndex base =
-        operandOffset(shape.reduced,
-                      emitter.indices().atom(global, tiling.steps),
-                      /*right=*/true, emitter.indices()) +
-        emitter.indices().atom(rightBatch, int64_t(1) << 40);
-    packColumns(emitter, base, step, full);
-  });
-}
-
-void ContractionEmitter::packPanel(Value firstStep, Value stepsHere) {
-  if (tiling.columns % tiling.panel == 0)
-    return packSteps(firstStep, stepsHere, /*full=*/true);
-  Value isFull = arith::CmpIOp::create(builder, arith::CmpIPredicate::ult,
-                                       panel, constant(tiling.panels - 1));
-  auto choice = scf::IfOp::create(builder, isFull, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(choice.thenBlock());
-  packSteps(firstStep, stepsHere, /*full=*/true);
-  builder.setInsertionPointToStart(choice.elseBlock());
-  packSteps(firstStep, stepsHere, /*full=*/false);
-}
-
-//===----------------------------------------------------------------------===//
 // The register tile
 //===----------------------------------------------------------------------===//
 
-Value ContractionEmitter::leftElement(Value rowOffset, Value step) {
-  Value at = arith::AddIOp::create(builder, rowOffset, step);
-  Value element = memref::LoadOp::create(builder, leftFlat, at);
-  if (element.getType() != shape.body.sumType)
-    element = arith::ExtFOp::create(builder, shape.body.sumType, element);
-  return vector::BroadcastOp::create(
-      builder, VectorType::get(tiling.lanes, shape.body.sumType), element);
+/// Adds the steps from \p begin to \p end to the sums \p running.
+ContractionEmitter::Sums ContractionEmitter::addSteps(Value begin, Value end,
+                                                      ValueRange running,
+                                                      LeftElement leftElement) {
+  auto type = VectorType::get(tiling.lanes, shape.body.sumType);
+  auto loop = scf::ForOp::create(builder, begin, end, constant(1), running);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value step = loop.getInductionVar();
+  SmallVector<Value> right, next;
+  for (int64_t vector = 0; vector < tiling.vectors; ++vector)
+    right.push_back(packed->load(step, vector));
+  for (int64_t row = 0; row < tiling.tileRows; ++row) {
+    Value left = leftElement(row, step);
+    if (left.getType() != shape.body.sumType)
+      left = arith::ExtFOp::create(builder, shape.body.sumType, left);
+    left = vector::BroadcastOp::create(builder, type, left);
+    for (int64_t vector = 0; vector < tiling.vectors; ++vector)
+      next.push_back(math::FmaOp::create(
+          builder, left, right[vector],
+          loop.getRegionIterArgs()[row * tiling.vectors + vector]));
+  }
+  scf::YieldOp::create(builder, next);
+  return Sums(loop.getResults());
+}
+
+ContractionEmitter::Sums
+ContractionEmitter::addFromMemory(const PaddedLeft::Rows &rows, Value begin,
+                                  Value end, ValueRange running) {
+  return addSteps(begin, end, running, [&](int64_t row, Value step) -> Value {
+    Value at =
+        arith::AddIOp::create(builder, rows.offsets[row],
+                              memref::LoadOp::create(builder, stepTable, step));
+    return memref::LoadOp::create(builder, leftFlat, at);
+  });
+}
+
+ContractionEmitter::Sums
+ContractionEmitter::addFromCorner(const PaddedLeft::Rows &rows, Value begin,
+                                  Value end, ValueRange running) {
+  padded->bring(rows, begin, arith::SubIOp::create(builder, end, begin));
+  return addSteps(begin, end, running, [&](int64_t row, Value step) {
+    return padded->load(row, arith::SubIOp::create(builder, step, begin));
+  });
+}
+
+/// Some steps at a time, by the corner where one of them is outside.
+ContractionEmitter::Sums
+ContractionEmitter::addPaddedSteps(const PaddedLeft::Rows &rows,
+                                   Value stepsHere, ValueRange running) {
+  Value some = constant(padded->cornerSteps());
+  auto loop =
+      scf::ForOp::create(builder, constant(0), stepsHere, some, running);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value begin = loop.getInductionVar();
+  Value end = arith::AddIOp::create(builder, begin, some);
+  if (!padded->isAlwaysFull())
+    end = arith::MinSIOp::create(builder, end, stepsHere);
+  ValueRange before = loop.getRegionIterArgs();
+  Value isInside = padded->isInside(rows, begin);
+  if (!isInside) {
+    scf::YieldOp::create(builder, addFromCorner(rows, begin, end, before));
+    return Sums(loop.getResults());
+  }
+  auto choice = scf::IfOp::create(builder, before.getTypes(), isInside,
+                                  /*withElseRegion=*/true);
+  scf::YieldOp::create(builder, choice.getResults());
+  builder.setInsertionPointToStart(choice.thenBlock());
+  scf::YieldOp::create(builder, addFromMemory(rows, begin, end, before));
+  builder.setInsertionPointToStart(choice.elseBlock());
+  scf::YieldOp::create(builder, addFromCorner(rows, begin, end, before));
+  return Sums(loop.getResults());
 }
 
 void ContractionEmitter::emitTile(Value tile, Value stepsHere) {
@@ -278,30 +249,12 @@ void ContractionEmitter::emitTile(Value tile, Value stepsHere) {
     for (int64_t vector = 0; vector < tiling.vectors; ++vector)
       running.push_back(isLong ? zero : loadSum(rows.back(), vector));
   }
-  auto loop =
-      scf::ForOp::create(builder, constant(0), stepsHere, constant(1), running);
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(loop.getBody());
-    Value step = loop.getInductionVar();
-    Value offset = memref::LoadOp::create(builder, stepTable, step);
-    SmallVector<Value> right, next;
-    for (int64_t vector = 0; vector < tiling.vectors; ++vector)
-      right.push_back(vector::LoadOp::create(
-          builder, type, packed,
-          ValueRange{step, constant(vector * tiling.lanes)}));
-    for (int64_t row = 0; row < tiling.tileRows; ++row) {
-      Value left = leftElement(rowOffsets[row], offset);
-      for (int64_t vector = 0; vector < tiling.vectors; ++vector)
-        next.push_back(math::FmaOp::create(
-            builder, left, right[vector],
-            loop.getRegionIterArgs()[row * tiling.vectors + vector]));
-    }
-    scf::YieldOp::create(builder, next);
-  }
+  PaddedLeft::Rows tileOfRows{rows, rowOffsets, leftFlat};
+  running = padded ? addPaddedSteps(tileOfRows, stepsHere, running)
+                   : addFromMemory(tileOfRows, constant(0), stepsHere, running);
   for (int64_t row = 0; row < tiling.tileRows; ++row)
     for (int64_t vector = 0; vector < tiling.vectors; ++vector) {
-      Value sum = loop.getResult(row * tiling.vectors + vector);
+      Value sum = running[row * tiling.vectors + vector];
       if (isLong)
         sum = arith::AddFOp::create(builder, loadSum(rows[row], vector), sum);
       vector::StoreOp::create(
@@ -311,9 +264,20 @@ void ContractionEmitter::emitTile(Value tile, Value stepsHere) {
 }
 
 void ContractionEmitter::emitTiles(Value firstStep, Value stepsHere) {
-  emitLoop(stepsHere, [&](Value step) {
+  Value count = stepsHere;
+  if (padded) // Reads whole vectors of the tables.
+    count = arith::MulIOp::create(
+        builder,
+        arith::CeilDivUIOp::create(builder, stepsHere, constant(tiling.lanes)),
+        constant(tiling.lanes));
+  emitLoop(count, [&](Value step) {
     IndexEmitter inside(builder, 1);
     Value global = arith::AddIOp::create(builder, firstStep, step);
+    if (padded) {
+      global =
+          arith::MinSIOp::create(builder, global, constant(tiling.steps - 1));
+      padded->setStep(step, global);
+    }
     LinearIndex at =
         operandOffset(shape.reduced, inside.atom(global, tiling.steps),
                       /*right=*/false, inside);
@@ -433,17 +397,24 @@ LogicalResult ContractionEmitter::emit() {
   Value rest = arith::SubIOp::create(builder, constant(tiling.rows), firstRow);
   rowsHere = arith::MinSIOp::create(builder, rest, constant(tiling.blockRows));
   leftFlat = target.memory.lookup(shape.left.tensor);
-  rightFlat = target.memory.lookup(shape.right.tensor);
   leftBatch = index.materialize(
       operandOffset(shape.batch, place[0], /*right=*/false, index) +
       shape.left.offset);
-  rightBatch = index.materialize(
-      operandOffset(shape.batch, place[0], /*right=*/true, index) +
-      shape.right.offset);
-  packed = scratch({tiling.blockSteps, tiling.panel}, shape.body.sumType);
+  packed.emplace(
+      builder, shape, tiling, target.memory,
+      scratch({tiling.blockSteps, tiling.panel}, shape.body.sumType));
   sums = scratch({tiling.blockRows, tiling.panel}, shape.body.sumType);
   rowTable = scratch({tiling.blockRows}, builder.getIndexType());
-  stepTable = scratch({tiling.blockSteps}, builder.getIndexType());
+  bool isPadded = shape.hasBorders(/*right=*/false);
+  int64_t tableSteps = tiling.blockSteps;
+  if (isPadded)
+    tableSteps = llvm::alignTo(tableSteps, tiling.lanes);
+  stepTable = scratch({tableSteps}, builder.getIndexType());
+  if (isPadded)
+    padded.emplace(builder, shape, tiling, stepTable,
+                   [&](ArrayRef<int64_t> extents, Type element) {
+                     return scratch(extents, element);
+                   });
   fillRowTable();
   if (failed(emitInits()))
     return failure();
@@ -454,7 +425,7 @@ LogicalResult ContractionEmitter::emit() {
         arith::SubIOp::create(builder, constant(tiling.steps), firstStep);
     Value stepsHere =
         arith::MinSIOp::create(builder, rest, constant(tiling.blockSteps));
-    packPanel(firstStep, stepsHere);
+    packed->pack({batch, panel, firstStep, stepsHere});
     emitTiles(firstStep, stepsHere);
   });
   return emitEpilogue();

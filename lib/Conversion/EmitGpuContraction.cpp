@@ -140,11 +140,11 @@ void GpuContractionEmitter::loadPart(ElementEmitter &inside, bool isRight,
         at.clamp((isRight ? corner.column : corner.row) + outer,
                  {0, loops.getExtent()})
             .index;
-    LinearIndex position =
-        operandOffset(shape.batch, corner.batch, isRight, at) +
-        operandOffset(loops, outerAt, isRight, at) +
-        operandOffset(shape.reduced, stepAt, isRight, at) + operand.offset;
-    Value element = inside.load(target.memory.lookup(operand.tensor), position);
+    OperandPlace place =
+        operandPlace(shape, isRight, {corner.batch, outerAt, stepAt}, inside);
+    Value flat = target.memory.lookup(operand.tensor);
+    Value element =
+        inside.orZero(place.inside, inside.load(flat, place.position));
     if (element.getType() != shape.body.sumType)
       element = arith::ExtFOp::create(builder, shape.body.sumType, element);
     memref::StoreOp::create(

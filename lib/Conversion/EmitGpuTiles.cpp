@@ -176,12 +176,11 @@ Value GpuTileEmitter::fetch(const Staging &staging, Value block) {
       (staging.alongSteps ? step : outer) + at.lane();
   step = at.clamp(step, {0, steps}).index;
   outer = at.clamp(outer, {0, group.getExtent()}).index;
-  LinearIndex position = operandOffset(shape.batch, corner.batch, isRight, at) +
-                         operandOffset(group, outer, isRight, at) +
-                         operandOffset(shape.reduced, step, isRight, at) +
-                         operand.offset;
-  Value vector = inside.broadcast(
-      inside.load(thread.getTarget().memory.lookup(operand.tensor), position));
+  OperandPlace place =
+      operandPlace(shape, isRight, {corner.batch, outer, step}, inside);
+  Value flat = thread.getTarget().memory.lookup(operand.tensor);
+  Value vector = inside.orZero(
+      place.inside, inside.broadcast(inside.load(flat, place.position)));
   if (vector.getType() != vectorType())
     vector = arith::ExtFOp::create(builder, vectorType(), vector);
   return vector;

@@ -176,7 +176,7 @@ std::optional<cuda::MatmulShape> ckpt::matchLibraryMatmul(KernelCode &code) {
     return std::nullopt;
   std::optional<ContractionShape> shape = matchContractionShape(code, op);
   std::optional<BlockArgument> out = onlyOutput(code);
-  if (!shape || !out || !shape->body.sumType.isF32())
+  if (!shape || !shape->borders.empty() || !out || !shape->body.sumType.isF32())
     return std::nullopt;
   auto left = code.inputArgument(shape->left.tensor);
   auto right = code.inputArgument(shape->right.tensor);

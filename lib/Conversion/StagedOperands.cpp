@@ -106,20 +106,22 @@ void StagedOperands::copyVector(const StagedOperand &operand, Value number,
   ClampedIndex stepAt = at.clamp(step, {0, steps});
   LinearIndex outerAt =
       at.clamp(operand.firstOuter + outerInBlock, {0, group.getExtent()}).index;
-  LinearIndex position =
-      operandOffset(shape.batch, corner.batch, isRight, at) +
-      operandOffset(group, outerAt, isRight, at) +
-      operandOffset(shape.reduced, stepAt.index, isRight, at) + memory.offset;
+  auto [position, inMemory] = operandPlace(
+      shape, isRight, {corner.batch, outerAt, stepAt.index}, inside);
+  Value isInside = inside.both(stepAt.inside, inMemory);
   Value flat = thread.getTarget().memory.lookup(memory.tensor);
   SmallVector<Value> target = {place, at.materialize(line),
                                swizzled(line, chunk, operand, at)};
   Value start = inside.alignedStart(flat, position);
-  bool isPartial = stepAt.inside && isa<VectorType>(stepAt.inside.getType());
-  if (start && !isPartial)
-    copyLater(operand, flat, start, stepAt.inside, target);
-  else
-    copyNow(operand, inside.broadcast(inside.load(flat, position)),
-            stepAt.inside, target);
+  bool isPartial = isInside && isa<VectorType>(isInside.getType());
+  if (start && !isPartial) {
+    copyLater(operand, flat, start, isInside, target);
+    return;
+  }
+  Value vector = inside.broadcast(inside.load(flat, position));
+  vector::StoreOp::create(builder, inside.orZero(isInside, vector),
+                          operand.shared, target, /*nontemporal=*/false,
+                          llvm::Align(accessBytes));
 }
 
 /// Begins a copy of the vector at \p start; zeros unless \p isInside.
@@ -133,18 +135,6 @@ void StagedOperands::copyLater(const StagedOperand &operand, Value flat,
       builder, nvgpu::DeviceAsyncTokenType::get(builder.getContext()),
       operand.shared, target, flat, start, builder.getIndexAttr(width), count,
       builder.getUnitAttr());
-}
-
-/// The same for a vector that was loaded element by element.
-void StagedOperands::copyNow(const StagedOperand &operand, Value vector,
-                             Value isInside, ValueRange target) {
-  if (isInside) {
-    Value zero = arith::ConstantOp::create(
-        builder, builder.getZeroAttr(vector.getType()));
-    vector = arith::SelectOp::create(builder, isInside, vector, zero);
-  }
-  vector::StoreOp::create(builder, vector, operand.shared, target,
-                          /*nontemporal=*/false, llvm::Align(accessBytes));
 }
 
 void StagedOperands::copyAll(Value number, Value place) {

@@ -96,8 +96,6 @@ private:
                   int64_t first);
   void copyLater(const StagedOperand &operand, Value flat, Value start,
                  Value isInside, mlir::ValueRange target);
-  void copyNow(const StagedOperand &operand, Value vector, Value isInside,
-               mlir::ValueRange target);
   void copyAll(Value number, Value place);
   void copyNext(Value next);
   void commit();

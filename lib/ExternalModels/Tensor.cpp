@@ -8,6 +8,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "Elementwise.h"
 #include "ckpt/ExternalModels/ExternalModels.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace ckpt;
@@ -41,6 +43,30 @@ static bool isFromOrigin(mlir::OffsetSizeAndStrideOpInterface op) {
 static bool isStatic(mlir::tensor::PadOp op) {
   return mlir::ShapedType::isStaticShape(op.getStaticLow()) &&
          mlir::ShapedType::isStaticShape(op.getStaticHigh());
+}
+
+/// Whether \p use reads each padded dimension of \p pad by windows: a
+/// convolution, which finds zeros where there is no memory.
+static bool isWindow(mlir::tensor::PadOp pad, OpOperand &use) {
+  auto op = dyn_cast<RematOpInterface>(use.getOwner());
+  auto linalgOp = dyn_cast<mlir::linalg::LinalgOp>(use.getOwner());
+  if (!op || !linalgOp || op.getRematKind() != OpKind::Contraction)
+    return false;
+  mlir::AffineMap map = linalgOp.getMatchingIndexingMap(&use);
+  for (auto [low, high, index] : llvm::zip_equal(
+           pad.getStaticLow(), pad.getStaticHigh(), map.getResults()))
+    if ((low != 0 || high != 0) && isa<mlir::AffineDimExpr>(index))
+      return false;
+  return true;
+}
+
+/// Zeros around what only convolutions read need no memory.
+static bool isAroundWindows(mlir::tensor::PadOp pad) {
+  return pad.getSourceType().getNumElements() > 0 && !pad->use_empty() &&
+         mlir::matchPattern(pad.getConstantPaddingValue(),
+                            mlir::m_PosZeroFloat()) &&
+         llvm::all_of(pad->getUses(),
+                      [&](OpOperand &use) { return isWindow(pad, use); });
 }
 
 namespace {
@@ -111,8 +137,9 @@ struct InsertSliceModel
 struct PadModel : TensorModel<PadModel, mlir::tensor::PadOp> {
   OpKind getRematKind(Operation *op) const {
     auto pad = cast<mlir::tensor::PadOp>(op);
-    return isStatic(pad) && pad.getConstantPaddingValue() ? OpKind::Fusible
-                                                          : OpKind::Opaque;
+    if (!isStatic(pad) || !pad.getConstantPaddingValue())
+      return OpKind::Opaque;
+    return isAroundWindows(pad) ? OpKind::View : OpKind::Fusible;
   }
 
   void getReads(Operation *op, SmallVectorImpl<RematRead> &reads) const {
@@ -122,7 +149,8 @@ struct PadModel : TensorModel<PadModel, mlir::tensor::PadOp> {
     bool aligned =
         llvm::all_of(pad.getStaticLow(), [](int64_t low) { return low == 0; });
     reads.push_back({pad.getSource(), aligned ? Access::Aligned : Access::Any});
-    reads.push_back({pad.getConstantPaddingValue(), Access::Any});
+    if (getRematKind(op) == OpKind::Fusible)
+      reads.push_back({pad.getConstantPaddingValue(), Access::Any});
   }
 };
 

@@ -38,8 +38,11 @@ private:
     bool taken = false;
   };
 
-  static bool sharesStorage(const Op &op) {
-    return op.kind == OpKind::View && op.reads[0].access != Access::Permute;
+  /// Padding takes memory as written.
+  bool sharesStorage(const Op &op) const {
+    return op.kind == OpKind::View && op.reads[0].access != Access::Permute &&
+           problem.values[op.results[0]].bytes <=
+               problem.values[op.reads[0].value].bytes;
   }
 
   void findStorages();

@@ -69,6 +69,64 @@ func.func @pad(%x: tensor<4xf32>, %value: f32) -> tensor<8xf32> {
 
 // -----
 
+// Zeros that only windows see take no memory.
+// CHECK: op 0 view reads=0:any results=2 name="tensor.pad"
+// CHECK: op 2 contraction reads=2:any:memory,1:any:memory
+// CHECK-SAME: name="linalg.conv_1d_nwc_wcf"
+func.func @windows(%x: tensor<2x6x4xf32>, %w: tensor<3x4x8xf32>) -> tensor<2x6x8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %0 = tensor.pad %x low[0, 1, 0] high[0, 1, 0] {
+  ^bb0(%i: index, %j: index, %k: index):
+    tensor.yield %zero : f32
+  } : tensor<2x6x4xf32> to tensor<2x8x4xf32>
+  %e = tensor.empty() : tensor<2x6x8xf32>
+  %1 = linalg.fill ins(%zero : f32) outs(%e : tensor<2x6x8xf32>) -> tensor<2x6x8xf32>
+  %2 = linalg.conv_1d_nwc_wcf {dilations = dense<1> : tensor<1xi64>, strides = dense<1> : tensor<1xi64>} ins(%0, %w : tensor<2x8x4xf32>, tensor<3x4x8xf32>) outs(%1 : tensor<2x6x8xf32>) -> tensor<2x6x8xf32>
+  return %2 : tensor<2x6x8xf32>
+}
+
+// -----
+
+// They do where something else reads them, where they are no zeros, where a
+// matmul reads them, and where channels are padded.
+// CHECK-COUNT-3: fusible {{.*}} name="tensor.pad"
+// CHECK: fusible {{.*}} name="tensor.pad"
+func.func @no_windows(%x: tensor<2x6x4xf32>, %w: tensor<3x4x8xf32>, %v: tensor<4x8xf32>) -> (tensor<2x6x8xf32>, tensor<2x8x4xf32>, tensor<2x6x8xf32>, tensor<8x8xf32>, tensor<2x4x8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %e = tensor.empty() : tensor<2x6x8xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<2x6x8xf32>) -> tensor<2x6x8xf32>
+  %0 = tensor.pad %x low[0, 1, 0] high[0, 1, 0] {
+  ^bb0(%i: index, %j: index, %k: index):
+    tensor.yield %zero : f32
+  } : tensor<2x6x4xf32> to tensor<2x8x4xf32>
+  %r0 = linalg.conv_1d_nwc_wcf {dilations = dense<1> : tensor<1xi64>, strides = dense<1> : tensor<1xi64>} ins(%0, %w : tensor<2x8x4xf32>, tensor<3x4x8xf32>) outs(%f : tensor<2x6x8xf32>) -> tensor<2x6x8xf32>
+  %1 = tensor.pad %x low[0, 1, 0] high[0, 1, 0] {
+  ^bb0(%i: index, %j: index, %k: index):
+    tensor.yield %one : f32
+  } : tensor<2x6x4xf32> to tensor<2x8x4xf32>
+  %r1 = linalg.conv_1d_nwc_wcf {dilations = dense<1> : tensor<1xi64>, strides = dense<1> : tensor<1xi64>} ins(%1, %w : tensor<2x8x4xf32>, tensor<3x4x8xf32>) outs(%f : tensor<2x6x8xf32>) -> tensor<2x6x8xf32>
+  %x0 = tensor.extract_slice %x[0, 0, 0] [1, 6, 4] [1, 1, 1] : tensor<2x6x4xf32> to tensor<6x4xf32>
+  %2 = tensor.pad %x0 low[1, 0] high[1, 0] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %zero : f32
+  } : tensor<6x4xf32> to tensor<8x4xf32>
+  %e2 = tensor.empty() : tensor<8x8xf32>
+  %f2 = linalg.fill ins(%zero : f32) outs(%e2 : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %r2 = linalg.matmul ins(%2, %v : tensor<8x4xf32>, tensor<4x8xf32>) outs(%f2 : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %x1 = tensor.extract_slice %x[0, 0, 0] [2, 6, 3] [1, 1, 1] : tensor<2x6x4xf32> to tensor<2x6x3xf32>
+  %3 = tensor.pad %x1 low[0, 0, 0] high[0, 0, 1] {
+  ^bb0(%i: index, %j: index, %k: index):
+    tensor.yield %zero : f32
+  } : tensor<2x6x3xf32> to tensor<2x6x4xf32>
+  %e3 = tensor.empty() : tensor<2x4x8xf32>
+  %f3 = linalg.fill ins(%zero : f32) outs(%e3 : tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
+  %r3 = linalg.conv_1d_nwc_wcf {dilations = dense<1> : tensor<1xi64>, strides = dense<1> : tensor<1xi64>} ins(%3, %w : tensor<2x6x4xf32>, tensor<3x4x8xf32>) outs(%f3 : tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
+  return %r0, %0, %r1, %r2, %r3 : tensor<2x6x8xf32>, tensor<2x8x4xf32>, tensor<2x6x8xf32>, tensor<8x8xf32>, tensor<2x4x8xf32>
+}
+
+// -----
+
 // The padding depends on the place.
 // CHECK: op 0 opaque reads=0:any:contiguous results=1 name="tensor.pad"
 func.func @computed_padding(%x: tensor<4xindex>) -> tensor<6xindex> {

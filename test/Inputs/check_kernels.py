@@ -315,7 +315,8 @@ def check_marks(program, meaning, original):
         anchors = [number for number, op in made if dataflow.is_anchor(op)]
         work = {*yielded, *anchors}
         earlier = [first[number] for number in work if number in first]
-        waits = [position.get(name, -1) for name in kernel.after]
+        # Where nothing else lives past it, what it reads keeps it in its place.
+        waits = [position.get(name, -1) for name in kernel.after or kernel.inputs]
         if kernel.recompute and not earlier:
             raise Refused(f"{kernel.where}: is marked, but makes nothing again")
         if kernel.recompute and max(waits, default=-1) <= min(earlier):

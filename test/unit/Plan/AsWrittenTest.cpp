@@ -92,6 +92,15 @@ TEST(AsWritten, ReshapesShareAndPermutationsCopy) {
   }
 }
 
+TEST(AsWritten, PaddingTakesMemory) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix);
+  ValueId made = b.contraction({memory(x)}, row);
+  ValueId padded = b.view(made, Access::Any, matrix);
+  b.result(b.contraction({memory(padded)}, matrix));
+  EXPECT_EQ(asWritten(b.problem).peakBytes, elementsOf(row) * 4 + matrixBytes);
+}
+
 TEST(AsWritten, AViewKeepsItsSourceAlive) {
   ProblemBuilder b;
   ValueId x = b.argument(matrix);

@@ -125,6 +125,9 @@ private:
         read.access = source == matrix ? Access::Aligned : Access::Any;
       else if (target != source)
         read.access = mixed ? Access::Permute : Access::Reshape;
+    } else if (source == part && id % 2 == 0) {
+      target = matrix; // Padding for windows.
+      read.access = id % 4 == 0 ? Access::Aligned : Access::Any;
     }
     op.reads.push_back(read);
     op.results.push_back(addValue(target, id));
