@@ -134,18 +134,23 @@ void BudgetSearch::trySmallest(const Solution &known, double share) {
     keepIfSmallest(*found);
 }
 
-/// What the smallest plan makes again is kept where the budget has room.
+/// What the smallest plan makes again is kept where the budget has room, and is
+/// asked for one by one for the time that is left.
 void BudgetSearch::spareSmallest() {
   constexpr std::array<int64_t, 5> percents = {100, 95, 90, 85, 80};
   if (result.best || result.smallest.plan.arenaBytes > budget)
     return;
   result.best = result.smallest;
+  bestScore = scoreOf(result.best->verdict);
   for (int64_t percent : percents) {
     Plan plan = withoutSlots(result.smallest.plan);
     keepBetween(problem, plan, budget / 100 * percent);
     if (enterPlan(std::move(plan)))
-      return;
+      break;
   }
+  refit();
+  if (options.timeLimitMs > 0)
+    exchange({withoutSlots(result.best->plan), result.best->verdict});
 }
 
 /// Small steps are searched for the smallest plan in less time than walks take,

@@ -111,6 +111,12 @@ TEST(BudgetParts, TheSmallestPlanKeepsWhatThereIsRoomFor) {
   expectOptimal({{62, 8, 75}});
 }
 
+TEST(BudgetParts, TheSmallestPlanIsChangedRepeatByRepeat) {
+  expectOptimal(
+      {{127, 8, 75}, {14, 8, 75}, {333, 8, 50}, {457, 8, 75}, {74, 8, 90}},
+      allRounds());
+}
+
 TEST(BudgetParts, PlansAreRefitted) {
   expectOptimal({{1211, 8, 90}, {946, 8, 75}});
 }
