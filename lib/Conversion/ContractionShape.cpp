@@ -8,7 +8,10 @@ using namespace ckpt;
 using namespace mlir;
 
 int64_t LoopGroup::getExtent() const {
-  return ShapedType::getNumElements(extents);
+  int64_t extent = 1;
+  for (const LoopDigit &digit : digits)
+    extent *= digit.extent;
+  return extent;
 }
 
 bool LoopGroup::isContiguous(bool right) const {
@@ -69,28 +72,32 @@ public:
 
   LoopGroup group(ArrayRef<unsigned> loops) const {
     LoopGroup group;
-    for (unsigned loop : loops) {
-      group.loops.push_back(loop);
-      group.extents.push_back(ShapedType::getNumElements(parts[loop]));
-      for (auto [part, extent] : llvm::enumerate(parts[loop])) {
-        AtomId atom = atoms[loop][part];
-        StridedLoop strided{
-            extent, left->factorOf(atom), right->factorOf(atom), {}};
-        for (const LinearIndex &coordinate : coordinates)
-          strided.borderStrides.push_back(coordinate.factorOf(atom));
-        group.parts.push_back(strided);
-      }
-    }
+    for (unsigned loop : loops)
+      append(group, loop, 0, parts[loop].size());
     return group;
   }
 
-  /// Whether neighbours along \p loop are neighbours in the left operand.
-  bool isContiguous(unsigned loop) const {
-    for (auto [extent, atom] : llvm::zip_equal(llvm::reverse(parts[loop]),
-                                               llvm::reverse(atoms[loop])))
-      if (extent > 1)
-        return left->factorOf(atom) == 1;
-    return false;
+  /// The rows \p loops, of which neighbours in the left operand are neighbours:
+  /// in the gradient of a filter, channels rather than its windows. Those of a
+  /// line of cache memory at a time, so that all its windows come soon.
+  LoopGroup groupRows(ArrayRef<unsigned> loops, const ContractionBody &body) {
+    constexpr int64_t line = 16;
+    auto isLong = [&](unsigned loop) {
+      return ShapedType::getNumElements(parts[loop]) > 1;
+    };
+    auto close = llvm::find_if(loops, [&](unsigned l) { return isClose(l); });
+    if (close == loops.end() || llvm::count_if(loops, isLong) == 1)
+      return group(loops);
+    SmallVector<int64_t> &cut = parts[*close];
+    if (cut.size() == 1 && cut.front() % line == 0) {
+      cut = {cut.front() / line, line};
+      find(body);
+    }
+    LoopGroup group;
+    for (unsigned loop : loops)
+      append(group, loop, 0, parts[loop].size() - (loop == *close));
+    append(group, *close, parts[*close].size() - 1, parts[*close].size());
+    return group;
   }
 
   std::optional<LinearIndex> left, right;
@@ -98,6 +105,28 @@ public:
   SmallVector<Border, 2> borders;
 
 private:
+  /// Appends the parts of \p loop from \p begin to \p end.
+  void append(LoopGroup &group, unsigned loop, size_t begin, size_t end) const {
+    ArrayRef<int64_t> all = parts[loop];
+    int64_t extent = ShapedType::getNumElements(all.slice(begin, end - begin));
+    int64_t factor = ShapedType::getNumElements(all.drop_front(end));
+    if (begin < end)
+      group.digits.push_back({loop, extent, factor});
+    for (size_t part = begin; part < end; ++part) {
+      AtomId atom = atoms[loop][part];
+      StridedLoop strided{
+          all[part], left->factorOf(atom), right->factorOf(atom), {}};
+      for (const LinearIndex &coordinate : coordinates)
+        strided.borderStrides.push_back(coordinate.factorOf(atom));
+      group.parts.push_back(strided);
+    }
+  }
+
+  /// Whether neighbours along \p loop are neighbours in the left operand.
+  bool isClose(unsigned loop) const {
+    return parts[loop].back() > 1 && left->factorOf(atoms[loop].back()) == 1;
+  }
+
   /// Gives every part an atom.
   void number() {
     atoms.clear();
@@ -135,13 +164,28 @@ private:
     tensor = operand->get();
     SmallVector<LinearIndex> at =
         applyMap(op.getMatchingIndexingMap(operand), loops, cutter);
-    while (!cutter.failed && !isInMemory(tensor)) {
+    while (!cutter.failed && !isReshapeOfMemory(tensor)) {
       auto pad = tensor.getDefiningOp<tensor::PadOp>();
       if (pad ? !stepUpPad(pad, isRight, tensor, at)
               : !stepUp(tensor, at, cutter))
         return std::nullopt;
     }
-    return linearize(at, shapeOf(tensor));
+    LinearIndex position = linearize(at, shapeOf(tensor));
+    while (!cutter.failed && !isInMemory(tensor))
+      tensor = tensor.getDefiningOp()->getOperand(0);
+    return position;
+  }
+
+  /// Reshapes do not move what stands in memory.
+  bool isReshapeOfMemory(Value tensor) const {
+    while (!isInMemory(tensor)) {
+      Operation *producer = tensor.getDefiningOp();
+      if (!isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(
+              producer))
+        return false;
+      tensor = producer->getOperand(0);
+    }
+    return true;
   }
 
   /// The dimensions that are longer than the source of \p pad get borders.
@@ -202,21 +246,28 @@ private:
     return true;
   }
 
-  /// Outside of a border there is nothing to divide.
   static bool stepUpCollapse(tensor::CollapseShapeOp collapse, Value &tensor,
                              SmallVector<LinearIndex> &at, LoopCutter &cutter) {
-    SmallVector<LinearIndex> source;
-    ArrayRef<int64_t> shape = shapeOf(collapse.getSrc());
-    for (auto [index, extent, dims] : llvm::zip_equal(
-             at, shapeOf(tensor), collapse.getReassociationIndices())) {
-      if (dims.size() > 1 && (index.min() < 0 || index.max() >= extent))
-        return false;
-      llvm::append_range(
-          source,
-          delinearize(index, shape.slice(dims.front(), dims.size()), cutter));
-    }
-    source.resize(shape.size()); // Of a scalar, all are 0.
     tensor = collapse.getSrc();
+    ArrayRef<int64_t> shape = shapeOf(tensor);
+    SmallVector<LinearIndex> source(shape.size());
+    for (auto [index, dims] :
+         llvm::zip_equal(at, collapse.getReassociationIndices())) {
+      SmallVector<int64_t> extents, longer;
+      for (int64_t dim : dims)
+        if (shape[dim] != 1) {
+          longer.push_back(dim);
+          extents.push_back(shape[dim]);
+        }
+      // Outside of a border there is nothing to divide.
+      bool isOutside =
+          index.min() < 0 || index.max() >= ShapedType::getNumElements(extents);
+      if (longer.size() > 1 && isOutside)
+        return false;
+      for (auto [dim, part] :
+           llvm::zip_equal(longer, delinearize(index, extents, cutter)))
+        source[dim] = part;
+    }
     at = source;
     return true;
   }
@@ -302,17 +353,13 @@ ckpt::matchContractionShape(KernelCode &code, linalg::LinalgOp op) {
     (inLeft == inRight ? batch : inLeft ? rows : columns).push_back(loop);
   }
   op.getReductionDims(reduced);
-  // Neighbours in the left operand lie in neighbouring rows: in the gradient of
-  // a filter, channels rather than its windows.
-  std::stable_partition(rows.begin(), rows.end(), [&](unsigned loop) {
-    return !finder.isContiguous(loop);
-  });
+  LoopGroup rowGroup = finder.groupRows(rows, *body);
   ContractionShape shape{*body,
                          {finder.leftTensor, finder.left->getConstant()},
                          {finder.rightTensor, finder.right->getConstant()},
                          finder.borders,
                          finder.group(batch),
-                         finder.group(rows),
+                         rowGroup,
                          finder.group(columns),
                          finder.group(reduced)};
   if (shape.columns.getExtent() == 1)
@@ -403,9 +450,12 @@ SmallVector<LinearIndex> ckpt::resultIndices(linalg::LinalgOp op,
                                              IndexDivider &divider) {
   SmallVector<LinearIndex> loops(op.getNumLoops());
   auto set = [&](const LoopGroup &group, const LinearIndex &counter) {
-    for (auto [loop, at] : llvm::zip_equal(
-             group.loops, delinearize(counter, group.extents, divider)))
-      loops[loop] = at;
+    SmallVector<int64_t> extents;
+    for (const LoopDigit &digit : group.digits)
+      extents.push_back(digit.extent);
+    for (auto [digit, at] :
+         llvm::zip_equal(group.digits, delinearize(counter, extents, divider)))
+      loops[digit.loop] = loops[digit.loop] + at * digit.factor;
   };
   set(shape.batch, point.batch);
   set(shape.rows, point.row);

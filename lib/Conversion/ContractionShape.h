@@ -39,11 +39,17 @@ struct StridedLoop {
   SmallVector<int64_t, 2> borderStrides;
 };
 
+/// One of the op's own loops, or a digit of its counter: the number of a run of
+/// \p factor iterations, or the iteration inside of a run.
+struct LoopDigit {
+  unsigned loop;
+  int64_t extent, factor;
+};
+
 /// Loops of one role as a single counter.
 struct LoopGroup {
-  /// The op's own loops, outer to inner, and their extents.
-  SmallVector<unsigned> loops;
-  SmallVector<int64_t> extents;
+  /// Outer to inner.
+  SmallVector<LoopDigit> digits;
   /// The same counter in parts with constant strides.
   SmallVector<StridedLoop> parts;
 

@@ -30,12 +30,12 @@ static Parts partsOf(const LoopGroup &group, linalg::LinalgOp op) {
   AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   Parts parts;
   ArrayRef<StridedLoop> left = group.parts;
-  for (auto [loop, extent] : llvm::zip_equal(group.loops, group.extents)) {
+  for (const auto &[loop, extent, factor] : group.digits) {
     // Sums take no place in the result.
     auto dim = map.getResultPosition(getAffineDimExpr(loop, type.getContext()));
-    int64_t stride =
-        dim ? ShapedType::getNumElements(type.getShape().drop_front(*dim + 1))
-            : 0;
+    int64_t stride = dim ? factor * ShapedType::getNumElements(
+                                        type.getShape().drop_front(*dim + 1))
+                         : 0;
     for (int64_t below = extent; below > 1; left = left.drop_front()) {
       below /= left.front().extent;
       if (left.front().extent > 1)

@@ -60,11 +60,40 @@ static bool isWindow(mlir::tensor::PadOp pad, OpOperand &use) {
   return true;
 }
 
+/// Whether \p collapse makes one dimension of several.
+static bool joinsDims(mlir::tensor::CollapseShapeOp collapse) {
+  ArrayRef<int64_t> shape = collapse.getSrcType().getShape();
+  return llvm::any_of(
+      collapse.getReassociationIndices(), [&](ArrayRef<int64_t> dims) {
+        return llvm::count_if(dims, [&](int64_t d) { return shape[d] != 1; }) >
+               1;
+      });
+}
+
+/// Whether an index of \p source need not be divided on the way to memory. What
+/// is only reshaped lies in memory as it is read.
+static bool staysWhole(Value source) {
+  bool isJoined = false;
+  for (auto view = source.getDefiningOp<RematOpInterface>();
+       view && view.getRematKind() == OpKind::View;
+       view = view->getOperand(0).getDefiningOp<RematOpInterface>()) {
+    auto collapse = dyn_cast<mlir::tensor::CollapseShapeOp>(*view);
+    bool isKnown = isa<mlir::tensor::ExpandShapeOp, mlir::linalg::LinalgOp,
+                       mlir::tensor::ExtractSliceOp, mlir::tensor::PadOp>(*view);
+    bool isReshape = collapse || isa<mlir::tensor::ExpandShapeOp>(*view);
+    if ((!collapse && !isKnown) || (isJoined && !isReshape))
+      return false;
+    isJoined |= collapse && joinsDims(collapse);
+  }
+  return true;
+}
+
 /// Zeros around what only convolutions read need no memory.
 static bool isAroundWindows(mlir::tensor::PadOp pad) {
   return pad.getSourceType().getNumElements() > 0 && !pad->use_empty() &&
          mlir::matchPattern(pad.getConstantPaddingValue(),
                             mlir::m_PosZeroFloat()) &&
+         staysWhole(pad.getSource()) &&
          llvm::all_of(pad->getUses(),
                       [&](OpOperand &use) { return isWindow(pad, use); });
 }

@@ -87,6 +87,33 @@ func.func @windows(%x: tensor<2x6x4xf32>, %w: tensor<3x4x8xf32>) -> tensor<2x6x8
 
 // -----
 
+// Indices through what is only reshaped in memory need not be divided; those
+// through other views of several dimensions would have to be.
+// CHECK: op 1 view reads=2:any results=3 name="tensor.pad"
+// CHECK: fusible {{.*}} name="tensor.pad"
+func.func @joined(%x: tensor<2x2x3x4xf32>, %w: tensor<3x4x8xf32>) -> (tensor<2x6x8xf32>, tensor<2x6x8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %x0 = tensor.collapse_shape %x [[0], [1, 2], [3]] : tensor<2x2x3x4xf32> into tensor<2x6x4xf32>
+  %0 = tensor.pad %x0 low[0, 1, 0] high[0, 1, 0] {
+  ^bb0(%i: index, %j: index, %k: index):
+    tensor.yield %zero : f32
+  } : tensor<2x6x4xf32> to tensor<2x8x4xf32>
+  %e = tensor.empty() : tensor<2x6x8xf32>
+  %1 = linalg.fill ins(%zero : f32) outs(%e : tensor<2x6x8xf32>) -> tensor<2x6x8xf32>
+  %2 = linalg.conv_1d_nwc_wcf {dilations = dense<1> : tensor<1xi64>, strides = dense<1> : tensor<1xi64>} ins(%0, %w : tensor<2x8x4xf32>, tensor<3x4x8xf32>) outs(%1 : tensor<2x6x8xf32>) -> tensor<2x6x8xf32>
+  %e1 = tensor.empty() : tensor<2x3x2x4xf32>
+  %t = linalg.transpose ins(%x : tensor<2x2x3x4xf32>) outs(%e1 : tensor<2x3x2x4xf32>) permutation = [0, 2, 1, 3]
+  %x1 = tensor.collapse_shape %t [[0], [1, 2], [3]] : tensor<2x3x2x4xf32> into tensor<2x6x4xf32>
+  %3 = tensor.pad %x1 low[0, 1, 0] high[0, 1, 0] {
+  ^bb0(%i: index, %j: index, %k: index):
+    tensor.yield %zero : f32
+  } : tensor<2x6x4xf32> to tensor<2x8x4xf32>
+  %4 = linalg.conv_1d_nwc_wcf {dilations = dense<1> : tensor<1xi64>, strides = dense<1> : tensor<1xi64>} ins(%3, %w : tensor<2x8x4xf32>, tensor<3x4x8xf32>) outs(%1 : tensor<2x6x8xf32>) -> tensor<2x6x8xf32>
+  return %2, %4 : tensor<2x6x8xf32>, tensor<2x6x8xf32>
+}
+
+// -----
+
 // They do where something else reads them, where they are no zeros, where a
 // matmul reads them, and where channels are padded.
 // CHECK-COUNT-3: fusible {{.*}} name="tensor.pad"

@@ -461,6 +461,45 @@ func.func @sliced(%x0: tensor<2x11x12x16xf32>, %x1: tensor<3x3x16x36xf32>) -> (t
   } -> tensor<2x5x6x36xf32>
   return %r1 : tensor<2x5x6x36xf32>
 }
+// CHECK: squeezed: ok
+func.func @squeezed(%x0: tensor<2x16x1x6x6xf32>, %x1: tensor<3x3x16x36xf32>) -> (tensor<2x6x6x36xf32>) {
+  %r1 = ckpt.kernel(%a0 = %x0 : tensor<2x16x1x6x6xf32>, %a1 = %x1 : tensor<3x3x16x36xf32>) slots [-1 : 4] {
+    %z = arith.constant 0.0 : f32
+    %c = arith.constant 0.5 : f32
+    %e = tensor.empty() : tensor<2x6x6x36xf32>
+    %f = linalg.fill ins(%c : f32) outs(%e : tensor<2x6x6x36xf32>) -> tensor<2x6x6x36xf32>
+    %t = tensor.empty() : tensor<2x6x1x6x16xf32>
+    %u = linalg.transpose ins(%a0 : tensor<2x16x1x6x6xf32>) outs(%t : tensor<2x6x1x6x16xf32>) permutation = [0, 3, 2, 4, 1]
+    %v = tensor.collapse_shape %u [[0], [1, 2], [3], [4]] : tensor<2x6x1x6x16xf32> into tensor<2x6x6x16xf32>
+    %p = tensor.pad %v low[0, 1, 1, 0] high[0, 1, 1, 0] {
+    ^bb0(%i0: index, %i1: index, %i2: index, %i3: index):
+      tensor.yield %z : f32
+    } : tensor<2x6x6x16xf32> to tensor<2x8x8x16xf32>
+    %0 = linalg.conv_2d_nhwc_hwcf {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>} ins(%p, %a1 : tensor<2x8x8x16xf32>, tensor<3x3x16x36xf32>) outs(%f : tensor<2x6x6x36xf32>) -> tensor<2x6x6x36xf32>
+    ckpt.yield %0 : tensor<2x6x6x36xf32>
+  } -> tensor<2x6x6x36xf32>
+  return %r1 : tensor<2x6x6x36xf32>
+}
+// Divided: one element at a time.
+// CHECK: joined: ok
+func.func @joined(%x0: tensor<2x2x16x3x6xf32>, %x1: tensor<3x3x16x36xf32>) -> (tensor<2x6x6x36xf32>) {
+  %r1 = ckpt.kernel(%a0 = %x0 : tensor<2x2x16x3x6xf32>, %a1 = %x1 : tensor<3x3x16x36xf32>) slots [-1 : 4] {
+    %z = arith.constant 0.0 : f32
+    %c = arith.constant 0.5 : f32
+    %e = tensor.empty() : tensor<2x6x6x36xf32>
+    %f = linalg.fill ins(%c : f32) outs(%e : tensor<2x6x6x36xf32>) -> tensor<2x6x6x36xf32>
+    %t = tensor.empty() : tensor<2x2x3x6x16xf32>
+    %u = linalg.transpose ins(%a0 : tensor<2x2x16x3x6xf32>) outs(%t : tensor<2x2x3x6x16xf32>) permutation = [0, 1, 3, 4, 2]
+    %v = tensor.collapse_shape %u [[0], [1, 2], [3], [4]] : tensor<2x2x3x6x16xf32> into tensor<2x6x6x16xf32>
+    %p = tensor.pad %v low[0, 1, 1, 0] high[0, 1, 1, 0] {
+    ^bb0(%i0: index, %i1: index, %i2: index, %i3: index):
+      tensor.yield %z : f32
+    } : tensor<2x6x6x16xf32> to tensor<2x8x8x16xf32>
+    %0 = linalg.conv_2d_nhwc_hwcf {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>} ins(%p, %a1 : tensor<2x8x8x16xf32>, tensor<3x3x16x36xf32>) outs(%f : tensor<2x6x6x36xf32>) -> tensor<2x6x6x36xf32>
+    ckpt.yield %0 : tensor<2x6x6x36xf32>
+  } -> tensor<2x6x6x36xf32>
+  return %r1 : tensor<2x6x6x36xf32>
+}
 // CHECK: padded_twice: ok
 func.func @padded_twice(%x0: tensor<2x4x5x16xf32>, %x1: tensor<3x3x16x36xf32>) -> (tensor<2x5x6x36xf32>) {
   %r1 = ckpt.kernel(%a0 = %x0 : tensor<2x4x5x16xf32>, %a1 = %x1 : tensor<3x3x16x36xf32>) slots [-1 : 4] {
