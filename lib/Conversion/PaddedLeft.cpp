@@ -54,8 +54,23 @@ Neighbours ckpt::findNeighbours(const ContractionShape &shape,
           steps->leftStride};
 }
 
+/// Fewer rows, if a run of neighbours is no multiple of them: six of them, as
+/// in tiles for 16 registers, divide none.
+static void fitTileRows(Tiling &tiling, const ContractionShape &shape) {
+  constexpr int64_t fewest = 4;
+  std::optional<StridedLoop> rows = lastTogether(shape.rows, shape);
+  if (!rows || rows->leftStride != 1)
+    return;
+  for (int64_t some = tiling.tileRows; some >= fewest; --some)
+    if (rows->extent % some == 0) {
+      tiling.tileRows = some;
+      return;
+    }
+}
+
 void ckpt::fitToBorders(Tiling &tiling, const ContractionShape &shape,
                         bool isLong) {
+  fitTileRows(tiling, shape);
   Neighbours neighbours = findNeighbours(shape, tiling);
   if (!isLong && neighbours.along != Neighbours::None) {
     tiling.blockSteps = llvm::alignTo(tiling.blockSteps, neighbours.steps);
@@ -63,10 +78,9 @@ void ckpt::fitToBorders(Tiling &tiling, const ContractionShape &shape,
   }
   // Tables and the corner take the place of sums.
   constexpr int64_t mostRows = 160;
-  if (tiling.blockRows > mostRows) {
-    tiling.blockRows = llvm::alignDown(mostRows, tiling.tileRows);
-    tiling.rowBlocks = llvm::divideCeil(tiling.rows, tiling.blockRows);
-  }
+  tiling.blockRows =
+      llvm::alignDown(std::min(tiling.blockRows, mostRows), tiling.tileRows);
+  tiling.rowBlocks = llvm::divideCeil(tiling.rows, tiling.blockRows);
 }
 
 PaddedLeft::PaddedLeft(ImplicitLocOpBuilder &builder,
