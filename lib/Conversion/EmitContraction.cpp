@@ -66,11 +66,11 @@ private:
   using LeftElement = llvm::function_ref<Value(int64_t inTile, Value step)>;
   Sums addSteps(Value begin, Value end, ValueRange running,
                 LeftElement leftElement);
-  Sums addFromMemory(const PaddedLeft::Rows &rows, Value begin, Value end,
+  Sums addFromMemory(const TileRows &rows, Value begin, Value end,
                      ValueRange running);
-  Sums addFromCorner(const PaddedLeft::Rows &rows, Value begin, Value end,
+  Sums addFromCorner(const TileRows &rows, Value begin, Value end,
                      ValueRange running);
-  Sums addPaddedSteps(const PaddedLeft::Rows &rows, Value stepsHere,
+  Sums addPaddedSteps(const TileRows &rows, Value stepsHere,
                       ValueRange running);
   /// Visits the elements of the block of sums, in vectors where all are inside.
   LogicalResult forEachSum(PointEmitter emitPoint);
@@ -183,9 +183,10 @@ ContractionEmitter::Sums ContractionEmitter::addSteps(Value begin, Value end,
   return Sums(loop.getResults());
 }
 
-ContractionEmitter::Sums
-ContractionEmitter::addFromMemory(const PaddedLeft::Rows &rows, Value begin,
-                                  Value end, ValueRange running) {
+ContractionEmitter::Sums ContractionEmitter::addFromMemory(const TileRows &rows,
+                                                           Value begin,
+                                                           Value end,
+                                                           ValueRange running) {
   return addSteps(begin, end, running, [&](int64_t row, Value step) -> Value {
     Value at =
         arith::AddIOp::create(builder, rows.offsets[row],
@@ -194,9 +195,10 @@ ContractionEmitter::addFromMemory(const PaddedLeft::Rows &rows, Value begin,
   });
 }
 
-ContractionEmitter::Sums
-ContractionEmitter::addFromCorner(const PaddedLeft::Rows &rows, Value begin,
-                                  Value end, ValueRange running) {
+ContractionEmitter::Sums ContractionEmitter::addFromCorner(const TileRows &rows,
+                                                           Value begin,
+                                                           Value end,
+                                                           ValueRange running) {
   padded->bring(rows, begin, arith::SubIOp::create(builder, end, begin));
   return addSteps(begin, end, running, [&](int64_t row, Value step) {
     return padded->load(row, arith::SubIOp::create(builder, step, begin));
@@ -205,8 +207,8 @@ ContractionEmitter::addFromCorner(const PaddedLeft::Rows &rows, Value begin,
 
 /// Some steps at a time, by the corner where one of them is outside.
 ContractionEmitter::Sums
-ContractionEmitter::addPaddedSteps(const PaddedLeft::Rows &rows,
-                                   Value stepsHere, ValueRange running) {
+ContractionEmitter::addPaddedSteps(const TileRows &rows, Value stepsHere,
+                                   ValueRange running) {
   Value some = constant(padded->cornerSteps());
   auto loop =
       scf::ForOp::create(builder, constant(0), stepsHere, some, running);
@@ -249,7 +251,7 @@ void ContractionEmitter::emitTile(Value tile, Value stepsHere) {
     for (int64_t vector = 0; vector < tiling.vectors; ++vector)
       running.push_back(isLong ? zero : loadSum(rows.back(), vector));
   }
-  PaddedLeft::Rows tileOfRows{rows, rowOffsets, leftFlat};
+  TileRows tileOfRows{rows, rowOffsets, leftFlat};
   running = padded ? addPaddedSteps(tileOfRows, stepsHere, running)
                    : addFromMemory(tileOfRows, constant(0), stepsHere, running);
   for (int64_t row = 0; row < tiling.tileRows; ++row)

@@ -194,7 +194,7 @@ void PaddedLeft::store(Value elements, Value line, int64_t first) {
                           ValueRange{line, constant(first)});
 }
 
-Value PaddedLeft::isInside(const Rows &rows, Value step) {
+Value PaddedLeft::isInside(const TileRows &rows, Value step) {
   constexpr int64_t mostTests = 8;
   bool alongSteps = neighbours.along == Neighbours::Steps;
   if (neighbours.along == Neighbours::None || !isAlwaysFull() ||
@@ -217,7 +217,7 @@ Value PaddedLeft::isInside(const Rows &rows, Value step) {
 }
 
 /// The steps of a row. Where they are outside, others are read for nothing.
-void PaddedLeft::bringRow(const Rows &rows, int64_t inTile, Value step) {
+void PaddedLeft::bringRow(const TileRows &rows, int64_t inTile, Value step) {
   Value inside = insideOne(rows.numbers[inTile], step);
   Value at =
       arith::AddIOp::create(builder, rows.offsets[inTile],
@@ -235,7 +235,7 @@ void PaddedLeft::bringRow(const Rows &rows, int64_t inTile, Value step) {
 }
 
 /// The rows of a run of steps, in the same way.
-void PaddedLeft::bringRun(const Rows &rows, Value step, Value inCorner) {
+void PaddedLeft::bringRun(const TileRows &rows, Value step, Value inCorner) {
   Value inside = insideOne(rows.numbers.front(), step);
   Value at =
       arith::AddIOp::create(builder, rows.offsets.front(),
@@ -254,7 +254,7 @@ void PaddedLeft::bringRun(const Rows &rows, Value step, Value inCorner) {
 }
 
 /// Some steps of a row, wherever they are.
-void PaddedLeft::gatherRow(const Rows &rows, int64_t inTile, Value step) {
+void PaddedLeft::gatherRow(const TileRows &rows, int64_t inTile, Value step) {
   auto memory = cast<MemRefType>(rows.flat.getType());
   auto indices = VectorType::get(tiling.lanes, builder.getIndexType());
   Value at = arith::AddIOp::create(
@@ -272,7 +272,7 @@ void PaddedLeft::gatherRow(const Rows &rows, int64_t inTile, Value step) {
         constant(inTile), 0);
 }
 
-void PaddedLeft::bring(const Rows &rows, Value step, Value count) {
+void PaddedLeft::bring(const TileRows &rows, Value step, Value count) {
   if (neighbours.along == Neighbours::Rows) {
     auto loop = scf::ForOp::create(builder, constant(0), count,
                                    constant(neighbours.run));

@@ -32,18 +32,18 @@ Neighbours findNeighbours(const ContractionShape &shape, const Tiling &tiling);
 /// \p isLong if blocks of steps are chunks of long sums.
 void fitToBorders(Tiling &tiling, const ContractionShape &shape, bool isLong);
 
+/// The rows of a tile: their numbers in the block, and where they take the left
+/// operand, which is in \p flat.
+struct TileRows {
+  ArrayRef<Value> numbers, offsets;
+  Value flat;
+};
+
 class PaddedLeft {
 public:
   /// Makes scratch memory.
   using Scratch =
       llvm::function_ref<Value(ArrayRef<int64_t> extents, mlir::Type)>;
-  /// A tile: the numbers of its rows in the block, and where they take the
-  /// operand `flat`.
-  struct Rows {
-    ArrayRef<Value> numbers, offsets;
-    Value flat;
-  };
-
   /// \p stepOffsets says where steps take the operand.
   PaddedLeft(mlir::ImplicitLocOpBuilder &builder, const ContractionShape &shape,
              const Tiling &tiling, Value stepOffsets, Scratch scratch);
@@ -56,9 +56,9 @@ public:
   void setStep(Value step, Value global);
   /// Whether all that would be brought from \p step on stands in memory, so
   /// that it can be read there; null if that takes too long to find out.
-  Value isInside(const Rows &rows, Value step);
+  Value isInside(const TileRows &rows, Value step);
   /// Brings \p count steps from \p step on.
-  void bring(const Rows &rows, Value step, Value count);
+  void bring(const TileRows &rows, Value step, Value count);
   /// The element of the tile's row number \p inTile at \p step of the corner.
   Value load(int64_t inTile, Value step);
 
@@ -75,9 +75,9 @@ private:
   void store(Value elements, Value line, int64_t first);
   Value insideOne(Value row, Value step);
   Value insideLanes(Value row, Value step);
-  void bringRow(const Rows &rows, int64_t inTile, Value step);
-  void bringRun(const Rows &rows, Value step, Value inCorner);
-  void gatherRow(const Rows &rows, int64_t inTile, Value step);
+  void bringRow(const TileRows &rows, int64_t inTile, Value step);
+  void bringRun(const TileRows &rows, Value step, Value inCorner);
+  void gatherRow(const TileRows &rows, int64_t inTile, Value step);
 
   mlir::ImplicitLocOpBuilder &builder;
   const ContractionShape &shape;

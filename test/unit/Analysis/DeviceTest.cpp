@@ -154,6 +154,29 @@ TEST_F(WorkTest, ViewsDecideTheOrderInMemory) {
                {"f32.pack-transposed", 3 * 20 * 32}}));
 }
 
+/// The gradient of a filter: 512 channels are rows, in lines of half a page,
+/// three windows of each.
+TEST_F(WorkTest, PaddingKeepsTheOrderInMemory) {
+  EXPECT_EQ(
+      workOfLast("%a: tensor<1x20x512xf32>, %b: tensor<20x1x32xf32>, %c: "
+                 "tensor<512x3x32xf32>, %e: tensor<512x20x1xf32>",
+                 "%z = arith.constant 0.0 : f32\n"
+                 "%0 = linalg.transpose ins(%a : tensor<1x20x512xf32>) "
+                 "outs(%e : tensor<512x20x1xf32>) permutation = [2, 1, 0]\n"
+                 "%1 = tensor.pad %0 low[0, 1, 0] high[0, 1, 0] {\n"
+                 "^bb0(%i: index, %j: index, %k: index):\n"
+                 "  tensor.yield %z : f32\n"
+                 "} : tensor<512x20x1xf32> to tensor<512x22x1xf32>\n"
+                 "%2 = linalg.conv_1d_nwc_wcf ins(%1, %b : "
+                 "tensor<512x22x1xf32>, tensor<20x1x32xf32>) outs(%c : "
+                 "tensor<512x3x32xf32>) -> tensor<512x3x32xf32>"),
+      (Amounts{{"f32.contraction", 2 * 1536 * 32 * 20},
+               {"f32.spread", 1536 * 20},
+               {"f32.page", 192 * 20 / 2},
+               {"f32.sums", 2 * 1536 * 32},
+               {"f32.pack", 8 * 20 * 32}}));
+}
+
 /// An op on tensor<\p rows x \p columns> with a sum, an exp and a product,
 /// whose second operand is read as \p map says.
 std::string threeOps(const std::string &rows, const std::string &columns,
