@@ -75,9 +75,9 @@ private:
 
 } // namespace
 
-/// Whether \p cost is at most 1 % above \p other.
-static bool isNear(int64_t cost, int64_t other) {
-  return static_cast<double>(cost) < 1.01 * static_cast<double>(other);
+/// Whether \p cost is at most that much above \p other.
+static bool isNear(int64_t cost, int64_t other, double share = 0.01) {
+  return static_cast<double>(cost) < (1 + share) * static_cast<double>(other);
 }
 
 /// A limit that is none, with room for sums.
@@ -110,7 +110,7 @@ int64_t FirstPlanner::costOf(const Schedule &schedule) const {
 /// that was tried in vain, it is what is made again on the way back that takes
 /// the room.
 void FirstPlanner::relieve(const Schedule &next, bool inVain) {
-  constexpr double factor = 1.5;
+  constexpr double factor = 2.25;
   int64_t excess = next.peakBytes - budget;
   if (next.peakAt == guide.at || inVain) {
     room -= inVain ? excess / 2 : excess;
@@ -156,11 +156,11 @@ Draft FirstPlanner::finishBest() {
   return Draft();
 }
 
-/// Some guides for the tightest moment, and the best schedule of all.
+/// Some guides for the tightest moment, and the best schedule of all and of
+/// what is known.
 void FirstPlanner::searchGuides() {
   constexpr int mostGuides = 8;
   constexpr double noBetter = 0.99;
-  best = Attempt();
   known = freeKnown;
   room = budget;
   weight.assign(problem.values.size(), 1);
@@ -196,14 +196,25 @@ void FirstPlanner::searchGuides() {
   }
 }
 
-/// Runs the best guide of a larger budget with this one; whether that costs
-/// about the same.
+/// Runs the best guide of a larger budget with this one, or with a little less
+/// where that costs less: which values are evicted depends on every byte.
+/// Whether that costs about the same.
 bool FirstPlanner::tightenBest() {
-  if (best.cost == std::numeric_limits<int64_t>::max())
-    return false;
-  best.within = jit.runWithin(best.guide, best.known, budget);
-  return best.within.complete && best.within.peakBytes <= budget &&
-         isNear(costOf(best.within), best.cost);
+  constexpr int mostCaps = 2;
+  constexpr double near = 0.05;
+  int64_t before = best.cost;
+  best.cost = std::numeric_limits<int64_t>::max();
+  best.within = Schedule();
+  for (int i = 0; i < mostCaps && !isNear(best.cost, before, near); ++i) {
+    int64_t cap = budget - budget / 100 * i;
+    Schedule within = jit.runWithin(best.guide, best.known, cap);
+    if (!within.complete || within.peakBytes > cap ||
+        costOf(within) >= best.cost)
+      continue;
+    best.cost = costOf(within);
+    best.within = std::move(within);
+  }
+  return isNear(best.cost, before, near);
 }
 
 Draft FirstPlanner::plan(int64_t budgetBytes) {
@@ -216,9 +227,11 @@ Draft FirstPlanner::plan(int64_t budgetBytes) {
   }
   if (!free.complete || free.peakBytes <= budget)
     return finish(free);
-  if (tightenBest())
+  if (best.cost < std::numeric_limits<int64_t>::max() && tightenBest()) {
     if (Draft draft = finishBest(); draft.usable())
       return draft;
+    best = Attempt();
+  }
   searchGuides();
   return finishBest();
 }
@@ -233,27 +246,25 @@ std::optional<Solution>
 ckpt::plan::placedFirstPlan(const Graph &graph, int64_t budgetBytes,
                             const SolverOptions &options) {
   constexpr int mostTries = 8;
-  // Where simple orders miss the budget by more, a search rarely helps.
-  constexpr double worthSearching = 1.03;
   int64_t cap = budgetBytes;
   // Without a limit, as small as it gets.
-  int64_t goal = budgetBytes == INT64_MAX ? 0 : budgetBytes;
+  bool isLimited = budgetBytes != INT64_MAX;
+  int64_t goal = isLimited ? budgetBytes : 0;
   FirstPlanner planner(graph, options, CostWeights());
   for (int i = 0; i < mostTries; ++i) {
     Draft draft = planner.plan(cap);
     if (!draft.usable())
       break;
-    Solution solution = planner.place(draft, goal, PackEffort::Orders);
     // More takes longer than several plans with lower caps.
-    if (i == 0 && solution.plan.arenaBytes > budgetBytes &&
-        static_cast<double>(solution.plan.arenaBytes) <
-            worthSearching * static_cast<double>(goal))
-      solution = planner.place(std::move(draft), goal, PackEffort::Reorder);
+    Solution solution = planner.place(std::move(draft), goal,
+                                      i == 0 && isLimited ? PackEffort::Reorder
+                                                          : PackEffort::Orders);
     if (!solution.verdict.error.empty())
       break;
     if (solution.plan.arenaBytes <= budgetBytes)
       return solution;
-    cap -= solution.plan.arenaBytes - budgetBytes;
+    // Other plans have other gaps: a little less, so that few are needed.
+    cap -= solution.plan.arenaBytes - budgetBytes + budgetBytes / 1024;
   }
   return std::nullopt;
 }

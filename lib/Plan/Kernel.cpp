@@ -42,13 +42,17 @@ bool KernelAnalysis::checkOneAnchor() {
 }
 
 void KernelAnalysis::numberValues() {
+  // The position of each read's maker first, which takes a search.
   for (int32_t i = 0; i < size; ++i) {
     firstResult.push_back(locals.size());
     for (ValueId result : op(i).results)
       locals.push_back({result, i});
-    for (const Read &read : op(i).reads)
-      if (positionOf(problem.values[read.value].op) == none)
+    firstRead.push_back(reads.size());
+    for (const Read &read : op(i).reads) {
+      reads.push_back(positionOf(problem.values[read.value].op));
+      if (reads.back() == none)
         info.memoryReads.push_back(read.value);
+    }
   }
   std::vector<ValueId> &memory = info.memoryReads;
   std::sort(memory.begin(), memory.end());
@@ -57,19 +61,19 @@ void KernelAnalysis::numberValues() {
   for (ValueId value : memory)
     locals.push_back({value, none});
 
-  for (int32_t i = 0; i < size; ++i) {
-    firstRead.push_back(reads.size());
-    for (const Read &read : op(i).reads) {
-      if (positionOf(problem.values[read.value].op) != none)
-        reads.push_back(localResult(read.value));
-      else
-        reads.push_back(
-            made + (std::lower_bound(memory.begin(), memory.end(), read.value) -
-                    memory.begin()));
+  for (int32_t i = 0; i < size; ++i)
+    for (size_t r = 0; r < op(i).reads.size(); ++r) {
+      ValueId value = op(i).reads[r].value;
+      int32_t &local = reads[firstRead[i] + r];
+      local =
+          local == none
+              ? made + (std::lower_bound(memory.begin(), memory.end(), value) -
+                        memory.begin())
+              : localResult(local, value);
     }
-  }
   for (ValueId output : kernel.outputs)
-    outputs.push_back(localResult(output));
+    outputs.push_back(
+        localResult(positionOf(problem.values[output].op), output));
 }
 
 int32_t KernelAnalysis::localSame(int32_t position) const {
@@ -219,12 +223,39 @@ static uint64_t hashOf(const Kernel &kernel) {
   return hash;
 }
 
+/// Where the search for \p tag begins in a table of \p size slots, a power of
+/// two.
+static size_t firstSlot(uint32_t tag, size_t size) {
+  return (tag * 0x9e3779b97f4a7c15) >> 20 & (size - 1);
+}
+
+void KernelCache::grow() {
+  std::vector<Slot> old(std::max<size_t>(64, 2 * slots.size()));
+  old.swap(slots);
+  for (const Slot &slot : old) {
+    if (slot.entry == 0)
+      continue;
+    size_t at = firstSlot(slot.tag, slots.size());
+    while (slots[at].entry != 0)
+      at = (at + 1) & (slots.size() - 1);
+    slots[at] = slot;
+  }
+}
+
 const KernelInfo &KernelCache::get(const Kernel &kernel) {
+  if (2 * entries.size() >= slots.size())
+    grow();
   uint64_t hash = hashOf(kernel);
-  auto [first, last] = entries.equal_range(hash);
-  for (auto at = first; at != last; ++at)
-    if (at->second.ops == kernel.ops && at->second.outputs == kernel.outputs)
-      return at->second.info;
-  Entry entry = {kernel.ops, kernel.outputs, analyze(problem, kernel)};
-  return entries.emplace(hash, std::move(entry))->second.info;
+  auto tag = static_cast<uint32_t>(hash ^ hash >> 32);
+  size_t at = firstSlot(tag, slots.size());
+  for (; slots[at].entry != 0; at = (at + 1) & (slots.size() - 1)) {
+    if (slots[at].tag != tag)
+      continue;
+    const Entry &entry = entries[slots[at].entry - 1];
+    if (entry.ops == kernel.ops && entry.outputs == kernel.outputs)
+      return entry.info;
+  }
+  entries.push_back({kernel.ops, kernel.outputs, analyze(problem, kernel)});
+  slots[at] = {tag, static_cast<uint32_t>(entries.size())};
+  return entries.back().info;
 }

@@ -52,8 +52,7 @@ private:
       return none;
     return found - kernel.ops.begin();
   }
-  int32_t localResult(ValueId value) const {
-    int32_t maker = positionOf(problem.values[value].op);
+  int32_t localResult(int32_t maker, ValueId value) const {
     const std::vector<ValueId> &results = op(maker).results;
     return firstResult[maker] +
            (std::find(results.begin(), results.end(), value) - results.begin());

@@ -186,6 +186,12 @@ static Packing packTogether(const std::vector<Buffer> &buffers, int64_t goal,
   Packing best = packByOrders(buffers, goal);
   if (best.arenaBytes <= goal || effort == PackEffort::Orders)
     return best;
+  // Where simple orders miss the goal by more, few others help.
+  constexpr double worthReordering = 1.03;
+  if (effort == PackEffort::Reorder &&
+      static_cast<double>(best.arenaBytes) >
+          worthReordering * static_cast<double>(goal))
+    return best;
   constexpr int64_t fewCompared = 4000000;
   Packing reordered = effort == PackEffort::Reorder
                           ? packByReordering(buffers, goal, fewCompared)

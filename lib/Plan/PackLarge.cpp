@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 using namespace ckpt::plan;
 
@@ -131,68 +132,83 @@ public:
       chunks.emplace_back();
     auto chunk = std::upper_bound(chunks.begin(), chunks.end(), offset,
                                   [](int64_t at, const Chunk &other) {
-                                    return !other.items.empty() &&
-                                           at < other.items.front().offset;
+                                    return !other.places.empty() &&
+                                           at < other.places.front().offset;
                                   });
     if (chunk != chunks.begin())
       --chunk;
     auto above = std::upper_bound(
-        chunk->items.begin(), chunk->items.end(), offset,
-        [](int64_t at, const Placed &other) { return at < other.offset; });
-    chunk->items.insert(above, {offset, buffer});
-    chunk->include(buffer);
-    if (chunk->items.size() > largest)
+        chunk->places.begin(), chunk->places.end(), offset,
+        [](int64_t at, const Place &other) { return at < other.offset; });
+    auto at = above - chunk->places.begin();
+    chunk->firsts.insert(chunk->firsts.begin() + at, buffer.first);
+    chunk->lasts.insert(chunk->lasts.begin() + at, buffer.last);
+    chunk->places.insert(above, {offset, offset + buffer.bytes});
+    chunk->first = std::min(chunk->first, buffer.first);
+    chunk->last = std::max(chunk->last, buffer.last);
+    if (chunk->places.size() > largest)
       halve(chunk - chunks.begin());
   }
 
   /// The lowest gap for \p buffer, or -1 if there is none.
   int64_t findGap(const Buffer &buffer, int64_t &comparisons) const {
+    std::array<uint8_t, largest + 8> meets;
     int64_t end = 0;
     for (const Chunk &chunk : chunks) {
       --comparisons;
       if (chunk.last < buffer.first || chunk.first > buffer.last)
         continue;
-      comparisons -= static_cast<int64_t>(chunk.items.size());
-      for (const Placed &other : chunk.items) {
-        if (other.buffer.last < buffer.first ||
-            other.buffer.first > buffer.last)
-          continue;
-        if (other.offset - end >= buffer.bytes)
-          return end;
-        end = std::max(end, other.offset + other.buffer.bytes);
+      comparisons -= static_cast<int64_t>(chunk.places.size());
+      // Most share no moment: eight at a time are left out.
+      size_t count = chunk.places.size();
+      for (size_t i = 0; i < count; ++i)
+        meets[i] =
+            (chunk.lasts[i] >= buffer.first) & (chunk.firsts[i] <= buffer.last);
+      std::fill_n(meets.begin() + count, 8, 0);
+      for (size_t begin = 0; begin < count; begin += 8) {
+        uint64_t eight;
+        std::memcpy(&eight, &meets[begin], 8);
+        for (size_t i = begin; eight != 0 && i < begin + 8; ++i) {
+          if (!meets[i])
+            continue;
+          if (chunk.places[i].offset - end >= buffer.bytes)
+            return end;
+          end = std::max(end, chunk.places[i].end);
+        }
       }
     }
     return -1;
   }
 
 private:
-  struct Placed {
-    int64_t offset;
-    Buffer buffer;
+  struct Place {
+    int64_t offset, end;
   };
+  /// Moments, which every buffer is compared with, apart from places.
   struct Chunk {
-    std::vector<Placed> items;
+    std::vector<int32_t> firsts, lasts;
+    std::vector<Place> places;
     int32_t first = INT32_MAX, last = -1;
 
-    void include(const Buffer &buffer) {
-      first = std::min(first, buffer.first);
-      last = std::max(last, buffer.last);
+    void findSpan() {
+      first = *std::min_element(firsts.begin(), firsts.end());
+      last = *std::max_element(lasts.begin(), lasts.end());
     }
   };
   static constexpr size_t largest = 256;
 
   void halve(size_t index) {
     Chunk upper;
-    std::vector<Placed> items = std::move(chunks[index].items);
-    auto middle = items.begin() + items.size() / 2;
-    upper.items.assign(middle, items.end());
-    items.erase(middle, items.end());
-    chunks[index] = Chunk();
-    chunks[index].items = std::move(items);
-    for (const Placed &placed : chunks[index].items)
-      chunks[index].include(placed.buffer);
-    for (const Placed &placed : upper.items)
-      upper.include(placed.buffer);
+    Chunk &lower = chunks[index];
+    auto move = [](auto &from, auto &to) {
+      to.assign(from.begin() + largest / 2, from.end());
+      from.resize(largest / 2);
+    };
+    move(lower.firsts, upper.firsts);
+    move(lower.lasts, upper.lasts);
+    move(lower.places, upper.places);
+    lower.findSpan();
+    upper.findSpan();
     chunks.insert(chunks.begin() + index + 1, std::move(upper));
   }
 

@@ -18,7 +18,7 @@
 
 #include "ckpt/Plan/Plan.h"
 
-#include <unordered_map>
+#include <deque>
 
 namespace ckpt::plan {
 
@@ -65,9 +65,17 @@ private:
     std::vector<ValueId> outputs;
     KernelInfo info;
   };
+  /// Part of a hash and one more than the number of an entry, 0 if it is free.
+  struct Slot {
+    uint32_t tag = 0, entry = 0;
+  };
+  void grow();
+
   const Problem &problem;
-  /// By a hash of ops and outputs.
-  std::unordered_multimap<uint64_t, Entry> entries;
+  std::deque<Entry> entries;
+  /// By a hash of ops and outputs; what is taken goes into the next free one.
+  /// Few lines of memory are touched per question, of which there are millions.
+  std::vector<Slot> slots;
 };
 
 } // namespace ckpt::plan
