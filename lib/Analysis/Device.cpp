@@ -2,6 +2,7 @@
 
 #include "ckpt/Analysis/Device.h"
 
+#include <algorithm>
 #include <map>
 
 using namespace ckpt;
@@ -83,6 +84,17 @@ static WorkKind substituteFor(WorkKind kind) {
   default:
     return kind;
   }
+}
+
+size_t Device::cacheOf(int64_t stepBytes) const {
+  auto fits = [&](const Cache &cache) { return stepBytes <= cache.bytes; };
+  return std::find_if(caches.begin(), caches.end(), fits) - caches.begin();
+}
+
+int64_t Device::bandwidthOf(int64_t stepBytes) const {
+  size_t cache = cacheOf(stepBytes);
+  return cache < caches.size() ? caches[cache].bytesPerMicrosecond
+                               : bytesPerMicrosecond;
 }
 
 int64_t Device::effectiveRate(WorkType type, WorkKind kind) const {

@@ -38,7 +38,8 @@ private:
   bool readNumber(const json::Object &object, StringRef key, const Twine &place,
                   int64_t least, int64_t &number);
   bool readTop(const json::Object &top);
-  bool readCache(const json::Value &value);
+  bool readCache(const json::Value &value, const std::string &place);
+  bool readCaches(const json::Value &value);
   bool readRates(const json::Object &rates);
   bool readRatesOf(WorkType type, const json::Object &rates);
 
@@ -111,28 +112,46 @@ bool DeviceReader::readRates(const json::Object &rates) {
   return true;
 }
 
-bool DeviceReader::readCache(const json::Value &value) {
-  const json::Object *cache = value.getAsObject();
-  if (!cache)
-    return failExpected("'cache'", "an object", &value);
-  for (const auto &[key, inside] : *cache)
+bool DeviceReader::readCache(const json::Value &value,
+                             const std::string &place) {
+  const json::Object *object = value.getAsObject();
+  if (!object)
+    return failExpected(place, "an object", &value);
+  for (const auto &[key, inside] : *object)
     if (StringRef name = key; name != "bytes" && name != "bandwidth")
-      return fail("'cache." + name +
-                  "' is no property of a cache; these are bytes and bandwidth");
-  return readNumber(*cache, "bytes", "'cache.bytes'", 1, device.cacheBytes) &&
-         readNumber(*cache, "bandwidth", "'cache.bandwidth'", 1,
-                    device.cacheBytesPerMicrosecond);
+      return fail(place + " has '" + name +
+                  "', which is no property of a cache; these are bytes and "
+                  "bandwidth");
+  Cache cache;
+  int64_t least = device.caches.empty() ? 1 : device.caches.back().bytes + 1;
+  if (!readNumber(*object, "bytes", "'bytes' of " + place, least,
+                  cache.bytes) ||
+      !readNumber(*object, "bandwidth", "'bandwidth' of " + place, 1,
+                  cache.bytesPerMicrosecond))
+    return false;
+  device.caches.push_back(cache);
+  return true;
+}
+
+bool DeviceReader::readCaches(const json::Value &value) {
+  const json::Array *caches = value.getAsArray();
+  if (!caches)
+    return failExpected("'caches'", "a list", &value);
+  for (auto [number, cache] : llvm::enumerate(*caches))
+    if (!readCache(cache, llvm::formatv("'caches[{0}]'", number).str()))
+      return false;
+  return true;
 }
 
 bool DeviceReader::readTop(const json::Object &top) {
   for (const auto &[key, value] : top)
     if (!llvm::is_contained(ArrayRef<StringRef>{"name", "source", "bandwidth",
-                                                "cache", "launch", "lanes",
+                                                "caches", "launch", "lanes",
                                                 "rates"},
                             StringRef(key)))
       return fail("'" + StringRef(key) +
                   "' is no property of a device; these are name, source, "
-                  "bandwidth, cache, launch, lanes and rates");
+                  "bandwidth, caches, launch, lanes and rates");
   const json::Object *rates = top.getObject("rates");
   if (!readText(top, "name", device.name) ||
       !readText(top, "source", device.source) ||
@@ -141,7 +160,7 @@ bool DeviceReader::readTop(const json::Object &top) {
       !readNumber(top, "launch", "'launch'", 0, device.launchNs) ||
       (top.get("lanes") &&
        !readNumber(top, "lanes", "'lanes'", 1, device.lanes)) ||
-      (top.get("cache") && !readCache(*top.get("cache"))))
+      (top.get("caches") && !readCaches(*top.get("caches"))))
     return false;
   if (!rates)
     return failExpected("'rates'", "an object", top.get("rates"));
@@ -190,10 +209,13 @@ void ckpt::printDevice(const Device &device, llvm::raw_ostream &os) {
     out.attribute("name", device.name);
     out.attribute("source", device.source);
     out.attribute("bandwidth", device.bytesPerMicrosecond);
-    if (device.cacheBytes > 0)
-      out.attributeObject("cache", [&] {
-        out.attribute("bytes", device.cacheBytes);
-        out.attribute("bandwidth", device.cacheBytesPerMicrosecond);
+    if (!device.caches.empty())
+      out.attributeArray("caches", [&] {
+        for (const Cache &cache : device.caches)
+          out.object([&] {
+            out.attribute("bytes", cache.bytes);
+            out.attribute("bandwidth", cache.bytesPerMicrosecond);
+          });
       });
     out.attribute("launch", device.launchNs);
     if (device.lanes > 0)

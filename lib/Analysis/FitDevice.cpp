@@ -23,9 +23,8 @@ double ckpt::predictNs(const Device &device, const KernelWork &kernel) {
   for (const Work &part : kernel.work)
     if (int64_t rate = device.effectiveRate(part.type, part.kind); rate > 0)
       computeNs += 1e3 * part.amount / rate;
-  double memoryNs = 1e3 * kernel.bytesMoved /
-                    (kernel.inCache ? device.cacheBytesPerMicrosecond
-                                    : device.bytesPerMicrosecond);
+  double memoryNs =
+      1e3 * kernel.bytesMoved / device.bandwidthOf(kernel.stepBytes);
   return std::max(computeNs, memoryNs) + device.launchNs;
 }
 
@@ -55,11 +54,12 @@ PredictionError ckpt::errorOf(const Device &device,
 
 static constexpr unsigned kindTotal = workTypeCount * workKindCount;
 /// Numbers of the costs after those of the kinds of work.
-static constexpr unsigned byteCost = kindTotal, cacheByteCost = kindTotal + 1;
-static constexpr unsigned launchCost = kindTotal + 2;
-static constexpr unsigned costCount = kindTotal + 3;
+static constexpr unsigned byteCost = kindTotal, mostCaches = 3;
+static constexpr unsigned launchCost = byteCost + mostCaches + 1;
+static constexpr unsigned costCount = launchCost + 1;
 
-/// Nanoseconds per unit of work, byte and kernel.
+/// Nanoseconds per unit of work, byte (of each cache, then of memory) and
+/// kernel.
 using Costs = std::array<double, costCount>;
 
 static unsigned numberOf(WorkType type, WorkKind kind) {
@@ -74,25 +74,29 @@ static double computeNs(const KernelWork &kernel, const Costs &costs) {
   return sum;
 }
 
-static unsigned byteCostOf(const KernelWork &kernel) {
-  return kernel.inCache ? cacheByteCost : byteCost;
-}
+namespace {
+/// A measured kernel and the number of the cost of its bytes.
+struct Sample {
+  const KernelWork *work;
+  double nanoseconds;
+  unsigned byteCost;
 
-static double memoryNs(const KernelWork &kernel, const Costs &costs) {
-  return kernel.bytesMoved * costs[byteCostOf(kernel)];
-}
+  double memoryNs(const Costs &costs) const {
+    return work->bytesMoved * costs[byteCost];
+  }
+};
+} // namespace
 
 /// The average error as a share of what was measured.
-static double averageError(ArrayRef<MeasuredKernel> kernels,
-                           const Costs &costs) {
+static double averageError(ArrayRef<Sample> samples, const Costs &costs) {
   double sum = 0;
-  for (const MeasuredKernel &kernel : kernels) {
+  for (const Sample &sample : samples) {
     double ns =
-        std::max(computeNs(kernel.work, costs), memoryNs(kernel.work, costs)) +
+        std::max(computeNs(*sample.work, costs), sample.memoryNs(costs)) +
         costs[launchCost];
-    sum += std::abs(ns / kernel.nanoseconds - 1);
+    sum += std::abs(ns / sample.nanoseconds - 1);
   }
-  return sum / kernels.size();
+  return sum / std::max<size_t>(1, samples.size());
 }
 
 namespace {
@@ -132,13 +136,13 @@ private:
 } // namespace
 
 /// One round with the norm of \p exponent: solves near \p costs.
-static Costs improve(ArrayRef<MeasuredKernel> kernels, const Costs &costs,
+static Costs improve(ArrayRef<Sample> samples, const Costs &costs,
                      double exponent) {
   LeastSquares problem;
-  for (const MeasuredKernel &kernel : kernels) {
+  for (const Sample &sample : samples) {
     constexpr double nearlyNothing = 1e-9;
-    double compute = computeNs(kernel.work, costs) + nearlyNothing;
-    double memory = memoryNs(kernel.work, costs) + nearlyNothing;
+    double compute = computeNs(*sample.work, costs) + nearlyNothing;
+    double memory = sample.memoryNs(costs) + nearlyNothing;
     double longer = std::max(compute, memory);
     double norm = longer * std::pow(std::pow(compute / longer, exponent) +
                                         std::pow(memory / longer, exponent),
@@ -148,15 +152,15 @@ static Costs improve(ArrayRef<MeasuredKernel> kernels, const Costs &costs,
     double ofCompute = std::pow(compute / norm, exponent - 1);
     double ofMemory = std::pow(memory / norm, exponent - 1);
     Costs coefficients = {};
-    for (const Work &part : kernel.work.work)
+    for (const Work &part : sample.work->work)
       coefficients[numberOf(part.type, part.kind)] +=
-          ofCompute * part.amount / kernel.nanoseconds;
-    coefficients[byteCostOf(kernel.work)] =
-        ofMemory * kernel.work.bytesMoved / kernel.nanoseconds;
-    coefficients[launchCost] = 1.0 / kernel.nanoseconds;
+          ofCompute * part.amount / sample.nanoseconds;
+    coefficients[sample.byteCost] =
+        ofMemory * sample.work->bytesMoved / sample.nanoseconds;
+    coefficients[launchCost] = 1.0 / sample.nanoseconds;
     constexpr double small = 0.03;
     double error =
-        std::abs((norm + costs[launchCost]) / kernel.nanoseconds - 1);
+        std::abs((norm + costs[launchCost]) / sample.nanoseconds - 1);
     problem.add(coefficients, 1 / std::max(error, small));
   }
   Costs solved = problem.solve(costs);
@@ -174,37 +178,43 @@ static int64_t rateOf(double nanosecondsPerUnit) {
       std::clamp(1e3 / std::max(nanosecondsPerUnit, 1e-9), 1.0, largest));
 }
 
-static Costs findCosts(ArrayRef<MeasuredKernel> kernels) {
+static Costs findCosts(ArrayRef<Sample> samples) {
   Costs costs;
   costs.fill(0.02);
-  costs[byteCost] = costs[cacheByteCost] = 0.05;
+  std::fill(&costs[byteCost], &costs[launchCost], 0.05);
   costs[launchCost] = 100;
   Costs best = costs;
   constexpr unsigned softRounds = 60, sharpRounds = 20;
-  for (unsigned i = 0; i < softRounds + sharpRounds && !kernels.empty(); ++i) {
+  for (unsigned i = 0; i < softRounds + sharpRounds && !samples.empty(); ++i) {
     double exponent = i < softRounds ? 1 + i * i / 144.0 : 200;
-    costs = improve(kernels, costs, exponent);
-    if (averageError(kernels, costs) < averageError(kernels, best))
+    costs = improve(samples, costs, exponent);
+    if (averageError(samples, costs) < averageError(samples, best))
       best = costs;
   }
   return best;
 }
 
-static void setBandwidths(Device &device, ArrayRef<MeasuredKernel> kernels,
+/// A level that no kernel was moved by is as fast as the next one further away,
+/// or where there is none, the one before.
+static void setBandwidths(Device &device, ArrayRef<Sample> samples,
                           const Costs &costs) {
-  bool cached = llvm::any_of(kernels, [](auto &k) { return k.work.inCache; });
-  bool fetched = llvm::any_of(kernels, [](auto &k) { return !k.work.inCache; });
-  device.bytesPerMicrosecond =
-      rateOf(costs[fetched || !cached ? byteCost : cacheByteCost]);
-  if (device.cacheBytes > 0)
-    device.cacheBytesPerMicrosecond =
-        rateOf(costs[cached ? cacheByteCost : byteCost]);
+  std::vector<int64_t> measured(device.caches.size() + 1, 0);
+  for (const Sample &sample : samples)
+    measured[sample.byteCost - byteCost] = rateOf(costs[sample.byteCost]);
+  int64_t known = rateOf(costs[byteCost]);
+  for (int64_t rate : measured)
+    known = rate > 0 ? rate : known;
+  for (size_t level = measured.size(); level-- > 0;) {
+    known = measured[level] > 0 ? measured[level] : known;
+    (level < device.caches.size() ? device.caches[level].bytesPerMicrosecond
+                                  : device.bytesPerMicrosecond) = known;
+  }
 }
 
-static void setRates(Device &device, ArrayRef<MeasuredKernel> kernels,
+static void setRates(Device &device, ArrayRef<Sample> samples,
                      const Costs &costs) {
-  for (const MeasuredKernel &kernel : kernels)
-    for (const Work &part : kernel.work.work)
+  for (const Sample &sample : samples)
+    for (const Work &part : sample.work->work)
       device.rate(part.type, part.kind) =
           rateOf(costs[numberOf(part.type, part.kind)]);
   for (WorkKind needed : {WorkKind::Contraction, WorkKind::Elementwise})
@@ -214,14 +224,42 @@ static void setRates(Device &device, ArrayRef<MeasuredKernel> kernels,
             std::max<int64_t>(1, device.rate(WorkType::F32, needed));
 }
 
-Device ckpt::fitDevice(Device device, ArrayRef<MeasuredKernel> measured) {
-  std::vector<MeasuredKernel> kernels;
+/// The device with the caches that \p device has, and the average error.
+static std::pair<Device, double> fitCaches(Device device,
+                                           ArrayRef<MeasuredKernel> measured) {
+  assert(device.caches.size() <= mostCaches && "no room for their costs");
+  SmallVector<Sample> samples;
   for (const MeasuredKernel &kernel : measured)
     if (kernel.nanoseconds > 0)
-      kernels.push_back(kernel);
-  Costs costs = findCosts(kernels);
+      samples.push_back(
+          {&kernel.work, double(kernel.nanoseconds),
+           unsigned(byteCost + device.cacheOf(kernel.work.stepBytes))});
+  Costs costs = findCosts(samples);
   device.launchNs = std::llround(costs[launchCost]);
-  setBandwidths(device, kernels, costs);
-  setRates(device, kernels, costs);
-  return device;
+  setBandwidths(device, samples, costs);
+  setRates(device, samples, costs);
+  return {std::move(device), averageError(samples, costs)};
+}
+
+/// The last cache is shared with other cores, and often with other machines:
+/// how much of it a step comes by with shows only in times.
+Device ckpt::fitDevice(Device device, ArrayRef<MeasuredKernel> measured) {
+  constexpr int64_t smallest = int64_t(4) << 20, largest = int64_t(256) << 20;
+  constexpr double muchLess = 0.9;
+  auto [best, error] = fitCaches(device, measured);
+  if (device.caches.empty())
+    return best;
+  double atMost = muchLess * error;
+  for (int64_t bytes = smallest; bytes <= largest; bytes *= 2) {
+    if (bytes <= device.caches.back().bytes)
+      continue;
+    Device other = device;
+    other.caches.push_back({bytes, 0});
+    auto [fitted, itsError] = fitCaches(std::move(other), measured);
+    if (itsError < atMost) {
+      best = std::move(fitted);
+      atMost = itsError;
+    }
+  }
+  return best;
 }

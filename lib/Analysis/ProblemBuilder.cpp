@@ -41,6 +41,9 @@ private:
   void markSame(Operation *op, plan::ValueId id);
   void hostInReturnedResults();
   LogicalResult setSpeed();
+  bool isInNearestCache() const {
+    return !device.caches.empty() && device.cacheOf(program.outsideBytes) == 0;
+  }
   void markBackward(plan::OpId id);
   LogicalResult addPins(const PlacedOp &placed);
   int32_t layerNumber(LayerOp layer);
@@ -225,7 +228,7 @@ LogicalResult Builder::addOp(const PlacedOp &placed) {
   op.kind = summary.kind;
   op.flops = summary.flops;
   op.computePs =
-      device.computePs(workOf(placed.op, {device.lanes, program.inCache}));
+      device.computePs(workOf(placed.op, {device.lanes, isInNearestCache()}));
   op.workspaceBytes = summary.workspaceBytes;
   op.mayRepeat = summary.mayRepeat;
   op.hasEffects = summary.hasEffects;
@@ -397,10 +400,8 @@ LogicalResult Builder::setSpeed() {
   if (failed(bytes))
     return failure();
   plan::Problem &problem = program.problem;
-  program.inCache = device.cacheBytes > 0 && *bytes <= device.cacheBytes;
-  problem.bytesPerMicrosecond = program.inCache
-                                    ? device.cacheBytesPerMicrosecond
-                                    : device.bytesPerMicrosecond;
+  program.outsideBytes = *bytes;
+  problem.bytesPerMicrosecond = device.bandwidthOf(*bytes);
   problem.launchNs = device.launchNs;
   return success();
 }

@@ -44,7 +44,8 @@ static constexpr StringRef kindNames[workKindCount] = {"contraction",
                                                        "transpose",
                                                        "transpose-result",
                                                        "reduce",
-                                                       "reduce-apart"};
+                                                       "reduce-apart",
+                                                       "reduce-short"};
 
 StringRef ckpt::nameOf(WorkType type) {
   return typeNames[static_cast<unsigned>(type)];
@@ -219,14 +220,19 @@ static bool readsRows(mlir::tensor::ExtractOp lookup, const Lanes &along) {
 /// ends of rows.
 static int64_t gatheredReads(LinalgOp op, const Lanes &along) {
   int64_t count = 0;
-  if (along.flattened)
+  if (along.flattened && op.getNumReductionLoops() == 0)
     for (mlir::OpOperand *input : inputsRead(op))
-      count += op.getNumReductionLoops() > 0 ||
-               !op.getMatchingIndexingMap(input).isIdentity();
+      count += !op.getMatchingIndexingMap(input).isIdentity();
   op.getBlock()->walk([&](mlir::tensor::ExtractOp lookup) {
     count += !readsRows(lookup, along);
   });
   return count;
+}
+
+/// Inputs that a reduction reads element by element.
+static int64_t shortReductionReads(LinalgOp op, const Lanes &along) {
+  bool isShort = along.flattened && op.getNumReductionLoops() > 0;
+  return isShort ? inputsRead(op).size() : 0;
 }
 
 static void addStructured(LinalgOp op, int64_t lanes,
@@ -240,6 +246,7 @@ static void addStructured(LinalgOp op, int64_t lanes,
   WorkType type = workTypeOf(op->getResult(0).getType());
   for (auto [kind, count] :
        {std::pair(WorkKind::Gather, gatheredReads(op, along)),
+        {WorkKind::ReduceShort, shortReductionReads(op, along)},
         {usesProduct(op) ? WorkKind::TransposeResult : WorkKind::Transpose,
          transposedOperands(op, along)}})
     if (count > 0)

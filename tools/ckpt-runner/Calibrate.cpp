@@ -80,7 +80,8 @@ llvm::Error Calibration::describeDevice() {
                     options.threads, llvm::sys::getHostCPUName())
           .str();
   device.lanes = hostLanes();
-  device.cacheBytes = hostCacheBytes();
+  if (int64_t bytes = hostCacheBytes())
+    device.caches.push_back({bytes, 0});
   return llvm::Error::success();
 }
 

@@ -19,8 +19,8 @@ struct CalibrationOptions {
   /// Of `--ckpt-lower-to-nvvm-pipeline`.
   std::string gpuOptions;
   /// Timed runs of each kernel in a round; the fastest of all counts.
-  unsigned repeat = 3;
-  unsigned rounds = 4;
+  unsigned repeat = 2;
+  unsigned rounds = 6;
   /// Measures few and small kernels, for tests.
   bool few = false;
 };

@@ -43,7 +43,9 @@ ckpt::predictKernels(mlir::func::FuncOp step, const Device &device) {
 /// everything else next to nothing.
 static Device pricing(Device device, WorkType type, WorkKind kind) {
   constexpr int64_t immense = 1000000000000000;
-  device.bytesPerMicrosecond = device.cacheBytesPerMicrosecond = immense;
+  device.bytesPerMicrosecond = immense;
+  for (Cache &cache : device.caches)
+    cache.bytesPerMicrosecond = immense;
   device.launchNs = 0;
   for (auto &rates : device.rates)
     rates.fill(immense);
@@ -68,7 +70,7 @@ FailureOr<std::vector<KernelWork>> ckpt::countWork(mlir::func::FuncOp step,
     for (auto [kernel, counted] : llvm::zip_equal(plan.kernels, kernels)) {
       plan::KernelInfo info = plan::analyze(program->problem, kernel);
       counted.bytesMoved = info.bytesMoved;
-      counted.inCache = program->inCache;
+      counted.stepBytes = program->outsideBytes;
       if (int64_t amount = info.timeNs / 1000)
         counted.work.push_back({type, kind, amount});
     }

@@ -13,17 +13,23 @@
 #include "llvm/Support/Error.h"
 #include <array>
 #include <string>
+#include <vector>
 
 namespace ckpt {
+
+/// A level of caches.
+struct Cache {
+  int64_t bytes = 0, bytesPerMicrosecond = 0;
+};
 
 struct Device {
   std::string name;
   /// Where the figures come from: a data sheet, a measurement.
   std::string source;
   int64_t bytesPerMicrosecond = 0;
-  /// A step whose arguments and results fit into \c cacheBytes moves all bytes
-  /// with the speed of that cache. 0: none makes a difference.
-  int64_t cacheBytes = 0, cacheBytesPerMicrosecond = 0;
+  /// From the nearest on, each larger than the one before. A step whose
+  /// arguments and results fit into one moves all bytes with its speed.
+  std::vector<Cache> caches;
   int64_t launchNs = 0;
   /// Of the tiles of contractions, the 32-bit elements of a vector. 0: work is
   /// counted without tiles.
@@ -32,6 +38,12 @@ struct Device {
   /// is none. Contractions and elementwise arithmetic have a rate in every
   /// type.
   std::array<std::array<int64_t, workKindCount>, workTypeCount> rates = {};
+
+  /// The place in `caches` of what a step comes by with whose arguments and
+  /// results are \p stepBytes, or their number if it needs memory.
+  size_t cacheOf(int64_t stepBytes) const;
+  /// The bandwidth of that cache, or of memory.
+  int64_t bandwidthOf(int64_t stepBytes) const;
 
   int64_t &rate(WorkType type, WorkKind kind) {
     return rates[static_cast<unsigned>(type)][static_cast<unsigned>(kind)];

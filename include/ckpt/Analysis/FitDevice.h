@@ -18,8 +18,9 @@ namespace ckpt {
 struct KernelWork {
   SmallVector<Work> work;
   int64_t bytesMoved = 0;
-  /// Moved by the cache, since it is part of a step that fits into it.
-  bool inCache = false;
+  /// Of the arguments and results of its step: they tell which cache, if any,
+  /// all of it is moved by.
+  int64_t stepBytes = 0;
 };
 
 struct MeasuredKernel {
@@ -31,10 +32,11 @@ struct MeasuredKernel {
 double predictNs(const Device &device, const KernelWork &kernel);
 
 /// Finds bandwidths, launch time and the rates of all kinds of work that
-/// \p kernels do. Where no kernel was measured, memory is as fast as the cache,
-/// the cache as fast as memory, and contractions and elementwise arithmetic as
-/// fast as in 32 bits; other kinds of work have no rate. \p device gives the
-/// rest: name, source, lanes and the size of the cache.
+/// \p kernels do. A cache or memory for which no kernel was measured is as fast
+/// as the next that is known, and contractions and elementwise arithmetic are
+/// as fast as in 32 bits; other kinds of work have no rate. \p device gives the
+/// rest: name, source, lanes and the sizes of caches. If there are any, one
+/// more of 4 to 256 MiB is added where that makes predictions much better.
 Device fitDevice(Device device, ArrayRef<MeasuredKernel> kernels);
 
 /// How far predictions are from what was measured, as shares of that.

@@ -24,8 +24,8 @@ struct ProgramResult {
 struct ProgramProblem {
   mlir::func::FuncOp function;
   plan::Problem problem;
-  /// The arguments and results fit into the cache of the device.
-  bool inCache = false;
+  /// Of the arguments and results.
+  int64_t outsideBytes = 0;
   /// By `plan::OpId` and `plan::ValueId`. Ops that nothing needs, scalar
   /// constants, `tensor.empty`, layers and terminators have no number.
   SmallVector<Operation *> ops;

@@ -69,9 +69,11 @@ enum class WorkKind : uint8_t {
   /// Steps of reductions: along the contiguous dimension, and along others.
   Reduce,
   ReduceApart,
+  /// Elements that a reduction reads along rows too short for a vector.
+  ReduceShort,
 };
 inline constexpr unsigned workKindCount =
-    static_cast<unsigned>(WorkKind::ReduceApart) + 1;
+    static_cast<unsigned>(WorkKind::ReduceShort) + 1;
 
 /// As in files: "f32", "hyperbolic-tangent".
 StringRef nameOf(WorkType type);

@@ -25,14 +25,13 @@ std::string textOf(const Device &device) {
 TEST(DeviceTest, FilesHoldWhatWasPrinted) {
   for (Device device : knownDevices()) {
     device.lanes = 8;
-    device.cacheBytes = 1000000;
-    device.cacheBytesPerMicrosecond = 70000;
+    device.caches = {{1000000, 70000}, {30000000, 30000}};
     device.rate(WorkType::F16, WorkKind::HyperbolicTangent) = 77;
     llvm::Expected<Device> read = parseDevice(textOf(device), "d.json");
     ASSERT_TRUE(bool(read)) << llvm::toString(read.takeError());
     EXPECT_EQ(read->name, device.name);
     EXPECT_EQ(read->rates, device.rates);
-    EXPECT_EQ(read->cacheBytes, 1000000);
+    EXPECT_EQ(read->caches.size(), 2u);
     EXPECT_EQ(textOf(*read), textOf(device));
   }
 }
@@ -301,7 +300,7 @@ TEST_F(WorkTest, PadsMoveVectorsOrElements) {
 
 TEST_F(WorkTest, ReductionsAreCountedByDirection) {
   auto reduce = [&](const std::string &kept, const std::string &iterators,
-                    const std::string &type) {
+                    const std::string &type, int64_t lanes = 16) {
     return workOfLast(
         "%a: tensor<4x16xf32>, %c: " + type,
         "%0 = linalg.generic {indexing_maps = [affine_map<(r, c) -> (r, c)>, "
@@ -310,12 +309,18 @@ TEST_F(WorkTest, ReductionsAreCountedByDirection) {
             "]} ins(%a : tensor<4x16xf32>) outs(%c : " + type +
             ") {\n^bb0(%x: f32, %o: f32):\n%s = arith.addf %x, %o : f32\n"
             "linalg.yield %s : f32\n} -> " +
-            type);
+            type,
+        lanes);
   };
   EXPECT_EQ(reduce("r", "\"parallel\", \"reduction\"", "tensor<4xf32>"),
             (Amounts{{"f32.elementwise", 64}, {"f32.reduce", 64}}));
   EXPECT_EQ(reduce("c", "\"reduction\", \"parallel\"", "tensor<16xf32>"),
             (Amounts{{"f32.elementwise", 64}, {"f32.reduce-apart", 64}}));
+  // Rows of 16 hold no vector of 32.
+  EXPECT_EQ(reduce("r", "\"parallel\", \"reduction\"", "tensor<4xf32>", 32),
+            (Amounts{{"f32.elementwise", 64},
+                     {"f32.reduce", 64},
+                     {"f32.reduce-short", 64}}));
 }
 
 } // namespace

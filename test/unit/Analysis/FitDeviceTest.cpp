@@ -19,8 +19,7 @@ Device trueDevice() {
   device.name = "made up";
   device.source = "a test";
   device.bytesPerMicrosecond = 12000;
-  device.cacheBytes = 1000000;
-  device.cacheBytesPerMicrosecond = 90000;
+  device.caches = {{1000000, 90000}};
   device.launchNs = 300;
   device.lanes = 16;
   for (WorkType type : {WorkType::F64, WorkType::F32, WorkType::F16}) {
@@ -37,7 +36,7 @@ Device trueDevice() {
 /// What is known without measuring.
 Device unmeasured() {
   Device device;
-  device.cacheBytes = 1000000;
+  device.caches = {{1000000, 0}};
   return device;
 }
 
@@ -64,10 +63,10 @@ std::vector<MeasuredKernel> measure(const Device &device, unsigned seed,
       kernel.work.work.push_back(
           {type, kind, rate * int64_t(1 + random() % 2000)});
     }
-    kernel.work.inCache = random() % 2 == 0;
-    int64_t bandwidth = kernel.work.inCache ? device.cacheBytesPerMicrosecond
-                                            : device.bytesPerMicrosecond;
-    kernel.work.bytesMoved = bandwidth * int64_t(1 + random() % 2500);
+    constexpr int64_t stepBytes[] = {500000, 50000000};
+    kernel.work.stepBytes = stepBytes[random() % 2];
+    kernel.work.bytesMoved = device.bandwidthOf(kernel.work.stepBytes) *
+                             int64_t(1 + random() % 2500);
     double off = 1 + noise * (random() % 2001 / 1000.0 - 1);
     kernel.nanoseconds = std::llround(predictNs(device, kernel.work) * off);
   }
@@ -80,8 +79,12 @@ void expectNear(int64_t found, int64_t wanted, double share) {
 
 void expectSame(const Device &found, const Device &wanted, double share) {
   expectNear(found.bytesPerMicrosecond, wanted.bytesPerMicrosecond, share);
-  expectNear(found.cacheBytesPerMicrosecond, wanted.cacheBytesPerMicrosecond,
-             share);
+  ASSERT_EQ(found.caches.size(), wanted.caches.size());
+  for (size_t i = 0; i < wanted.caches.size(); ++i) {
+    EXPECT_EQ(found.caches[i].bytes, wanted.caches[i].bytes);
+    expectNear(found.caches[i].bytesPerMicrosecond,
+               wanted.caches[i].bytesPerMicrosecond, share);
+  }
   for (unsigned type = 0; type < workTypeCount; ++type)
     for (unsigned kind = 0; kind < workKindCount; ++kind) {
       if (wanted.rates[type][kind] == 0)
@@ -125,15 +128,30 @@ TEST(FitDeviceTest, TakesOneBandwidthForTheOther) {
   for (bool inCache : {false, true}) {
     std::vector<MeasuredKernel> half;
     for (const MeasuredKernel &kernel : kernels)
-      if (kernel.work.inCache == inCache)
+      if ((device.cacheOf(kernel.work.stepBytes) == 0) == inCache)
         half.push_back(kernel);
     Device found = fitDevice(unmeasured(), half);
-    EXPECT_EQ(found.bytesPerMicrosecond, found.cacheBytesPerMicrosecond);
+    EXPECT_EQ(found.bytesPerMicrosecond,
+              found.caches.front().bytesPerMicrosecond);
     expectNear(found.bytesPerMicrosecond,
-               inCache ? device.cacheBytesPerMicrosecond
+               inCache ? device.caches.front().bytesPerMicrosecond
                        : device.bytesPerMicrosecond,
                0.05);
   }
+}
+
+/// How much of the last cache a step comes by with is known to nobody.
+TEST(FitDeviceTest, FindsTheCacheThatOthersShare) {
+  Device device = trueDevice();
+  device.caches.push_back({int64_t(32) << 20, 35000});
+  constexpr int64_t stepBytes[] = {500000, 20000000, 90000000};
+  std::vector<MeasuredKernel> kernels = measure(device, 6, /*noise=*/0.02);
+  std::mt19937 random(6);
+  for (MeasuredKernel &kernel : kernels) {
+    kernel.work.stepBytes = stepBytes[random() % 3];
+    kernel.nanoseconds = std::llround(predictNs(device, kernel.work));
+  }
+  expectSame(fitDevice(unmeasured(), kernels), device, 0.05);
 }
 
 /// A type that no kernel worked on is taken to be as fast as 32 bits.
