@@ -110,7 +110,8 @@ int64_t FirstPlanner::costOf(const Schedule &schedule) const {
 /// that was tried in vain, it is what is made again on the way back that takes
 /// the room.
 void FirstPlanner::relieve(const Schedule &next, bool inVain) {
-  constexpr double factor = 2.25;
+  // Large steps take larger strides: each guide takes a tenth of a second.
+  const double factor = isTooLargeToWalk(graph) ? 2.25 : 1.5;
   int64_t excess = next.peakBytes - budget;
   if (next.peakAt == guide.at || inVain) {
     room -= inVain ? excess / 2 : excess;
@@ -246,15 +247,21 @@ std::optional<Solution>
 ckpt::plan::placedFirstPlan(const Graph &graph, int64_t budgetBytes,
                             const SolverOptions &options) {
   constexpr int mostTries = 8;
-  int64_t cap = budgetBytes;
+  int64_t cap = budgetBytes, usableCap = cap;
   // Without a limit, as small as it gets.
   bool isLimited = budgetBytes != INT64_MAX;
   int64_t goal = isLimited ? budgetBytes : 0;
   FirstPlanner planner(graph, options, CostWeights());
   for (int i = 0; i < mostTries; ++i) {
     Draft draft = planner.plan(cap);
-    if (!draft.usable())
-      break;
+    if (!draft.usable()) {
+      // Between this and what was enough for a plan there may be another one.
+      cap += (usableCap - cap) / 2;
+      if (i == 0)
+        break;
+      continue;
+    }
+    usableCap = cap;
     // More takes longer than several plans with lower caps.
     Solution solution = planner.place(std::move(draft), goal,
                                       i == 0 && isLimited ? PackEffort::Reorder

@@ -192,7 +192,7 @@ static Packing packTogether(const std::vector<Buffer> &buffers, int64_t goal,
       static_cast<double>(best.arenaBytes) >
           worthReordering * static_cast<double>(goal))
     return best;
-  constexpr int64_t fewCompared = 4000000;
+  constexpr int64_t fewCompared = 2000000;
   Packing reordered = effort == PackEffort::Reorder
                           ? packByReordering(buffers, goal, fewCompared)
                           : packByReordering(buffers, goal);

@@ -3,10 +3,10 @@
 // The orders of PackOrders.cpp look at every placed buffer once per buffer,
 // which is too slow for tens of thousands. Here a tree over time knows how high
 // the buffers of each moment reach and how much of that is waste. Where some
-// moment has no waste to spare there is no gap, and a buffer lies on top:
-// values that are saved for the backward pass nest like parentheses, and the
-// longest first waste nothing. Only the others are compared with those placed
-// before, with a limit on the comparisons.
+// moment has no waste to spare, a buffer lies on top, as no gap below others
+// spans it: values that are saved for the backward pass nest like parentheses,
+// and the longest first waste nothing. Only the others are compared with those
+// placed before, with a limit on the comparisons.
 //
 //===----------------------------------------------------------------------===//
 
