@@ -110,7 +110,7 @@ int64_t FirstPlanner::costOf(const Schedule &schedule) const {
 /// that was tried in vain, it is what is made again on the way back that takes
 /// the room.
 void FirstPlanner::relieve(const Schedule &next, bool inVain) {
-  // Large steps take larger strides: each guide takes a tenth of a second.
+  // Guides of large steps take long: few of them, in larger strides.
   const double factor = isTooLargeToWalk(graph) ? 2.25 : 1.5;
   int64_t excess = next.peakBytes - budget;
   if (next.peakAt == guide.at || inVain) {
@@ -254,11 +254,11 @@ ckpt::plan::placedFirstPlan(const Graph &graph, int64_t budgetBytes,
   FirstPlanner planner(graph, options, CostWeights());
   for (int i = 0; i < mostTries; ++i) {
     Draft draft = planner.plan(cap);
+    if (!draft.usable() && i == 0)
+      break;
     if (!draft.usable()) {
       // Between this and what was enough for a plan there may be another one.
       cap += (usableCap - cap) / 2;
-      if (i == 0)
-        break;
       continue;
     }
     usableCap = cap;
