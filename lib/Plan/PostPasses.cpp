@@ -92,12 +92,11 @@ namespace {
 /// runs at the place of the earlier, whose number it keeps.
 class Merger {
 public:
-  /// \p verdict is that of \p plan.
+  /// \p verdict is that of \p plan. Kernels with more than \p allowedBytes get
+  /// no more.
   Merger(const Problem &problem, Plan &plan, const Verdict &verdict,
          int64_t allowedBytes, KernelCache &kernels)
-      : problem(problem), plan(plan),
-        allowed(std::max(allowedBytes, verdict.livePeakBytes)),
-        kernels(kernels) {
+      : problem(problem), plan(plan), allowed(allowedBytes), kernels(kernels) {
     measure(verdict.instances);
   }
   bool run();
@@ -362,18 +361,27 @@ Verdict ckpt::plan::improve(const Problem &problem, Plan &plan,
                             int64_t allowedBytes, KernelCache &kernels) {
   removeDeadOutputs(problem, plan);
   Verdict verdict = validate(problem, plan, false, kernels);
-  for (int round = 0; round < 4 && verdict.error.empty(); ++round) {
-    Plan merged = plan;
-    if (!Merger(problem, merged, verdict, allowedBytes, kernels).run())
-      break;
-    removeDeadOutputs(problem, merged);
-    Verdict next = validate(problem, merged, false, kernels);
-    bool worse =
-        next.livePeakBytes > std::max(allowedBytes, verdict.livePeakBytes);
-    if (!next.error.empty() || worse)
-      break;
-    plan = std::move(merged);
-    verdict = std::move(next);
-  }
+  auto merge = [&](int rounds, bool mayExceed) {
+    for (int round = 0; round < rounds && verdict.error.empty(); ++round) {
+      int64_t most = std::max(allowedBytes, verdict.livePeakBytes);
+      Plan merged = plan;
+      if (!Merger(problem, merged, verdict, mayExceed ? most : allowedBytes,
+                  kernels)
+               .run())
+        return;
+      removeDeadOutputs(problem, merged);
+      Verdict next = validate(problem, merged, false, kernels);
+      if (!next.error.empty() || next.livePeakBytes > most)
+        return;
+      plan = std::move(merged);
+      verdict = std::move(next);
+    }
+  };
+  // What takes too much somewhere may still be mended, as long as nothing takes
+  // too much elsewhere.
+  constexpr int rounds = 4;
+  if (allowedBytes > 0 && verdict.livePeakBytes > allowedBytes)
+    merge(rounds, /*mayExceed=*/false);
+  merge(rounds, /*mayExceed=*/true);
   return verdict;
 }
