@@ -360,6 +360,12 @@ void Judge::countWork() {
     computePs += once ? Wide(op(id).computePs)
                       : Wide(op(id).computePs) * evaluations[id] / elements;
     facts.workspaceBytes += op(id).workspaceBytes;
+    // A loop needs a place for all that it makes.
+    for (int result : op(id).results)
+      if (op(id).kind == "opaque" &&
+          std::find(kernel.outputs.begin(), kernel.outputs.end(), result) ==
+              kernel.outputs.end())
+        facts.workspaceBytes += slotBytes(value(result).bytes);
   }
   Wide memoryPs = Wide(bytesMoved()) * 1000000 / step.bytesPerMicrosecond;
   Wide timePs = std::max(computePs, memoryPs) + Wide(step.launchNs) * 1000;

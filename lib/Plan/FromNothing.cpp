@@ -70,10 +70,10 @@ int64_t FromNothing::bytesOf(const Standing &standing) const {
 
 FromNothing::Step FromNothing::stepTo(const Standing &after,
                                       const KernelChoice &choice) const {
-  ValueId made = choice.kernel.outputs.front();
+  const std::vector<ValueId> &made = choice.kernel.outputs;
   Standing rest;
   for (ValueId value : after)
-    if (value != made)
+    if (std::find(made.begin(), made.end(), value) == made.end())
       rest.push_back(value);
   Step step;
   step.choice = &choice;
@@ -84,7 +84,7 @@ FromNothing::Step FromNothing::stepTo(const Standing &after,
     overwrites |= arenaBytes(graph.problem, value) > 0 &&
                   !std::binary_search(rest.begin(), rest.end(), value);
   step.bytes = bytesOf(step.before) + choice.workspaceBytes +
-               (overwrites ? 0 : arenaBytes(graph.problem, made));
+               (overwrites ? 0 : bytesOf(made));
   return step;
 }
 

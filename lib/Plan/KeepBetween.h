@@ -8,8 +8,8 @@
 namespace ckpt::plan {
 
 /// Removes kernels of \p plan that make again what there is room to keep in a
-/// live peak of \p limitBytes, and what is made for them only. Every kernel has
-/// one output and may be left out.
+/// live peak of \p limitBytes, and what is made for them only. Every kernel may
+/// be left out.
 void keepBetween(const Problem &problem, Plan &plan, int64_t limitBytes);
 
 } // namespace ckpt::plan

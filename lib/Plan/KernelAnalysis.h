@@ -80,6 +80,7 @@ private:
   int32_t readsOfAnchor(int32_t local) const;
 
   void countBytes();
+  int64_t droppedBytes(int32_t position) const;
   void countWork();
 
   const Problem &problem;

@@ -145,6 +145,18 @@ void KernelChoices::findChoices(ValueId value) {
   }
 }
 
+/// What a kernel writes along with \p value.
+std::vector<ValueId> KernelChoices::outputsWith(ValueId value) const {
+  const Op &op = graph.problem.ops[graph.problem.values[value].op];
+  std::vector<ValueId> outputs = {value};
+  for (ValueId other : op.results)
+    if (op.kind == OpKind::Opaque && other != value &&
+        (!graph.users[other].empty() ||
+         graph.problem.values[other].home == Home::Result))
+      outputs.push_back(other);
+  return outputs;
+}
+
 void KernelChoices::add(ValueId value, std::vector<OpId> ops) {
   if (ops.empty())
     return;
@@ -154,7 +166,7 @@ void KernelChoices::add(ValueId value, std::vector<OpId> ops) {
       return;
   KernelChoice choice;
   choice.kernel.ops = std::move(ops);
-  choice.kernel.outputs = {value};
+  choice.kernel.outputs = outputsWith(value);
   KernelInfo info = analyze(graph.problem, choice.kernel);
   if (!info.error.empty())
     return;
@@ -162,7 +174,8 @@ void KernelChoices::add(ValueId value, std::vector<OpId> ops) {
     if (!graph.isFree(read))
       choice.reads.push_back(read);
   for (const InPlacePair &pair : info.inPlace)
-    choice.overwrites.push_back(pair.input);
+    if (choice.kernel.outputs.size() == 1)
+      choice.overwrites.push_back(pair.input);
   choice.workspaceBytes = slotBytes(info.workspaceBytes);
   choices[value].push_back(std::move(choice));
 }

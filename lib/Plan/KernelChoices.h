@@ -11,12 +11,13 @@
 
 namespace ckpt::plan {
 
-/// A legal kernel with one output.
+/// A legal kernel with one output, or with all results of an opaque op, which
+/// needs a place for each of them.
 struct KernelChoice {
   Kernel kernel;
   /// What it reads from memory, arguments left out, ascending.
   std::vector<ValueId> reads;
-  /// What it may write its output over.
+  /// What it may write its only output over.
   std::vector<ValueId> overwrites;
   int64_t workspaceBytes = 0;
 };
@@ -45,6 +46,7 @@ private:
   std::vector<OpId> epilogue(const std::vector<OpId> &ops, OpId anchor) const;
   void findChoices(ValueId value);
   void add(ValueId value, std::vector<OpId> ops);
+  std::vector<ValueId> outputsWith(ValueId value) const;
 
   const Graph &graph;
   MinCut cut;

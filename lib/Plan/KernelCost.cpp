@@ -2,6 +2,8 @@
 
 #include "KernelAnalysis.h"
 
+#include <algorithm>
+
 using namespace ckpt::plan;
 
 namespace {
@@ -144,6 +146,20 @@ static bool isAbout(int64_t elements, int64_t others) {
   return less > 1 && less >= more / 5 * 2;
 }
 
+/// What an opaque op makes and the kernel does not write: the op needs a place
+/// for it nevertheless.
+int64_t KernelAnalysis::droppedBytes(int32_t position) const {
+  int64_t bytes = 0;
+  if (op(position).kind != OpKind::Opaque)
+    return bytes;
+  for (size_t k = 0; k < op(position).results.size(); ++k) {
+    int32_t result = firstResult[position] + static_cast<int32_t>(k);
+    if (std::find(outputs.begin(), outputs.end(), result) == outputs.end())
+      bytes += slotBytes(valueOf(result).bytes);
+  }
+  return bytes;
+}
+
 /// An op is made once for all readers at the same coordinates. Who cuts halves
 /// off or joins them needs other elements: it is made for each once more. Who
 /// spreads few elements finds them made.
@@ -180,7 +196,7 @@ void KernelAnalysis::countWork() {
     Wide times = once ? 1 : evaluations[i], of = once ? 1 : elements;
     computePs += op(i).computePs * times / of;
     flops += op(i).flops * times / of;
-    info.workspaceBytes += op(i).workspaceBytes;
+    info.workspaceBytes += op(i).workspaceBytes + droppedBytes(i);
   }
   Wide memoryPs = Wide(info.bytesMoved) * 1000000 / problem.bytesPerMicrosecond;
   Wide timePs = std::max(computePs, memoryPs) + Wide(problem.launchNs) * 1000;

@@ -43,6 +43,8 @@ struct KernelInfo {
   /// Work done inside, evaluation counts included (an op inside a reader that
   /// evaluates it more often counts as often).
   int64_t flops = 0;
+  /// Of its ops, and what an opaque op makes and the kernel does not write: a
+  /// loop needs a place for all of its results.
   int64_t workspaceBytes = 0;
   /// max(compute, bytes / bandwidth) + launch.
   int64_t timeNs = 0;

@@ -140,7 +140,8 @@ struct Op {
   int64_t flops = 0;
   /// Time that its arithmetic takes in one execution, in picoseconds.
   int64_t computePs = 0;
-  /// Scratch memory that stands in the arena while the op's kernel runs.
+  /// Scratch memory that stands in the arena while the op's kernel runs, next
+  /// to results of an opaque op that its kernel does not write.
   int64_t workspaceBytes = 0;
   /// False: runs exactly once (effects, random state, unknown ops).
   bool mayRepeat = true;

@@ -369,4 +369,19 @@ TEST_F(KernelTest, CostsDoNotOverflow) {
   EXPECT_GT(huge.timeNs, 0);
 }
 
+/// A loop needs a place for all that it makes.
+TEST(Kernel, TakesRoomForResultsThatItDoesNotWrite) {
+  ProblemBuilder b;
+  ValueId first = b.opaque({any(b.argument(matrix))}, matrix);
+  ValueId second = b.addResult(row);
+  b.opOf(first).workspaceBytes = 512;
+  EXPECT_EQ(
+      analyze(b.problem, b.kernel({first}, {first, second})).workspaceBytes,
+      512);
+  EXPECT_EQ(analyze(b.problem, b.kernel({first}, {first})).workspaceBytes,
+            512 + 256);
+  EXPECT_EQ(analyze(b.problem, b.kernel({first}, {second})).workspaceBytes,
+            512 + 4096);
+}
+
 } // namespace
