@@ -8,6 +8,7 @@ so the result holds none. See docs/ExportFromJax.md for packages and an example.
 import argparse
 import importlib.util
 import os
+import re
 import sys
 
 import jax
@@ -15,7 +16,19 @@ import numpy as np
 from jax._src import prng
 from jax._src.interpreters import mlir
 from iree.compiler import ir, passmanager
+from rewrite_conversions import CONTRACTIONS, rewrite_contraction, rewrite_conversion
 from rewrite_scatters import rewrite_pooling_gradient, rewrite_scatter
+
+# What JAX's operations can be written with where they have no linalg form.
+WAYS_OUT = {
+    "cumsum": "multiply by a triangular matrix of ones, or use jax.lax.associative_scan with jnp.add",
+    "cumprod": "use jax.lax.associative_scan with jnp.multiply",
+    "cummax": "use jax.lax.associative_scan with jnp.maximum",
+    "cummin": "use jax.lax.associative_scan with jnp.minimum",
+    "cumlogsumexp": "use jax.lax.associative_scan with jnp.logaddexp",
+    "sort": "sort outside of the step and pass on the order as an argument",
+    "top_k": "take jnp.argmax k times, each time with what it found masked out",
+}
 
 
 def load_step(path, function, arguments):
@@ -61,6 +74,10 @@ def lower_to_linalg(stablehlo):
             rewrite_scatter(operation)
         elif operation.name == "stablehlo.select_and_scatter":
             rewrite_pooling_gradient(operation)
+        elif operation.name == "stablehlo.convert":
+            rewrite_conversion(operation)
+        elif operation.name in CONTRACTIONS:
+            rewrite_contraction(operation)
         elif operation.name == "stablehlo.optimization_barrier":
             # What is made again is for ckpt to decide, not for jax.checkpoint.
             for result, operand in zip(operation.results, operation.operands):
@@ -71,16 +88,30 @@ def lower_to_linalg(stablehlo):
     return module
 
 
+def refusals_of(operations):
+    """Of each place in the step: JAX's operation there, its name stack where it is met first, and a way out."""
+    found = {}
+    for operation in operations:
+        calls = re.findall(r'"([^"]*)"\("([^"]*)":(\d+)', str(operation.location))
+        # The innermost is first; jnp.cumsum, for one, calls reduce_window_sum.
+        known = [call for call in calls if call[0].split("/")[-1] in WAYS_OUT]
+        stack, file, line = (known or calls or [(operation.name, "unknown", 0)])[0]
+        name = stack.split("/")[-1]
+        way_out = f": {WAYS_OUT[name]}" if known else ""
+        found.setdefault((name, file, line), f"{name} ({file}:{line}, in {stack}){way_out}")
+    return found.values()
+
+
 def export(step, example):
     """The step as text in upstream MLIR dialects."""
     stablehlo = lower_to_stablehlo(step, example)
     with ir.Context():
         module = lower_to_linalg(stablehlo)
         dialects = ("arith", "func", "linalg", "math", "scf", "tensor", "complex")
-        names = {operation.name for operation in operations_of(module.operation)}
-        foreign = {name for name in names if name.split(".")[0] not in dialects and not name.endswith(".yield")}
+        is_foreign = lambda name: name.split(".")[0] not in dialects and not name.endswith(".yield")
+        foreign = [operation for operation in operations_of(module.operation) if is_foreign(operation.name)]
         if foreign:
-            raise ValueError(f"these operations are not supported yet: {', '.join(sorted(foreign))}")
+            raise ValueError("\n  ".join(["these operations have no linalg form:", *refusals_of(foreign)]))
         module.operation.verify()
         return module.operation.get_asm(enable_debug_info=True)
 

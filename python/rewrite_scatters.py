@@ -208,19 +208,18 @@ def combine(block, old, update):
     return COMBINERS[name][kind](old, update).result
 
 
-def combine_slices(block, update, old):
-    """old[i] = block(old[i], update[i]) for all i, as one linalg.generic."""
-    rank = old.type.rank
+def elementwise(value, target, compute):
+    """compute(value[i], target[i]) for all i, as one linalg.generic."""
+    rank = target.type.rank
     identity = ir.AffineMapAttr.get(ir.AffineMap.get_identity(rank))
     parallel = ir.Attribute.parse("#linalg.iterator_type<parallel>")
     generic = linalg.GenericOp(
-        [old.type], [update], [old], ir.ArrayAttr.get([identity, identity]), ir.ArrayAttr.get([parallel] * rank)
+        [target.type], [value], [target], ir.ArrayAttr.get([identity, identity]), ir.ArrayAttr.get([parallel] * rank)
     )
-    element = old.type.element_type
-    location = ir.Location.current
-    body = generic.regions[0].blocks.append(element, element, arg_locs=[location, location])
+    elements = value.type.element_type, target.type.element_type
+    body = generic.regions[0].blocks.append(*elements, arg_locs=[ir.Location.current] * 2)
     with ir.InsertionPoint(body):
-        linalg.YieldOp([combine(block, body.arguments[1], body.arguments[0])])
+        linalg.YieldOp([compute(*body.arguments)])
     return generic.results[0]
 
 
@@ -259,7 +258,7 @@ def scatter_to_loop(scatter):
                 update = tensor.ExtractSliceOp(type, updates, *operands, **attributes).result
                 operands, attributes = slice_at(place, window)
                 old = tensor.ExtractSliceOp(type, result, *operands, **attributes).result
-                combined = combine_slices(block, update, old)
+                combined = elementwise(update, old, lambda new, old: combine(block, old, new))
                 result = tensor.InsertSliceOp(combined, result, *operands, **attributes).result
             scf.YieldOp([result])
         result = bitcast(loop.results[0], scatter.operands[0].type.element_type)
