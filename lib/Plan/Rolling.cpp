@@ -67,6 +67,7 @@ void Rolling::start(const RollOptions &newOptions) {
   borderCrossed = !hasRecompute;
   everythingAvailable = false;
   overfull = 0;
+  begun = none;
   newKernels = 0;
   lastPrice = 0;
   exceeded = false;
@@ -320,13 +321,45 @@ void Rolling::addMissing(const Leaf &leaf, Burst &burst) {
   }
 }
 
-/// What has to be made before \p root can run, in an order that works.
+/// What has to be made before \p root can run, in an order that works: first
+/// the operand that was begun, then those on the way to which much has to be
+/// made, when the others do not stand beside it yet (Sethi and Ullman, J. ACM
+/// 17, 1970).
 Rolling::Burst Rolling::missing(OpId root) {
   ++stamp;
   Burst burst;
-  for (const Leaf &leaf : graph.leaves[root])
+  constexpr int64_t begunFirst = std::numeric_limits<int64_t>::min();
+  std::vector<std::pair<int64_t, const Leaf *>> operands;
+  for (const Leaf &leaf : graph.leaves[root]) {
+    size_t first = burst.size();
     addMissing(leaf, burst);
+    int64_t onTheWay = 0;
+    for (size_t i = first; i + 1 < burst.size(); ++i)
+      onTheWay = std::max(onTheWay, graph.slot[burst[i]]);
+    if (burst.size() > first)
+      operands.emplace_back(leaf.value == begun ? begunFirst : -onTheWay,
+                            &leaf);
+  }
+  auto isBefore = [](const auto &left, const auto &right) {
+    return left.first < right.first;
+  };
+  if (std::is_sorted(operands.begin(), operands.end(), isBefore))
+    return burst;
+  std::stable_sort(operands.begin(), operands.end(), isBefore);
+  ++stamp;
+  burst.clear();
+  for (auto [onTheWay, leaf] : operands)
+    addMissing(*leaf, burst);
   return burst;
+}
+
+/// The first of \p burst that the kernel of \p root itself reads.
+ValueId Rolling::firstOperand(OpId root, const Burst &burst) const {
+  for (ValueId value : burst)
+    for (const Leaf &leaf : graph.leaves[root])
+      if (leaf.value == value)
+        return value;
+  return none;
 }
 
 /// Whether the walk runs in circles: it recomputes far more than any plan worth
@@ -351,13 +384,16 @@ RollResult Rolling::run(const RollOptions &newOptions) {
     // still to be made.
     for (Burst burst = missing(root); !burst.empty() || !planned.empty();
          burst = missing(root)) {
-      if (!burst.empty())
+      if (!burst.empty()) {
+        begun = firstOperand(root, burst);
         emitValue(burst.front());
+      }
       if (isHopeless())
         return std::move(result);
       planned = missing(root);
       settle(planned, root);
     }
+    begun = none;
     if (!done[root])
       emitRoot(root);
     if (isHopeless() && !remaining.empty())

@@ -108,6 +108,7 @@ private:
   void forEachResidentRead(OpId op, Function function);
   bool recomputesContraction(OpId root);
   Burst missing(OpId root);
+  ValueId firstOperand(OpId root, const Burst &burst) const;
   void addMissing(const Leaf &leaf, Burst &burst);
   bool inMemory(ValueId value) const {
     return graph.isFree(value) || resident[value];
@@ -207,6 +208,7 @@ private:
   int64_t extraFlops = 0;
   size_t overfull = 0; // snapshots whose pinned values alone exceeded the room
   bool borderCrossed = false;
+  ValueId begun = none; // what is being made for the next root
   const std::vector<OpId> nextEffect; // per op with effects: the following one
   std::vector<int64_t> again;         // per op: `againPs` under `options`
   std::vector<ValueId> nodesInOrder;  // all nodes, producers first

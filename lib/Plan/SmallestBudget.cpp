@@ -79,27 +79,32 @@ bool BudgetSearch::walkWithin(int64_t capBytes, double share) {
   return isFound;
 }
 
-/// From what some kernel needs alone up to a budget for which there is a plan,
-/// and then between the two.
+/// Just above what some kernel needs alone; if nothing fits there, from the
+/// smallest plan down in large steps, as finding a plan takes far less time
+/// than not finding one; then between what fits and what does not. What is
+/// below the budget that was asked for was tried with more.
 void BudgetSearch::closeIn(double share) {
-  constexpr int mostCaps = 8;
-  constexpr double close = 1.02, firstStep = 1.05;
+  constexpr int mostCaps = 12;
+  constexpr double close = 1.02, justAbove = 1.05, stepDown = 0.6,
+                   shareOfStep = 0.5;
   auto known = [&] {
     return static_cast<double>(result.smallest.plan.arenaBytes);
   };
   double low = static_cast<double>(largestWorkingSet(problem).bytes);
-  bool isFound = false;
-  double step = firstStep;
+  double cap = std::min(low * justAbove, std::sqrt(low * known()));
+  bool isBetween = false;
   for (int i = 0; i < mostCaps && low * close < known() && !isOver(share);
        ++i) {
-    double cap = isFound ? std::sqrt(low * known()) : low * step;
-    if (cap >= known())
-      cap = std::sqrt(low * known());
-    if (walkWithin(static_cast<int64_t>(cap), share))
-      isFound = true;
-    else
+    bool wasTried = cap < static_cast<double>(budget);
+    double until = i == 0 || isBetween
+                       ? share
+                       : std::min(share, shareOver() + shareOfStep);
+    bool isFound = !wasTried && walkWithin(static_cast<int64_t>(cap), until);
+    if (!isFound)
       low = cap;
-    step *= step * step;
+    bool isTurn = i == 0 ? isFound : !isFound;
+    isBetween |= isTurn || low >= stepDown * known();
+    cap = isBetween ? std::sqrt(low * known()) : stepDown * known();
   }
 }
 
@@ -158,13 +163,13 @@ void BudgetSearch::spareSmallest() {
 /// the clock has mostly run out.
 void BudgetSearch::findSmallest() {
   constexpr double shareOfSearch = 0.5, shareOfSmallWalks = 0.9,
-                   shareOfWalks = 1.6, shareIfLast = 1.5;
+                   shareOfWalks = 2, shareIfLast = 1.5;
   if (isSmall()) {
     trySmallest(unlimited, shareOver() + shareOfSearch);
     if (result.smallest.plan.arenaBytes > budget)
       closeIn(std::min(shareOver() + shareOfSmallWalks, shareOfWalks));
   } else {
-    closeIn(shareOfWalks);
+    closeIn(std::max(shareOfWalks, shareOver() + shareOfSmallWalks));
     runLadder();
     if (!result.best)
       trySmallest(result.smallest, shareIfLast);
