@@ -54,6 +54,8 @@ private:
 
   void measure();
   std::vector<Change> findChanges() const;
+  std::vector<ValueId> partsOf(OpId op, const Kernel &kernel) const;
+  void findParts(size_t index, std::vector<Change> &changes) const;
   bool isLink(ValueId value) const;
   void findShares(ValueId value, std::vector<Change> &changes) const;
   void findSinks(size_t index, std::vector<Change> &changes) const;
@@ -117,6 +119,8 @@ void Refit::measure() {
 bool Refit::reduce(Kernel &kernel, ValueId value, int64_t &ns) const {
   auto found =
       std::find(kernel.ops.begin(), kernel.ops.end(), problem.values[value].op);
+  if (found == kernel.ops.end())
+    return false;
   kernel.ops.erase(found);
   trimOps(problem, kernel);
   ns = timeOf(kernel);
@@ -181,6 +185,57 @@ void Refit::findShares(ValueId value, std::vector<Change> &changes) const {
       best = std::move(change);
   if (best.savedNs > 0)
     changes.push_back(std::move(best));
+}
+
+/// What \p op and those whose results it completes put together, if \p kernel
+/// computes all of it inside.
+std::vector<ValueId> Refit::partsOf(OpId op, const Kernel &kernel) const {
+  int64_t elements = problem.values[problem.ops[op].results[0]].elements;
+  std::vector<ValueId> parts;
+  std::vector<OpId> work = {op};
+  for (size_t i = 0; i < work.size(); ++i)
+    for (const Read &read : problem.ops[work[i]].reads) {
+      const Value &v = problem.values[read.value];
+      if (!std::binary_search(kernel.ops.begin(), kernel.ops.end(), v.op) ||
+          problem.ops[v.op].kind != OpKind::Fusible)
+        continue;
+      if (v.elements == elements && read.destination)
+        work.push_back(v.op);
+      else if (1 < v.elements && v.elements < elements &&
+               v.home == Home::Arena && v.keep == Keep::Free)
+        parts.push_back(read.value);
+    }
+  return parts;
+}
+
+/// Writes the parts that a kernel puts together beforehand, all by one kernel:
+/// what they have in common is computed for each of them inside (the halves of
+/// random bits).
+void Refit::findParts(size_t index, std::vector<Change> &changes) const {
+  const Kernel &kernel = plan.kernels[index];
+  for (OpId op : kernel.ops) {
+    if (problem.ops[op].kind != OpKind::Fusible ||
+        problem.ops[op].results.size() != 1)
+      continue;
+    std::vector<ValueId> parts = partsOf(op, kernel);
+    if (parts.size() < 2)
+      continue;
+    Kernel writer = kernel, rest = kernel;
+    writer.outputs = parts;
+    trimOps(problem, writer);
+    int64_t ns = timeOf(writer), left = 0;
+    bool isLegal = ns >= 0;
+    for (size_t i = 0; i < parts.size() && isLegal; ++i)
+      isLegal = reduce(rest, parts[i], left);
+    Change change;
+    change.savedNs = infos[index]->timeNs - ns - left;
+    if (!isLegal || change.savedNs <= 0)
+      continue;
+    change.at = index;
+    change.added = std::move(writer);
+    change.replaced.emplace_back(index, std::move(rest));
+    changes.push_back(std::move(change));
+  }
 }
 
 /// \p kernel with everything of \p inner inside.
@@ -343,8 +398,10 @@ std::vector<Refit::Change> Refit::findChanges() const {
   std::vector<Change> changes;
   for (size_t value = 0; value < problem.values.size() && !isOver(); ++value)
     findShares(static_cast<ValueId>(value), changes);
-  for (size_t k = 0; k < plan.kernels.size() && !isOver(); ++k)
+  for (size_t k = 0; k < plan.kernels.size() && !isOver(); ++k) {
     findSinks(k, changes);
+    findParts(k, changes);
+  }
   for (const Instance &instance : verdict.instances) {
     if (isOver())
       break;

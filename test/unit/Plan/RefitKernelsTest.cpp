@@ -7,6 +7,7 @@
 #include "ckpt/Plan/Pack.h"
 #include "ckpt/Plan/Solvers.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 using namespace ckpt::plan;
@@ -160,6 +161,58 @@ TEST(RefitKernels, KeepsPlansLegalAndWithinTheLimit) {
     changed += any;
   }
   EXPECT_GT(changed, 100);
+}
+
+/// Halves that are put together need the same work, which their reader would do
+/// for each of them: both words of a random generator's state.
+TEST(RefitKernels, WritesPartsBeforeTheyArePutTogether) {
+  ProblemBuilder b;
+  ValueId left = b.fusible({point(b.argument(part))}, part);
+  ValueId right = b.fusible({point(b.argument(part))}, part);
+  std::vector<ValueId> inside = {left, right};
+  for (int round = 0; round < 3; ++round) {
+    ValueId next = b.fusible({point(left), point(right)}, part);
+    right = b.fusible({point(left), point(right)}, part);
+    left = next;
+    inside.insert(inside.end(), {left, right});
+    for (ValueId value : {left, right})
+      b.opOf(value).computePs = 1000 * 1000;
+  }
+  ValueId half = b.fusible({aligned(left)}, matrix);
+  Read rest = point(half);
+  rest.destination = true;
+  ValueId both = b.fusible({any(right), rest}, matrix);
+  ValueId sum = b.reduction({any(both)}, row);
+  b.result(sum);
+  inside.insert(inside.end(), {half, both, sum});
+  Plan plan;
+  plan.kernels = {b.kernel(inside, {sum})};
+  Verdict before = validate(b.problem, plan, false);
+  ASSERT_EQ(before.error, "");
+  ASSERT_TRUE(refitKernels(b.problem, plan, 1 << 20));
+  ASSERT_EQ(plan.kernels.size(), 2u);
+  EXPECT_THAT(plan.kernels[0].outputs,
+              testing::UnorderedElementsAre(left, right));
+  Verdict after = validate(b.problem, plan, false);
+  EXPECT_EQ(after.error, "");
+  EXPECT_LT(after.timeNs, before.timeNs);
+}
+
+/// More memory than walks take is used where it saves much time.
+TEST(RefitKernels, LeavesLittleToSaveWithoutALimit) {
+  for (uint64_t seed : {195, 1087}) {
+    RandomOptions options;
+    options.ops = 20 + static_cast<int32_t>(seed % 40);
+    options.keeps = options.runOnce = false;
+    Problem problem = randomProblem(seed, options);
+    Solution unlimited = solveUnlimited(problem, {});
+    Plan plan = withoutSlots(unlimited.plan);
+    refitKernels(problem, plan, INT64_MAX / 4);
+    Verdict refitted = validate(problem, plan, false);
+    ASSERT_EQ(refitted.error, "");
+    EXPECT_GT(refitted.timeNs * 100, unlimited.verdict.timeNs * 97)
+        << "seed " << seed;
+  }
 }
 
 } // namespace
