@@ -96,6 +96,8 @@ private:
   void varySettings();
   void varyFirstPlan();
   bool tryInPairs(std::vector<Attempt> attempts);
+  void keepRepeated();
+  void moveKernels();
   void polish();
   void tighten();
   void refit();

@@ -98,24 +98,34 @@ void BudgetSearch::varyFirstPlan() {
   }
 }
 
-/// Where launches count, moving and repeating whole kernels of the plan without
-/// a limit, as other systems do it, can be better than any walk; and a walk may
-/// repeat what it had room to keep, or what something cheaper makes room for.
-void BudgetSearch::polish() {
-  constexpr size_t mostMoved = 500;
-  if (unlimitedPlan.kernels.size() <= mostMoved && !isOver(shareWithoutPlan)) {
-    if (std::optional<Solution> moved = repeatKernels(
-            problem, unlimitedPlan, budget, flopWeight * nsPerFlop))
-      enterPlan(withoutSlots(std::move(moved->plan)));
-    for (BaselinePoint &point :
-         baselineCurve(problem, "dtr", budget, options, &unlimited).points)
-      enterPlan(withoutSlots(std::move(point.solution.plan)));
-  }
-  if (!result.best)
-    return;
+/// Keeps what the best plan makes again and there is room for.
+void BudgetSearch::keepRepeated() {
   Plan plan = withoutSlots(result.best->plan);
   if (dropRepeats(problem, plan, budget))
-    enterPlan(plan);
+    enterPlan(std::move(plan));
+}
+
+/// Where launches count, moving and repeating whole kernels of the plan without
+/// a limit, as other systems do it, can be better than any walk.
+void BudgetSearch::moveKernels() {
+  constexpr size_t mostMoved = 500;
+  if (unlimitedPlan.kernels.size() > mostMoved || isOver(shareWithoutPlan))
+    return;
+  if (std::optional<Solution> moved =
+          repeatKernels(problem, unlimitedPlan, budget, flopWeight * nsPerFlop))
+    enterPlan(withoutSlots(std::move(moved->plan)));
+  for (BaselinePoint &point :
+       baselineCurve(problem, "dtr", budget, options, &unlimited).points)
+    enterPlan(withoutSlots(std::move(point.solution.plan)));
+}
+
+/// A walk may repeat what it had room to keep, or what something cheaper makes
+/// room for.
+void BudgetSearch::polish() {
+  moveKernels();
+  if (!result.best)
+    return;
+  keepRepeated();
   exchange({withoutSlots(result.best->plan), result.best->verdict});
   for (const Draft &other : std::exchange(others, {}))
     if (other.verdict.extraFlops != result.best->verdict.extraFlops)

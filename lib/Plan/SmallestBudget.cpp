@@ -4,8 +4,9 @@
 // it come from walks within budgets a little above what some kernel needs
 // alone, from walks with caps that are shares of the plan that recomputes
 // nothing, and from a search in which only memory counts, which comes first for
-// small steps. None of them depends on the budget that was asked for, so that a
-// budget reported as the smallest is one for which planning succeeds.
+// small steps. None of them depends on the budget that was asked for, but that
+// nothing below it is tried once more, so that a budget reported as the
+// smallest is one for which planning succeeds.
 //
 //===----------------------------------------------------------------------===//
 

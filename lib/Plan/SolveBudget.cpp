@@ -287,6 +287,9 @@ void BudgetSearch::runRounds() {
   if (!isFixed)
     runAttempts({&attempts[0], &attempts[1]});
   if (tryUnlimited() || searchFixedKernels()) {
+    // The plan without a limit spares memory, too.
+    moveKernels();
+    keepRepeated();
     refit();
     return;
   }

@@ -2,6 +2,7 @@
 
 #include "ProductChain.h"
 #include "RandomProblem.h"
+#include "SolverEffort.h"
 #include "TrainingStep.h"
 
 #include "Baselines/Cbc.h"
@@ -10,6 +11,7 @@
 #include "Baselines/Revolve.h"
 #include "Baselines/Rotor.h"
 #include "ckpt/Plan/Baselines.h"
+#include "ckpt/Plan/Budget.h"
 
 #include <gtest/gtest.h>
 
@@ -340,6 +342,30 @@ TEST(Rotor, IsNeverWorseThanRevolveOnProductChains) {
     ASSERT_EQ(rotor.verdict.error, "") << point.setting;
     EXPECT_LE(rotor.verdict.timeNs, point.solution.verdict.timeNs)
         << point.setting;
+  }
+}
+
+/// The plan without a limit spares memory as well: where a budget has room for
+/// more, the kernels of that plan, each run once, are not better.
+TEST(Baselines, AreNotBetterWhereNothingHasToGo) {
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    RandomOptions random;
+    random.ops = 20 + static_cast<int32_t>(seed % 40);
+    random.keeps = random.runOnce = false;
+    Problem problem = randomProblem(seed, random);
+    Solution unlimited = solveUnlimited(problem, {});
+    if (!unlimited.verdict.error.empty())
+      continue;
+    int64_t budget = 4 * unlimited.plan.arenaBytes;
+    BudgetResult ours = solveBudget(problem, budget, oneRound());
+    ASSERT_TRUE(ours.best) << "seed " << seed;
+    for (const BaselinePoint &point :
+         baselineCurve(problem, "xla-greedy", budget, {}).points) {
+      if (point.solution.plan.arenaBytes <= budget) {
+        EXPECT_LE(ours.best->verdict.timeNs, point.solution.verdict.timeNs)
+            << "seed " << seed;
+      }
+    }
   }
 }
 
