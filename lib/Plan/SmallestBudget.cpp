@@ -92,21 +92,25 @@ void BudgetSearch::closeIn(double share) {
     return static_cast<double>(result.smallest.plan.arenaBytes);
   };
   double low = static_cast<double>(largestWorkingSet(problem).bytes);
-  double cap = std::min(low * justAbove, std::sqrt(low * known()));
-  bool isBetween = false;
-  for (int i = 0; i < mostCaps && low * close < known() && !isOver(share);
-       ++i) {
+  int caps = 0;
+  auto mayTry = [&] {
+    return caps < mostCaps && low * close < known() && !isOver(share);
+  };
+  auto fits = [&](double cap, double until) {
+    ++caps;
     bool wasTried = cap < static_cast<double>(budget);
-    double until = i == 0 || isBetween
-                       ? share
-                       : std::min(share, shareOver() + shareOfStep);
-    bool isFound = !wasTried && walkWithin(static_cast<int64_t>(cap), until);
-    if (!isFound)
-      low = cap;
-    bool isTurn = i == 0 ? isFound : !isFound;
-    isBetween |= isTurn || low >= stepDown * known();
-    cap = isBetween ? std::sqrt(low * known()) : stepDown * known();
-  }
+    if (!wasTried && walkWithin(static_cast<int64_t>(cap), until))
+      return true;
+    low = cap;
+    return false;
+  };
+  auto between = [&] { return std::sqrt(low * known()); };
+  if (mayTry() && !fits(std::min(low * justAbove, between()), share))
+    while (mayTry() && low < stepDown * known())
+      if (!fits(stepDown * known(), std::min(share, shareOver() + shareOfStep)))
+        break;
+  while (mayTry())
+    fits(between(), share);
 }
 
 /// Caps and merges depend on the problem alone, so that a budget reported as
