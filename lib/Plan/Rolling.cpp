@@ -11,6 +11,7 @@
 #include "RootRanks.h"
 
 #include <algorithm>
+#include <utility>
 
 using namespace ckpt::plan;
 
@@ -19,11 +20,12 @@ Rolling::Rolling(const Graph &graph)
       nextEffect(findNextEffects(graph)) {
   size_t numOps = graph.problem.ops.size();
   size_t numValues = graph.problem.values.size();
-  for (auto *stamps : {&opStamp, &opNodeStamp})
+  for (auto *stamps : {&opStamp, &opNodeStamp, &wayStamp, &readOpMark})
     stamps->assign(numOps, 0);
   for (auto *stamps : {&valueStamp, &demandStamp, &otherStamp, &pinStamp,
-                       &earlyStamp, &nodeStamp})
+                       &earlyStamp, &nodeStamp, &readValueMark})
     stamps->assign(numValues, 0);
+  ways.resize(numOps);
   nodeIndex.resize(numValues);
   opIndex.resize(numOps);
   for (size_t op = 0; op < numOps; ++op) {
@@ -53,6 +55,8 @@ void Rolling::start(const RollOptions &newOptions) {
   written.assign(numValues, 0);
   past.assign(numValues, 0);
   drops.assign(numValues, 0);
+  droppedFor.assign(numValues, none);
+  madeFor.assign(numValues, none);
   uses.assign(numValues, 0);
   done.assign(numOps, 0);
   pendingLeaves.assign(numOps, 0);
@@ -140,6 +144,7 @@ void Rolling::emit(OpId op, const std::vector<ValueId> &outputs) {
   for (ValueId value : outputs) {
     isNew |= !written[value];
     resident[value] = written[value] = 1;
+    madeFor[value] = turn;
   }
   newKernels += isNew;
 }
@@ -305,51 +310,67 @@ OpId Rolling::pickRoot() {
   return choice;
 }
 
-void Rolling::addMissing(const Leaf &leaf, Burst &burst) {
-  if (resident[leaf.value] || valueStamp[leaf.value] == stamp)
-    return;
-  OpId op = graph.problem.values[leaf.value].op;
-  bool toMemory = leaf.memory || graph.rooted[op];
-  if (opStamp[op] != stamp) {
-    opStamp[op] = stamp;
-    for (const Leaf &inner : graph.leaves[op])
-      addMissing(inner, burst);
+/// What stands at most, roughly, while what has to be made for \p op is made,
+/// and what of that it reads.
+const Rolling::Way &Rolling::wayTo(OpId op) {
+  Way &way = ways[op];
+  if (std::exchange(wayStamp[op], stamp) == stamp)
+    return way;
+  way = Way();
+  for (const Leaf &leaf : graph.leaves[op]) {
+    if (resident[leaf.value])
+      continue;
+    const Way inner = wayTo(graph.problem.values[leaf.value].op);
+    int64_t slot = isMadeFirst(leaf) ? graph.slot[leaf.value] : 0;
+    way.peakBytes =
+        std::max({way.peakBytes, inner.peakBytes, inner.operandBytes + slot});
+    way.operandBytes += isMadeFirst(leaf) ? slot : inner.operandBytes;
   }
-  if (toMemory && valueStamp[leaf.value] != stamp) {
-    valueStamp[leaf.value] = stamp;
-    burst.push_back(leaf.value);
+  return way;
+}
+
+/// What stands beside the value of \p leaf at most while it is made.
+int64_t Rolling::besides(const Leaf &leaf) {
+  const Way &way = wayTo(graph.problem.values[leaf.value].op);
+  int64_t slot = graph.slot[leaf.value];
+  return std::max(way.peakBytes - slot, way.operandBytes);
+}
+
+/// Adds what has to be in memory before \p op can run and is not, operands
+/// before what they are needed for. Of several operands the one that is being
+/// made comes first, then that on whose way most is made: the others need not
+/// stand beside that (Sethi and Ullman, J. ACM 17, 1970).
+void Rolling::addMissing(OpId op, Burst &burst) {
+  constexpr int64_t begunFirst = std::numeric_limits<int64_t>::max();
+  std::vector<std::pair<int64_t, const Leaf *>> operands;
+  for (const Leaf &leaf : graph.leaves[op])
+    if (!resident[leaf.value])
+      operands.emplace_back(leaf.value == begun ? begunFirst : besides(leaf),
+                            &leaf);
+  std::stable_sort(operands.begin(), operands.end(),
+                   [](const auto &left, const auto &right) {
+                     return left.first > right.first;
+                   });
+  for (auto [most, leaf] : operands) {
+    OpId maker = graph.problem.values[leaf->value].op;
+    if (valueStamp[leaf->value] == stamp)
+      continue;
+    if (opStamp[maker] != stamp) {
+      opStamp[maker] = stamp;
+      addMissing(maker, burst);
+    }
+    if (isMadeFirst(*leaf) && valueStamp[leaf->value] != stamp) {
+      valueStamp[leaf->value] = stamp;
+      burst.push_back(leaf->value);
+    }
   }
 }
 
-/// What has to be made before \p root can run, in an order that works: first
-/// the operand that was begun, then those on the way to which much has to be
-/// made, when the others do not stand beside it yet (Sethi and Ullman, J. ACM
-/// 17, 1970).
+/// What has to be made before \p root can run, in order.
 Rolling::Burst Rolling::missing(OpId root) {
   ++stamp;
   Burst burst;
-  constexpr int64_t begunFirst = std::numeric_limits<int64_t>::min();
-  std::vector<std::pair<int64_t, const Leaf *>> operands;
-  for (const Leaf &leaf : graph.leaves[root]) {
-    size_t first = burst.size();
-    addMissing(leaf, burst);
-    int64_t onTheWay = 0;
-    for (size_t i = first; i + 1 < burst.size(); ++i)
-      onTheWay = std::max(onTheWay, graph.slot[burst[i]]);
-    if (burst.size() > first)
-      operands.emplace_back(leaf.value == begun ? begunFirst : -onTheWay,
-                            &leaf);
-  }
-  auto isBefore = [](const auto &left, const auto &right) {
-    return left.first < right.first;
-  };
-  if (std::is_sorted(operands.begin(), operands.end(), isBefore))
-    return burst;
-  std::stable_sort(operands.begin(), operands.end(), isBefore);
-  ++stamp;
-  burst.clear();
-  for (auto [onTheWay, leaf] : operands)
-    addMissing(*leaf, burst);
+  addMissing(root, burst);
   return burst;
 }
 
@@ -378,6 +399,7 @@ bool Rolling::isHopeless() const {
 RollResult Rolling::run(const RollOptions &newOptions) {
   start(newOptions);
   for (OpId root = pickRoot(); root != none; root = pickRoot()) {
+    turn = root;
     Burst planned = missing(root);
     settle(planned, root);
     // A snapshot may write what was missing; then room for the root itself is

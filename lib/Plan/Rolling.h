@@ -109,7 +109,17 @@ private:
   bool recomputesContraction(OpId root);
   Burst missing(OpId root);
   ValueId firstOperand(OpId root, const Burst &burst) const;
-  void addMissing(const Leaf &leaf, Burst &burst);
+  /// What stands while what an op reads is made, and all that it reads of that.
+  struct Way {
+    int64_t peakBytes = 0, operandBytes = 0;
+  };
+  const Way &wayTo(OpId op);
+  int64_t besides(const Leaf &leaf);
+  void addMissing(OpId op, Burst &burst);
+  /// Whether a kernel of its own makes the leaf.
+  bool isMadeFirst(const Leaf &leaf) const {
+    return leaf.memory || graph.rooted[graph.problem.values[leaf.value].op];
+  }
   bool inMemory(ValueId value) const {
     return graph.isFree(value) || resident[value];
   }
@@ -147,7 +157,10 @@ private:
   void collectDemand(OpId op);
   void demand(ValueId value);
   void collectForRecompute();
-  void pinReads(OpId root);
+  std::vector<ValueId> residentReads(OpId root);
+  void pinReads(const Burst &pending, OpId root);
+  void releaseReads(const Burst &pending, OpId root,
+                    std::vector<ValueId> &reads);
   bool isSurelyKept(ValueId value) const;
   void explore(size_t from);
   void addLeaves(OpId op);
@@ -208,7 +221,10 @@ private:
   int64_t extraFlops = 0;
   size_t overfull = 0; // snapshots whose pinned values alone exceeded the room
   bool borderCrossed = false;
-  ValueId begun = none; // what is being made for the next root
+  OpId turn = none;             // the next root
+  ValueId begun = none;         // what is being made for it
+  std::vector<OpId> madeFor;    // per value: `turn` when it was last written
+  std::vector<OpId> droppedFor; // per value: `turn` when it was last dropped
   const std::vector<OpId> nextEffect; // per op with effects: the following one
   std::vector<int64_t> again;         // per op: `againPs` under `options`
   std::vector<ValueId> nodesInOrder;  // all nodes, producers first
@@ -219,6 +235,11 @@ private:
   int32_t stamp = 0;
   std::vector<int32_t> opStamp;
   std::vector<int32_t> valueStamp;
+  std::vector<Way> ways; // per op: see `wayTo`
+  std::vector<int32_t> wayStamp;
+  int32_t readMark = 0; // of `residentReads`, per op and per value
+  std::vector<int32_t> readOpMark;
+  std::vector<int32_t> readValueMark;
 
   // The current snapshot.
   std::vector<ValueId> demanded;

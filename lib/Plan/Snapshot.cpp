@@ -9,6 +9,7 @@
 #include "Rolling.h"
 
 #include <algorithm>
+#include <utility>
 
 using namespace ckpt::plan;
 
@@ -39,27 +40,57 @@ void Rolling::collectDemand(OpId op) {
   }
 }
 
-/// Marks residents that \p root (with what has to be made before it) reads.
-void Rolling::pinReads(OpId root) {
-  int32_t current = stamp;
+/// Residents that \p root, with what has to be made before it, reads.
+std::vector<ValueId> Rolling::residentReads(OpId root) {
+  std::vector<ValueId> reads;
+  ++readMark;
   std::vector<OpId> stack = {root};
-  opNodeStamp[root] = -current;
+  readOpMark[root] = readMark;
   while (!stack.empty()) {
     OpId op = stack.back();
     stack.pop_back();
     for (const Leaf &leaf : graph.leaves[op]) {
       OpId producer = graph.problem.values[leaf.value].op;
-      bool pin =
-          resident[leaf.value] ||
-          (everythingAvailable && (leaf.memory || graph.rooted[producer]));
-      if (pin)
-        pinStamp[leaf.value] = current;
-      else if (opNodeStamp[producer] != -current) {
-        opNodeStamp[producer] = -current;
+      if (resident[leaf.value] || (everythingAvailable && isMadeFirst(leaf))) {
+        if (std::exchange(readValueMark[leaf.value], readMark) != readMark)
+          reads.push_back(leaf.value);
+      } else if (std::exchange(readOpMark[producer], readMark) != readMark) {
         stack.push_back(producer);
       }
     }
   }
+  return reads;
+}
+
+/// Marks what has to stay until \p root has run.
+void Rolling::pinReads(const Burst &pending, OpId root) {
+  std::vector<ValueId> reads = residentReads(root);
+  int64_t bytes = transientBytes(pending, root);
+  for (ValueId value : reads)
+    bytes += graph.slot[value];
+  if (!pending.empty() && bytes > options.capBytes)
+    releaseReads(pending, root, reads);
+  for (ValueId value : reads)
+    pinStamp[value] = stamp;
+}
+
+/// Takes from \p reads, which leave no room for what has to be made before
+/// \p root, what may be made again afterwards. Of what was made for the root
+/// that is only what the operand that is being made needs no more, and nothing
+/// is dropped for it twice, so that it does run in the end.
+void Rolling::releaseReads(const Burst &pending, OpId root,
+                           std::vector<ValueId> &reads) {
+  auto makerOf = [&](ValueId value) { return graph.problem.values[value].op; };
+  std::vector<ValueId> next = residentReads(makerOf(pending.front()));
+  ValueId operand = firstOperand(root, pending);
+  residentReads(operand == none ? root : makerOf(operand));
+  auto mayGo = [&](ValueId value) {
+    bool isForOperand = readValueMark[value] == readMark;
+    return droppedFor[value] != root &&
+           (madeFor[value] != root || !isForOperand);
+  };
+  reads.erase(std::remove_if(reads.begin(), reads.end(), mayGo), reads.end());
+  reads.insert(reads.end(), next.begin(), next.end());
 }
 
 /// Before the border: what early roots still need of values that the backward
@@ -275,7 +306,7 @@ void Rolling::settle(const Burst &pending, OpId root) {
   collectDemand(root);
   if (!borderCrossed)
     collectForRecompute();
-  pinReads(root);
+  pinReads(pending, root);
   // Before the border, room depends on all nodes.
   buildNodes(borderCrossed ? floorPrice() : anyPrice);
   apply(chooseLabels(roomFor(pending, root)));
@@ -331,6 +362,7 @@ void Rolling::apply(const Labels &labels) {
     if (pinStamp[value] == current)
       continue;
     resident[value] = 0;
+    droppedFor[value] = turn;
     drops[value] += nodeStamp[value] == current;
   }
 }
@@ -370,7 +402,7 @@ Guide Rolling::makeGuide(const RollOptions &newOptions,
   for (ValueId value : demanded)
     otherStamp[value] = stamp;
   collectDemand(until);
-  pinReads(until);
+  pinReads({}, until);
   buildNodes(anyPrice);
   int64_t room = options.capBytes - transientBytes({}, until);
   room -= static_cast<int64_t>(options.reserve *
