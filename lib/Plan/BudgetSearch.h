@@ -14,6 +14,7 @@
 #include "FitBudget.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 namespace ckpt::plan {
@@ -74,6 +75,9 @@ constexpr double shareWithoutPlan = 1.75;
 /// Share of the time limit after which a plan is changed no more.
 constexpr double shareOfChanges = 1.2;
 
+/// What merging kernels and refitting them takes off a score at most, roughly.
+constexpr double gainOfRefitting = 1.1;
+
 /// Extra FLOPs count on top of their time as if they took it several times
 /// more: what is bound by memory here may be bound by arithmetic elsewhere.
 constexpr double flopWeight = 9;
@@ -91,10 +95,14 @@ public:
 private:
   void tryFirstPlan();
   bool tryUnlimited();
+  struct Descent;
+  Plan descended(const Descent &descent, double mostNs,
+                 std::chrono::steady_clock::time_point deadline) const;
   void descend();
   void spareRepeats();
   void varySettings();
   void varyFirstPlan();
+  double enterBoth(const std::array<Plan *, 2> &plans);
   bool tryInPairs(std::vector<Attempt> attempts);
   void keepRepeated();
   void moveKernels();

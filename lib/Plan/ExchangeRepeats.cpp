@@ -34,7 +34,9 @@ public:
   Exchanger(const Problem &problem, Plan plan, FitOptions options,
             const std::function<bool(const Plan &)> &mayTake)
       : problem(problem), plan(std::move(plan)), options(std::move(options)),
-        mayTake(mayTake) {}
+        mayTake(mayTake) {
+    least = this->options.budgetBytes - this->options.budgetBytes / 20;
+  }
   void run();
 
 private:
@@ -62,6 +64,9 @@ private:
   Plan plan;
   FitOptions options;
   const std::function<bool(const Plan &)> &mayTake;
+  /// Where slots of a plan did not fit, others are to leave a little more room
+  /// for gaps; but not less than this.
+  int64_t least;
   /// How many more the plans that are tried may have in all.
   int64_t kernelsLeft = 100000;
   /// What was tried in this pass.
@@ -158,7 +163,7 @@ Exchanger::Candidate Exchanger::without(const Repeat &repeat) const {
 /// Makes the next change that pays off; two are looked at at a time.
 bool Exchanger::exchangeOne() {
   // Less is not worth the time to find places.
-  constexpr double worthTaking = 0.99999;
+  constexpr double worthTaking = 0.9997;
   std::vector<Repeat> repeats = findRepeats();
   for (size_t i = 0; i < repeats.size() && !isOver(); i += 2) {
     kernelsLeft -= static_cast<int64_t>(2 * plan.kernels.size());
@@ -172,9 +177,13 @@ bool Exchanger::exchangeOne() {
     for (Candidate *candidate : {&first, &second}) {
       if (next < repeats.size())
         tried.insert(keyOf(repeats[next++]));
-      if (candidate->ns >= worthTaking * options.mostNs ||
-          !mayTake(candidate->plan))
+      if (candidate->ns >= worthTaking * options.mostNs)
         continue;
+      if (!mayTake(candidate->plan)) {
+        options.budgetBytes =
+            std::max(options.budgetBytes - options.budgetBytes / 100, least);
+        continue;
+      }
       plan = std::move(candidate->plan);
       options.mostNs = candidate->ns;
       return true;

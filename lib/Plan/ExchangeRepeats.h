@@ -13,9 +13,10 @@ namespace ckpt::plan {
 /// again, the costliest first, whether the rest can do without: making other
 /// things again or moving kernels has to make room at less cost (`fitBudget`).
 /// The plan must be legal, without slots and within the budget; `mostNs` of
-/// \p options is what it costs. A better plan is taken if \p mayTake says so.
-/// Stops when nothing is better, after a number of tries that hangs on the size
-/// of the plan, or at the deadline.
+/// \p options is what it costs. A better plan is taken if \p mayTake says so;
+/// if not, because its slots leave gaps, the next ones have to need a little
+/// less. Stops when nothing is better, after a number of tries that hangs on
+/// the size of the plan, or at the deadline.
 void exchangeRepeats(const Problem &problem, Plan plan, FitOptions options,
                      const std::function<bool(const Plan &)> &mayTake);
 

@@ -4,9 +4,9 @@
 // walk, with a cap that is a little lower, may be quite another one. And the
 // plan without a limit, whose kernels are the best there are, is often a better
 // start than any walk. Where a plan needs more than the budget, something waits
-// at each such moment that can be made again afterwards, that can be made
-// later, or whose last reader can run before. The change that takes most off
-// for its cost is made, again and again.
+// at each such moment that can be made again afterwards (from what may have to
+// be made again itself), that can be made later, or whose last reader can run
+// before. The change that takes most off for its cost is made, again and again.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,8 +29,8 @@ namespace {
 struct Change {
   /// The kernel that is repeated or moved, and before which one it goes.
   int32_t kernel, place;
-  /// What runs at `place` besides; without ops, the kernel itself moves.
-  Kernel copy;
+  /// What runs at `place` besides; if nothing, the kernel itself moves.
+  std::vector<Kernel> copies;
   /// What it costs, in nanoseconds: at least a little, so that moves of small
   /// values do not come first.
   double cost = 0;
@@ -65,6 +65,13 @@ private:
   void measure();
   std::vector<Change> findChanges();
   void findInGap(const Life &life, int32_t from, int32_t to);
+  bool isOver(int32_t from, int32_t to) const;
+  bool makeAgain(ValueId value, bool deep, Change &change);
+  bool isMadeAgain(ValueId value, const Change &change) const {
+    return std::any_of(
+        change.copies.begin(), change.copies.end(),
+        [&](const Kernel &copy) { return copy.outputs.front() == value; });
+  }
   void repeat(const Life &life, int32_t from, int32_t to);
   void delay(const Life &life, int32_t to);
   void advance(const Life &life, int32_t from);
@@ -190,33 +197,64 @@ bool Fitter::isFree(const Kernel &kernel) const {
   return true;
 }
 
-/// Makes the value again before kernel \p to; what it is made from has to stay
-/// until then.
-void Fitter::repeat(const Life &life, int32_t from, int32_t to) {
+/// Whether anything from \p from to before \p to exceeds the budget.
+bool Fitter::isOver(int32_t from, int32_t to) const {
+  for (int32_t k = from; k < to; ++k)
+    if (live[k] + slotBytes(infos[k]->workspaceBytes) > budget)
+      return true;
+  return false;
+}
+
+/// Adds to \p change a kernel that makes \p value again, behind those that
+/// make what it reads and is not there any more: with \p deep, and where that
+/// would have to stay while the budget is exceeded. False if it cannot be.
+bool Fitter::makeAgain(ValueId value, bool deep, Change &change) {
+  constexpr size_t mostKernels = 24;
   const std::vector<ValueId> &notAgain = options.notAgain;
-  if (std::find(notAgain.begin(), notAgain.end(), life.value) != notAgain.end())
-    return;
+  if (change.copies.size() >= mostKernels ||
+      std::find(notAgain.begin(), notAgain.end(), value) != notAgain.end())
+    return false;
   Kernel copy;
-  copy.ops = plan.kernels[life.kernel].ops;
-  copy.outputs = {life.value};
+  copy.ops = plan.kernels[lifeAt(value, change.place)->kernel].ops;
+  copy.outputs = {value};
   trimOps(problem, copy);
   const KernelInfo &info = kernels.get(copy);
   if (!info.error.empty() || !isFree(copy))
-    return;
-  for (ValueId value : info.memoryReads) {
-    if (problem.values[value].home != Home::Arena)
+    return false;
+  for (ValueId read : info.memoryReads) {
+    if (problem.values[read].home != Home::Arena || isMadeAgain(read, change))
       continue;
-    const Life *read = lifeAt(value, to);
-    if (!read)
-      return;
-    shift(read->last() + 1, to, slotOf(value));
+    const Life *life = lifeAt(read, change.place);
+    if (!life)
+      return false;
+    int32_t end = life->last() + 1;
+    if (deep && isOver(end, change.place)) {
+      if (!makeAgain(read, deep, change))
+        return false;
+    } else {
+      shift(end, change.place, slotOf(read));
+    }
   }
-  shift(from + 1, to, -slotOf(life.value));
-  double cost = static_cast<double>(info.timeNs);
+  change.cost += static_cast<double>(info.timeNs);
   if (info.anchor != none)
-    cost +=
+    change.cost +=
         options.flopNs * static_cast<double>(problem.ops[info.anchor].flops);
-  add({life.kernel, to, std::move(copy), cost + leastCost});
+  change.copies.push_back(std::move(copy));
+  return true;
+}
+
+/// Makes the value again before kernel \p to: what it is made from stays until
+/// then or, where that takes too much, is made again, too.
+void Fitter::repeat(const Life &life, int32_t from, int32_t to) {
+  for (bool deep : {false, true}) {
+    ranges.clear();
+    Change change = {life.kernel, to, {}, leastCost};
+    if (!makeAgain(life.value, deep, change) ||
+        (deep && change.copies.size() == 1))
+      continue;
+    shift(from + 1, to, -slotOf(life.value));
+    add(std::move(change));
+  }
 }
 
 /// Makes what is first read by kernel \p to only then.
@@ -239,7 +277,7 @@ void Fitter::delay(const Life &life, int32_t to) {
       if (lifeAt(value, to) != read)
         return;
     }
-  add({life.kernel, to, Kernel(), leastCost});
+  add({life.kernel, to, {}, leastCost});
 }
 
 /// Runs the last reader as soon as it can, so that the value dies.
@@ -265,17 +303,13 @@ void Fitter::advance(const Life &life, int32_t from) {
     }
   for (ValueId output : plan.kernels[reader].outputs)
     shift(place, reader, slotOf(output));
-  add({reader, place, Kernel(), leastCost});
+  add({reader, place, {}, leastCost});
 }
 
 /// The instance is used by \p from and next by \p to.
 void Fitter::findInGap(const Life &life, int32_t from, int32_t to) {
-  bool isOver = false;
-  for (int32_t k = from + 1; k < to && !isOver; ++k)
-    isOver = live[k] + slotBytes(infos[k]->workspaceBytes) > budget;
-  if (!isOver)
+  if (!isOver(from + 1, to))
     return;
-  ranges.clear();
   repeat(life, from, to);
   ranges.clear();
   if (from == life.kernel)
@@ -303,7 +337,7 @@ std::vector<Change> Fitter::findChanges() {
 /// The plan with \p change, or with some that repeat kernels.
 Plan Fitter::changed(ChangeRange change) const {
   Plan next;
-  if (change.first->copy.ops.empty()) {
+  if (change.first->copies.empty()) {
     next = plan;
     auto at = [&](int32_t k) { return next.kernels.begin() + k; };
     int32_t kernel = change.first->kernel, place = change.first->place;
@@ -315,7 +349,8 @@ Plan Fitter::changed(ChangeRange change) const {
   }
   std::vector<std::vector<const Kernel *>> copies(plan.kernels.size());
   for (auto it = change.first; it != change.second; ++it)
-    copies[it->place].push_back(&it->copy);
+    for (const Kernel &copy : it->copies)
+      copies[it->place].push_back(&copy);
   for (size_t k = 0; k < copies.size(); ++k) {
     for (const Kernel *copy : copies[k])
       next.kernels.push_back(*copy);
@@ -325,8 +360,8 @@ Plan Fitter::changed(ChangeRange change) const {
 }
 
 Fitter::Key Fitter::keyOf(const Change &change) const {
-  if (!change.copy.ops.empty())
-    return {0, change.copy.outputs};
+  if (!change.copies.empty())
+    return {change.copies.size() > 1 ? 3 : 0, change.copies.back().outputs};
   return {change.kernel < change.place ? 1 : 2,
           plan.kernels[change.kernel].outputs};
 }
@@ -360,7 +395,7 @@ bool Fitter::makeBest(const std::vector<Change> &found) {
   constexpr double mostOfIt = 0.7;
   auto end = found.begin();
   int64_t gain = 0;
-  for (; end != found.end() && !end->copy.ops.empty() &&
+  for (; end != found.end() && !end->copies.empty() &&
          end < found.begin() + mostAtOnce;
        ++end) {
     gain += end->gain;

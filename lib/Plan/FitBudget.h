@@ -28,8 +28,9 @@ struct FitOptions {
   }
 };
 
-/// Moves and repeats single kernels of \p plan, which must be valid without
-/// slots, until its largest live sum is within the budget. Returns whether it
+/// Moves single kernels of \p plan, which must be valid without slots, and
+/// repeats kernels, with those that make what they read, until its largest live
+/// sum is within the budget. Returns whether it
 /// got there; the plan stays valid.
 bool fitBudget(const Problem &problem, Plan &plan, const FitOptions &options);
 

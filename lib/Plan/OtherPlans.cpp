@@ -44,6 +44,9 @@ bool BudgetSearch::enterAsItIs(Plan plan) {
   return outcome.isWithin(budget);
 }
 
+/// Plans that are that far behind with some prices are with others, too.
+static constexpr double worthVarying = 1.1;
+
 /// In milliseconds, and no worse than a walk that gives up.
 void BudgetSearch::tryFirstPlan() {
   Outcome outcome;
@@ -55,6 +58,18 @@ void BudgetSearch::tryFirstPlan() {
   outcome.bytes = outcome.solution->plan.arenaBytes;
   outcome.foundMs = watch.ms();
   enter(outcome);
+}
+
+/// Enters both plans that are not empty; the better score of them.
+double BudgetSearch::enterBoth(const std::array<Plan *, 2> &plans) {
+  double least = std::numeric_limits<double>::max();
+  for (Plan *plan : plans) {
+    if (plan->kernels.empty())
+      continue;
+    least = std::min(least, scoreOf(validate(problem, *plan, false)));
+    enterPlan(std::move(*plan));
+  }
+  return least;
 }
 
 /// A first plan decides for one moment at a time, so that it repeats too much
@@ -80,20 +95,11 @@ void BudgetSearch::varyFirstPlan() {
     }
     return plan;
   };
-  // Where they are far behind with some prices, they are with others.
-  constexpr double worthVarying = 1.1;
   for (size_t i = 0; i < prices.size() && !isOver(); i += 2) {
     auto [first, second] = runBoth(
         problem.ops.size(), [&] { return make(prices[i]); },
         [&] { return make(prices[i + 1]); });
-    double least = std::numeric_limits<double>::max();
-    for (Plan *plan : {&first, &second}) {
-      if (plan->kernels.empty())
-        continue;
-      least = std::min(least, scoreOf(validate(problem, *plan, false)));
-      enterPlan(std::move(*plan));
-    }
-    if (least > worthVarying * bestScore)
+    if (enterBoth({&first, &second}) > worthVarying * bestScore)
       return;
   }
 }
@@ -142,23 +148,68 @@ void BudgetSearch::exchange(Draft draft) {
                   [&](const Plan &better) { return enterAsItIs(better); });
 }
 
-/// The kernels of the plan without a limit are the best there are. Where not
-/// much has to go, changing them one by one is better than any walk.
-void BudgetSearch::descend() {
-  if (!options.fusion || nsPerFlop == 0 || unlimitedPlan.kernels.empty())
-    return;
+/// A way down from the plan without a limit.
+struct BudgetSearch::Descent {
+  /// What extra FLOPs count, in times of their time.
+  double flopWeight;
+  /// Shares of the budget: that changes lead to, and that what they make again
+  /// may be kept within; none if 0. Where live sums fill the budget, slots
+  /// often do not fit.
+  double share, keptWithin;
+};
+
+/// The plan without a limit, changed until it meets the budget; empty if it
+/// costs more than \p mostNs or the \p deadline comes first.
+Plan BudgetSearch::descended(
+    const Descent &descent, double mostNs,
+    std::chrono::steady_clock::time_point deadline) const {
+  auto bytes = [&](double share) {
+    return static_cast<int64_t>(share * static_cast<double>(budget));
+  };
   Plan plan = unlimitedPlan;
-  FitOptions fit = fitOptions(budget);
-  // Where walks found no plan, only the clock ends it early.
-  constexpr int64_t share = 5;
-  if (options.timeLimitMs > 0)
-    fit.deadline = std::chrono::steady_clock::now() +
-                   std::chrono::milliseconds(options.timeLimitMs / share);
+  FitOptions fit;
+  fit.budgetBytes = bytes(descent.share);
+  fit.flopNs = descent.flopWeight * nsPerFlop;
+  fit.mostNs = mostNs;
+  fit.deadline = deadline;
   if (!fitBudget(problem, plan, fit))
+    return Plan();
+  int64_t limit = std::max(fit.budgetBytes, bytes(descent.keptWithin));
+  if (descent.keptWithin > 0)
+    dropRepeats(problem, plan, limit);
+  improve(problem, plan, limit);
+  refitKernels(problem, plan, limit, deadline);
+  return plan;
+}
+
+/// The kernels of the plan without a limit are the best there are. Changing
+/// them one by one until the budget is met is often better than any walk. As
+/// each change is made for good, several ways lead to different plans.
+void BudgetSearch::descend() {
+  static constexpr std::array<Descent, 6> descents = {{
+      {flopWeight, 1, 0},
+      {3, 0.985, 0.985},
+      {flopWeight, 0.975, 0.975},
+      {flopWeight, 0.916, 0.985},
+      {3, 0.97, 1},
+      {flopWeight, 0.867, 0.985},
+  }};
+  constexpr double latest = 0.6, shareOfDescents = 0.2;
+  if (!options.fusion || nsPerFlop == 0 || unlimitedPlan.kernels.empty() ||
+      (result.best && isOver(latest)))
     return;
-  improve(problem, plan, budget);
-  refitKernels(problem, plan, budget, deadline(shareOfChanges));
-  enterPlan(std::move(plan));
+  // Where walks found no plan, only the clock ends it early.
+  auto until = deadline(shareOver() + shareOfDescents);
+  double mostNs = gainOfRefitting * bestScore;
+  for (size_t i = 0; i < descents.size(); i += 2) {
+    auto [first, second] = runBoth(
+        problem.ops.size(),
+        [&] { return descended(descents[i], mostNs, until); },
+        [&] { return descended(descents[i + 1], mostNs, until); });
+    if (enterBoth({&first, &second}) > worthVarying * bestScore ||
+        std::chrono::steady_clock::now() > until)
+      return;
+  }
 }
 
 /// Enters \p plan, which may also be the smallest; what it needs.

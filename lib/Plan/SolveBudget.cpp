@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BudgetSearch.h"
+#include "ExchangeRepeats.h"
 #include "FirstPlan.h"
 #include "PostPasses.h"
 #include "RetentionSearch.h"
@@ -183,10 +184,12 @@ void BudgetSearch::runAttempts(const std::vector<Attempt *> &batch) {
   using Clock = std::chrono::steady_clock;
   constexpr int patience = 3;
   constexpr double leastShare = 0.02;
+  // Walks compete with walks: the best plan may be refitted already.
+  double slack = std::clamp(bestWalkScore / bestScore, 1.0, gainOfRefitting);
   std::atomic<Clock::time_point> cutoff(Clock::time_point::max());
   auto walk = [&](size_t lane) {
     const Attempt &attempt = *batch[lane];
-    WalkLimits now = limits();
+    WalkLimits now = limits(slack);
     now.runOnce = attempt.runOnce.empty() ? nullptr : &attempt.runOnce;
     now.cutoff = &cutoff;
     Clock::time_point start = Clock::now();
@@ -295,31 +298,54 @@ void BudgetSearch::runRounds() {
   }
   if (isFixed)
     runAttempts({&attempts[0], &attempts[1]});
+  descend();
   runRound(0);
   if (isDeep())
     tryChains();
   for (int round = 1; round < mostRounds() && !roundsAreOver(); ++round)
     runRound(round);
-  spareRepeats();
-  varySettings();
-  descend();
+  // Where walks are far behind, so are those near them.
+  if (bestWalkScore < gainOfRefitting * bestScore) {
+    spareRepeats();
+    varySettings();
+  }
   refit();
   varyFirstPlan();
   polish();
 }
 
 /// Slots are packed only until they fit the budget. The answer's arena shall be
-/// its largest live sum, if it can.
+/// its largest live sum, if it can; where its slots leave gaps, those of a plan
+/// that costs hardly more may not.
 void BudgetSearch::tighten() {
-  if (!result.best ||
-      result.best->plan.arenaBytes <= result.best->verdict.livePeakBytes)
+  constexpr double shareOfTightening = 1.4, hardlyMore = 1.02;
+  auto isTight = [](const Solution &solution) {
+    return solution.plan.arenaBytes <= solution.verdict.livePeakBytes;
+  };
+  auto takeIfTighter = [&](Plan plan) {
+    Draft draft;
+    draft.verdict = validate(problem, plan, /*slots=*/false);
+    draft.plan = std::move(plan);
+    Solution tight = placeSlots(problem, draft, draft.verdict.livePeakBytes);
+    bool isSame =
+        tight.verdict.livePeakBytes == result.best->verdict.livePeakBytes;
+    bool isTighter =
+        tight.verdict.error.empty() &&
+        (isTight(tight) ||
+         (isSame && tight.plan.arenaBytes < result.best->plan.arenaBytes));
+    if (isTighter)
+      result.best = std::move(tight);
+    return isTighter;
+  };
+  if (!result.best || isTight(*result.best))
     return;
-  Draft draft = {result.best->plan, result.best->verdict};
-  Solution tight =
-      placeSlots(problem, draft, result.best->verdict.livePeakBytes);
-  if (tight.verdict.error.empty() &&
-      tight.plan.arenaBytes < result.best->plan.arenaBytes)
-    result.best = std::move(tight);
+  takeIfTighter(withoutSlots(result.best->plan));
+  if (isTight(*result.best) || !options.fusion)
+    return;
+  FitOptions fit = fitOptions(budget);
+  fit.mostNs = hardlyMore * scoreOf(result.best->verdict);
+  fit.deadline = deadline(shareOfTightening);
+  exchangeRepeats(problem, withoutSlots(result.best->plan), fit, takeIfTighter);
 }
 
 BudgetResult BudgetSearch::run() {
@@ -331,6 +357,8 @@ BudgetResult BudgetSearch::run() {
     findSmallestFirstPlan();
   if (isTooLargeToWalk(graph))
     return std::move(result);
+  if (result.best)
+    keepRepeated();
   if (isHopeless()) {
     tryUnlimited();
     tryChains();

@@ -55,6 +55,26 @@ TEST(FitBudget, RepeatsWhatIsCheap) {
   EXPECT_EQ(plan.kernels[4].outputs, std::vector<ValueId>{wide});
 }
 
+/// What the product is made from would take its room: it is made again, too.
+TEST(FitBudget, RepeatsWhatARepeatIsMadeFrom) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix), thin = b.argument(row);
+  ValueId wide = b.contraction({memory(thin)}, matrix);
+  ValueId product = b.contraction({memory(wide)}, matrix);
+  ValueId use = b.contraction({memory(product)}, row);
+  ValueId first = b.contraction({memory(x)}, matrix);
+  ValueId second = b.contraction({memory(first)}, matrix);
+  ValueId small = b.contraction({memory(second)}, row);
+  ValueId last = b.contraction({memory(product), memory(small)}, row);
+  for (ValueId value : {use, small, last})
+    b.result(value);
+  Plan plan = writeEach(b, {wide, product, use, first, second, small, last});
+  expectFits(b.problem, plan, 2);
+  ASSERT_EQ(plan.kernels.size(), 9u);
+  EXPECT_EQ(plan.kernels[6].outputs, std::vector<ValueId>{wide});
+  EXPECT_EQ(plan.kernels[7].outputs, std::vector<ValueId>{product});
+}
+
 /// A contraction is not repeated, but may run when it is needed.
 TEST(FitBudget, DelaysWhatIsReadLater) {
   ProblemBuilder b;
