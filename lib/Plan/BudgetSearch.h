@@ -120,6 +120,7 @@ private:
   void runRounds();
   void runRound(int round);
   void runAttempts(const std::vector<Attempt *> &batch);
+  void walkAgain();
   void startAttempts();
   bool isSmall() const;
   double shareOver() const;
@@ -194,6 +195,8 @@ private:
   double nsPerFlop = 0;
   double leastNs = std::numeric_limits<double>::max();
   double bestScore = std::numeric_limits<double>::max();
+  /// How far walks may be behind the best plan.
+  double mostSlack = gainOfRefitting;
   /// Of the plans of walks, and what that came from.
   double bestWalkScore = std::numeric_limits<double>::max();
   Setting bestSetting = walkSettings[0];

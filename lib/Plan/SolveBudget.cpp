@@ -185,7 +185,7 @@ void BudgetSearch::runAttempts(const std::vector<Attempt *> &batch) {
   constexpr int patience = 3;
   constexpr double leastShare = 0.02;
   // Walks compete with walks: the best plan may be refitted already.
-  double slack = std::clamp(bestWalkScore / bestScore, 1.0, gainOfRefitting);
+  double slack = std::clamp(bestWalkScore / bestScore, 1.0, mostSlack);
   std::atomic<Clock::time_point> cutoff(Clock::time_point::max());
   auto walk = [&](size_t lane) {
     const Attempt &attempt = *batch[lane];
@@ -304,13 +304,31 @@ void BudgetSearch::runRounds() {
     tryChains();
   for (int round = 1; round < mostRounds() && !roundsAreOver(); ++round)
     runRound(round);
-  // Where walks are far behind, so are those near them.
-  if (bestWalkScore < gainOfRefitting * bestScore) {
+  // Where walks are far behind, so are those near them; but there may be time
+  // left in the end.
+  constexpr double latestShare = 0.6;
+  bool areBehind = bestWalkScore > gainOfRefitting * bestScore;
+  if (!areBehind) {
     spareRepeats();
     varySettings();
   }
   refit();
   varyFirstPlan();
+  polish();
+  if (areBehind && result.best && !isOver(latestShare))
+    walkAgain();
+}
+
+/// Walks that gave up, as they were far behind, may lead elsewhere once what
+/// they repeat is spared and exchanged.
+void BudgetSearch::walkAgain() {
+  constexpr double farBehind = 1.5;
+  mostSlack = farBehind;
+  startAttempts();
+  runRound(0);
+  spareRepeats();
+  varySettings();
+  refit();
   polish();
 }
 
@@ -349,6 +367,7 @@ void BudgetSearch::tighten() {
 }
 
 BudgetResult BudgetSearch::run() {
+  constexpr double shareOfFirst = 0.5;
   result.smallest.verdict.error = graph.error;
   if (!graph.error.empty())
     return std::move(result);
@@ -357,7 +376,7 @@ BudgetResult BudgetSearch::run() {
     findSmallestFirstPlan();
   if (isTooLargeToWalk(graph))
     return std::move(result);
-  if (result.best)
+  if (result.best && !isOver(shareOfFirst))
     keepRepeated();
   if (isHopeless()) {
     tryUnlimited();
