@@ -69,11 +69,14 @@ struct Outcome {
   }
 };
 
-/// Share of the time limit after which walks end where there is no plan yet.
-constexpr double shareWithoutPlan = 1.75;
+/// Shares of time are of what walks get: this is the time limit.
+constexpr double shareOfLimit = 1.4;
 
-/// Share of the time limit after which a plan is changed no more.
+/// Share of time after which a plan is changed no more.
 constexpr double shareOfChanges = 1.2;
+
+/// Share of time after which walks end where there is no plan yet.
+constexpr double shareWithoutPlan = 1.75;
 
 /// What merging kernels and refitting them takes off a score at most, roughly.
 constexpr double gainOfRefitting = 1.1;
@@ -143,11 +146,13 @@ private:
   FitOptions fitOptions(int64_t budgetBytes) const;
   WalkLimits limits(double slack = 1) const;
   double scoreOf(const Verdict &verdict) const;
+  double walksMs() const {
+    return static_cast<double>(options.timeLimitMs) / shareOfLimit;
+  }
   /// Whether \p share of the time is over. Without a limit it never is.
   bool isOver(double share = 1) {
     bool over = options.timeLimitMs > 0 &&
-                static_cast<double>(watch.ms()) >
-                    share * static_cast<double>(options.timeLimitMs);
+                static_cast<double>(watch.ms()) > share * walksMs();
     result.stoppedByClock |= over;
     return over;
   }
@@ -156,8 +161,7 @@ private:
     if (options.timeLimitMs <= 0)
       return std::chrono::steady_clock::time_point::max();
     return watch.start() +
-           std::chrono::milliseconds(static_cast<int64_t>(
-               share * static_cast<double>(options.timeLimitMs)));
+           std::chrono::milliseconds(static_cast<int64_t>(share * walksMs()));
   }
   int mostRounds() const { return options.timeLimitMs > 0 ? 5 : 1; }
   /// Rounds leave time for what follows, but the best settings shall have their

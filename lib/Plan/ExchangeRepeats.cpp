@@ -13,6 +13,7 @@
 #include "RunBoth.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 using namespace ckpt::plan;
@@ -34,7 +35,7 @@ public:
   Exchanger(const Problem &problem, Plan plan, FitOptions options,
             const std::function<bool(const Plan &)> &mayTake)
       : problem(problem), plan(std::move(plan)), options(std::move(options)),
-        mayTake(mayTake) {
+        mayTake(mayTake), kernels{KernelCache(problem), KernelCache(problem)} {
     least = this->options.budgetBytes - this->options.budgetBytes / 20;
   }
   void run();
@@ -48,12 +49,12 @@ private:
   /// Of a repeat, whatever the numbers of kernels.
   using Key = std::pair<std::vector<ValueId>, OpId>;
 
-  std::vector<Repeat> findRepeats() const;
+  std::vector<Repeat> findRepeats();
   Key keyOf(const Repeat &repeat) const {
     return {plan.kernels[repeat.kernel].outputs, repeat.anchor};
   }
   Plan leaveOut(const Repeat &repeat) const;
-  Candidate without(const Repeat &repeat) const;
+  Candidate without(const Repeat &repeat, KernelCache &kernels) const;
   bool exchangeOne();
   bool isOver() const {
     return kernelsLeft < 0 ||
@@ -64,6 +65,8 @@ private:
   Plan plan;
   FitOptions options;
   const std::function<bool(const Plan &)> &mayTake;
+  /// Of both lanes.
+  std::array<KernelCache, 2> kernels;
   /// Where slots of a plan did not fit, others are to leave a little more room
   /// for gaps; but not less than this.
   int64_t least;
@@ -76,7 +79,7 @@ private:
 } // namespace
 
 /// Those not tried yet, the costliest first.
-std::vector<Repeat> Exchanger::findRepeats() const {
+std::vector<Repeat> Exchanger::findRepeats() {
   std::vector<char> written(problem.values.size(), 0);
   std::vector<int32_t> ranIn(problem.ops.size(), none);
   std::vector<Repeat> repeats;
@@ -104,7 +107,7 @@ std::vector<Repeat> Exchanger::findRepeats() const {
     }
     if ((isNew && !anchorAgain) || tried.count(keyOf(repeat)))
       continue;
-    repeat.ns += static_cast<double>(analyze(problem, kernel).timeNs);
+    repeat.ns += static_cast<double>(kernels[0].get(kernel).timeNs);
     repeats.push_back(repeat);
   }
   std::stable_sort(repeats.begin(), repeats.end(),
@@ -141,18 +144,19 @@ Plan Exchanger::leaveOut(const Repeat &repeat) const {
 }
 
 /// The best plan found without \p repeat.
-Exchanger::Candidate Exchanger::without(const Repeat &repeat) const {
+Exchanger::Candidate Exchanger::without(const Repeat &repeat,
+                                        KernelCache &kernels) const {
   Candidate candidate;
   FitOptions fit = options;
   fit.notAgain = repeat.anchor == none ? plan.kernels[repeat.kernel].outputs
                                        : problem.ops[repeat.anchor].results;
   Plan rest = leaveOut(repeat);
-  if (!validate(problem, rest, /*slots=*/false).error.empty())
+  if (!validate(problem, rest, /*slots=*/false, kernels).error.empty())
     return candidate;
   removeDeadOutputs(problem, rest);
-  if (!fitBudget(problem, rest, fit))
+  if (!fitBudget(problem, rest, fit, kernels))
     return candidate;
-  Verdict verdict = improve(problem, rest, options.budgetBytes);
+  Verdict verdict = improve(problem, rest, options.budgetBytes, kernels);
   if (!verdict.error.empty() || verdict.livePeakBytes > options.budgetBytes)
     return candidate;
   candidate.ns = options.costNs(verdict);
@@ -167,12 +171,14 @@ bool Exchanger::exchangeOne() {
   std::vector<Repeat> repeats = findRepeats();
   for (size_t i = 0; i < repeats.size() && !isOver(); i += 2) {
     kernelsLeft -= static_cast<int64_t>(2 * plan.kernels.size());
-    auto withoutThe = [&](size_t number) {
-      return number < repeats.size() ? without(repeats[number]) : Candidate();
+    auto withoutThe = [&](size_t lane) {
+      size_t number = i + lane;
+      return number < repeats.size() ? without(repeats[number], kernels[lane])
+                                     : Candidate();
     };
     auto [first, second] = runBoth(
-        plan.kernels.size(), [&] { return withoutThe(i); },
-        [&] { return withoutThe(i + 1); });
+        plan.kernels.size(), [&] { return withoutThe(0); },
+        [&] { return withoutThe(1); });
     size_t next = i;
     for (Candidate *candidate : {&first, &second}) {
       if (next < repeats.size())

@@ -33,6 +33,9 @@ struct FitOptions {
 /// sum is within the budget. Returns whether it
 /// got there; the plan stays valid.
 bool fitBudget(const Problem &problem, Plan &plan, const FitOptions &options);
+/// The same with what is known of kernels, which must belong to \p problem.
+bool fitBudget(const Problem &problem, Plan &plan, const FitOptions &options,
+               KernelCache &kernels);
 
 } // namespace ckpt::plan
 

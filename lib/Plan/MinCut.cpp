@@ -29,6 +29,14 @@ void MinCut::raise(int32_t arc, int64_t amount) {
   arcs[arc].capacity += amount;
 }
 
+void MinCut::forgetFlow() {
+  for (size_t arc = 0; arc < arcs.size(); arc += 2) {
+    arcs[arc].capacity += arcs[arc + 1].capacity;
+    arcs[arc + 1].capacity = 0;
+  }
+  flow = 0;
+}
+
 /// Breadth-first distances from the source; false if the sink is cut off.
 bool MinCut::buildLevels(int32_t source, int32_t sink) {
   level.assign(first.size(), -1);

@@ -27,6 +27,12 @@ public:
   int32_t addArc(int32_t from, int32_t to, int64_t capacity);
   /// Raises the capacity of \p arc by \p amount, keeping the flow.
   void raise(int32_t arc, int64_t amount);
+  /// Sets the capacity of \p arc, of which nothing must flow.
+  void setCapacity(int32_t arc, int64_t capacity) {
+    arcs[arc].capacity = capacity;
+  }
+  /// Takes all flow back.
+  void forgetFlow();
   /// Pushes as much flow as fits and returns the total value since `reset`; at
   /// least `infinite` if every cut pays an infinite arc.
   int64_t run(int32_t source, int32_t sink);

@@ -165,7 +165,7 @@ private:
   void explore(size_t from);
   void addLeaves(OpId op);
   void buildNodes(double highestPrice);
-  void extendNodes(double highestPrice);
+  bool extendNodes(double highestPrice);
   void orderNodes();
   void findAvailability();
   // SnapshotCut.cpp: the network, its prices and its cuts.
@@ -185,7 +185,9 @@ private:
   Labels readLabels(double price);
   void fill(Labels &labels, int64_t room);
   Labels chooseLabels(int64_t room);
-  std::optional<Corner> findCorner(int64_t room, double price);
+  Labels solveAtFloor();
+  std::optional<Corner> findCorner(const Labels &atFloor, int64_t room,
+                                   double price);
   Labels roundAt(const Corner &corner, int64_t room);
   void evaluate(Labels &labels) const;
   void moveBack(Labels &labels, const Labels &cheaper, int64_t room) const;
@@ -261,8 +263,6 @@ private:
   bool everythingAvailable = false;
   MinCut cut;
   MinCut savedCut;
-  MinCut freshCut;
-  std::vector<int64_t> freshCapacity;
   double lastPrice = 0;  // that made the last tight snapshot fit
   bool exceeded = false; // at no price the last tight snapshot fitted
 };

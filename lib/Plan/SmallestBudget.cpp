@@ -30,8 +30,7 @@ bool BudgetSearch::isSmall() const {
 
 /// The share of the time that is over.
 double BudgetSearch::shareOver() const {
-  return static_cast<double>(watch.ms()) /
-         static_cast<double>(std::max<int64_t>(1, options.timeLimitMs));
+  return static_cast<double>(watch.ms()) / std::max(1.0, walksMs());
 }
 
 /// Whether some kernel alone needs more.

@@ -180,8 +180,9 @@ void Rolling::buildNodes(double highestPrice) {
   findAvailability();
 }
 
-/// The nodes for higher prices after those for lower ones.
-void Rolling::extendNodes(double highestPrice) {
+/// The nodes for higher prices after those for lower ones; whether there are
+/// any.
+bool Rolling::extendNodes(double highestPrice) {
   exploredUpTo = highestPrice;
   size_t known = nodes.size();
   std::vector<ValueId> kept;
@@ -192,8 +193,11 @@ void Rolling::extendNodes(double highestPrice) {
       addLeaves(graph.problem.values[value].op);
   unexplored = std::move(kept);
   explore(known);
+  if (nodes.size() == known)
+    return false;
   orderNodes();
   findAvailability();
+  return true;
 }
 
 /// Producers first.

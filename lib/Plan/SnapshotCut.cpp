@@ -142,14 +142,23 @@ void Rolling::evaluate(Labels &labels) const {
 
 /// The network as `buildNetwork` left it.
 void Rolling::forgetPrices() {
-  cut = freshCut;
-  keepCapacity = freshCapacity;
+  cut.forgetFlow();
+  for (size_t i = 0; i < nodes.size(); ++i)
+    if (keepArc[i] >= 0) {
+      keepCapacity[i] = std::llround(keepCost(nodes[i]));
+      cut.setCapacity(keepArc[i], keepCapacity[i]);
+    }
+}
+
+/// Builds the network; its labels at the least price.
+Rolling::Labels Rolling::solveAtFloor() {
+  buildNetwork();
+  return solveAt(floorPrice());
 }
 
 /// The cheapest labels found whose bytes fit \p room.
 Rolling::Labels Rolling::chooseLabels(int64_t room) {
-  buildNetwork();
-  Labels atFloor = solveAt(floorPrice());
+  Labels atFloor = solveAtFloor();
   if (atFloor.bytes <= room || !atFloor.feasible)
     return atFloor;
   int64_t pinnedBytes = 0;
@@ -162,35 +171,34 @@ Rolling::Labels Rolling::chooseLabels(int64_t room) {
                      ? highestPrice()
                      : std::max({floorPrice(), 0.25 * pricePerByte(),
                                  lastPrice / priceStep});
-  if (exploredUpTo < anyPrice)
-    extendNodes(pinnedBytes > room || lastPrice == 0 || exceeded
-                    ? anyPrice
-                    : lastPrice * priceStep * priceStep * priceStep);
-  std::optional<Corner> corner = findCorner(room, start);
+  double farPrice = pinnedBytes > room || lastPrice == 0 || exceeded
+                        ? anyPrice
+                        : lastPrice * priceStep * priceStep * priceStep;
+  if (exploredUpTo < anyPrice && extendNodes(farPrice))
+    atFloor = solveAtFloor();
+  std::optional<Corner> corner = findCorner(atFloor, room, start);
   if (!corner) {
     extendNodes(anyPrice);
-    corner = findCorner(room, start);
+    corner = findCorner(solveAtFloor(), room, start);
   }
   return roundAt(*corner, room);
 }
 
 /// From \p price up until something fits \p room, then towards the price where
 /// both sides cost the same. Nothing if there are not nodes enough for prices
-/// that high.
-std::optional<Rolling::Corner> Rolling::findCorner(int64_t room, double price) {
-  buildNetwork();
-  freshCut = cut;
-  freshCapacity = keepCapacity;
+/// that high. The flow in `cut` is that of \p atFloor.
+std::optional<Rolling::Corner>
+Rolling::findCorner(const Labels &atFloor, int64_t room, double price) {
   Corner corner;
   if (exceeded) {
     corner.fitting = solveAt(highestPrice());
     if (corner.fitting.bytes > room)
       return corner;
     forgetPrices();
+    solveAt(floorPrice());
     exceeded = false;
   }
-  corner.cheaper = solveAt(floorPrice());
-  corner.fitting = corner.cheaper;
+  corner.cheaper = corner.fitting = atFloor;
   savedCut = cut;
   std::vector<int64_t> savedCapacity = keepCapacity;
   for (; corner.fitting.bytes > room; price *= priceStep) {

@@ -336,7 +336,7 @@ void BudgetSearch::walkAgain() {
 /// its largest live sum, if it can; where its slots leave gaps, those of a plan
 /// that costs hardly more may not.
 void BudgetSearch::tighten() {
-  constexpr double shareOfTightening = 1.4, hardlyMore = 1.02;
+  constexpr double hardlyMore = 1.02;
   auto isTight = [](const Solution &solution) {
     return solution.plan.arenaBytes <= solution.verdict.livePeakBytes;
   };
@@ -362,7 +362,7 @@ void BudgetSearch::tighten() {
     return;
   FitOptions fit = fitOptions(budget);
   fit.mostNs = hardlyMore * scoreOf(result.best->verdict);
-  fit.deadline = deadline(shareOfTightening);
+  fit.deadline = deadline(shareOfLimit);
   exchangeRepeats(problem, withoutSlots(result.best->plan), fit, takeIfTighter);
 }
 

@@ -20,6 +20,28 @@ void addSaturating(int64_t &sum, int64_t amount) {
   sum = sum > INT64_MAX - amount ? INT64_MAX : sum + amount;
 }
 
+/// A list of numbers per kernel, filled kernel by kernel.
+class Lists {
+public:
+  void startNext() { starts.push_back(numbers.size()); }
+  void push(int32_t number) { numbers.push_back(number); }
+  struct List {
+    const int32_t *first, *last;
+    const int32_t *begin() const { return first; }
+    const int32_t *end() const { return last; }
+    size_t size() const { return last - first; }
+    int32_t operator[](size_t i) const { return first[i]; }
+  };
+  List operator[](size_t k) const {
+    size_t end = k + 1 < starts.size() ? starts[k + 1] : numbers.size();
+    return {numbers.data() + starts[k], numbers.data() + end};
+  }
+
+private:
+  std::vector<int32_t> numbers;
+  std::vector<size_t> starts;
+};
+
 class Simulator {
 public:
   Simulator(const Problem &problem, const Plan &plan, bool slots,
@@ -29,6 +51,8 @@ public:
 
   Verdict run() {
     kernelCount = plan.kernels.size();
+    infos.reserve(kernelCount);
+    verdict.instances.reserve(kernelCount);
     bool valid = true;
     for (int32_t k = 0; valid && k < kernelCount; ++k)
       valid = play(k);
@@ -106,8 +130,11 @@ private:
   /// Per value, its latest instance, or `none`; per op, how often it ran.
   std::vector<int32_t> latest, runs;
   OpId lastEffect = none;
-  /// Per kernel: the instances that it reads, makes, and that die in it.
-  std::vector<std::vector<int32_t>> readBy, madeBy, dyingIn;
+  /// Per kernel: the instances that it reads and makes.
+  Lists readBy, madeBy;
+  /// Per kernel, the first instance that dies in it, and per instance the next
+  /// one that dies with it; `none` at the end.
+  std::vector<int32_t> dyingIn, dyingNext;
   /// Input instance -> output instance that takes its place over.
   std::vector<int32_t> takenBy;
   /// What stands in the arena now: start -> (end, instance or `none`).
@@ -145,21 +172,21 @@ bool Simulator::playOps(int32_t k) {
 }
 
 bool Simulator::playReads(int32_t k) {
-  readBy.emplace_back();
+  readBy.startNext();
   for (ValueId value : infos[k]->memoryReads) {
     if (problem.values[value].home == Home::Argument)
       continue;
     int32_t instance = latest[value];
     if (instance == none)
       return fail(k, name(value) + " is read before any kernel wrote it");
-    readBy[k].push_back(instance);
+    readBy.push(instance);
     verdict.instances[instance].lastRead = k;
   }
   return true;
 }
 
 void Simulator::playOutputs(int32_t k) {
-  madeBy.emplace_back();
+  madeBy.startNext();
   const std::vector<ValueId> &outputs = plan.kernels[k].outputs;
   for (size_t i = 0; i < outputs.size(); ++i) {
     Instance instance;
@@ -168,7 +195,7 @@ void Simulator::playOutputs(int32_t k) {
     instance.output = i;
     instance.recomputed = latest[outputs[i]] != none;
     latest[outputs[i]] = verdict.instances.size();
-    madeBy[k].push_back(verdict.instances.size());
+    madeBy.push(verdict.instances.size());
     verdict.instances.push_back(instance);
   }
 }
@@ -184,10 +211,14 @@ bool Simulator::checkEnd() {
   for (OpId id = 0; id < static_cast<OpId>(problem.ops.size()); ++id)
     if (!problem.ops[id].mayRepeat && !runs[id])
       return failPlan(opName(id) + " has to run once, but did not");
-  dyingIn.resize(kernelCount);
+  dyingIn.assign(kernelCount, none);
+  dyingNext.assign(verdict.instances.size(), none);
   for (size_t i = 0; i < verdict.instances.size(); ++i)
-    if (inArena(i))
-      dyingIn[verdict.instances[i].lastRead].push_back(i);
+    if (inArena(i)) {
+      int32_t &first = dyingIn[verdict.instances[i].lastRead];
+      dyingNext[i] = first;
+      first = i;
+    }
   return true;
 }
 
@@ -299,15 +330,18 @@ bool Simulator::findInput(int32_t k, int32_t output, std::vector<char> &tried) {
 /// first, free the most bytes.
 void Simulator::chooseTakeovers() {
   takenBy.assign(verdict.instances.size(), none);
+  std::vector<int32_t> bySize;
+  std::vector<char> tried;
   for (int32_t k = 0; k < kernelCount; ++k) {
     if (infos[k]->inPlace.empty())
       continue;
-    std::vector<int32_t> bySize = madeBy[k];
-    std::stable_sort(bySize.begin(), bySize.end(), [&](int32_t a, int32_t b) {
-      return slotOf(a) > slotOf(b);
+    bySize.assign(madeBy[k].begin(), madeBy[k].end());
+    std::sort(bySize.begin(), bySize.end(), [&](int32_t a, int32_t b) {
+      int64_t left = slotOf(a), right = slotOf(b);
+      return left != right ? left > right : a < b;
     });
     for (int32_t output : bySize) {
-      std::vector<char> tried(readBy[k].size(), false);
+      tried.assign(readBy[k].size(), false);
       findInput(k, output, tried);
     }
   }
@@ -389,7 +423,8 @@ bool Simulator::checkPlaces() {
       return false;
     if (workspaceOf(k))
       places.erase(plan.kernels[k].workspaceOffset);
-    for (int32_t instance : dyingIn[k])
+    for (int32_t instance = dyingIn[k]; instance != none;
+         instance = dyingNext[instance])
       if (takenBy[instance] == none && slotOf(instance))
         places.erase(offsetOf(instance));
   }
@@ -408,7 +443,8 @@ void Simulator::measurePeak() {
       verdict.livePeakBytes = now;
       verdict.peakKernel = k;
     }
-    for (int32_t instance : dyingIn[k])
+    for (int32_t instance = dyingIn[k]; instance != none;
+         instance = dyingNext[instance])
       if (takenBy[instance] == none)
         live -= slotOf(instance);
   }

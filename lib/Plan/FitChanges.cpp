@@ -1,0 +1,278 @@
+//===- FitChanges.cpp - What may take something off a peak ----------------===//
+
+#include "FitChanges.h"
+
+#include "PostPasses.h"
+
+#include <algorithm>
+
+using namespace ckpt::plan;
+
+/// Of any change, in nanoseconds.
+static constexpr double leastCost = 1000;
+
+Needs ckpt::plan::measureNeeds(const Problem &problem, const Plan &plan,
+                               int64_t budgetBytes, KernelCache &kernels) {
+  Needs needs;
+  needs.verdict = validate(problem, plan, /*slots=*/false, kernels);
+  if (!needs.verdict.error.empty())
+    return needs;
+  needs.infos.reserve(plan.kernels.size());
+  for (const Kernel &kernel : plan.kernels)
+    needs.infos.push_back(&kernels.get(kernel));
+  std::vector<int64_t> &live = needs.live;
+  live.assign(plan.kernels.size() + 1, 0);
+  for (const Instance &instance : needs.verdict.instances) {
+    const Value &value = problem.values[instance.value];
+    if (value.home != Home::Arena)
+      continue;
+    live[instance.kernel + (instance.takesOver != none)] +=
+        slotBytes(value.bytes);
+    live[instance.lastRead + 1] -= slotBytes(value.bytes);
+  }
+  for (size_t k = 0; k < plan.kernels.size(); ++k) {
+    live[k] += k > 0 ? live[k - 1] : 0;
+    needs.overflow += std::max<int64_t>(0, needs.bytesAt(k) - budgetBytes);
+  }
+  return needs;
+}
+
+const FitChanges::Life *FitChanges::lifeAt(ValueId value,
+                                           int32_t reader) const {
+  int32_t life = latest[value];
+  while (life != none && lives[life].kernel >= reader)
+    life = lives[life].before;
+  return life == none ? nullptr : &lives[life];
+}
+
+void FitChanges::findLives() {
+  lives.clear();
+  latest.assign(problem.values.size(), none);
+  // First the life that is read, each time anything is.
+  std::vector<int32_t> readLives;
+  for (size_t k = 0; k < plan.kernels.size(); ++k) {
+    for (ValueId value : now->infos[k]->memoryReads)
+      if (inArena(value)) {
+        readLives.push_back(latest[value]);
+        ++lives[latest[value]].endOfReads;
+      }
+    for (ValueId value : plan.kernels[k].outputs)
+      if (inArena(value)) {
+        int32_t before = std::exchange(latest[value], lives.size());
+        lives.push_back({value, static_cast<int32_t>(k), before});
+      }
+  }
+  int32_t first = 0;
+  for (Life &life : lives) {
+    int32_t count = std::exchange(life.endOfReads, first);
+    life.firstRead = first;
+    first += count;
+  }
+  reads.resize(readLives.size());
+  auto life = readLives.begin();
+  for (size_t k = 0; k < plan.kernels.size(); ++k)
+    for (ValueId value : now->infos[k]->memoryReads)
+      if (inArena(value))
+        reads[lives[*life++].endOfReads++] = static_cast<int32_t>(k);
+}
+
+void FitChanges::shift(int32_t from, int32_t to, int64_t bytes) {
+  if (from < to && bytes != 0)
+    ranges.push_back({from, to, bytes});
+}
+
+/// Enters \p change with what `ranges` take off.
+void FitChanges::add(Change change) {
+  ends.clear();
+  for (const Range &range : ranges) {
+    ends.push_back(range.from);
+    ends.push_back(range.to);
+  }
+  std::sort(ends.begin(), ends.end());
+  for (size_t i = 0; i + 1 < ends.size(); ++i) {
+    int64_t bytes = 0;
+    for (const Range &range : ranges)
+      if (range.from <= ends[i] && ends[i + 1] <= range.to)
+        bytes += range.bytes;
+    if (bytes == 0)
+      continue;
+    for (int32_t k = ends[i]; k < ends[i + 1]; ++k) {
+      int64_t before = overBy(k);
+      change.gain +=
+          std::max<int64_t>(0, before) - std::max<int64_t>(0, before + bytes);
+    }
+  }
+  if (change.gain > 0 && (failed.empty() || !failed.count(keyOf(change))))
+    changes.push_back(std::move(change));
+}
+
+/// Whether \p kernel may run anywhere, and again.
+bool FitChanges::isFree(const Kernel &kernel) const {
+  for (OpId op : kernel.ops)
+    if (problem.ops[op].hasEffects || !problem.ops[op].mayRepeat)
+      return false;
+  return true;
+}
+
+/// Whether anything from \p from to before \p to exceeds the budget.
+bool FitChanges::isOver(int32_t from, int32_t to) const {
+  for (int32_t k = from; k < to; ++k)
+    if (overBy(k) > 0)
+      return true;
+  return false;
+}
+
+bool FitChanges::isMadeAgain(ValueId value, const Change &change) const {
+  return std::any_of(
+      change.copies.begin(), change.copies.end(),
+      [&](const Copy *copy) { return copy->kernel.outputs.front() == value; });
+}
+
+const Copy &FitChanges::copyFor(ValueId value, int32_t kernel) {
+  auto [found, isNew] = copies.try_emplace({now->infos[kernel], value});
+  Copy &copy = found->second;
+  if (isNew) {
+    copy.kernel.ops = plan.kernels[kernel].ops;
+    copy.kernel.outputs = {value};
+    trimOps(problem, copy.kernel);
+    const KernelInfo &info = kernels.get(copy.kernel);
+    if (info.error.empty() && isFree(copy.kernel))
+      copy.info = &info;
+  }
+  return copy;
+}
+
+/// Adds to \p change a kernel that makes \p value again, behind those that
+/// make what it reads and is not there any more: with \p deep, and where that
+/// would have to stay while the budget is exceeded. False if it cannot be.
+bool FitChanges::makeAgain(ValueId value, bool deep, Change &change) {
+  constexpr size_t mostKernels = 24;
+  const std::vector<ValueId> &notAgain = options.notAgain;
+  if (change.copies.size() >= mostKernels ||
+      std::find(notAgain.begin(), notAgain.end(), value) != notAgain.end())
+    return false;
+  const Copy &copy = copyFor(value, lifeAt(value, change.place)->kernel);
+  if (!copy.info)
+    return false;
+  const KernelInfo &info = *copy.info;
+  for (ValueId read : info.memoryReads) {
+    if (!inArena(read) || isMadeAgain(read, change))
+      continue;
+    const Life *life = lifeAt(read, change.place);
+    if (!life)
+      return false;
+    int32_t end = lastOf(*life) + 1;
+    if (deep && isOver(end, change.place)) {
+      if (!makeAgain(read, deep, change))
+        return false;
+    } else {
+      shift(end, change.place, slotOf(read));
+    }
+  }
+  change.cost += static_cast<double>(info.timeNs);
+  if (info.anchor != none)
+    change.cost +=
+        options.flopNs * static_cast<double>(problem.ops[info.anchor].flops);
+  change.copies.push_back(&copy);
+  return true;
+}
+
+/// Makes the value again before kernel \p to: what it is made from stays until
+/// then or, where that takes too much, is made again, too.
+void FitChanges::repeat(const Life &life, int32_t from, int32_t to) {
+  for (bool deep : {false, true}) {
+    ranges.clear();
+    Change change = {life.kernel, to, {}, leastCost};
+    if (!makeAgain(life.value, deep, change) ||
+        (deep && change.copies.size() == 1))
+      continue;
+    shift(from + 1, to, -slotOf(life.value));
+    add(std::move(change));
+  }
+}
+
+/// Makes what is first read by kernel \p to only then.
+void FitChanges::delay(const Life &life, int32_t to) {
+  if (!isFree(plan.kernels[life.kernel]))
+    return;
+  for (ValueId output : plan.kernels[life.kernel].outputs) {
+    if (!inArena(output))
+      continue;
+    const Life *other = lifeAt(output, life.kernel + 1);
+    if (other->numReads() == 0 || reads[other->firstRead] < to)
+      return;
+    shift(life.kernel + 1, to, -slotOf(output));
+  }
+  for (ValueId value : now->infos[life.kernel]->memoryReads)
+    if (inArena(value)) {
+      const Life *read = lifeAt(value, life.kernel);
+      shift(std::max(lastOf(*read), life.kernel) + 1, to, slotOf(value));
+      // A later instance would be read instead.
+      if (lifeAt(value, to) != read)
+        return;
+    }
+  add({life.kernel, to, {}, leastCost});
+}
+
+/// Runs the last reader as soon as it can, so that the value dies.
+void FitChanges::advance(const Life &life, int32_t from) {
+  int32_t reader = lastOf(life);
+  if (!isFree(plan.kernels[reader]))
+    return;
+  int32_t place = from + 1;
+  for (ValueId value : now->infos[reader]->memoryReads)
+    if (const Life *read = lifeAt(value, reader))
+      place = std::max(place, read->kernel + 1);
+    else if (problem.values[value].home != Home::Argument)
+      return; // Results that are read: when they were written is not looked up.
+  if (place >= reader)
+    return;
+  for (ValueId value : now->infos[reader]->memoryReads)
+    if (const Life *read = lifeAt(value, reader);
+        read && lastOf(*read) == reader) {
+      int32_t before =
+          read->numReads() > 1 ? reads[read->endOfReads - 2] : read->kernel;
+      shift(std::max(place, before + 1), reader, -slotOf(value));
+    }
+  for (ValueId output : plan.kernels[reader].outputs)
+    shift(place, reader, slotOf(output));
+  add({reader, place, {}, leastCost});
+}
+
+/// The instance is used by \p from and next by \p to.
+void FitChanges::findInGap(const Life &life, int32_t from, int32_t to) {
+  if (!isOver(from + 1, to))
+    return;
+  repeat(life, from, to);
+  ranges.clear();
+  if (from == life.kernel)
+    delay(life, to);
+  ranges.clear();
+  if (to == lastOf(life))
+    advance(life, from);
+}
+
+std::vector<Change> FitChanges::find(const Needs &needs) {
+  now = &needs;
+  findLives();
+  changes.clear();
+  for (const Life &life : lives) {
+    if (slotOf(life.value) == 0)
+      continue;
+    int32_t from = life.kernel;
+    for (int32_t i = life.firstRead; i < life.endOfReads; ++i) {
+      findInGap(life, from, reads[i]);
+      from = reads[i];
+    }
+  }
+  std::sort(changes.begin(), changes.end());
+  return std::move(changes);
+}
+
+FitChanges::Key FitChanges::keyOf(const Change &change) const {
+  if (!change.copies.empty())
+    return {change.copies.size() > 1 ? 3 : 0,
+            change.copies.back()->kernel.outputs};
+  return {change.kernel < change.place ? 1 : 2,
+          plan.kernels[change.kernel].outputs};
+}

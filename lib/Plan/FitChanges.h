@@ -1,0 +1,151 @@
+//===- FitChanges.h - What may take something off a peak --------*- C++ -*-===//
+//
+// Where a plan needs more than the budget, something waits that can be made
+// again afterwards (from what may have to be made again itself), that can be
+// made later, or whose last reader can run before. Each such change is found
+// here, with what it costs and takes off; FitBudget.cpp makes them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_LIB_PLAN_FITCHANGES_H
+#define CKPT_LIB_PLAN_FITCHANGES_H
+
+#include "FitBudget.h"
+
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace ckpt::plan {
+
+/// What of a kernel makes one of its outputs; no info where it may not run
+/// again.
+struct Copy {
+  Kernel kernel;
+  const KernelInfo *info = nullptr;
+};
+
+/// A gap between two moments at which an instance is used is given up.
+struct Change {
+  /// The kernel that is repeated or moved, and before which one it goes.
+  int32_t kernel, place;
+  /// What runs at `place` besides; if nothing, the kernel itself moves.
+  std::vector<const Copy *> copies;
+  /// What it costs, in nanoseconds: at least a little, so that moves of small
+  /// values do not come first.
+  double cost = 0;
+  /// Bytes over the budget, summed over kernels, that it takes off.
+  int64_t gain = 0;
+
+  bool operator<(const Change &other) const {
+    double mine = static_cast<double>(gain) / cost;
+    double its = static_cast<double>(other.gain) / other.cost;
+    return mine != its
+               ? mine > its
+               : std::tie(kernel, place) < std::tie(other.kernel, other.place);
+  }
+};
+
+/// What a plan needs, kernel by kernel.
+struct Needs {
+  Verdict verdict;
+  std::vector<const KernelInfo *> infos;
+  /// Without workspaces.
+  std::vector<int64_t> live;
+  /// Bytes over the budget, summed over kernels.
+  int64_t overflow = 0;
+
+  int64_t bytesAt(int32_t k) const {
+    return live[k] + slotBytes(infos[k]->workspaceBytes);
+  }
+};
+Needs measureNeeds(const Problem &problem, const Plan &plan,
+                   int64_t budgetBytes, KernelCache &kernels);
+
+/// Changes of one plan, which is changed between two calls.
+class FitChanges {
+public:
+  FitChanges(const Problem &problem, const Plan &plan,
+             const FitOptions &options, KernelCache &kernels)
+      : problem(problem), plan(plan), options(options), kernels(kernels) {}
+
+  /// All but those that failed, the best first. \p needs are those of the plan.
+  std::vector<Change> find(const Needs &needs);
+  /// \p change turned out to take nothing off.
+  void setFailed(const Change &change) { failed.insert(keyOf(change)); }
+  /// Whether there were any; forgets them.
+  bool forgetFailed() {
+    bool any = !failed.empty();
+    failed.clear();
+    return any;
+  }
+
+private:
+  /// An output in the arena.
+  struct Life {
+    ValueId value;
+    int32_t kernel;
+    /// The life of the same value before it, or `none`.
+    int32_t before;
+    /// The kernels that read it, ascending, as a range of `reads`.
+    int32_t firstRead = 0, endOfReads = 0;
+    int32_t numReads() const { return endOfReads - firstRead; }
+  };
+
+  bool inArena(ValueId value) const {
+    return problem.values[value].home == Home::Arena;
+  }
+  int64_t slotOf(ValueId value) const {
+    return inArena(value) ? slotBytes(problem.values[value].bytes) : 0;
+  }
+  void findLives();
+  /// Life of \p value as kernel \p reader finds it, or null.
+  const Life *lifeAt(ValueId value, int32_t reader) const;
+  int32_t lastOf(const Life &life) const {
+    return life.numReads() > 0 ? reads[life.endOfReads - 1] : life.kernel;
+  }
+  int64_t overBy(int32_t k) const {
+    return now->bytesAt(k) - options.budgetBytes;
+  }
+  bool isOver(int32_t from, int32_t to) const;
+  bool isFree(const Kernel &kernel) const;
+  void findInGap(const Life &life, int32_t from, int32_t to);
+  const Copy &copyFor(ValueId value, int32_t kernel);
+  bool isMadeAgain(ValueId value, const Change &change) const;
+  bool makeAgain(ValueId value, bool deep, Change &change);
+  void repeat(const Life &life, int32_t from, int32_t to);
+  void delay(const Life &life, int32_t to);
+  void advance(const Life &life, int32_t from);
+  void shift(int32_t from, int32_t to, int64_t bytes);
+  void add(Change change);
+  /// What is changed, whatever the numbers of kernels: the kind of change and
+  /// the values that the kernel writes.
+  using Key = std::pair<int, std::vector<ValueId>>;
+  Key keyOf(const Change &change) const;
+
+  const Problem &problem;
+  const Plan &plan;
+  const FitOptions &options;
+  KernelCache &kernels;
+  const Needs *now = nullptr;
+  std::vector<Life> lives;
+  std::vector<int32_t> reads;
+  /// Per value, its latest life, or `none`.
+  std::vector<int32_t> latest;
+  /// By the kernel, of which there is one `KernelInfo`, and the value.
+  std::map<std::pair<const KernelInfo *, ValueId>, Copy> copies;
+  std::vector<Change> changes;
+  std::set<Key> failed;
+  /// What the change that is looked at adds to `live`, as ranges.
+  struct Range {
+    int32_t from, to;
+    int64_t bytes;
+  };
+  std::vector<Range> ranges;
+  std::vector<int32_t> ends;
+};
+
+} // namespace ckpt::plan
+
+#endif // CKPT_LIB_PLAN_FITCHANGES_H
