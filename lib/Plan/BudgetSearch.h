@@ -61,19 +61,20 @@ struct Outcome {
   bool isWithin(int64_t budgetBytes) const {
     return bytes && *bytes <= budgetBytes;
   }
-  /// Otherwise it is too far away to be changed kernel by kernel.
-  bool isNear(int64_t budgetBytes) const {
-    constexpr double nearBudget = 1.03;
+  bool isNear(int64_t budgetBytes, double share) const {
     return bytes && static_cast<double>(*bytes) <=
-                        nearBudget * static_cast<double>(budgetBytes);
+                        share * static_cast<double>(budgetBytes);
   }
 };
+
+/// What needs more of the budget is too far away to be changed kernel by kernel.
+constexpr double nearBudget = 1.03;
 
 /// Shares of time are of what walks get: this is the time limit.
 constexpr double shareOfLimit = 1.4;
 
 /// Share of time after which a plan is changed no more.
-constexpr double shareOfChanges = 1.2;
+constexpr double shareOfChanges = 1.3;
 
 /// Share of time after which walks end where there is no plan yet.
 constexpr double shareWithoutPlan = 1.75;
@@ -102,6 +103,8 @@ private:
   Plan descended(const Descent &descent, double mostNs,
                  std::chrono::steady_clock::time_point deadline) const;
   void descend();
+  bool descendBoth(const Descent &first, const Descent &second, double share);
+  void descendAtRandom(double share);
   void spareRepeats();
   void varySettings();
   void varyFirstPlan();
@@ -199,6 +202,10 @@ private:
   double nsPerFlop = 0;
   double leastNs = std::numeric_limits<double>::max();
   double bestScore = std::numeric_limits<double>::max();
+  /// Of random descents, how many there were.
+  uint64_t descents = 0;
+  /// Share of the time when walks end, if there is a plan.
+  double walksUntil = 1;
   /// How far walks may be behind the best plan.
   double mostSlack = gainOfRefitting;
   /// Of the plans of walks, and what that came from.

@@ -5,11 +5,27 @@
 #include "PostPasses.h"
 
 #include <algorithm>
+#include <cmath>
+#include <random>
 
 using namespace ckpt::plan;
 
 /// Of any change, in nanoseconds.
 static constexpr double leastCost = 1000;
+
+FitChanges::FitChanges(const Problem &problem, const Plan &plan,
+                       const FitOptions &options, KernelCache &kernels)
+    : problem(problem), plan(plan), options(options), kernels(kernels) {
+  if (options.seed == 0)
+    return;
+  std::mt19937 random(static_cast<uint32_t>(options.seed));
+  for (size_t value = 0; value < problem.values.size(); ++value) {
+    double sum = 0;
+    for (int i = 0; i < 4; ++i)
+      sum += static_cast<double>(random()) / std::mt19937::max() - 0.5;
+    factors.push_back(std::exp2(0.075 * sum));
+  }
+}
 
 Needs ckpt::plan::measureNeeds(const Problem &problem, const Plan &plan,
                                int64_t budgetBytes, KernelCache &kernels) {
@@ -169,10 +185,10 @@ bool FitChanges::makeAgain(ValueId value, bool deep, Change &change) {
       shift(end, change.place, slotOf(read));
     }
   }
-  change.cost += static_cast<double>(info.timeNs);
+  double ns = static_cast<double>(info.timeNs);
   if (info.anchor != none)
-    change.cost +=
-        options.flopNs * static_cast<double>(problem.ops[info.anchor].flops);
+    ns += options.flopNs * static_cast<double>(problem.ops[info.anchor].flops);
+  change.cost += factors.empty() ? ns : ns * factors[value];
   change.copies.push_back(&copy);
   return true;
 }

@@ -67,8 +67,7 @@ Needs measureNeeds(const Problem &problem, const Plan &plan,
 class FitChanges {
 public:
   FitChanges(const Problem &problem, const Plan &plan,
-             const FitOptions &options, KernelCache &kernels)
-      : problem(problem), plan(plan), options(options), kernels(kernels) {}
+             const FitOptions &options, KernelCache &kernels);
 
   /// All but those that failed, the best first. \p needs are those of the plan.
   std::vector<Change> find(const Needs &needs);
@@ -128,6 +127,8 @@ private:
   const Plan &plan;
   const FitOptions &options;
   KernelCache &kernels;
+  /// Per value, what costs of its repeats are multiplied by; empty: 1.
+  std::vector<double> factors;
   const Needs *now = nullptr;
   std::vector<Life> lives;
   std::vector<int32_t> reads;

@@ -3,6 +3,7 @@
 #include "JustInTime.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 using namespace ckpt::plan;
@@ -186,18 +187,19 @@ void JustInTime::evict(int64_t bytes, int32_t step) {
 double JustInTime::restorePs(ValueId value) {
   constexpr size_t mostVisited = 16;
   ++stamp;
-  std::vector<OpId> work = {problem.values[value].op};
+  std::array<OpId, mostVisited> work = {problem.values[value].op};
+  size_t visited = 1;
   opStamp[work.front()] = stamp;
   double time = 0;
-  for (size_t i = 0; i < work.size(); ++i) {
+  for (size_t i = 0; i < visited; ++i) {
     time += static_cast<double>(again[work[i]]);
     for (const Leaf &leaf : graph.leaves[work[i]]) {
       OpId producer = problem.values[leaf.value].op;
       if (resident[leaf.value] || opStamp[producer] == stamp ||
-          work.size() >= mostVisited)
+          visited == mostVisited)
         continue;
       opStamp[producer] = stamp;
-      work.push_back(producer);
+      work[visited++] = producer;
     }
   }
   return time;

@@ -156,6 +156,8 @@ struct BudgetSearch::Descent {
   /// may be kept within; none if 0. Where live sums fill the budget, slots
   /// often do not fit.
   double share, keptWithin;
+  /// See `FitOptions`.
+  uint64_t seed = 0;
 };
 
 /// The plan without a limit, changed until it meets the budget; empty if it
@@ -172,6 +174,7 @@ Plan BudgetSearch::descended(
   fit.flopNs = descent.flopWeight * nsPerFlop;
   fit.mostNs = mostNs;
   fit.deadline = deadline;
+  fit.seed = descent.seed;
   if (!fitBudget(problem, plan, fit))
     return Plan();
   int64_t limit = std::max(fit.budgetBytes, bytes(descent.keptWithin));
@@ -186,28 +189,50 @@ Plan BudgetSearch::descended(
 /// them one by one until the budget is met is often better than any walk. As
 /// each change is made for good, several ways lead to different plans.
 void BudgetSearch::descend() {
-  static constexpr std::array<Descent, 6> descents = {{
-      {flopWeight, 1, 0},
-      {3, 0.985, 0.985},
-      {flopWeight, 0.975, 0.975},
-      {flopWeight, 0.916, 0.985},
+  static constexpr std::array<Descent, 8> ways = {{
+      {flopWeight, 1, 0.985},
       {3, 0.97, 1},
+      {3, 1, 0.985},
       {flopWeight, 0.867, 0.985},
+      {flopWeight, 1, 0},
+      {flopWeight, 0.975, 0.975},
+      {3, 0.985, 0.985},
+      {flopWeight, 0.916, 0.985},
   }};
   constexpr double latest = 0.6, shareOfDescents = 0.2;
   if (!options.fusion || nsPerFlop == 0 || unlimitedPlan.kernels.empty() ||
       (result.best && isOver(latest)))
     return;
   // Where walks found no plan, only the clock ends it early.
-  auto until = deadline(shareOver() + shareOfDescents);
+  double until = shareOver() + shareOfDescents;
+  for (size_t i = 0; i < ways.size(); i += 2)
+    if (!descendBoth(ways[i], ways[i + 1], until))
+      return;
+}
+
+/// Whether both lead to plans that are not far behind, and more of them may be
+/// tried before \p share of the time is over.
+bool BudgetSearch::descendBoth(const Descent &first, const Descent &second,
+                               double share) {
+  auto until = deadline(share);
   double mostNs = gainOfRefitting * bestScore;
-  for (size_t i = 0; i < descents.size(); i += 2) {
-    auto [first, second] = runBoth(
-        problem.ops.size(),
-        [&] { return descended(descents[i], mostNs, until); },
-        [&] { return descended(descents[i + 1], mostNs, until); });
-    if (enterBoth({&first, &second}) > worthVarying * bestScore ||
-        std::chrono::steady_clock::now() > until)
+  auto [left, right] = runBoth(
+      problem.ops.size(), [&] { return descended(first, mostNs, until); },
+      [&] { return descended(second, mostNs, until); });
+  return enterBoth({&left, &right}) <= worthVarying * bestScore &&
+         std::chrono::steady_clock::now() <= until;
+}
+
+/// Ways down with prices that are drawn at random, until \p share of the time
+/// is over. Where the plan without a limit leads to better plans than walks,
+/// each of these differs from the others in much.
+void BudgetSearch::descendAtRandom(double share) {
+  constexpr uint64_t mostPairs = 200, fewPairs = 1;
+  uint64_t pairs = options.timeLimitMs > 0 ? mostPairs : fewPairs;
+  for (uint64_t pair = 0; pair < pairs; ++pair) {
+    descents += 2;
+    if (!descendBoth({flopWeight, 1, 0.985, descents - 1},
+                     {3, 1, 0.985, descents}, share))
       return;
   }
 }

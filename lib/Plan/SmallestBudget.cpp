@@ -167,13 +167,13 @@ void BudgetSearch::spareSmallest() {
 /// the clock has mostly run out.
 void BudgetSearch::findSmallest() {
   constexpr double shareOfSearch = 0.5, shareOfSmallWalks = 0.9,
-                   shareOfWalks = 2, shareIfLast = 1.5;
+                   shareOfAllWalks = 2, shareIfLast = 1.5;
   if (isSmall()) {
     trySmallest(unlimited, shareOver() + shareOfSearch);
     if (result.smallest.plan.arenaBytes > budget)
-      closeIn(std::min(shareOver() + shareOfSmallWalks, shareOfWalks));
+      closeIn(std::min(shareOver() + shareOfSmallWalks, shareOfAllWalks));
   } else {
-    closeIn(std::max(shareOfWalks, shareOver() + shareOfSmallWalks));
+    closeIn(std::max(shareOfAllWalks, shareOver() + shareOfSmallWalks));
     runLadder();
     if (!result.best)
       trySmallest(result.smallest, shareIfLast);

@@ -44,7 +44,7 @@ FitOptions BudgetSearch::fitOptions(int64_t budgetBytes) const {
 /// waits a little for the first plan.
 WalkLimits BudgetSearch::limits(double slack) const {
   WalkLimits limits;
-  limits.deadline = deadline(result.best    ? 1
+  limits.deadline = deadline(result.best    ? walksUntil
                              : anyPlanUntil ? *anyPlanUntil
                                             : shareWithoutPlan);
   if (result.best && nsPerFlop > 0)
@@ -80,14 +80,19 @@ void BudgetSearch::place(Outcome &outcome) const {
 /// Changes a plan that may be the best and needs a little too much: live or, as
 /// its slots do not fit without gaps, in the arena.
 void BudgetSearch::fit(Outcome &outcome) const {
-  constexpr int mostTries = 3;
+  constexpr int mostTries = 5;
+  // Places depend on much: where gaps are large, a little less often has few.
+  constexpr double nearWithGaps = 1.15;
+  const int64_t mostLess = budget / 40;
   int64_t target = budget;
   bool isPlaced = outcome.solution.has_value();
   Outcome fitting;
   fitting.bytes = outcome.bytes;
-  for (int i = 0; i < mostTries && fitting.isNear(budget); ++i) {
+  for (int i = 0; i < mostTries; ++i) {
+    if (!fitting.isNear(budget, isPlaced ? nearWithGaps : nearBudget))
+      return;
     if (isPlaced)
-      target -= *fitting.bytes - budget;
+      target -= std::min(*fitting.bytes - budget, mostLess);
     fitting = Outcome();
     fitting.draft.plan = outcome.draft.plan;
     if (!fitBudget(problem, fitting.draft.plan, fitOptions(target)))
@@ -215,7 +220,8 @@ void BudgetSearch::runAttempts(const std::vector<Attempt *> &batch) {
       bestSetting = attempt.setting;
       bestCap = attempt.cap;
     }
-    if (!outcomes[lane].isWithin(budget) && outcomes[lane].isNear(budget) &&
+    if (!outcomes[lane].isWithin(budget) &&
+        outcomes[lane].isNear(budget, nearBudget) &&
         outcomes[lane].score < nearMissScore) {
       nearMissScore = outcomes[lane].score;
       nearMiss = outcomes[lane].draft.plan;
@@ -285,10 +291,15 @@ void BudgetSearch::startAttempts() {
 }
 
 void BudgetSearch::runRounds() {
+  constexpr double shareOfFirstWalks = 0.3;
   startAttempts();
   bool isFixed = hasFixedKernels(problem);
-  if (!isFixed)
+  if (!isFixed) {
+    // Where walks are slow, descents have their turn first.
+    walksUntil = shareOfFirstWalks;
     runAttempts({&attempts[0], &attempts[1]});
+    walksUntil = 1;
+  }
   if (tryUnlimited() || searchFixedKernels()) {
     // The plan without a limit spares memory, too.
     moveKernels();
@@ -299,23 +310,30 @@ void BudgetSearch::runRounds() {
   if (isFixed)
     runAttempts({&attempts[0], &attempts[1]});
   descend();
-  runRound(0);
-  if (isDeep())
-    tryChains();
-  for (int round = 1; round < mostRounds() && !roundsAreOver(); ++round)
-    runRound(round);
   // Where walks are far behind, so are those near them; but there may be time
   // left in the end.
-  constexpr double latestShare = 0.6;
-  bool areBehind = bestWalkScore > gainOfRefitting * bestScore;
-  if (!areBehind) {
+  constexpr double latestShare = 0.6, shareOfDescents = 0.6;
+  auto areBehind = [&] {
+    return result.best && bestWalkScore > gainOfRefitting * bestScore;
+  };
+  bool isBehind = areBehind();
+  if (isBehind)
+    descendAtRandom(shareOfDescents);
+  else
+    runRound(0);
+  if (isDeep())
+    tryChains();
+  for (int round = 1; !isBehind && round < mostRounds() && !roundsAreOver();
+       ++round)
+    runRound(round);
+  if (!areBehind()) {
     spareRepeats();
     varySettings();
   }
   refit();
   varyFirstPlan();
   polish();
-  if (areBehind && result.best && !isOver(latestShare))
+  if (areBehind() && !isOver(latestShare))
     walkAgain();
 }
 

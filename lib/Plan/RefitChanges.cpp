@@ -1,0 +1,339 @@
+//===- RefitChanges.cpp - Values to be shared or joined -------------------===//
+
+#include "RefitChanges.h"
+
+#include "PostPasses.h"
+
+#include <algorithm>
+
+using namespace ckpt::plan;
+
+RefitChanges::RefitChanges(const Problem &problem, const Plan &plan,
+                           KernelCache &kernels)
+    : problem(problem), plan(plan), kernels(kernels),
+      onlyReader(problem.values.size(), none) {
+  std::vector<int32_t> readers(problem.values.size(), 0);
+  for (size_t op = 0; op < problem.ops.size(); ++op)
+    for (const Read &read : problem.ops[op].reads)
+      onlyReader[read.value] =
+          readers[read.value]++ == 0 ? static_cast<OpId>(op) : none;
+}
+
+void RefitChanges::measure() {
+  infos.clear();
+  inside.assign(problem.values.size(), {});
+  writers.assign(problem.values.size(), {});
+  for (size_t k = 0; k < plan.kernels.size(); ++k) {
+    const Kernel &kernel = plan.kernels[k];
+    infos.push_back(&kernels.get(kernel));
+    for (OpId op : kernel.ops)
+      for (ValueId value : problem.ops[op].results) {
+        bool written = std::find(kernel.outputs.begin(), kernel.outputs.end(),
+                                 value) != kernel.outputs.end();
+        (written ? writers : inside)[value].push_back(k);
+      }
+  }
+}
+
+/// Takes \p value out of a kernel, which reads it from memory then. Sets the
+/// time of what is left.
+bool RefitChanges::reduce(Kernel &kernel, ValueId value, int64_t &ns) const {
+  auto found =
+      std::find(kernel.ops.begin(), kernel.ops.end(), problem.values[value].op);
+  if (found == kernel.ops.end())
+    return false;
+  kernel.ops.erase(found);
+  trimOps(problem, kernel);
+  ns = timeOf(kernel);
+  return ns >= 0;
+}
+
+/// Lets the kernels from number \p first of those that compute \p value inside
+/// read it instead. If nobody wrote it by then, a kernel before them does.
+RefitChange RefitChanges::share(ValueId value, size_t first) const {
+  RefitChange change;
+  const std::vector<size_t> &users = inside[value];
+  change.at = users[first];
+  bool isWritten =
+      !writers[value].empty() && writers[value].front() < change.at;
+  if (!isWritten) {
+    Kernel writer = plan.kernels[change.at];
+    writer.outputs = {value};
+    trimOps(problem, writer);
+    int64_t ns = timeOf(writer);
+    if (ns < 0)
+      return RefitChange();
+    change.savedNs -= ns;
+    change.added = std::move(writer);
+  }
+  for (size_t i = first; i < users.size(); ++i) {
+    Kernel kernel = plan.kernels[users[i]];
+    int64_t ns = 0;
+    if (!reduce(kernel, value, ns) || ns > infos[users[i]]->timeNs)
+      continue;
+    change.savedNs += infos[users[i]]->timeNs - ns;
+    change.replaced.emplace_back(users[i], std::move(kernel));
+  }
+  return change;
+}
+
+/// Whether all that compute \p value inside also compute inside what alone is
+/// made of it and is no larger: to share that saves more.
+bool RefitChanges::isLink(ValueId value) const {
+  OpId reader = onlyReader[value];
+  if (reader == none || problem.ops[reader].kind != OpKind::Fusible ||
+      problem.ops[reader].results.size() != 1)
+    return false;
+  ValueId next = problem.ops[reader].results[0];
+  const Value &made = problem.values[next];
+  return made.home == Home::Arena && made.keep == Keep::Free &&
+         made.elements == problem.values[value].elements &&
+         made.bytes <= problem.values[value].bytes &&
+         inside[next] == inside[value];
+}
+
+void RefitChanges::findShares(ValueId value,
+                              std::vector<RefitChange> &changes) const {
+  constexpr size_t mostStarts = 4;
+  const Value &v = problem.values[value];
+  if (v.op == none || problem.ops[v.op].kind != OpKind::Fusible ||
+      problem.ops[v.op].results.size() != 1 || v.home != Home::Arena ||
+      v.keep != Keep::Free || isLink(value))
+    return;
+  RefitChange best;
+  for (size_t first = 0; first < std::min(inside[value].size(), mostStarts);
+       ++first)
+    if (RefitChange change = share(value, first); change.savedNs > best.savedNs)
+      best = std::move(change);
+  if (best.savedNs > 0)
+    changes.push_back(std::move(best));
+}
+
+/// What \p op and those whose results it completes put together, if \p kernel
+/// computes all of it inside.
+std::vector<ValueId> RefitChanges::partsOf(OpId op,
+                                           const Kernel &kernel) const {
+  int64_t elements = problem.values[problem.ops[op].results[0]].elements;
+  std::vector<ValueId> parts;
+  std::vector<OpId> work = {op};
+  for (size_t i = 0; i < work.size(); ++i)
+    for (const Read &read : problem.ops[work[i]].reads) {
+      const Value &v = problem.values[read.value];
+      if (!std::binary_search(kernel.ops.begin(), kernel.ops.end(), v.op) ||
+          problem.ops[v.op].kind != OpKind::Fusible)
+        continue;
+      if (v.elements == elements && read.destination)
+        work.push_back(v.op);
+      else if (1 < v.elements && v.elements < elements &&
+               v.home == Home::Arena && v.keep == Keep::Free)
+        parts.push_back(read.value);
+    }
+  return parts;
+}
+
+/// Writes the parts that a kernel puts together beforehand, all by one kernel:
+/// what they have in common is computed for each of them inside (the halves of
+/// random bits).
+void RefitChanges::findParts(size_t index,
+                             std::vector<RefitChange> &changes) const {
+  const Kernel &kernel = plan.kernels[index];
+  for (OpId op : kernel.ops) {
+    if (problem.ops[op].kind != OpKind::Fusible ||
+        problem.ops[op].results.size() != 1)
+      continue;
+    std::vector<ValueId> parts = partsOf(op, kernel);
+    if (parts.size() < 2)
+      continue;
+    Kernel writer = kernel, rest = kernel;
+    writer.outputs = parts;
+    trimOps(problem, writer);
+    int64_t ns = timeOf(writer), left = 0;
+    bool isLegal = ns >= 0;
+    for (size_t i = 0; i < parts.size() && isLegal; ++i)
+      isLegal = reduce(rest, parts[i], left);
+    RefitChange change;
+    change.savedNs = infos[index]->timeNs - ns - left;
+    if (!isLegal || change.savedNs <= 0)
+      continue;
+    change.at = index;
+    change.added = std::move(writer);
+    change.replaced.emplace_back(index, std::move(rest));
+    changes.push_back(std::move(change));
+  }
+}
+
+/// \p kernel with everything of \p inner inside.
+static Kernel join(Kernel kernel, const Kernel &inner) {
+  kernel.ops.insert(kernel.ops.end(), inner.ops.begin(), inner.ops.end());
+  std::sort(kernel.ops.begin(), kernel.ops.end());
+  kernel.ops.erase(std::unique(kernel.ops.begin(), kernel.ops.end()),
+                   kernel.ops.end());
+  return kernel;
+}
+
+std::vector<size_t> RefitChanges::readersOf(const Instance &instance) const {
+  std::vector<size_t> readers;
+  for (size_t k = instance.kernel + 1;
+       k <= static_cast<size_t>(instance.lastRead); ++k)
+    if (std::binary_search(infos[k]->memoryReads.begin(),
+                           infos[k]->memoryReads.end(), instance.value))
+      readers.push_back(k);
+  return readers;
+}
+
+/// Takes what \p instance is out of its kernel, which is dropped if it writes
+/// nothing else.
+RefitChange RefitChanges::without(const Instance &instance) const {
+  RefitChange change;
+  size_t from = instance.kernel;
+  change.savedNs = infos[from]->timeNs;
+  Kernel left = plan.kernels[from];
+  left.outputs.erase(
+      std::find(left.outputs.begin(), left.outputs.end(), instance.value));
+  if (left.outputs.empty()) {
+    change.dropped = from;
+    return change;
+  }
+  trimOps(problem, left);
+  change.savedNs -= timeOf(left);
+  change.replaced.emplace_back(from, std::move(left));
+  return change;
+}
+
+/// A kernel that writes only what \p instance is, as its kernel does.
+Kernel RefitChanges::only(const Instance &instance) const {
+  Kernel kernel = plan.kernels[instance.kernel];
+  kernel.outputs = {instance.value};
+  trimOps(problem, kernel);
+  return kernel;
+}
+
+/// Computes what a kernel without an anchor writes inside all that read it.
+void RefitChanges::findInlines(const Instance &instance,
+                               std::vector<RefitChange> &changes) const {
+  if (infos[instance.kernel]->anchor != none ||
+      problem.values[instance.value].home != Home::Arena)
+    return;
+  RefitChange change = without(instance);
+  Kernel inner = only(instance);
+  for (size_t reader : readersOf(instance)) {
+    Kernel joined = join(plan.kernels[reader], inner);
+    int64_t ns = timeOf(joined);
+    if (ns < 0)
+      return;
+    change.savedNs += infos[reader]->timeNs - ns;
+    change.replaced.emplace_back(reader, std::move(joined));
+  }
+  if (change.savedNs > 0)
+    changes.push_back(std::move(change));
+}
+
+/// Joins a kernel that holds an anchor and makes one value with the elementwise
+/// one that alone reads it.
+void RefitChanges::findSink(const Instance &instance,
+                            std::vector<RefitChange> &changes) const {
+  size_t from = instance.kernel, index = instance.lastRead;
+  if (infos[index]->anchor != none || infos[from]->anchor == none ||
+      plan.kernels[from].outputs.size() != 1 ||
+      problem.values[instance.value].home == Home::Result ||
+      readersOf(instance).size() != 1)
+    return;
+  Kernel joined = join(plan.kernels[index], plan.kernels[from]);
+  int64_t ns = timeOf(joined);
+  RefitChange change;
+  change.savedNs = infos[from]->timeNs + infos[index]->timeNs - ns;
+  if (ns < 0 || change.savedNs <= 0)
+    return;
+  change.dropped = from;
+  change.replaced.emplace_back(index, std::move(joined));
+  changes.push_back(std::move(change));
+}
+
+/// Whether nobody up to kernel \p until needs what \p reader writes, or that it
+/// runs where it does.
+bool RefitChanges::mayWait(size_t reader, size_t until) const {
+  for (OpId op : plan.kernels[reader].ops)
+    if (problem.ops[op].hasEffects || !problem.ops[op].mayRepeat)
+      return false;
+  for (size_t k = reader + 1; k <= until; ++k)
+    for (ValueId output : plan.kernels[reader].outputs)
+      if (std::binary_search(infos[k]->memoryReads.begin(),
+                             infos[k]->memoryReads.end(), output))
+        return false;
+  return true;
+}
+
+/// Writes what a kernel without an anchor writes in a later one that reads the
+/// same: attention's probabilities, needed once more for a weight gradient, in
+/// the kernel of the gradient of its scores. Those who read it wait until then.
+void RefitChanges::findJoins(const Instance &instance,
+                             std::vector<RefitChange> &changes) const {
+  constexpr size_t mostReaders = 2, farthest = 64;
+  size_t from = instance.kernel;
+  if (infos[from]->anchor != none)
+    return;
+  std::vector<size_t> readers = readersOf(instance);
+  if (readers.empty() || readers.size() > mostReaders)
+    return;
+  Kernel inner = only(instance);
+  const std::vector<ValueId> &inputs = timeOf(inner) < 0
+                                           ? infos[from]->memoryReads
+                                           : kernels.get(inner).memoryReads;
+  size_t end = std::min(from + farthest, plan.kernels.size());
+  for (size_t to = readers.front() + 1; to < end; ++to) {
+    const Kernel &target = plan.kernels[to];
+    const std::vector<ValueId> &reads = infos[to]->memoryReads;
+    bool sharesRead =
+        std::any_of(inputs.begin(), inputs.end(), [&](ValueId read) {
+          return problem.values[read].bytes >=
+                     problem.values[instance.value].bytes &&
+                 std::binary_search(reads.begin(), reads.end(), read);
+        });
+    if (infos[to]->anchor != none || !sharesRead ||
+        std::binary_search(reads.begin(), reads.end(), instance.value) ||
+        std::find(target.outputs.begin(), target.outputs.end(),
+                  instance.value) != target.outputs.end())
+      continue;
+    RefitChange change = without(instance);
+    for (size_t reader : readers)
+      if (reader < to)
+        change.moved.push_back(reader);
+    if (!std::all_of(change.moved.begin(), change.moved.end(),
+                     [&](size_t reader) { return mayWait(reader, to); }))
+      return;
+    Kernel joined = join(target, inner);
+    joined.outputs.push_back(instance.value);
+    int64_t ns = timeOf(joined);
+    change.savedNs += infos[to]->timeNs - ns;
+    if (ns < 0 || change.savedNs <= 0)
+      continue;
+    change.behind = to;
+    change.replaced.emplace_back(to, std::move(joined));
+    changes.push_back(std::move(change));
+    return;
+  }
+}
+
+std::vector<RefitChange>
+RefitChanges::find(const Verdict &verdict,
+                   std::chrono::steady_clock::time_point deadline) {
+  auto isOver = [&] { return std::chrono::steady_clock::now() > deadline; };
+  measure();
+  std::vector<RefitChange> changes;
+  for (size_t value = 0; value < problem.values.size() && !isOver(); ++value)
+    findShares(static_cast<ValueId>(value), changes);
+  for (size_t k = 0; k < plan.kernels.size() && !isOver(); ++k)
+    findParts(k, changes);
+  for (const Instance &instance : verdict.instances) {
+    if (isOver())
+      break;
+    findSink(instance, changes);
+    findInlines(instance, changes);
+    findJoins(instance, changes);
+  }
+  std::stable_sort(changes.begin(), changes.end(),
+                   [](const RefitChange &left, const RefitChange &right) {
+                     return left.savedNs > right.savedNs;
+                   });
+  return changes;
+}

@@ -1,0 +1,79 @@
+//===- RefitChanges.h - Values to be shared or joined -----------*- C++ -*-===//
+//
+// In a finished list of kernels the exact costs are known: what several compute
+// inside may be written once, what is read little computed inside, and kernels
+// joined. Each such change is found here, with what it saves; RefitKernels.cpp
+// makes them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_LIB_PLAN_REFITCHANGES_H
+#define CKPT_LIB_PLAN_REFITCHANGES_H
+
+#include "ckpt/Plan/Validate.h"
+
+#include <chrono>
+#include <optional>
+
+namespace ckpt::plan {
+
+/// A changed list and what it saves before anybody looked at memory.
+struct RefitChange {
+  int64_t savedNs = 0;
+  std::vector<std::pair<size_t, Kernel>> replaced;
+  std::optional<size_t> dropped;
+  /// To run before kernel `at`.
+  std::optional<Kernel> added;
+  size_t at = 0;
+  /// To run right behind kernel `behind`, ascending.
+  std::vector<size_t> moved;
+  size_t behind = 0;
+};
+
+/// Changes of one plan, which is changed between two calls of `find`.
+class RefitChanges {
+public:
+  RefitChanges(const Problem &problem, const Plan &plan, KernelCache &kernels);
+  /// The best first; \p verdict is that of the plan. Those that are not found
+  /// before \p deadline are left out.
+  std::vector<RefitChange> find(const Verdict &verdict,
+                                std::chrono::steady_clock::time_point deadline);
+
+private:
+  void measure();
+  std::vector<ValueId> partsOf(OpId op, const Kernel &kernel) const;
+  void findParts(size_t index, std::vector<RefitChange> &changes) const;
+  bool isLink(ValueId value) const;
+  void findShares(ValueId value, std::vector<RefitChange> &changes) const;
+  void findSink(const Instance &instance,
+                std::vector<RefitChange> &changes) const;
+  void findInlines(const Instance &instance,
+                   std::vector<RefitChange> &changes) const;
+  void findJoins(const Instance &instance,
+                 std::vector<RefitChange> &changes) const;
+  RefitChange without(const Instance &instance) const;
+  Kernel only(const Instance &instance) const;
+  std::vector<size_t> readersOf(const Instance &instance) const;
+  bool mayWait(size_t reader, size_t until) const;
+  RefitChange share(ValueId value, size_t first) const;
+  bool reduce(Kernel &kernel, ValueId value, int64_t &ns) const;
+  int64_t timeOf(const Kernel &kernel) const {
+    const KernelInfo &info = kernels.get(kernel);
+    return info.error.empty() ? info.timeNs : -1;
+  }
+
+  const Problem &problem;
+  const Plan &plan;
+  KernelCache &kernels;
+  /// Per kernel.
+  std::vector<const KernelInfo *> infos;
+  /// Per value: kernels that compute it inside and do not write it; and those
+  /// that write it.
+  std::vector<std::vector<size_t>> inside, writers;
+  /// Per value: the only op that reads it, or `none`.
+  std::vector<OpId> onlyReader;
+};
+
+} // namespace ckpt::plan
+
+#endif // CKPT_LIB_PLAN_REFITCHANGES_H
