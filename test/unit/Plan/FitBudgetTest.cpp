@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 using namespace ckpt::plan;
 
 namespace {
@@ -155,6 +157,46 @@ TEST(FitBudget, GivesUpWhenThePlanTakesTooLong) {
   EXPECT_FALSE(fitBudget(step.b.problem, step.plan, options));
 }
 
+/// The value that is made again where any of four equal ones may be.
+ValueId madeAgain(uint64_t seed) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix), y = b.argument(matrix);
+  std::vector<ValueId> sums, values;
+  std::vector<Read> reads;
+  for (int i = 0; i < 4; ++i) {
+    sums.push_back(b.fusible({any(x), any(y)}, matrix));
+    reads.push_back(memory(sums.back()));
+  }
+  ValueId first = b.contraction({memory(x)}, matrix);
+  ValueId use = b.contraction(reads, row);
+  ValueId second = b.contraction({memory(first)}, matrix);
+  reads.push_back(memory(second));
+  ValueId last = b.contraction(reads, row);
+  b.result(use);
+  b.result(last);
+  values = sums;
+  values.insert(values.end(), {first, use, second, last});
+  Plan plan = writeEach(b, values);
+  FitOptions options = within(5 * matrixBytes);
+  options.seed = seed;
+  EXPECT_EQ(validate(b.problem, plan, false).livePeakBytes, 6 * matrixBytes);
+  EXPECT_TRUE(fitBudget(b.problem, plan, options));
+  for (ValueId sum : sums)
+    if (runsOf(b.problem, plan, sum) > 1)
+      return sum;
+  return none;
+}
+
+TEST(FitBudget, SeedsChooseAmongEqualWays) {
+  std::set<ValueId> chosen;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    chosen.insert(madeAgain(seed));
+    EXPECT_EQ(madeAgain(seed), madeAgain(seed));
+  }
+  EXPECT_EQ(chosen.count(none), 0u);
+  EXPECT_GT(chosen.size(), 2u);
+}
+
 TEST(FitBudget, KeepsPlansLegal) {
   int fitted = 0;
   for (uint64_t seed = 0; seed < 2000; ++seed) {
@@ -167,7 +209,9 @@ TEST(FitBudget, KeepsPlansLegal) {
     if (!before.error.empty() || plan.kernels.empty())
       continue;
     int64_t budget = before.livePeakBytes * (70 + seed % 30) / 100;
-    bool fits = fitBudget(problem, plan, within(budget));
+    FitOptions options = within(budget);
+    options.seed = seed % 3;
+    bool fits = fitBudget(problem, plan, options);
     Verdict after = validate(problem, plan, false);
     EXPECT_EQ(after.error, "");
     EXPECT_EQ(fits, after.livePeakBytes <= budget);

@@ -84,4 +84,24 @@ TEST(MinCut, SaysWhenEveryCutIsInfinite) {
   EXPECT_GE(cut.run(0, 1), MinCut::infinite);
 }
 
+TEST(MinCut, BeginsAnewOnceFlowIsForgotten) {
+  std::mt19937 random(3);
+  MinCut cut;
+  for (int round = 0; round < 1000; ++round) {
+    int32_t nodes = 2 + random() % 7;
+    std::vector<TestArc> arcs = randomArcs(random, nodes);
+    cut.reset(nodes);
+    std::vector<int32_t> numbers;
+    for (const TestArc &arc : arcs)
+      numbers.push_back(cut.addArc(arc.from, arc.to, arc.capacity));
+    cut.run(0, 1);
+    cut.raise(numbers[0], 7);
+    cut.run(0, 1);
+    cut.forgetFlow();
+    arcs[0].capacity = static_cast<int64_t>(random() % 20);
+    cut.setCapacity(numbers[0], arcs[0].capacity);
+    ASSERT_EQ(cut.run(0, 1), cheapestCut(nodes, arcs));
+  }
+}
+
 } // namespace
