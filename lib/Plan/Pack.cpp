@@ -177,7 +177,7 @@ static void searchBetween(const PackSearch &search, int64_t goalBytes,
 /// the capacity, so half the distance to the goal is taken each time.
 static void searchLong(const PackSearch &search, int64_t goalBytes,
                        bool hasBudget, Packing &best) {
-  int64_t few = 60000000, many = 2000000000;
+  int64_t few = 60000000, many = 1500000000;
   if (search.find(goalBytes, hasBudget ? many : few, best) || hasBudget)
     return;
   while (best.arenaBytes > goalBytes && many > 0) {

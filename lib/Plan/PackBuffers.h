@@ -1,8 +1,8 @@
 //===- PackBuffers.h - Packing without the plan -----------------*- C++ -*-===//
 //
 // The geometric half of packing: rectangles with a fixed extent in time get an
-// offset. Simple orders come first, then orders that are changed by what they
-// miss; the search is for what both leave.
+// offset. Simple orders come first; the search is for what they leave, and
+// orders that are changed by what they miss for what is too much to search.
 //
 //===----------------------------------------------------------------------===//
 
