@@ -451,7 +451,7 @@ bool PackSearch::find(int64_t capacityBytes, int64_t &stepsLeft,
                       Packing &packing) const {
   // The shortest try places all buffers once and has some steps to spare.
   int64_t count = static_cast<int64_t>(buffers.size());
-  int64_t shortest = 16 * count * count + 1;
+  int64_t shortest = 12 * count * count + 1;
   std::atomic<bool> never = false, isOver = false;
   Search first(buffers, spans, neighbours, capacityBytes, 1, never);
   Search second(buffers, spans, neighbours, capacityBytes, 2, isOver);
