@@ -161,31 +161,34 @@ void Packer::pack(int64_t budgetBytes) {
 
 } // namespace
 
-/// Searches at the goal; then, if there is no budget to fit, at growing
-/// capacities, none of which is wider than what stands: a tight one is often
-/// found sooner than a loose one, so none is left out.
-static void search(const PackSearch &search, int64_t goalBytes, bool hasBudget,
-                   int64_t stepLimit, Packing &best) {
-  for (int64_t perMille : {0, 2, 5, 10, 20, 40, 80}) {
-    int64_t capacity = goalBytes + goalBytes / 1000 * perMille;
-    if (capacity >= best.arenaBytes || search.find(capacity, stepLimit, best) ||
-        hasBudget)
-      return;
+/// Searches between the goal, where it failed, and what stands, until what
+/// failed and what stands are close.
+static void searchBetween(const PackSearch &search, int64_t goalBytes,
+                          int64_t stepLimit, Packing &best) {
+  int64_t failed = goalBytes;
+  while (best.arenaBytes - failed > goalBytes / 500) {
+    int64_t middle = failed + (best.arenaBytes - failed) / 2, steps = stepLimit;
+    if (!search.find(middle, steps, best))
+      failed = middle;
   }
 }
 
-/// The orders are often enough. What they leave is placed in other orders, and
-/// then searched, with more work where less did not reach the goal.
-static Packing packTogether(const std::vector<Buffer> &buffers, int64_t goal,
-                            bool hasBudget, PackEffort effort) {
-  // Beyond the first, comparing buffers with each other takes too long; beyond
-  // the second, a search without any backtracking does.
-  constexpr size_t many = 6000, mostSearched = 1000;
-  if (buffers.size() > many)
-    return packLarge(buffers, goal);
-  Packing best = packByOrders(buffers, goal);
-  if (best.arenaBytes <= goal || effort == PackEffort::Orders)
-    return best;
+/// Searches with much work. How long it takes is a matter of luck more than of
+/// the capacity, so half the distance to the goal is taken each time.
+static void searchLong(const PackSearch &search, int64_t goalBytes,
+                       bool hasBudget, Packing &best) {
+  int64_t few = 60000000, many = 1500000000;
+  if (search.find(goalBytes, hasBudget ? many : few, best) || hasBudget)
+    return;
+  while (best.arenaBytes > goalBytes && many > 0) {
+    int64_t middle = goalBytes + (best.arenaBytes - goalBytes) / 2;
+    search.find(middle, many, best);
+  }
+}
+
+/// Buffers that are placed by orders alone.
+static Packing packByMoreOrders(const std::vector<Buffer> &buffers,
+                                int64_t goal, PackEffort effort, Packing best) {
   // Where simple orders miss the goal by more, few others help.
   constexpr double worthReordering = 1.03;
   if (effort == PackEffort::Reorder &&
@@ -196,15 +199,35 @@ static Packing packTogether(const std::vector<Buffer> &buffers, int64_t goal,
   Packing reordered = effort == PackEffort::Reorder
                           ? packByReordering(buffers, goal, fewCompared)
                           : packByReordering(buffers, goal);
-  if (reordered.arenaBytes < best.arenaBytes)
-    best = std::move(reordered);
-  if (best.arenaBytes <= goal || effort == PackEffort::Reorder ||
-      buffers.size() > mostSearched)
+  return reordered.arenaBytes < best.arenaBytes ? reordered : best;
+}
+
+/// The orders are often enough. What they leave is searched, and placed in
+/// other orders where that fails, below which it is searched again.
+static Packing packTogether(const std::vector<Buffer> &buffers, int64_t goal,
+                            bool hasBudget, PackEffort effort) {
+  // Beyond the first, comparing buffers with each other takes too long; beyond
+  // the second, a search without any backtracking does.
+  constexpr size_t many = 6000, mostSearched = 1000;
+  if (buffers.size() > many)
+    return packLarge(buffers, goal);
+  Packing best = packByOrders(buffers, goal);
+  if (best.arenaBytes <= goal || effort == PackEffort::Orders)
     return best;
-  PackSearch searcher(buffers);
-  search(searcher, goal, hasBudget, 4000000, best);
+  if (effort == PackEffort::Reorder || buffers.size() > mostSearched)
+    return packByMoreOrders(buffers, goal, effort, std::move(best));
+  PackSearch search(buffers);
+  // Placing all buffers once takes a few times the square.
+  int64_t count = static_cast<int64_t>(buffers.size());
+  const int64_t stepLimit = 4000000 + 40 * count * count;
+  int64_t steps = stepLimit;
+  if (search.find(goal, steps, best))
+    return best;
+  best = packByMoreOrders(buffers, goal, effort, std::move(best));
+  if (best.arenaBytes > goal && !hasBudget)
+    searchBetween(search, goal, stepLimit, best);
   if (best.arenaBytes > goal && effort == PackEffort::Thorough)
-    search(searcher, goal, hasBudget, 400000000, best);
+    searchLong(search, goal, hasBudget, best);
   return best;
 }
 

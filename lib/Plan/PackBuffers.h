@@ -1,8 +1,8 @@
 //===- PackBuffers.h - Packing without the plan -----------------*- C++ -*-===//
 //
 // The geometric half of packing: rectangles with a fixed extent in time get an
-// offset. Simple orders come first, then orders that are changed by what they
-// miss; the search is for what both leave.
+// offset. Simple orders come first; the search is for what they leave, and
+// orders that are changed by what they miss for what is too much to search.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,12 +37,14 @@ class PackSearch {
 public:
   explicit PackSearch(const std::vector<Buffer> &buffers);
 
-  /// Searches a packing of at most \p capacityBytes with a limit on counted
-  /// work, which each of several orders may do; true if it found one.
-  bool find(int64_t capacityBytes, int64_t stepLimit, Packing &packing) const;
+  /// Searches a packing of at most \p capacityBytes; true if it found one. Each
+  /// of two threads may do \p stepsLeft of counted work, less what is done.
+  bool find(int64_t capacityBytes, int64_t &stepsLeft, Packing &packing) const;
 
 private:
   const std::vector<Buffer> &buffers;
+  /// The same with fewer moments.
+  std::vector<Buffer> spans;
   /// For each buffer, those that live at the same time at some point.
   std::vector<std::vector<int32_t>> neighbours;
 };

@@ -1,11 +1,18 @@
 //===- PackSearch.cpp - Search over canonical packings --------------------===//
 //
 // After MiniMalloc (Moffitt, ASPLOS'23). In a canonical packing every buffer
-// lies on the floor or on another buffer, and buffers are placed by ascending
-// offset; so the state is a skyline over time, and what lies under it is
-// settled. A branch ends where what is open at some moment no longer fits above
-// the lowest place that an open buffer can still take then. Buffers that no
-// longer live at the same time as others are searched apart.
+// lies on the floor or on another buffer, so it is enough to say what goes
+// where next: the state is a skyline over time. Of all open buffers, the lowest
+// is placed on what is there. If that fails, it *waits* until another open one
+// lies below it, which says how far it rises at least; MiniMalloc only skips
+// it. A branch ends where what is open at some moment no longer fits above the
+// lowest place that an open buffer can still take then. Buffers that no longer
+// live at the same time as others are searched apart.
+//
+// What decides between equally low buffers is luck. So no try lasts long: tries
+// follow the universal sequence (Luby, Sinclair and Zuckerman, IPL 47, 1993),
+// with changed orders, half of which put first what lives when others failed
+// (as constraints are weighed in Boussemart et al., ECAI'04).
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,8 +22,8 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <iterator>
 #include <numeric>
+#include <random>
 #include <tuple>
 
 using namespace ckpt::plan;
@@ -25,270 +32,392 @@ namespace {
 
 using Ids = std::vector<int32_t>;
 
-/// What decides the order of buffers at equal offsets: the size, the duration,
-/// the area, and the largest sum of open buffers at one of its moments, most of
-/// it first.
-enum class Precedence {
-  SizeAreaWidth,
-  WidthAreaTotal,
-  TotalAreaWidth,
-  TotalWidthArea
-};
-constexpr Precedence precedences[] = {
-    Precedence::SizeAreaWidth, Precedence::WidthAreaTotal,
-    Precedence::TotalAreaWidth, Precedence::TotalWidthArea};
+/// What decides the order of buffers at equal offsets, most of it first: the
+/// largest sum of open buffers at one of its moments, the width in time, the
+/// area, and how often tries failed at one of its moments.
+enum class Precedence { TotalWidth, TotalArea, FailuresWidth, FailuresArea };
 
+enum class Verdict { Found, Impossible, Unknown };
+
+/// Tries at one capacity, which learn where they fail.
 class Search {
 public:
-  Search(const std::vector<Buffer> &buffers, const std::vector<Ids> &neighbours,
-         Precedence precedence, int64_t capacityBytes, int64_t stepLimit,
-         const std::atomic<bool> &isOver)
-      : buffers(buffers), neighbours(neighbours), precedence(precedence),
-        capacity(capacityBytes), stepsLeft(stepLimit), isOver(isOver),
-        offsets(buffers.size(), -1), floors(buffers.size(), 0) {
+  Search(const std::vector<Buffer> &buffers, const std::vector<Buffer> &spans,
+         const std::vector<Ids> &neighbours, int64_t capacityBytes,
+         uint64_t seed, const std::atomic<bool> &isOver)
+      : buffers(buffers), spans(spans), neighbours(neighbours),
+        capacity(capacityBytes), random(seed), isOver(isOver),
+        states(buffers.size()), widths(buffers.size()) {
     int32_t end = 0;
-    for (const Buffer &buffer : buffers)
-      end = std::max(end, buffer.last + 1);
+    for (size_t id = 0; id < buffers.size(); ++id) {
+      widths[id] = static_cast<double>(buffers[id].duration());
+      end = std::max(end, spans[id].last + 1);
+    }
     moments.resize(end);
+    next.resize(end + 1);
     for (size_t id = 0; id < buffers.size(); ++id)
-      for (int32_t t = buffers[id].first; t <= buffers[id].last; ++t) {
-        moments[t].ids.push_back(id);
-        moments[t].openBytes += buffers[id].bytes;
-      }
+      addToMoments(id, 1);
   }
 
-  bool run() {
-    Ids byFirst(buffers.size());
-    std::iota(byFirst.begin(), byFirst.end(), 0);
-    std::sort(byFirst.begin(), byFirst.end(), [&](int32_t a, int32_t b) {
-      return std::tie(buffers[a].first, a) < std::tie(buffers[b].first, b);
-    });
-    return searchParts(byFirst);
-  }
+  /// Tries the order of \p by for \p stepLimit steps.
+  Verdict run(Precedence by, int64_t stepLimit);
 
-  const std::vector<int64_t> &result() const { return offsets; }
+  /// Changes what orders go by a bit.
+  void shake();
+
+  int64_t offset(int32_t id) const { return states[id].offset; }
 
 private:
-  struct Moment {
-    /// No open buffer that lives then can lie lower.
-    int64_t floor = 0;
-    int64_t openBytes = 0;
-    /// All that live then.
-    Ids ids;
+  struct State {
+    /// The top of what is placed below it: where it may be placed.
+    int64_t rest = 0;
+    /// It will lie no lower.
+    int64_t lowest = 0;
+    /// -1: it is open.
+    int64_t offset = -1;
+    /// Something open has to lie below it first.
+    bool waits = false;
   };
-  /// An open buffer, in the order of tries: the offsets ascend along a branch,
-  /// so that every set of placements is met in one order only.
+  struct Moment {
+    int64_t openBytes = 0;
+    /// Open buffers that live then and at the next moment.
+    int32_t crossing = 0;
+    int64_t failures = 0;
+  };
+  /// An open buffer in the order of tries.
   struct Try {
-    int64_t offset;
+    int64_t lowest;
     int32_t rank, id;
     bool operator<(const Try &other) const {
-      return std::tie(offset, rank) < std::tie(other.offset, other.rank);
+      return std::tie(lowest, rank) < std::tie(other.lowest, other.rank);
     }
   };
-  /// Open buffers that are searched together, by start.
+  /// Open buffers that are searched together, and the moments they live at.
   struct Part {
-    Ids byFirst;
+    std::vector<Try> open;
     int32_t first, last;
   };
 
-  std::vector<Part> split(const Ids &open) const;
-  bool searchParts(const Ids &open);
-  bool searchPart(const Part &part);
-  bool searchRest(const Part &part, const std::vector<Try> &tries,
-                  const Try &latest);
-  bool searchAbove(const Part &part, const std::vector<Try> &tries,
-                   const Try &placed);
-  std::vector<Try> openTries(const std::vector<Try> &tries) const;
-  bool place(int32_t id);
-  void raiseFloors(int32_t first, int32_t last);
-  bool canHold(const Part &part, int64_t offset);
-
-  void set(int64_t &figure, int64_t value) {
-    trail.push_back({&figure, figure});
-    figure = value;
+  bool isOpen(int32_t id) const { return states[id].offset < 0; }
+  int64_t top(int32_t id) const { return states[id].rest + spans[id].bytes; }
+  void addToMoments(int32_t id, int32_t sign);
+  State &change(int32_t id) {
+    trail.push_back({id, states[id]});
+    return states[id];
   }
   void undoTo(size_t mark);
 
-  const std::vector<Buffer> &buffers;
+  std::vector<Part> split(const std::vector<Try> &open);
+  bool searchParts(const Part &whole);
+  bool searchPart(Part part);
+  void sortPart(Part &part);
+  bool place(int32_t id);
+  bool letWait(int32_t id);
+  bool settle(const Part &part, Part &settled);
+  bool fits(const Part &part);
+  int32_t findUncovered(int32_t t);
+  bool hinders(int32_t id);
+  bool isSplitBy(int32_t id) const;
+
+  const std::vector<Buffer> &buffers, &spans;
   const std::vector<Ids> &neighbours;
-  const Precedence precedence;
   const int64_t capacity;
-  /// Work that may still be done, in figures looked at or changed.
-  int64_t stepsLeft;
+  std::mt19937_64 random;
   /// Nobody waits for an answer any more.
   const std::atomic<bool> &isOver;
-  /// Offset of each placed buffer; -1 for open ones.
-  std::vector<int64_t> offsets;
-  /// Lowest offset of each open buffer.
-  std::vector<int64_t> floors;
+  std::vector<State> states;
+  /// What counts as width in time.
+  std::vector<double> widths;
   std::vector<Moment> moments;
-  /// Former values of all figures that placements changed, in order.
-  std::vector<std::pair<int64_t *, int64_t>> trail;
+  Precedence precedence = Precedence::TotalWidth;
+  /// Work that may still be done, in figures looked at or changed.
+  int64_t stepsLeft = 0;
+  /// Former states of all buffers that placements changed, in order.
+  std::vector<std::pair<int32_t, State>> trail;
+  /// In `fits`, the next moment that is not covered yet, or one before it.
+  Ids next;
 };
 
-/// Splits \p open, which is sorted by start, where nothing crosses.
-std::vector<Search::Part> Search::split(const Ids &open) const {
+Verdict Search::run(Precedence by, int64_t stepLimit) {
+  undoTo(0);
+  precedence = by;
+  stepsLeft = stepLimit;
+  Part whole{{}, 0, static_cast<int32_t>(moments.size()) - 1};
+  for (size_t id = 0; id < buffers.size(); ++id)
+    whole.open.push_back({0, 0, static_cast<int32_t>(id)});
+  if (fits(whole) && searchParts(whole))
+    return Verdict::Found;
+  return stepsLeft < 0 || isOver ? Verdict::Unknown : Verdict::Impossible;
+}
+
+void Search::shake() {
+  constexpr double most = 0.1;
+  for (size_t id = 0; id < widths.size(); ++id) {
+    // A share of 2^53, the same on every platform.
+    double share = static_cast<double>(random() >> 11) / 9007199254740992.0;
+    widths[id] = static_cast<double>(buffers[id].duration()) *
+                 (1 + most * (2 * share - 1));
+  }
+}
+
+void Search::addToMoments(int32_t id, int32_t sign) {
+  const Buffer &span = spans[id];
+  for (int32_t t = span.first; t <= span.last; ++t) {
+    moments[t].openBytes += sign * span.bytes;
+    if (t < span.last)
+      moments[t].crossing += sign;
+  }
+}
+
+void Search::undoTo(size_t mark) {
+  for (; trail.size() > mark; trail.pop_back()) {
+    auto [id, former] = trail.back();
+    if (former.offset < 0 && !isOpen(id))
+      addToMoments(id, 1);
+    states[id] = former;
+  }
+}
+
+/// Splits \p open where nothing crosses.
+std::vector<Search::Part> Search::split(const std::vector<Try> &open) {
+  std::vector<Try> byFirst = open;
+  std::sort(byFirst.begin(), byFirst.end(), [&](const Try &a, const Try &b) {
+    return std::tie(spans[a.id].first, a.id) <
+           std::tie(spans[b.id].first, b.id);
+  });
+  stepsLeft -= 4 * open.size();
   std::vector<Part> parts;
-  for (int32_t id : open) {
-    if (parts.empty() || buffers[id].first > parts.back().last)
-      parts.push_back({{}, buffers[id].first, buffers[id].last});
-    parts.back().byFirst.push_back(id);
-    parts.back().last = std::max(parts.back().last, buffers[id].last);
+  for (const Try &each : byFirst) {
+    const Buffer &span = spans[each.id];
+    if (parts.empty() || span.first > parts.back().last)
+      parts.push_back({{}, span.first, span.last});
+    parts.back().open.push_back(each);
+    parts.back().last = std::max(parts.back().last, span.last);
   }
   return parts;
 }
 
-bool Search::searchParts(const Ids &open) {
-  for (const Part &part : split(open))
-    if (!searchPart(part))
+bool Search::searchParts(const Part &whole) {
+  for (Part &part : split(whole.open)) {
+    sortPart(part);
+    if (!searchPart(std::move(part)))
       return false;
+  }
   return true;
 }
 
-bool Search::searchPart(const Part &part) {
+void Search::sortPart(Part &part) {
   using Keys = std::array<double, 3>;
-  std::vector<std::pair<Keys, int32_t>> order;
-  for (int32_t id : part.byFirst) {
-    const Buffer &buffer = buffers[id];
-    int64_t most = 0;
-    for (int32_t t = buffer.first; t <= buffer.last; ++t)
-      most = std::max(most, moments[t].openBytes);
-    stepsLeft -= buffer.duration();
-    double total = most, width = buffer.duration();
-    double area = double(buffer.bytes) * width;
-    switch (precedence) {
-    case Precedence::SizeAreaWidth:
-      order.push_back({{-double(buffer.bytes), -area, -width}, id});
-      break;
-    case Precedence::WidthAreaTotal:
-      order.push_back({{-width, -area, -total}, id});
-      break;
-    case Precedence::TotalAreaWidth:
-      order.push_back({{-total, -area, -width}, id});
-      break;
-    case Precedence::TotalWidthArea:
-      order.push_back({{-total, -width, -area}, id});
-      break;
+  std::vector<std::tuple<Keys, int32_t>> order;
+  for (const Try &each : part.open) {
+    const Buffer &span = spans[each.id];
+    int64_t mostBytes = 0, mostFailures = 0;
+    for (int32_t t = span.first; t <= span.last; ++t) {
+      mostBytes = std::max(mostBytes, moments[t].openBytes);
+      mostFailures = std::max(mostFailures, moments[t].failures);
     }
+    stepsLeft -= span.duration();
+    bool byTotal = precedence == Precedence::TotalWidth ||
+                   precedence == Precedence::TotalArea;
+    double most = -static_cast<double>(byTotal ? mostBytes : mostFailures);
+    double width = -widths[each.id];
+    double area = width * static_cast<double>(span.bytes);
+    bool byWidth = precedence == Precedence::TotalWidth ||
+                   precedence == Precedence::FailuresWidth;
+    order.push_back(
+        {byWidth ? Keys{most, width, area} : Keys{most, area, width}, each.id});
   }
   std::sort(order.begin(), order.end());
-  std::vector<Try> tries;
-  for (size_t i = 0; i < order.size(); ++i)
-    tries.push_back({0, int32_t(i), order[i].second});
-  return searchRest(part, tries, {-1, -1, -1});
+  part.open.clear();
+  for (size_t i = 0; i < order.size(); ++i) {
+    int32_t id = std::get<int32_t>(order[i]);
+    part.open.push_back({states[id].lowest, static_cast<int32_t>(i), id});
+  }
+  std::sort(part.open.begin(), part.open.end());
 }
 
-std::vector<Search::Try>
-Search::openTries(const std::vector<Try> &tries) const {
-  std::vector<Try> open;
-  for (const Try &old : tries)
-    if (offsets[old.id] < 0)
-      open.push_back({floors[old.id], old.rank, old.id});
-  return open;
+/// Puts a buffer on what is placed; false if another one then ends too high.
+bool Search::place(int32_t id) {
+  int64_t height = top(id);
+  change(id).offset = states[id].rest;
+  addToMoments(id, -1);
+  stepsLeft -= 2 * spans[id].duration() + neighbours[id].size();
+  bool fit = true;
+  for (int32_t other : neighbours[id]) {
+    if (!isOpen(other) ||
+        (!states[other].waits && states[other].rest >= height))
+      continue;
+    State &state = change(other);
+    state.waits = false;
+    state.rest = std::max(state.rest, height);
+    state.lowest = std::max(state.lowest, state.rest);
+    fit &= state.lowest + spans[other].bytes <= capacity;
+  }
+  return fit;
 }
 
-/// Whether at every moment of \p part what is open fits above \p offset, below
-/// which nothing more is placed, and above the floor.
-bool Search::canHold(const Part &part, int64_t offset) {
-  stepsLeft -= part.last - part.first + 1;
-  for (int32_t t = part.first; t <= part.last; ++t)
-    if (std::max(offset, moments[t].floor) + moments[t].openBytes > capacity)
-      return false;
+/// Raises a buffer that waits to the lowest top that something open can have.
+/// False if nothing open can be below its top: lowered to where it waits, it
+/// would be in nobody's way.
+bool Search::letWait(int32_t id) {
+  int64_t below = INT64_MAX;
+  bool canBeBelow = false;
+  for (int32_t other : neighbours[id])
+    if (isOpen(other)) {
+      int64_t lowest = states[other].lowest;
+      below = std::min(below, lowest + spans[other].bytes);
+      canBeBelow |= lowest < top(id);
+    }
+  stepsLeft -= neighbours[id].size();
+  if (!canBeBelow || below + spans[id].bytes > capacity)
+    return false;
+  if (below > states[id].lowest)
+    change(id).lowest = below;
   return true;
 }
 
-/// A moment has no floor below the lowest open buffer that lives then.
-void Search::raiseFloors(int32_t first, int32_t last) {
-  for (int32_t t = first; t <= last; ++t) {
-    Moment &moment = moments[t];
-    stepsLeft -= moment.ids.size();
-    int64_t lowest = INT64_MAX;
-    for (size_t i = 0; i < moment.ids.size() && lowest > moment.floor; ++i)
-      if (int32_t id = moment.ids[i]; offsets[id] < 0)
-        lowest = std::min(lowest, floors[id]);
-    if (lowest != INT64_MAX && lowest > moment.floor)
-      set(moment.floor, lowest);
+/// Raises what waits in \p part, and makes \p settled of what is open there;
+/// false if it does not fit.
+bool Search::settle(const Part &part, Part &settled) {
+  for (bool isRaised = true; isRaised;) {
+    isRaised = false;
+    for (const Try &each : part.open) {
+      const State &state = states[each.id];
+      int64_t former = state.lowest;
+      if (!state.waits || state.offset >= 0)
+        continue;
+      if (!letWait(each.id))
+        return false;
+      isRaised |= state.lowest != former;
+    }
   }
+  settled.open.clear();
+  settled.first = part.first;
+  settled.last = part.last;
+  std::vector<Try> raised;
+  for (const Try &each : part.open)
+    if (isOpen(each.id)) {
+      int64_t lowest = states[each.id].lowest;
+      (lowest == each.lowest ? settled.open : raised)
+          .push_back({lowest, each.rank, each.id});
+    }
+  stepsLeft -= 2 * part.open.size() + 6 * raised.size();
+  std::sort(raised.begin(), raised.end());
+  auto middle =
+      settled.open.insert(settled.open.end(), raised.begin(), raised.end());
+  std::inplace_merge(settled.open.begin(), middle, settled.open.end());
+  return fits(settled);
 }
 
-/// Puts a buffer on its floor; returns whether it lies below an open one.
-bool Search::place(int32_t id) {
-  const Buffer &buffer = buffers[id];
-  int64_t top = floors[id] + buffer.bytes;
-  set(offsets[id], floors[id]);
-  for (int32_t t = buffer.first; t <= buffer.last; ++t) {
-    set(moments[t].floor, top);
-    set(moments[t].openBytes, moments[t].openBytes - buffer.bytes);
-  }
-  int32_t first = buffer.first, last = buffer.last;
-  bool below = false;
-  for (int32_t other : neighbours[id]) {
-    if (offsets[other] >= 0)
-      continue;
-    below = true;
-    if (floors[other] >= top)
-      continue;
-    set(floors[other], top);
-    first = std::min(first, buffers[other].first);
-    last = std::max(last, buffers[other].last);
-  }
-  stepsLeft -= 2 * buffer.duration() + neighbours[id].size();
-  raiseFloors(first, last);
-  return below;
+int32_t Search::findUncovered(int32_t t) {
+  while (next[t] != t)
+    t = next[t] = next[next[t]];
+  return t;
 }
 
-void Search::undoTo(size_t mark) {
-  for (; trail.size() > mark; trail.pop_back())
-    *trail.back().first = trail.back().second;
-}
-
-/// Searches what is open after \p placed, apart where it has come apart.
-bool Search::searchAbove(const Part &part, const std::vector<Try> &tries,
-                         const Try &placed) {
-  Part rest{{}, part.first, part.last};
-  for (int32_t id : part.byFirst)
-    if (offsets[id] < 0)
-      rest.byFirst.push_back(id);
-  std::vector<Part> parts = split(rest.byFirst);
-  if (parts.size() == 1)
-    return searchRest(parts[0], tries, placed);
-  return std::all_of(parts.begin(), parts.end(),
-                     [&](const Part &each) { return searchPart(each); });
-}
-
-bool Search::searchRest(const Part &part, const std::vector<Try> &tries,
-                        const Try &latest) {
-  std::vector<Try> open = openTries(tries);
-  stepsLeft -= 4 * tries.size();
-  // With anything above the lowest top first, that lowest one would still fit
-  // below it.
-  int64_t lowestTop = INT64_MAX;
-  for (const Try &next : open)
-    lowestTop = std::min(lowestTop, next.offset + buffers[next.id].bytes);
-  std::vector<Try> lowest;
-  for (const Try &next : open)
-    if (latest < next && next.offset < lowestTop)
-      lowest.push_back(next);
-  std::sort(lowest.begin(), lowest.end());
-  for (const Try &next : lowest) {
-    if (stepsLeft < 0 || isOver)
-      return false;
-    size_t mark = trail.size();
-    bool below = place(next.id);
-    if (canHold(part, next.offset) && searchAbove(part, open, next))
-      return true;
-    undoTo(mark);
-    // What bears nothing hinders nothing: another order does not help.
-    if (!below)
-      return false;
+/// Whether at every moment of \p part what is open fits above the lowest place
+/// of all that live then. By ascending places, each moment is met once.
+bool Search::fits(const Part &part) {
+  stepsLeft -= part.last - part.first + 1;
+  std::iota(next.begin() + part.first, next.begin() + part.last + 2,
+            part.first);
+  int32_t left = part.last - part.first + 1;
+  for (size_t i = 0; i < part.open.size() && left > 0; ++i) {
+    const Buffer &span = spans[part.open[i].id];
+    --stepsLeft;
+    for (int32_t t = findUncovered(span.first); t <= span.last;
+         t = findUncovered(t)) {
+      next[t] = t + 1;
+      --left;
+      if (part.open[i].lowest + moments[t].openBytes > capacity) {
+        ++moments[t].failures;
+        return false;
+      }
+    }
   }
+  return true;
+}
+
+/// Whether something open could lie lower than the top of \p id if that stayed
+/// open.
+bool Search::hinders(int32_t id) {
+  stepsLeft -= neighbours[id].size();
+  return std::any_of(neighbours[id].begin(), neighbours[id].end(),
+                     [&](int32_t other) {
+                       return isOpen(other) && states[other].lowest < top(id);
+                     });
+}
+
+/// Whether what crossed the moments of \p id no longer does.
+bool Search::isSplitBy(int32_t id) const {
+  const Buffer &span = spans[id];
+  if (moments[span.first].openBytes == 0 || moments[span.last].openBytes == 0)
+    return true;
+  return std::any_of(moments.begin() + span.first, moments.begin() + span.last,
+                     [](const Moment &each) { return each.crossing == 0; });
+}
+
+bool Search::searchPart(Part part) {
+  size_t mark = trail.size();
+  Part rest;
+  for (;;) {
+    auto lowest =
+        std::find_if(part.open.begin(), part.open.end(),
+                     [&](const Try &each) { return !states[each.id].waits; });
+    stepsLeft -= lowest - part.open.begin() + 1;
+    if (stepsLeft < 0 || isOver || lowest == part.open.end())
+      break;
+    int32_t id = lowest->id;
+    bool mayWait = hinders(id);
+    size_t before = trail.size();
+    if (place(id) && settle(part, rest)) {
+      if (isSplitBy(id) ? searchParts(rest) : searchPart(std::move(rest)))
+        return true;
+    }
+    undoTo(before);
+    if (!mayWait)
+      break;
+    change(id).waits = true;
+    if (!letWait(id) || !settle(part, rest))
+      break;
+    std::swap(part, rest);
+  }
+  undoTo(mark);
   return false;
+}
+
+/// The buffers with the moments at which one starts numbered from 0: the others
+/// have no more to hold.
+std::vector<Buffer> compress(const std::vector<Buffer> &buffers) {
+  Ids starts;
+  for (const Buffer &buffer : buffers)
+    starts.push_back(buffer.first);
+  std::sort(starts.begin(), starts.end());
+  starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
+  auto startsUntil = [&](int32_t moment) {
+    return static_cast<int32_t>(
+        std::upper_bound(starts.begin(), starts.end(), moment) -
+        starts.begin());
+  };
+  std::vector<Buffer> spans;
+  for (const Buffer &buffer : buffers)
+    spans.push_back({startsUntil(buffer.first) - 1,
+                     startsUntil(buffer.last) - 1, buffer.bytes});
+  return spans;
+}
+
+/// 1, 1, 2, 1, 1, 2, 4, 1, 1, 2, ..., from \p i = 1.
+int64_t universal(int64_t i) {
+  int64_t size = 1;
+  while (2 * size <= i)
+    size *= 2;
+  return i == 2 * size - 1 ? size : universal(i - size + 1);
 }
 
 } // namespace
 
 PackSearch::PackSearch(const std::vector<Buffer> &buffers)
-    : buffers(buffers), neighbours(buffers.size()) {
+    : buffers(buffers), spans(compress(buffers)), neighbours(buffers.size()) {
   Ids byFirst(buffers.size());
   std::iota(byFirst.begin(), byFirst.end(), 0);
   std::stable_sort(byFirst.begin(), byFirst.end(), [&](int32_t a, int32_t b) {
@@ -310,39 +439,47 @@ PackSearch::PackSearch(const std::vector<Buffer> &buffers)
 static Packing toPacking(const std::vector<Buffer> &buffers,
                          const Search &search) {
   Packing packing;
-  packing.offsets = search.result();
-  for (size_t i = 0; i < buffers.size(); ++i)
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    packing.offsets.push_back(search.offset(i));
     packing.arenaBytes =
         std::max(packing.arenaBytes, packing.offsets[i] + buffers[i].bytes);
+  }
   return packing;
 }
 
-bool PackSearch::find(int64_t capacityBytes, int64_t stepLimit,
+bool PackSearch::find(int64_t capacityBytes, int64_t &stepsLeft,
                       Packing &packing) const {
-  // What one order does not find soon, another often does: all get little
-  // first, then more.
-  int64_t count = buffers.size();
-  for (int64_t steps = 64 * count * count + stepLimit / 16;; steps *= 4) {
-    for (size_t i = 0; i < std::size(precedences); i += 2) {
-      std::atomic<bool> never = false, isFound = false;
-      auto make = [&](size_t which, const std::atomic<bool> &isOver) {
-        return Search(buffers, neighbours, precedences[which], capacityBytes,
-                      steps, isOver);
-      };
-      Search first = make(i, never), second = make(i + 1, isFound);
-      auto runFirst = [&] {
-        bool found = first.run();
-        isFound = found;
-        return found;
-      };
-      auto [byFirst, bySecond] =
-          runBoth(buffers.size(), runFirst, [&] { return second.run(); });
-      if (byFirst || bySecond) {
-        packing = toPacking(buffers, byFirst ? first : second);
-        return true;
-      }
+  // The shortest try places all buffers once and has some steps to spare.
+  int64_t count = static_cast<int64_t>(buffers.size());
+  int64_t shortest = 12 * count * count + 1;
+  std::atomic<bool> never = false, isOver = false;
+  Search first(buffers, spans, neighbours, capacityBytes, 1, never);
+  Search second(buffers, spans, neighbours, capacityBytes, 2, isOver);
+  for (int64_t round = 0; stepsLeft > 0; ++round) {
+    int64_t steps = std::min(stepsLeft, shortest * universal(round / 2 + 1));
+    stepsLeft -= steps;
+    bool learned = round % 2 != 0;
+    auto tryOne = [&](Search &search, Precedence fixed, Precedence learning) {
+      if (round >= 2)
+        search.shake();
+      return search.run(learned ? learning : fixed, steps);
+    };
+    auto runFirst = [&] {
+      Verdict verdict =
+          tryOne(first, Precedence::TotalWidth, Precedence::FailuresArea);
+      isOver = verdict != Verdict::Unknown;
+      return verdict;
+    };
+    auto runSecond = [&] {
+      return tryOne(second, Precedence::TotalArea, Precedence::FailuresWidth);
+    };
+    auto [byFirst, bySecond] = runBoth(buffers.size(), runFirst, runSecond);
+    if (byFirst == Verdict::Found || bySecond == Verdict::Found) {
+      packing = toPacking(buffers, byFirst == Verdict::Found ? first : second);
+      return true;
     }
-    if (steps >= stepLimit)
+    if (byFirst == Verdict::Impossible || bySecond == Verdict::Impossible)
       return false;
   }
+  return false;
 }

@@ -104,22 +104,32 @@ bool Table::read() {
   return !intervals.empty() || fail(file, "expected at least one buffer");
 }
 
-/// Only the order of starts and ends matters: moments are the distinct starts.
+/// Times become moments below about a million, about as far apart, where no two
+/// starts fall together: only there is more to hold.
 std::vector<Buffer> Table::buffers() const {
+  constexpr int64_t length = 1 << 20;
   std::vector<int64_t> starts;
-  for (const Interval &interval : intervals)
+  int64_t end = length;
+  for (const Interval &interval : intervals) {
     starts.push_back(interval.lower);
+    end = std::max(end, interval.upper);
+  }
   std::sort(starts.begin(), starts.end());
   starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
-  auto startsBefore = [&](int64_t time) {
-    return std::lower_bound(starts.begin(), starts.end(), time) -
-           starts.begin();
+  std::vector<int32_t> moments;
+  auto moment = [&](int64_t time) {
+    int32_t scaled = static_cast<int32_t>(time * length / end);
+    size_t startsBefore =
+        std::lower_bound(starts.begin(), starts.end(), time) - starts.begin();
+    return startsBefore == 0 ? scaled
+                             : std::max(scaled, moments[startsBefore - 1] + 1);
   };
+  for (int64_t start : starts)
+    moments.push_back(moment(start));
   std::vector<Buffer> buffers;
   for (const Interval &interval : intervals)
-    buffers.push_back({int32_t(startsBefore(interval.lower)),
-                       int32_t(startsBefore(interval.upper) - 1),
-                       interval.bytes});
+    buffers.push_back(
+        {moment(interval.lower), moment(interval.upper) - 1, interval.bytes});
   return buffers;
 }
 
@@ -129,7 +139,7 @@ bool tool::packMode(const Arguments &arguments) {
     return false;
   std::vector<Buffer> buffers = table.buffers();
   int64_t load = loadBytes(buffers);
-  Packing packing = packBuffers(buffers, load, PackEffort::Thorough);
+  Packing packing = packBuffers(buffers, 0, PackEffort::Thorough);
   int64_t more = packing.arenaBytes - load;
   std::cout << "buffers           " << formatCount(buffers.size()) << "\n"
             << "live peak         " << formatCount(load) << " B\n"

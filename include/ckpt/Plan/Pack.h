@@ -15,8 +15,8 @@ namespace ckpt::plan {
 /// criteria, then searches canonical placements (PLANNER: MiniMalloc,
 /// ASPLOS'23) with a limit on counted steps. The orders alone take a tenth of
 /// the time: what solvers ask for while they look around. Reorder: and a few
-/// orders that learn, if that is near, without the search. Thorough: a hundred
-/// times the steps (seconds), for packing alone.
+/// orders that learn, if that is near, without the search. Thorough: some
+/// hundred times the steps (seconds), for packing alone.
 enum class PackEffort : uint8_t { Orders, Reorder, Search, Thorough };
 void packSlots(const Problem &problem, Plan &plan, int64_t budgetBytes,
                PackEffort effort = PackEffort::Search);
