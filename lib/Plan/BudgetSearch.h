@@ -67,7 +67,8 @@ struct Outcome {
   }
 };
 
-/// What needs more of the budget is too far away to be changed kernel by kernel.
+/// What needs more of the budget is too far away to be changed kernel by
+/// kernel.
 constexpr double nearBudget = 1.03;
 
 /// Shares of time are of what walks get: this is the time limit.
@@ -104,7 +105,8 @@ private:
                  std::chrono::steady_clock::time_point deadline) const;
   void descend();
   bool descendBoth(const Descent &first, const Descent &second, double share);
-  void descendAtRandom(double share);
+  bool descendAtRandom(double share);
+  void descendOn();
   void spareRepeats();
   void varySettings();
   void varyFirstPlan();
@@ -123,6 +125,7 @@ private:
   bool enterPlan(Plan plan);
   bool enterAsItIs(Plan plan);
   void exchange(Draft draft);
+  void exchangeOthers();
   void runRounds();
   void runRound(int round);
   void runAttempts(const std::vector<Attempt *> &batch);

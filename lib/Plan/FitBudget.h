@@ -16,8 +16,8 @@ struct FitOptions {
   double flopNs = 0;
   /// Gives up once the plan takes so long, with what extra FLOPs count.
   double mostNs = std::numeric_limits<double>::max();
-  /// If not 0, what it costs to repeat something for a value counts a few
-  /// hundredths more or less, as drawn per value: another way down.
+  /// If not 0, what it costs to repeat something for a value counts a tenth
+  /// more or less, roughly, as drawn per value: another way down.
   uint64_t seed = 0;
   /// Values that no kernel is repeated for.
   std::vector<ValueId> notAgain;

@@ -23,7 +23,7 @@ FitChanges::FitChanges(const Problem &problem, const Plan &plan,
     double sum = 0;
     for (int i = 0; i < 4; ++i)
       sum += static_cast<double>(random()) / std::mt19937::max() - 0.5;
-    factors.push_back(std::exp2(0.075 * sum));
+    factors.push_back(std::exp2(0.25 * sum));
   }
 }
 

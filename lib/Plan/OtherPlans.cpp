@@ -133,6 +133,10 @@ void BudgetSearch::polish() {
     return;
   keepRepeated();
   exchange({withoutSlots(result.best->plan), result.best->verdict});
+  exchangeOthers();
+}
+
+void BudgetSearch::exchangeOthers() {
   for (const Draft &other : std::exchange(others, {}))
     if (other.verdict.extraFlops != result.best->verdict.extraFlops)
       exchange(other);
@@ -172,7 +176,8 @@ Plan BudgetSearch::descended(
   FitOptions fit;
   fit.budgetBytes = bytes(descent.share);
   fit.flopNs = descent.flopWeight * nsPerFlop;
-  fit.mostNs = mostNs;
+  // What is kept afterwards spares some of the cost.
+  fit.mostNs = mostNs * std::max(1.0, 1 + descent.keptWithin - descent.share);
   fit.deadline = deadline;
   fit.seed = descent.seed;
   if (!fitBudget(problem, plan, fit))
@@ -223,18 +228,19 @@ bool BudgetSearch::descendBoth(const Descent &first, const Descent &second,
          std::chrono::steady_clock::now() <= until;
 }
 
-/// Ways down with prices that are drawn at random, until \p share of the time
-/// is over. Where the plan without a limit leads to better plans than walks,
-/// each of these differs from the others in much.
-void BudgetSearch::descendAtRandom(double share) {
-  constexpr uint64_t mostPairs = 200, fewPairs = 1;
-  uint64_t pairs = options.timeLimitMs > 0 ? mostPairs : fewPairs;
-  for (uint64_t pair = 0; pair < pairs; ++pair) {
-    descents += 2;
-    if (!descendBoth({flopWeight, 1, 0.985, descents - 1},
-                     {3, 1, 0.985, descents}, share))
-      return;
-  }
+/// Two ways down with prices that are drawn at random: see `descendBoth`.
+bool BudgetSearch::descendAtRandom(double share) {
+  descents += 2;
+  return descendBoth({flopWeight, 1, 0.985, descents - 1},
+                     {3, 1, 0.985, descents}, share);
+}
+
+/// For the time that is left: small differences at first lead far from each
+/// other once repeats are exchanged.
+void BudgetSearch::descendOn() {
+  constexpr double latest = 1.15;
+  while (options.timeLimitMs > 0 && descendAtRandom(latest))
+    exchangeOthers();
 }
 
 /// Enters \p plan, which may also be the smallest; what it needs.

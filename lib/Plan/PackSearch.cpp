@@ -37,7 +37,7 @@ using Ids = std::vector<int32_t>;
 /// area, and how often tries failed at one of its moments.
 enum class Precedence { TotalWidth, TotalArea, FailuresWidth, FailuresArea };
 
-enum class Verdict { Found, Impossible, Unknown };
+enum class Answer { Found, Impossible, Unknown };
 
 /// Tries at one capacity, which learn where they fail.
 class Search {
@@ -60,7 +60,7 @@ public:
   }
 
   /// Tries the order of \p by for \p stepLimit steps.
-  Verdict run(Precedence by, int64_t stepLimit);
+  Answer run(Precedence by, int64_t stepLimit);
 
   /// Changes what orders go by a bit.
   void shake();
@@ -138,7 +138,7 @@ private:
   Ids next;
 };
 
-Verdict Search::run(Precedence by, int64_t stepLimit) {
+Answer Search::run(Precedence by, int64_t stepLimit) {
   undoTo(0);
   precedence = by;
   stepsLeft = stepLimit;
@@ -146,8 +146,8 @@ Verdict Search::run(Precedence by, int64_t stepLimit) {
   for (size_t id = 0; id < buffers.size(); ++id)
     whole.open.push_back({0, 0, static_cast<int32_t>(id)});
   if (fits(whole) && searchParts(whole))
-    return Verdict::Found;
-  return stepsLeft < 0 || isOver ? Verdict::Unknown : Verdict::Impossible;
+    return Answer::Found;
+  return stepsLeft < 0 || isOver ? Answer::Unknown : Answer::Impossible;
 }
 
 void Search::shake() {
@@ -465,20 +465,20 @@ bool PackSearch::find(int64_t capacityBytes, int64_t &stepsLeft,
       return search.run(learned ? learning : fixed, steps);
     };
     auto runFirst = [&] {
-      Verdict verdict =
+      Answer answer =
           tryOne(first, Precedence::TotalWidth, Precedence::FailuresArea);
-      isOver = verdict != Verdict::Unknown;
-      return verdict;
+      isOver = answer != Answer::Unknown;
+      return answer;
     };
     auto runSecond = [&] {
       return tryOne(second, Precedence::TotalArea, Precedence::FailuresWidth);
     };
     auto [byFirst, bySecond] = runBoth(buffers.size(), runFirst, runSecond);
-    if (byFirst == Verdict::Found || bySecond == Verdict::Found) {
-      packing = toPacking(buffers, byFirst == Verdict::Found ? first : second);
+    if (byFirst == Answer::Found || bySecond == Answer::Found) {
+      packing = toPacking(buffers, byFirst == Answer::Found ? first : second);
       return true;
     }
-    if (byFirst == Verdict::Impossible || bySecond == Verdict::Impossible)
+    if (byFirst == Answer::Impossible || bySecond == Answer::Impossible)
       return false;
   }
   return false;

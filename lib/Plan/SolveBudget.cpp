@@ -317,10 +317,11 @@ void BudgetSearch::runRounds() {
     return result.best && bestWalkScore > gainOfRefitting * bestScore;
   };
   bool isBehind = areBehind();
-  if (isBehind)
-    descendAtRandom(shareOfDescents);
-  else
+  if (!isBehind)
     runRound(0);
+  else
+    while (descendAtRandom(shareOfDescents) && options.timeLimitMs > 0)
+      ;
   if (isDeep())
     tryChains();
   for (int round = 1; !isBehind && round < mostRounds() && !roundsAreOver();
@@ -335,6 +336,7 @@ void BudgetSearch::runRounds() {
   polish();
   if (areBehind() && !isOver(latestShare))
     walkAgain();
+  descendOn();
 }
 
 /// Walks that gave up, as they were far behind, may lead elsewhere once what
