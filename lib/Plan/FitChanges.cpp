@@ -99,20 +99,18 @@ void FitChanges::shift(int32_t from, int32_t to, int64_t bytes) {
 
 /// Enters \p change with what `ranges` take off.
 void FitChanges::add(Change change) {
-  ends.clear();
+  steps.clear();
   for (const Range &range : ranges) {
-    ends.push_back(range.from);
-    ends.push_back(range.to);
+    steps.emplace_back(range.from, range.bytes);
+    steps.emplace_back(range.to, -range.bytes);
   }
-  std::sort(ends.begin(), ends.end());
-  for (size_t i = 0; i + 1 < ends.size(); ++i) {
-    int64_t bytes = 0;
-    for (const Range &range : ranges)
-      if (range.from <= ends[i] && ends[i + 1] <= range.to)
-        bytes += range.bytes;
+  std::sort(steps.begin(), steps.end());
+  int64_t bytes = 0;
+  for (size_t i = 0; i + 1 < steps.size(); ++i) {
+    bytes += steps[i].second;
     if (bytes == 0)
       continue;
-    for (int32_t k = ends[i]; k < ends[i + 1]; ++k) {
+    for (int32_t k = steps[i].first; k < steps[i + 1].first; ++k) {
       int64_t before = overBy(k);
       change.gain +=
           std::max<int64_t>(0, before) - std::max<int64_t>(0, before + bytes);
@@ -132,10 +130,8 @@ bool FitChanges::isFree(const Kernel &kernel) const {
 
 /// Whether anything from \p from to before \p to exceeds the budget.
 bool FitChanges::isOver(int32_t from, int32_t to) const {
-  for (int32_t k = from; k < to; ++k)
-    if (overBy(k) > 0)
-      return true;
-  return false;
+  auto first = std::lower_bound(overKernels.begin(), overKernels.end(), from);
+  return first != overKernels.end() && *first < to;
 }
 
 bool FitChanges::isMadeAgain(ValueId value, const Change &change) const {
@@ -178,7 +174,9 @@ bool FitChanges::makeAgain(ValueId value, bool deep, Change &change) {
     if (!life)
       return false;
     int32_t end = lastOf(*life) + 1;
-    if (deep && isOver(end, change.place)) {
+    bool wouldExceed = isOver(end, change.place);
+    anyWouldExceed |= wouldExceed;
+    if (deep && wouldExceed) {
       if (!makeAgain(read, deep, change))
         return false;
     } else {
@@ -196,14 +194,16 @@ bool FitChanges::makeAgain(ValueId value, bool deep, Change &change) {
 /// Makes the value again before kernel \p to: what it is made from stays until
 /// then or, where that takes too much, is made again, too.
 void FitChanges::repeat(const Life &life, int32_t from, int32_t to) {
+  anyWouldExceed = false;
   for (bool deep : {false, true}) {
     ranges.clear();
     Change change = {life.kernel, to, {}, leastCost};
-    if (!makeAgain(life.value, deep, change) ||
-        (deep && change.copies.size() == 1))
-      continue;
+    if (!makeAgain(life.value, deep, change))
+      return;
     shift(from + 1, to, -slotOf(life.value));
     add(std::move(change));
+    if (!anyWouldExceed)
+      return;
   }
 }
 
@@ -270,6 +270,10 @@ void FitChanges::findInGap(const Life &life, int32_t from, int32_t to) {
 
 std::vector<Change> FitChanges::find(const Needs &needs) {
   now = &needs;
+  overKernels.clear();
+  for (size_t k = 0; k < plan.kernels.size(); ++k)
+    if (overBy(static_cast<int32_t>(k)) > 0)
+      overKernels.push_back(static_cast<int32_t>(k));
   findLives();
   changes.clear();
   for (const Life &life : lives) {

@@ -130,6 +130,8 @@ private:
   /// Per value, what costs of its repeats are multiplied by; empty: 1.
   std::vector<double> factors;
   const Needs *now = nullptr;
+  /// Kernels that exceed the budget.
+  std::vector<int32_t> overKernels;
   std::vector<Life> lives;
   std::vector<int32_t> reads;
   /// Per value, its latest life, or `none`.
@@ -144,7 +146,11 @@ private:
     int64_t bytes;
   };
   std::vector<Range> ranges;
-  std::vector<int32_t> ends;
+  /// Where ranges begin and end, and what is added from there on.
+  std::vector<std::pair<int32_t, int64_t>> steps;
+  /// Whether something would stay, or be made again, where the budget is
+  /// exceeded.
+  bool anyWouldExceed = false;
 };
 
 } // namespace ckpt::plan

@@ -334,13 +334,15 @@ void BudgetSearch::runRounds() {
   refit();
   varyFirstPlan();
   polish();
-  if (areBehind() && !isOver(latestShare))
+  // Without a clock only where walks had no turn.
+  bool isWanted = options.timeLimitMs > 0 || areBehind();
+  if (result.best && isWanted && !isOver(latestShare))
     walkAgain();
   descendOn();
 }
 
 /// Walks that gave up, as they were far behind, may lead elsewhere once what
-/// they repeat is spared and exchanged.
+/// they repeat is spared and exchanged; and those with what is known by now.
 void BudgetSearch::walkAgain() {
   constexpr double farBehind = 1.5;
   mostSlack = farBehind;
