@@ -103,6 +103,9 @@ private:
   struct Descent;
   Plan descended(const Descent &descent, double mostNs,
                  std::chrono::steady_clock::time_point deadline) const;
+  bool mayDescend() const {
+    return options.fusion && nsPerFlop > 0 && !unlimitedPlan.kernels.empty();
+  }
   void descend();
   bool descendBoth(const Descent &first, const Descent &second, double share);
   bool descendAtRandom(double share);
@@ -129,7 +132,11 @@ private:
   void runRounds();
   void runRound(int round);
   void runAttempts(const std::vector<Attempt *> &batch);
+  void walkOrDescend();
   void walkAgain();
+  bool areWalksBehind() const {
+    return result.best && bestWalkScore > gainOfRefitting * bestScore;
+  }
   void startAttempts();
   bool isSmall() const;
   double shareOver() const;

@@ -205,8 +205,7 @@ void BudgetSearch::descend() {
       {flopWeight, 0.916, 0.985},
   }};
   constexpr double latest = 0.6, shareOfDescents = 0.2;
-  if (!options.fusion || nsPerFlop == 0 || unlimitedPlan.kernels.empty() ||
-      (result.best && isOver(latest)))
+  if (!mayDescend() || (result.best && isOver(latest)))
     return;
   // Where walks found no plan, only the clock ends it early.
   double until = shareOver() + shareOfDescents;
@@ -230,17 +229,28 @@ bool BudgetSearch::descendBoth(const Descent &first, const Descent &second,
 
 /// Two ways down with prices that are drawn at random: see `descendBoth`.
 bool BudgetSearch::descendAtRandom(double share) {
+  if (!mayDescend())
+    return false;
   descents += 2;
   return descendBoth({flopWeight, 1, 0.985, descents - 1},
                      {3, 1, 0.985, descents}, share);
 }
 
-/// For the time that is left: small differences at first lead far from each
-/// other once repeats are exchanged.
+/// For the time that is left, as long as it leads to better plans: small
+/// differences at first lead far from each other once repeats are exchanged.
 void BudgetSearch::descendOn() {
   constexpr double latest = 1.15;
-  while (options.timeLimitMs > 0 && descendAtRandom(latest))
+  constexpr int patience = 6;
+  if (!result.best || options.timeLimitMs <= 0)
+    return;
+  for (int inVain = 0; inVain < patience; ++inVain) {
+    double before = bestScore;
+    if (!descendAtRandom(latest))
+      return;
     exchangeOthers();
+    if (bestScore < before)
+      inVain = -1;
+  }
 }
 
 /// Enters \p plan, which may also be the smallest; what it needs.

@@ -310,35 +310,37 @@ void BudgetSearch::runRounds() {
   if (isFixed)
     runAttempts({&attempts[0], &attempts[1]});
   descend();
-  // Where walks are far behind, so are those near them; but there may be time
-  // left in the end.
-  constexpr double latestShare = 0.6, shareOfDescents = 0.6;
-  auto areBehind = [&] {
-    return result.best && bestWalkScore > gainOfRefitting * bestScore;
-  };
-  bool isBehind = areBehind();
-  if (!isBehind)
+  walkOrDescend();
+  refit();
+  varyFirstPlan();
+  polish();
+  // Without a clock only where walks had no turn.
+  constexpr double latestShare = 0.6;
+  bool isWanted = options.timeLimitMs > 0 || areWalksBehind();
+  if (result.best && isWanted && !isOver(latestShare))
+    walkAgain();
+  descendOn();
+}
+
+/// All settings and those near the best one; where walks are far behind, as
+/// those near them are, too, further descents.
+void BudgetSearch::walkOrDescend() {
+  constexpr double shareOfDescents = 0.6;
+  bool areBehind = areWalksBehind();
+  if (!areBehind)
     runRound(0);
   else
     while (descendAtRandom(shareOfDescents) && options.timeLimitMs > 0)
       ;
   if (isDeep())
     tryChains();
-  for (int round = 1; !isBehind && round < mostRounds() && !roundsAreOver();
+  for (int round = 1; !areBehind && round < mostRounds() && !roundsAreOver();
        ++round)
     runRound(round);
-  if (!areBehind()) {
+  if (!areWalksBehind()) {
     spareRepeats();
     varySettings();
   }
-  refit();
-  varyFirstPlan();
-  polish();
-  // Without a clock only where walks had no turn.
-  bool isWanted = options.timeLimitMs > 0 || areBehind();
-  if (result.best && isWanted && !isOver(latestShare))
-    walkAgain();
-  descendOn();
 }
 
 /// Walks that gave up, as they were far behind, may lead elsewhere once what

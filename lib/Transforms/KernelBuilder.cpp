@@ -32,7 +32,9 @@ public:
       : program(program), plan(plan), verdict(verdict),
         builder(program.function.getBody().front().getTerminator()),
         current(program.values.begin(), program.values.end()),
-        instancesOf(plan.kernels.size()), hasRun(program.ops.size(), false) {
+        instancesOf(plan.kernels.size()),
+        firstMade(program.values.size(), plan::none),
+        firstRun(program.ops.size(), plan::none) {
     for (auto [i, instance] : llvm::enumerate(verdict.instances))
       instancesOf[instance.kernel].push_back(i);
   }
@@ -50,8 +52,9 @@ private:
   void cloneOps(const plan::Kernel &kernel, KernelOp op,
                 mlir::IRMapping &mapping);
   void cloneFree(Value value, OpBuilder &inside, mlir::IRMapping &mapping);
-  bool isRecomputation(int32_t k);
-  SmallVector<Value> chooseAfter(int32_t k, ArrayRef<plan::ValueId> reads);
+  int32_t originalOf(int32_t k);
+  SmallVector<Value> chooseAfter(int32_t k, int32_t original,
+                                 ArrayRef<plan::ValueId> reads);
   SmallVector<int64_t> slots(const plan::Kernel &kernel);
   std::string layerName(const plan::Kernel &kernel) const;
   Location location(const plan::Kernel &kernel) const;
@@ -65,8 +68,9 @@ private:
   SmallVector<Value> current;
   /// Indices into `Verdict::instances`, by the kernel that writes them.
   std::vector<SmallVector<int32_t, 1>> instancesOf;
-  /// Anchors that an earlier kernel ran.
-  std::vector<bool> hasRun;
+  /// The first kernel up to now that wrote each value, and that ran each
+  /// anchor, or `none`.
+  std::vector<int32_t> firstMade, firstRun;
 };
 } // namespace
 
@@ -109,25 +113,30 @@ void KernelBuilder::cloneOps(const plan::Kernel &kernel, KernelOp op,
   YieldOp::create(inside, op.getLoc(), yielded);
 }
 
-/// A kernel makes again what stood in memory before, or runs an anchor again.
-bool KernelBuilder::isRecomputation(int32_t k) {
-  bool again = llvm::any_of(instancesOf[k], [&](int32_t i) {
-    return verdict.instances[i].recomputed;
-  });
+/// The first kernel that made what kernel \p k makes again (what stood in
+/// memory before, or the work of an anchor), or `none`.
+int32_t KernelBuilder::originalOf(int32_t k) {
+  int32_t original = k;
+  auto enter = [&](int32_t &first) {
+    if (first == plan::none)
+      first = k;
+    original = std::min(original, first);
+  };
+  for (int32_t i : instancesOf[k])
+    enter(firstMade[verdict.instances[i].value]);
   for (plan::OpId op : plan.kernels[k].ops)
-    if (plan::isAnchor(program.problem.ops[op])) {
-      again |= hasRun[op];
-      hasRun[op] = true;
-    }
-  return again;
+    if (plan::isAnchor(program.problem.ops[op]))
+      enter(firstRun[op]);
+  return original == k ? plan::none : original;
 }
 
-/// What a recomputation waits for: the youngest value that lives across it
-/// anyway and is no input of it. It was not there when the original ran.
-SmallVector<Value> KernelBuilder::chooseAfter(int32_t k,
+/// What kernel \p k, which repeats \p original, waits for: the youngest value
+/// that lives across it anyway and is no input of it. It was not there when the
+/// original ran. Where there is none, what it reads keeps it in its place.
+SmallVector<Value> KernelBuilder::chooseAfter(int32_t k, int32_t original,
                                               ArrayRef<plan::ValueId> reads) {
-  for (int32_t earlier = k - 1; earlier >= 0; --earlier)
-    for (int32_t i : instancesOf[earlier]) {
+  for (int32_t since = k - 1; since > original; --since)
+    for (int32_t i : instancesOf[since]) {
       const plan::Instance &instance = verdict.instances[i];
       bool caller =
           program.problem.values[instance.value].home == plan::Home::Result;
@@ -194,10 +203,11 @@ void KernelBuilder::build(int32_t k) {
     results.push_back(program.values[output].getType());
     bytes.push_back(program.problem.values[output].bytes);
   }
-  bool recompute = isRecomputation(k);
+  int32_t original = originalOf(k);
+  bool recompute = original != plan::none;
   SmallVector<Value> after;
   if (recompute)
-    after = chooseAfter(k, info.memoryReads);
+    after = chooseAfter(k, original, info.memoryReads);
 
   Location loc = location(kernel);
   auto op = KernelOp::create(builder, loc, results, inputs, after,
