@@ -109,7 +109,7 @@ private:
   void descend();
   bool descendBoth(const Descent &first, const Descent &second, double share);
   bool descendAtRandom(double share);
-  void descendOn();
+  void descendFurther(double share, bool exchanging);
   void spareRepeats();
   void varySettings();
   void varyFirstPlan();

@@ -236,18 +236,18 @@ bool BudgetSearch::descendAtRandom(double share) {
                      {3, 1, 0.985, descents}, share);
 }
 
-/// For the time that is left, as long as it leads to better plans: small
-/// differences at first lead far from each other once repeats are exchanged.
-void BudgetSearch::descendOn() {
-  constexpr double latest = 1.15;
-  constexpr int patience = 6;
-  if (!result.best || options.timeLimitMs <= 0)
-    return;
+/// Until \p share of the time is over, as long as it leads to better plans.
+/// With
+/// \p exchanging, each of them has its repeats exchanged: small differences at
+/// first lead far from each other then.
+void BudgetSearch::descendFurther(double share, bool exchanging) {
+  int patience = options.timeLimitMs > 0 ? 6 : 1;
   for (int inVain = 0; inVain < patience; ++inVain) {
     double before = bestScore;
-    if (!descendAtRandom(latest))
+    if (!descendAtRandom(share))
       return;
-    exchangeOthers();
+    if (exchanging && result.best)
+      exchangeOthers();
     if (bestScore < before)
       inVain = -1;
   }

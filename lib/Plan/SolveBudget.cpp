@@ -315,11 +315,12 @@ void BudgetSearch::runRounds() {
   varyFirstPlan();
   polish();
   // Without a clock only where walks had no turn.
-  constexpr double latestShare = 0.6;
+  constexpr double latestShare = 0.6, shareOfLastDescents = 1.15;
   bool isWanted = options.timeLimitMs > 0 || areWalksBehind();
   if (result.best && isWanted && !isOver(latestShare))
     walkAgain();
-  descendOn();
+  if (options.timeLimitMs > 0)
+    descendFurther(shareOfLastDescents, /*exchanging=*/true);
 }
 
 /// All settings and those near the best one; where walks are far behind, as
@@ -327,11 +328,10 @@ void BudgetSearch::runRounds() {
 void BudgetSearch::walkOrDescend() {
   constexpr double shareOfDescents = 0.6;
   bool areBehind = areWalksBehind();
-  if (!areBehind)
-    runRound(0);
+  if (areBehind)
+    descendFurther(shareOfDescents, /*exchanging=*/false);
   else
-    while (descendAtRandom(shareOfDescents) && options.timeLimitMs > 0)
-      ;
+    runRound(0);
   if (isDeep())
     tryChains();
   for (int round = 1; !areBehind && round < mostRounds() && !roundsAreOver();
