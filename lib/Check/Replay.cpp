@@ -3,6 +3,8 @@
 #include "Replay.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 using namespace ckpt::check;
 
@@ -169,24 +171,24 @@ bool Player::checkRecompute() {
   return true;
 }
 
-/// What lies in the buffer of a result is dead before that is written, or is
-/// overwritten by it.
+/// What lies in the buffer of a result is dead before that, or anything else
+/// there, is written, or is overwritten by it.
 bool Player::checkHosted() {
+  std::map<int64_t, const Instance *> inBuffer;
   for (const Instance &instance : instances) {
-    int64_t host = valueOf(instance).host;
+    bool isResult = valueOf(instance).home == "result";
+    int64_t host = isResult ? instance.value : valueOf(instance).host;
     if (host == -1)
       continue;
-    int written = kernelCount(), output = -1;
-    for (const Instance &other : instances)
-      if (other.value == host && other.kernel < written) {
-        written = other.kernel;
-        output = other.output;
-      }
-    bool over = instance.lastRead == written && instance.kernel < written &&
-                facts[written].inPlace.count({instance.value, output});
-    if (instance.lastRead >= written && !over)
-      return fail(instance.lastRead,
-                  "value " + std::to_string(instance.value) +
+    const Instance *before = std::exchange(inBuffer[host], &instance);
+    if (!before || (isResult && before->value == host))
+      continue;
+    int k = instance.kernel;
+    bool over = before->lastRead == k && before->kernel < k &&
+                facts[k].inPlace.count({before->value, instance.output});
+    if (before->lastRead >= k && !over)
+      return fail(before->lastRead,
+                  "value " + std::to_string(before->value) +
                       " lies in a buffer that is written before "
                       "it is dead");
   }

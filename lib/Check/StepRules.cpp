@@ -7,6 +7,8 @@
 
 #include "Step.h"
 
+#include <utility>
+
 using namespace ckpt::check;
 
 namespace {
@@ -33,12 +35,12 @@ private:
   bool checkSums(const StepValue &value);
   bool checkRead(int id, const StepRead &read);
   bool checkOp(int id);
+  bool checkGuests();
 
   const Step &step;
   Refusal &refusal;
   int64_t bytes = 0, elements = 0, flops = 0, compute = 0, workspace = 0;
   std::map<int64_t, int64_t> elementsOf;
-  std::set<int64_t> hosts;
 };
 
 bool sameElements(const StepValue &left, const StepValue &right) {
@@ -74,10 +76,8 @@ bool Rules::checkValue(int id) {
       return false;
     const StepValue &host = step.values[value.host];
     if (!require(host.home == "result" && host.op > value.op &&
-                     sameElements(value, host) &&
-                     hosts.insert(value.host).second,
-                 name + " has a host that is no later result as large, or is "
-                        "taken"))
+                     sameElements(value, host),
+                 name + " has a host that is no later result as large"))
       return false;
   }
   return value.same == -1 ||
@@ -136,6 +136,33 @@ bool Rules::checkOp(int id) {
          addTo(workspace, op.workspaceBytes, "the workspace");
 }
 
+/// Of several values in the buffer of one result, each is read only by the op
+/// that makes the next one.
+bool Rules::checkGuests() {
+  std::map<int64_t, int> last;
+  std::map<int, int> nextMaker;
+  for (size_t id = 0; id < step.ops.size(); ++id)
+    for (int result : step.ops[id].results) {
+      int64_t host = step.values[result].host;
+      if (host == -1)
+        continue;
+      auto [there, isFirst] = last.try_emplace(host, result);
+      if (!isFirst)
+        nextMaker[std::exchange(there->second, result)] = static_cast<int>(id);
+    }
+  for (size_t id = 0; id < step.ops.size(); ++id)
+    for (const StepRead &read : step.ops[id].reads) {
+      auto maker = nextMaker.find(static_cast<int>(read.value));
+      if (!require(maker == nextMaker.end() ||
+                       maker->second == static_cast<int>(id),
+                   "value " + std::to_string(read.value) +
+                       " is not only read to make the next value in its "
+                       "buffer"))
+        return false;
+    }
+  return true;
+}
+
 bool Rules::run() {
   if (!require(step.bytesPerMicrosecond > 0, "the bandwidth is not positive") ||
       !require(step.launchNs >= 0 && step.launchNs <= sumLimit / 1000,
@@ -147,7 +174,7 @@ bool Rules::run() {
   for (size_t id = 0; id < step.ops.size(); ++id)
     if (!checkOp(static_cast<int>(id)))
       return false;
-  return true;
+  return checkGuests();
 }
 
 } // namespace

@@ -166,6 +166,7 @@ Problem Tape::finish(ValueId loss) {
   }
   layer = none;
   update();
+  hostInResults(problem);
   return std::move(problem);
 }
 

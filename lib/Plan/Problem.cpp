@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 using namespace ckpt::plan;
 
@@ -64,9 +65,27 @@ bool sameElements(const Value &left, const Value &right) {
   return left.bytes == right.bytes && left.elements == right.elements;
 }
 
+/// Of several values in the buffer of one result, each is read only by the op
+/// that makes the next one.
+std::string checkGuests(const Problem &problem) {
+  std::vector<ValueId> last(problem.values.size(), none);
+  std::vector<OpId> next(problem.values.size(), none);
+  for (const Op &op : problem.ops)
+    for (ValueId result : op.results)
+      if (ValueId host = problem.values[result].host; host != none)
+        if (ValueId before = std::exchange(last[host], result); before != none)
+          next[before] = problem.values[result].op;
+  for (OpId id = 0; id < static_cast<OpId>(problem.ops.size()); ++id)
+    for (const Read &read : problem.ops[id].reads)
+      if (next[read.value] != none && next[read.value] != id)
+        return valueText(read.value) +
+               " is not only read to make the next value in the buffer of its "
+               "host";
+  return "";
+}
+
 /// What `host` and `same` promise.
 std::string checkRelations(const Problem &problem) {
-  std::vector<char> isHost(problem.values.size(), false);
   for (ValueId id = 0; id < static_cast<ValueId>(problem.values.size()); ++id) {
     const Value &value = problem.values[id];
     if ((value.home == Home::Hosted) != (value.host != none))
@@ -74,13 +93,12 @@ std::string checkRelations(const Problem &problem) {
              " is hosted by no value, or has a host and another "
              "home";
     if (value.host != none) {
-      if (!inRange(value.host, problem.values.size()) || isHost[value.host])
-        return valueText(id) + " has a host that does not exist or is taken";
+      if (!inRange(value.host, problem.values.size()))
+        return valueText(id) + " has a host that does not exist";
       const Value &host = problem.values[value.host];
       if (host.home != Home::Result || host.op <= value.op ||
           !sameElements(value, host))
         return valueText(id) + " has a host that is no later result as large";
-      isHost[value.host] = true;
     }
     if (value.same == none)
       continue;
@@ -208,7 +226,8 @@ std::string ckpt::plan::check(const Problem &problem) {
     return "the bandwidth is not positive";
   if (problem.launchNs < 0 || problem.launchNs > sumLimit / 1000)
     return "the launch time is out of range";
-  for (auto step : {checkValues, checkResults, checkOps, checkRelations}) {
+  for (auto step :
+       {checkValues, checkResults, checkOps, checkRelations, checkGuests}) {
     std::string error = step(problem);
     if (!error.empty())
       return error;

@@ -224,30 +224,43 @@ int64_t Reference::bytesTakenOver(const Choice &choice, Set dropped,
   return best;
 }
 
-/// What lies in the buffer of a result is gone once that is written, or is
-/// overwritten by it.
+/// Of what shares the buffer of a result one value stands at a time; one that
+/// is written over another one replaces it element by element.
 bool Reference::respectsHosts(const State &state, const Choice &choice,
                               Set dropped) const {
   Set after = (state.standing | choice.outputs) & ~dropped;
   for (size_t i = 0; i < problem.values.size(); ++i) {
     ValueId host = problem.values[i].host;
-    if (host == none)
+    if (host == none || !contains(state.standing | choice.outputs, i))
       continue;
-    Set written = (state.standing | choice.outputs) & (Set(1) << host);
-    bool stands = contains(state.standing | choice.outputs, i);
-    if (!written || !stands)
-      continue;
-    if (contains(state.standing, host) || contains(after, i) ||
-        !contains(state.standing, i))
-      return false;
-    if (!contains(choice.reads, i))
-      continue;
-    bool overwritten = false;
-    for (const InPlacePair &pair : choice.info.inPlace)
-      overwritten |= pair.input == static_cast<ValueId>(i) &&
-                     choice.kernel.outputs[pair.output] == host;
-    if (!overwritten)
-      return false;
+    for (size_t other = 0; other < problem.values.size(); ++other) {
+      bool isThere = static_cast<ValueId>(other) == host ||
+                     problem.values[other].host == host;
+      if (!isThere || other == i ||
+          !contains(state.standing | choice.outputs, other))
+        continue;
+      // `i` was there and `other` is written; the other way round, it is
+      // looked at when it is their turn.
+      bool isHost = static_cast<ValueId>(other) == host;
+      bool wasFirst =
+          contains(state.standing, i) && !contains(state.standing, other);
+      if (!wasFirst && (isHost || !contains(state.standing, other) ||
+                        contains(state.standing, i)))
+        return false;
+      if (!wasFirst)
+        continue;
+      if (contains(after, i))
+        return false;
+      if (!contains(choice.reads, i))
+        continue;
+      bool overwritten = false;
+      for (const InPlacePair &pair : choice.info.inPlace)
+        overwritten |=
+            pair.input == static_cast<ValueId>(i) &&
+            choice.kernel.outputs[pair.output] == static_cast<ValueId>(other);
+      if (!overwritten)
+        return false;
+    }
   }
   return true;
 }

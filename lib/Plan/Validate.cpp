@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 using namespace ckpt::plan;
 
@@ -273,26 +274,30 @@ bool Simulator::checkInline() {
   return true;
 }
 
-/// What lies in the buffer of a result is dead before that is written, or is
-/// overwritten by it element by element.
+/// What lies in the buffer of a result is dead before that, or another value
+/// there, is written, or is overwritten by it element by element.
 bool Simulator::checkHosted() {
-  std::vector<int32_t> writtenIn(problem.values.size(), kernelCount);
-  for (int32_t k = kernelCount; k-- > 0;)
-    for (ValueId value : plan.kernels[k].outputs)
-      writtenIn[value] = k;
-  for (const Instance &instance : verdict.instances) {
-    ValueId host = problem.values[instance.value].host;
-    if (host == none || instance.lastRead < writtenIn[host])
+  // Per result, the instance that lies in its buffer.
+  std::vector<int32_t> last(problem.values.size(), none);
+  for (size_t i = 0; i < verdict.instances.size(); ++i) {
+    const Instance &next = verdict.instances[i];
+    bool isHost = problem.values[next.value].home == Home::Result;
+    ValueId host = isHost ? next.value : problem.values[next.value].host;
+    if (host == none)
       continue;
+    int32_t before = std::exchange(last[host], static_cast<int32_t>(i));
+    if (before == none || (isHost && verdict.instances[before].value == host))
+      continue;
+    const Instance &there = verdict.instances[before];
+    int32_t k = next.kernel;
     bool overwritten = false;
-    int32_t k = instance.lastRead;
-    if (k == writtenIn[host] && instance.kernel < k)
+    if (there.lastRead == k && there.kernel < k)
       for (const InPlacePair &pair : infos[k]->inPlace)
-        overwritten |= pair.input == instance.value &&
-                       plan.kernels[k].outputs[pair.output] == host;
-    if (!overwritten)
-      return fail(k, name(instance.value) + " lies in the buffer of " +
-                         name(host) + ", which is written before it is dead");
+        overwritten |= pair.input == there.value && pair.output == next.output;
+    if (there.lastRead >= k && !overwritten)
+      return fail(k, name(there.value) + " lies in the buffer of " +
+                         name(host) + ", where " + name(next.value) +
+                         " is written before it is dead");
   }
   return true;
 }

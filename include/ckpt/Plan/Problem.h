@@ -105,8 +105,9 @@ enum class Home : uint8_t {
   /// memory from its first kernel to the end, at no cost.
   Result,
   /// In the buffer of the result `Value::host` whenever it stands in memory, at
-  /// no cost: it is read for the last time before that result is written, or by
-  /// the kernel that first writes it, over it (`hostInResults`).
+  /// no cost: it is read for the last time before that result, or another value
+  /// hosted there, is written, or by the kernel that writes that, over it
+  /// (`hostInResults`).
   Hosted,
 };
 
@@ -181,11 +182,12 @@ inline int64_t slotBytes(int64_t bytes) {
   return (bytes + slotAlignment - 1) / slotAlignment * slotAlignment;
 }
 
-/// Gives `Home::Hosted` to at most one value per result: one that is large
-/// enough, that nobody reads but what becomes the result, element by element,
-/// and that has to wait for something made later (the gradient of a tied
-/// embedding). Only right if the caller's result buffers are not also its
-/// arguments.
+/// Gives `Home::Hosted` to values that are as large as a result, that nobody
+/// reads but what becomes the result, element by element, and that have to wait
+/// for something made later: the gradient of a tied embedding, or partial sums
+/// of the gradient of a weight that is read many times, each of which is read
+/// only to make the next. Only right if the caller's result buffers are not
+/// also its arguments.
 void hostInResults(Problem &problem);
 
 /// Says what is wrong with \p problem ("op 3 reads value 7 before it is made"),

@@ -1,10 +1,12 @@
 //===- HostInResultsTest.cpp - Values that wait in buffers of results -----===//
 
 #include "ProblemBuilder.h"
+#include "ckpt/Plan/Solvers.h"
 #include "ckpt/Plan/Validate.h"
 #include "gmock/gmock.h"
 
 using namespace ckpt::plan;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 namespace {
@@ -104,7 +106,85 @@ TEST(HostInResults, ChecksTheRelation) {
   hostInResults(b.problem);
   b.problem.values[b.middle].home = Home::Hosted;
   b.problem.values[b.middle].host = b.updated;
-  EXPECT_THAT(check(b.problem), HasSubstr("taken"));
+  EXPECT_THAT(check(b.problem), HasSubstr("not only read to make the next"));
+}
+
+/// The gradient of a weight that is read four times: a sum of four products,
+/// each of which needs the one before.
+struct SharedWeight : ProblemBuilder {
+  ValueId weight, updated;
+  std::vector<ValueId> froms, parts, sums;
+
+  explicit SharedWeight(bool turned = false) {
+    weight = argument(matrix);
+    ValueId from = weight, sum = none;
+    for (int i = 0; i < 4; ++i) {
+      from = contraction({memory(from)}, matrix);
+      froms.push_back(from);
+      parts.push_back(contraction({memory(from)}, matrix));
+      ValueId part = parts.back();
+      if (turned)
+        part = view(part, Access::Permute, transposed);
+      int32_t shape = turned ? transposed : matrix;
+      sum = i == 0 ? part : fusible({point(sum), point(part)}, shape);
+      sums.push_back(sum);
+    }
+    if (turned)
+      weight = argument(transposed);
+    updated =
+        fusible({point(weight), point(sum)}, turned ? transposed : matrix);
+    result(updated);
+  }
+  std::vector<ValueId> guests() const {
+    std::vector<ValueId> found;
+    for (size_t value = 0; value < problem.values.size(); ++value)
+      if (problem.values[value].host == updated)
+        found.push_back(static_cast<ValueId>(value));
+    return found;
+  }
+};
+
+TEST(HostInResults, HostsPartialSumsOneAfterTheOther) {
+  SharedWeight b;
+  hostInResults(b.problem);
+  EXPECT_EQ(check(b.problem), "");
+  // The last sum need not wait for anything but the update.
+  EXPECT_THAT(b.guests(), ElementsAre(b.parts[0], b.sums[1], b.sums[2]));
+  Solution solution = solveUnlimited(b.problem, SolverOptions());
+  ASSERT_EQ(solution.verdict.error, "");
+  // Without hosts a sum stands beside what the next product is made from.
+  EXPECT_EQ(solution.plan.arenaBytes, 2 * 4096);
+}
+
+TEST(HostInResults, HostsSumsOfTurnedParts) {
+  SharedWeight b(/*turned=*/true);
+  hostInResults(b.problem);
+  EXPECT_EQ(check(b.problem), "");
+  EXPECT_THAT(b.guests(), ElementsAre(b.sums[1], b.sums[2]));
+}
+
+TEST(HostInResults, SumsAreOverwrittenByTheNextOnly) {
+  SharedWeight b;
+  hostInResults(b.problem);
+  Plan plan;
+  for (int i = 0; i < 4; ++i) {
+    plan.kernels.push_back(b.kernel(b.froms[i]));
+    if (i == 0)
+      plan.kernels.push_back(b.kernel(b.parts[0]));
+    else
+      plan.kernels.push_back(b.kernel({b.parts[i], b.sums[i]}, {b.sums[i]}));
+  }
+  plan.kernels.push_back(b.kernel(b.updated));
+  EXPECT_EQ(validate(b.problem, plan, false).error, "");
+  // The first part again, while the sum of two lies there.
+  Plan again = plan;
+  again.kernels.insert(again.kernels.begin() + 4, b.kernel(b.parts[0]));
+  EXPECT_THAT(validate(b.problem, again, false).error,
+              HasSubstr("is written before it is dead"));
+  // A sum that reads other elements of the one before than it writes.
+  b.opOf(b.sums[2]).reads[0].access = Access::Any;
+  EXPECT_THAT(validate(b.problem, plan, false).error,
+              HasSubstr("is written before it is dead"));
 }
 
 } // namespace

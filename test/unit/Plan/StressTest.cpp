@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ProblemBuilder.h"
 #include "RandomProblem.h"
 #include "SolverEffort.h"
 
@@ -23,9 +24,50 @@ uint64_t numberFromEnvironment(const char *name, uint64_t otherwise) {
   return text ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
+/// Every kind of op, read and home, in turns with and without demands.
+Problem problemOf(uint64_t seed) {
+  RandomOptions options;
+  options.ops = 4 + seed % 3;
+  options.arguments = 1 + seed % 2;
+  options.keeps = seed % 5 == 0;
+  options.runOnce = seed % 2 == 0;
+  options.hosts = seed % 7 < 4;
+  return randomProblem(seed, options);
+}
+
+/// A weight that is read several times, so that its gradient is a sum of
+/// several products, in any order and as soon as possible or at the end.
+Problem sumOf(uint64_t seed) {
+  std::mt19937_64 random(seed);
+  ProblemBuilder b;
+  ValueId weight = b.argument(matrix);
+  std::vector<ValueId> values = {weight}, parts;
+  ValueId sum = none;
+  bool isSoon = random() % 2 == 0;
+  for (int i = 0; i < 3; ++i) {
+    ValueId from = values[random() % values.size()];
+    parts.push_back(b.contraction({memory(from)}, matrix));
+    values.push_back(parts.back());
+    if (isSoon)
+      sum = i == 0 ? parts.back()
+                   : b.fusible({point(sum), point(parts.back())}, matrix);
+  }
+  if (!isSoon) {
+    std::shuffle(parts.begin(), parts.end(), random);
+    sum = parts[0];
+    for (int i = 1; i < 3; ++i)
+      sum = b.fusible({point(sum), point(parts[i])}, matrix);
+  }
+  b.result(b.fusible({point(weight), point(sum)}, matrix));
+  b.result(b.reduction({any(values[random() % values.size()])}, row));
+  hostInResults(b.problem);
+  return b.problem;
+}
+
 class Stress {
 public:
-  void look(uint64_t seed);
+  void look(uint64_t seed) { look(seed, problemOf(seed)); }
+  void look(uint64_t seed, const Problem &problem);
   void print() const {
     std::cout << problems << " problems: " << feasible
               << " with an optimum within the budget, " << solved
@@ -41,20 +83,8 @@ private:
            missed = 0;
 };
 
-/// Every kind of op, read and home, in turns with and without demands.
-Problem problemOf(uint64_t seed) {
-  RandomOptions options;
-  options.ops = 4 + seed % 3;
-  options.arguments = 1 + seed % 2;
-  options.keeps = seed % 5 == 0;
-  options.runOnce = seed % 2 == 0;
-  options.hosts = seed % 7 < 4;
-  return randomProblem(seed, options);
-}
-
-void Stress::look(uint64_t seed) {
+void Stress::look(uint64_t seed, const Problem &problem) {
   SCOPED_TRACE("seed " + std::to_string(seed));
-  Problem problem = problemOf(seed);
   ++problems;
   Solution unlimited = solveUnlimited(problem, {});
   if (!unlimited.verdict.error.empty()) {
@@ -101,6 +131,23 @@ TEST(Stress, NoBoundAboveNoPlanBelowTheOptimum) {
   Stress stress;
   for (uint64_t seed = first; seed < first + count; ++seed)
     stress.look(seed);
+  stress.print();
+}
+
+TEST(Stress, SumsThatLieInBuffersOfResults) {
+  Stress stress;
+  int several = 0;
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    Problem problem = sumOf(seed);
+    ASSERT_EQ(check(problem), "");
+    auto isHosted = [](const Value &value) {
+      return value.home == Home::Hosted;
+    };
+    several += std::count_if(problem.values.begin(), problem.values.end(),
+                             isHosted) > 1;
+    stress.look(seed, problem);
+  }
+  EXPECT_GT(several, 20);
   stress.print();
 }
 
