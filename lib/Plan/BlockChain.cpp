@@ -1,6 +1,8 @@
 //===- BlockChain.cpp - Deep budgets on chains of blocks ------------------===//
 
 #include "BlockChain.h"
+
+#include "PostPasses.h"
 #include "ckpt/Plan/Kernel.h"
 
 #include <algorithm>
@@ -59,4 +61,43 @@ int32_t BlockChain::within(int64_t bytes) const {
 
 Plan BlockChain::plan(size_t point) const {
   return graph.emit(followSteps(chain, table.steps(point)));
+}
+
+void BlockChain::tryWithin(
+    int64_t bytes,
+    const std::function<std::optional<int64_t>(Plan)> &bytesOf) const {
+  constexpr int mostTries = 6;
+  int64_t cap = bytes;
+  for (int i = 0; i < mostTries; ++i) {
+    int32_t point = std::max(within(cap), 0);
+    std::optional<int64_t> needed = bytesOf(plan(point));
+    if (!needed || *needed <= bytes || point == 0)
+      return;
+    cap = std::min(cap - (*needed - bytes), points()[point].bytes - 1);
+  }
+}
+
+std::optional<Solution> ckpt::plan::placedChainPlan(const Problem &problem,
+                                                    const Plan &start,
+                                                    int64_t budgetBytes) {
+  ChainOptions options;
+  options.mostBytes = budgetBytes;
+  std::optional<Solution> fitting;
+  auto place = [&](Plan plan) -> std::optional<int64_t> {
+    Draft draft;
+    draft.verdict = improve(problem, plan, budgetBytes);
+    if (!draft.verdict.error.empty())
+      return std::nullopt;
+    draft.plan = std::move(plan);
+    if (draft.verdict.livePeakBytes > budgetBytes)
+      return draft.verdict.livePeakBytes;
+    Solution solution =
+        placeSlots(problem, std::move(draft), budgetBytes, PackEffort::Orders);
+    int64_t bytes = solution.plan.arenaBytes;
+    if (solution.verdict.error.empty() && bytes <= budgetBytes)
+      fitting = std::move(solution);
+    return bytes;
+  };
+  BlockChain(problem, start, options).tryWithin(budgetBytes, place);
+  return fitting;
 }

@@ -12,6 +12,10 @@
 #define CKPT_LIB_PLAN_BLOCKCHAIN_H
 
 #include "ChainFigures.h"
+#include "Search.h"
+
+#include <functional>
+#include <optional>
 
 namespace ckpt::plan {
 
@@ -41,12 +45,23 @@ public:
   int32_t within(int64_t bytes) const;
   /// A plan without slots.
   Plan plan(size_t point) const;
+  /// Makes the plan of the cheapest point within \p bytes and, where it turns
+  /// out to need more, those of a few smaller ones. \p bytesOf says what a plan
+  /// needs, or nothing if it is of no use.
+  void
+  tryWithin(int64_t bytes,
+            const std::function<std::optional<int64_t>(Plan)> &bytesOf) const;
 
 private:
   const KernelGraph graph;
   const KernelChain chain;
   const ChainTable table;
 };
+
+/// A plan of the chain of \p start's blocks, cut where little passes, with an
+/// arena of at most \p budgetBytes; looks at no clock.
+std::optional<Solution> placedChainPlan(const Problem &problem,
+                                        const Plan &start, int64_t budgetBytes);
 
 } // namespace ckpt::plan
 

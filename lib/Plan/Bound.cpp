@@ -134,11 +134,12 @@ public:
 
 private:
   RepeatCosts costsAt(const Goal &goal, const FirstRun &moment) const;
-  void findMoments(bool isSmall);
+  void findMoments();
   void look(Goal &goal);
   void raiseMinimum(int64_t bytes, OpId anchor);
 
   const Problem &problem;
+  bool isSmall;
   const Graph graph;
   FirstRun moment, timeMoment;
   std::optional<TimeBound> timeBound;
@@ -152,8 +153,8 @@ BoundSearch::BoundSearch(const Problem &problem)
   // Each moment is a cut of the whole step at many prices: for very large
   // steps only what single kernels need is bounded.
   constexpr size_t mostOps = 20000;
-  bool isSmall = problem.ops.size() <= mostOps;
-  findMoments(isSmall);
+  isSmall = problem.ops.size() <= mostOps;
+  findMoments();
   if (!isSmall)
     return;
   auto lookAtFlops = [&] {
@@ -175,10 +176,13 @@ BoundSearch::BoundSearch(const Problem &problem)
   runBoth(problem.ops.size(), lookAtFlops, lookAtTime);
 }
 
-/// Sets what single kernels need and, if \p isSmall, chooses the moments at
-/// which to look.
-void BoundSearch::findMoments(bool isSmall) {
+/// Sets what single kernels need, and chooses the moments at which to look.
+void BoundSearch::findMoments() {
   constexpr size_t mostAnchors = 2000;
+  auto [largest, bytes] = moment.largestAlone();
+  raiseMinimum(bytes, largest);
+  if (!isSmall)
+    return;
   std::vector<OpId> anchors;
   bool anyOnce = false;
   for (size_t op = 0; op < problem.ops.size(); ++op) {
@@ -190,11 +194,8 @@ void BoundSearch::findMoments(bool isSmall) {
   size_t step = (anchors.size() + mostAnchors - 1) / mostAnchors;
   for (size_t i = 0; i < anchors.size(); i += step) {
     moment.enter(anchors[i]);
-    raiseMinimum(moment.aloneBytes(), anchors[i]);
     demanded.emplace_back(moment.demandedBytes(), anchors[i]);
   }
-  if (!isSmall)
-    return;
   for (OpId anchor : chooseAnchors(std::move(demanded))) {
     moments.push_back({{anchor}});
     if (anyOnce) {

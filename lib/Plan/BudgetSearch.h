@@ -140,7 +140,7 @@ private:
   void startAttempts();
   bool isSmall() const;
   double shareOver() const;
-  bool isHopeless() const;
+  bool isHopeless();
   void findSmallestFirstPlan();
   void forgetBest();
   bool walkWithin(int64_t capBytes, double share);
@@ -200,6 +200,8 @@ private:
   BudgetWalk walks[2];
   BudgetResult result;
   std::vector<Attempt> attempts;
+  /// What some kernel needs alone, once somebody has asked.
+  std::optional<int64_t> largestKernelBytes;
   /// The plan that recomputes nothing.
   Solution unlimited;
   /// Of it; no slots.

@@ -100,16 +100,8 @@ std::string ckpt::plan::describe(const Problem &problem,
 
 WorkingSet ckpt::plan::largestWorkingSet(const Problem &problem) {
   Graph graph(problem, true);
-  FirstRun moment(graph);
-  WorkingSet largest;
-  for (size_t op = 0; op < problem.ops.size(); ++op) {
-    if (!graph.live[op] || !isAnchor(problem.ops[op]))
-      continue;
-    moment.enter(static_cast<OpId>(op));
-    if (moment.aloneBytes() > largest.bytes)
-      largest = {static_cast<OpId>(op), moment.aloneBytes()};
-  }
-  return largest;
+  auto [op, bytes] = FirstRun(graph).largestAlone();
+  return {op, bytes};
 }
 
 /// To read, and exactly, to ask for: "8.0 KiB (8192 bytes)".

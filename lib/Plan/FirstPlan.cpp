@@ -8,6 +8,7 @@
 
 #include "FirstPlan.h"
 
+#include "BlockChain.h"
 #include "JustInTime.h"
 #include "PostPasses.h"
 #include "RootOrder.h"
@@ -161,7 +162,13 @@ Draft FirstPlanner::finishBest() {
 /// what is known.
 void FirstPlanner::searchGuides() {
   constexpr int mostGuides = 8;
-  constexpr double noBetter = 0.99;
+  constexpr double noBetter = 0.99, hardlyBetter = 0.98;
+  // Guides of large steps take long.
+  constexpr size_t manyRoots = 50000;
+  const int mostInVain = graph.roots.size() > manyRoots ? 1
+                         : isTooLargeToWalk(graph)      ? 2
+                                                        : mostGuides;
+  int inVain = 0;
   known = freeKnown;
   room = budget;
   weight.assign(problem.values.size(), 1);
@@ -170,7 +177,8 @@ void FirstPlanner::searchGuides() {
   std::vector<char> resident = jit.residentsAt(guide.at);
   int64_t peakBytes = free.peakBytes;
   size_t peakAt = free.peakAt;
-  for (int i = 0; i < mostGuides && peakBytes > budget; ++i) {
+  for (int i = 0; i < mostGuides && inVain < mostInVain && peakBytes > budget;
+       ++i) {
     std::vector<ValueId> kept =
         cut.keep({jit.rootOrder(), guide.at, resident, weight},
                  std::max<int64_t>(room, 0));
@@ -184,7 +192,12 @@ void FirstPlanner::searchGuides() {
     if (!known.complete)
       break;
     Schedule next = jit.runWithin(guide, known, unlimitedBytes);
+    int64_t before = best.cost;
     tryGuide();
+    bool isBetter =
+        !best.within.complete || static_cast<double>(best.cost) <
+                                     hardlyBetter * static_cast<double>(before);
+    inVain = isBetter ? 0 : inVain + 1;
     // Better guides could not pay off: it costs little more than a schedule
     // which nothing was dropped from.
     if (isNear(best.cost, costOf(next)))
@@ -279,5 +292,14 @@ ckpt::plan::placedFirstPlan(const Graph &graph, int64_t budgetBytes,
 std::optional<Solution> ckpt::plan::solveFirst(const Problem &problem,
                                                int64_t budgetBytes,
                                                const SolverOptions &options) {
-  return placedFirstPlan(Graph(problem, options.fusion), budgetBytes, options);
+  Graph graph(problem, options.fusion);
+  std::optional<Solution> first = placedFirstPlan(graph, budgetBytes, options);
+  if (first || budgetBytes == INT64_MAX)
+    return first;
+  std::optional<Solution> unlimited =
+      placedFirstPlan(graph, INT64_MAX, options);
+  if (!unlimited)
+    return std::nullopt;
+  return placedChainPlan(problem, withoutSlots(std::move(unlimited->plan)),
+                         budgetBytes);
 }

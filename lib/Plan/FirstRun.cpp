@@ -243,6 +243,36 @@ void FirstRun::enter(OpId anchor, OpId before, OpId after) {
   findDemand(anchor);
 }
 
+int64_t FirstRun::mostAloneBytes(OpId anchor) {
+  int64_t bytes =
+      operandBytes(anchor) + slotBytes(problem.ops[anchor].workspaceBytes);
+  int64_t most = 0;
+  for (ValueId result : problem.ops[anchor].results)
+    most = std::max(most, arenaBytes(problem, result));
+  return bytes + most;
+}
+
+std::pair<OpId, int64_t> FirstRun::largestAlone() {
+  // Each is entered in time proportional to the step.
+  constexpr size_t mostWork = 20'000'000;
+  std::vector<std::pair<int64_t, OpId>> most;
+  for (size_t op = 0; op < problem.ops.size(); ++op)
+    if (graph.live[op] && isAnchor(problem.ops[op]))
+      most.emplace_back(-mostAloneBytes(static_cast<OpId>(op)),
+                        static_cast<OpId>(op));
+  std::sort(most.begin(), most.end());
+  most.resize(std::min(most.size(), 1 + mostWork / problem.ops.size()));
+  std::pair<OpId, int64_t> largest = {none, 0};
+  for (auto [bytes, op] : most) {
+    if (-bytes <= largest.second)
+      break;
+    enter(op);
+    if (alone > largest.second)
+      largest = {op, alone};
+  }
+  return largest;
+}
+
 int64_t FirstRun::demandedBytes() const {
   int64_t sum = needed;
   for (ValueId value : demanded)

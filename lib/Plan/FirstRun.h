@@ -64,6 +64,12 @@ public:
   int64_t kernelBytes() const { return needed; }
   /// Bytes that its kernel needs, with what it may write over.
   int64_t aloneBytes() const { return alone; }
+  /// What `aloneBytes` is at most after `enter(anchor)`, which takes far
+  /// longer.
+  int64_t mostAloneBytes(OpId anchor);
+  /// The anchor whose kernel needs most alone, and how much; `none` if there is
+  /// no anchor. Of large steps, only those are compared that may need most.
+  std::pair<OpId, int64_t> largestAlone();
   /// Bytes of all values that may have to be kept.
   int64_t demandedBytes() const;
   /// Whether it is far smaller than what it is computed from, such as a mean.

@@ -91,8 +91,9 @@ MakingBound::Needs MakingBound::needsOf(OpId anchor) const {
 }
 
 /// The anchors that have to run before the goal can be made by those that
-/// still run later.
-void MakingBound::findBoundary() {
+/// still run later. Anchors on the way that need at most \p cheapBytes run
+/// later, too.
+void MakingBound::findBoundary(int64_t cheapBytes) {
   const Problem &problem = graph.problem;
   std::vector<char> seen(problem.ops.size(), 0);
   std::vector<OpId> stack;
@@ -108,6 +109,8 @@ void MakingBound::findBoundary() {
   while (!stack.empty()) {
     OpId op = stack.back();
     stack.pop_back();
+    if (isAnchor(problem.ops[op]) && needs[op].mostBytes <= cheapBytes)
+      later[op] = 1;
     if (isAnchor(problem.ops[op]) && !later[op])
       boundary.push_back(op);
     else
@@ -173,17 +176,6 @@ int64_t MakingBound::keptBytes(std::vector<ValueId> demanded, OpId anchor) {
   return cut.run(source, sink);
 }
 
-/// Anchors for which there is room whatever the goal keeps run later.
-bool MakingBound::addCheap(int64_t keptBytes, int64_t limit) {
-  bool changed = false;
-  for (OpId anchor : boundary)
-    if (needs[anchor].mostBytes + keptBytes <= limit) {
-      later[anchor] = 1;
-      changed = true;
-    }
-  return changed;
-}
-
 /// What the kernel of \p anchor needs where the goal, and what it computes
 /// inside, is still to be made.
 int64_t MakingBound::bytesAt(OpId anchor) {
@@ -196,9 +188,11 @@ int64_t MakingBound::bytesAt(OpId anchor) {
 /// What making the goal needs, or \p limit if that is more.
 int64_t MakingBound::makeGoal(int64_t limit) {
   int64_t kept = keptBytes(goal, none);
-  for (findBoundary(); !boundary.empty(); findBoundary()) {
-    if (addCheap(kept, limit))
-      continue;
+  for (;;) {
+    // For these there is room whatever the goal keeps.
+    findBoundary(limit - kept);
+    if (boundary.empty())
+      return limit;
     if (int64_t now = keptBytes(goal, none); now < kept) {
       kept = now;
       continue;
@@ -216,7 +210,6 @@ int64_t MakingBound::makeGoal(int64_t limit) {
     limit = std::max(limit, least);
     later[next] = 1;
   }
-  return limit;
 }
 
 int64_t MakingBound::raise(OpId target, int64_t known) {
@@ -228,7 +221,7 @@ int64_t MakingBound::raise(OpId target, int64_t known) {
   if (isAnchor(problem.ops[target]))
     return makeGoal(known);
   // Its kernel may hold an anchor.
-  findBoundary();
+  findBoundary(/*cheapBytes=*/-1);
   if (boundary.empty())
     return known;
   int64_t least = std::numeric_limits<int64_t>::max();

@@ -19,11 +19,10 @@ public:
 
 private:
   void demand(ValueId value, std::vector<ValueId> &demanded) const;
-  void findBoundary();
+  void findBoundary(int64_t cheapBytes);
   int64_t keptBytes(std::vector<ValueId> demanded, OpId anchor);
   int64_t bytesAt(OpId anchor);
   int64_t makeGoal(int64_t limit);
-  bool addCheap(int64_t keptBytes, int64_t limit);
 
   /// What stands in memory while the kernel of an anchor runs.
   struct Needs {

@@ -51,6 +51,9 @@ static constexpr double worthVarying = 1.1;
 void BudgetSearch::tryFirstPlan() {
   Outcome outcome;
   outcome.solution = placedFirstPlan(graph, budget, options);
+  if (!outcome.solution && !unlimited.plan.kernels.empty() && !isHopeless())
+    outcome.solution =
+        placedChainPlan(problem, withoutSlots(unlimited.plan), budget);
   if (!outcome.solution)
     return;
   outcome.draft = {withoutSlots(outcome.solution->plan),
@@ -268,7 +271,6 @@ std::optional<int64_t> BudgetSearch::enterChainPlan(Plan plan) {
 /// Deep budgets need what walks do not see: that what is made again may have to
 /// be made again once more.
 void BudgetSearch::tryChain(const ChainOptions &chainOptions) {
-  constexpr int mostTries = 6;
   if (unlimitedPlan.kernels.empty())
     return;
   BlockChain chain(problem, unlimitedPlan, chainOptions);
@@ -281,17 +283,13 @@ void BudgetSearch::tryChain(const ChainOptions &chainOptions) {
         solution.plan.arenaBytes < smallestOfChains.plan.arenaBytes)
       smallestOfChains = std::move(solution);
   }
-  int64_t cap = budget;
-  for (int i = 0; i < mostTries; ++i) {
-    int32_t point = std::max(chain.within(cap), 0);
-    std::optional<int64_t> bytes = enterChainPlan(chain.plan(point));
-    if (!bytes || *bytes <= budget || point == 0)
-      return;
-    cap = std::min(cap - (*bytes - budget), chain.points()[point].bytes - 1);
-  }
+  chain.tryWithin(budget,
+                  [&](Plan plan) { return enterChainPlan(std::move(plan)); });
 }
 
 void BudgetSearch::tryChains() {
+  // Of large steps one chain may take a second.
+  constexpr double latest = 0.8;
   ChainOptions chain;
   chain.mostBytes = budget;
   for (KernelStages::Places places :
@@ -300,6 +298,8 @@ void BudgetSearch::tryChains() {
          {KernelChain::Backward::Early, KernelChain::Backward::Late}) {
       chain.places = places;
       chain.backward = backward;
+      if (isTooLargeToWalk(graph) && isOver(result.best ? latest : 1))
+        return;
       tryChain(chain);
     }
   if (result.best)

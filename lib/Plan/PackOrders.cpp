@@ -36,13 +36,17 @@ public:
   explicit OrderedPacker(const std::vector<Buffer> &buffers)
       : buffers(buffers) {}
 
-  Packing run(const std::vector<int32_t> &order, Fit fit) {
+  /// Gives up once it takes \p enough bytes.
+  Packing run(const std::vector<int32_t> &order, Fit fit,
+              int64_t enough = INT64_MAX) {
     packing.offsets.assign(buffers.size(), -1);
     for (int32_t id : order) {
       int64_t offset = findGap(buffers[id], fit);
       packing.offsets[id] = offset;
       packing.arenaBytes =
           std::max(packing.arenaBytes, offset + buffers[id].bytes);
+      if (packing.arenaBytes >= enough)
+        break;
       auto above = std::upper_bound(
           placed.begin(), placed.end(), offset,
           [](int64_t at, const Placed &other) { return at < other.offset; });
@@ -108,7 +112,7 @@ Packing ckpt::plan::packByOrders(const std::vector<Buffer> &buffers,
   for (Criterion criterion : criteria) {
     std::vector<int32_t> order = largestFirst(buffers, criterion);
     for (Fit fit : {Fit::First, Fit::Best}) {
-      Packing packing = OrderedPacker(buffers).run(order, fit);
+      Packing packing = OrderedPacker(buffers).run(order, fit, best.arenaBytes);
       if (packing.arenaBytes < best.arenaBytes)
         best = std::move(packing);
       if (best.arenaBytes <= goalBytes)

@@ -34,8 +34,10 @@ double BudgetSearch::shareOver() const {
 }
 
 /// Whether some kernel alone needs more.
-bool BudgetSearch::isHopeless() const {
-  return budget < largestWorkingSet(problem).bytes;
+bool BudgetSearch::isHopeless() {
+  if (!largestKernelBytes)
+    largestKernelBytes = largestWorkingSet(problem).bytes;
+  return budget < *largestKernelBytes;
 }
 
 /// Shares of the plan that recomputes nothing, until nothing fits them.
@@ -46,6 +48,8 @@ void BudgetSearch::findSmallestFirstPlan() {
   keepIfSmallest(unlimited);
   double all = static_cast<double>(unlimited.plan.arenaBytes);
   for (double share : shares) {
+    if (isTooLargeToWalk(graph) && isOver())
+      return;
     std::optional<Solution> smaller =
         placedFirstPlan(graph, static_cast<int64_t>(share * all), options);
     if (!smaller)

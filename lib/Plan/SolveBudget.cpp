@@ -396,23 +396,25 @@ BudgetResult BudgetSearch::run() {
   if (!graph.error.empty())
     return std::move(result);
   tryFirstPlan();
-  if (!result.best)
+  bool isLarge = isTooLargeToWalk(graph);
+  if (!result.best && !isLarge)
     findSmallestFirstPlan();
-  if (isTooLargeToWalk(graph))
-    return std::move(result);
-  if (result.best && !isOver(shareOfFirst))
+  if (result.best && !isLarge && !isOver(shareOfFirst))
     keepRepeated();
-  if (isHopeless()) {
-    tryUnlimited();
-    tryChains();
+  if (isLarge || isHopeless()) {
+    if (!tryUnlimited())
+      tryChains();
   } else {
     runRounds();
   }
   if (!smallestOfChains.plan.kernels.empty())
     keepIfSmallest(smallestOfChains);
-  if (!result.best)
+  if (!result.best && isLarge)
+    findSmallestFirstPlan();
+  else if (!result.best)
     findSmallest();
-  tighten();
+  if (!isLarge)
+    tighten();
   return std::move(result);
 }
 
