@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Certified.h"
+#include "RandomSum.h"
 
 #include "ckpt/Check/Check.h"
 
@@ -344,6 +345,56 @@ TEST(Certificate, OfAnotherPlanIsRefusedIfTheSimulatorDoes) {
   std::cout << refused << " refused, " << accepted << " true\n";
   EXPECT_GT(refused, 1000);
   EXPECT_GT(accepted, 300);
+}
+
+/// Several values in the buffer of one result: where a kernel runs again, or
+/// runs elsewhere, it may write over what is still to be read.
+TEST(Certificate, OfOverwrittenSumsIsRefusedIfTheSimulatorDoes) {
+  int overwritten = 0;
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::optional<Certified> made =
+        certifyWithin(randomSum(seed), int64_t{1} << 20);
+    ASSERT_TRUE(made);
+    const std::vector<Kernel> &kernels = made->solution.plan.kernels;
+    for (size_t k = 0; k < kernels.size(); ++k)
+      for (size_t place = k + 1; place <= kernels.size(); ++place) {
+        Solution other;
+        other.plan = made->solution.plan;
+        other.plan.kernels.insert(other.plan.kernels.begin() + place,
+                                  kernels[k]);
+        other.verdict = validate(made->problem, other.plan, true);
+        std::string error = judge(*made, other);
+        EXPECT_EQ(error.empty(), other.verdict.error.empty())
+            << error << other.verdict.error;
+        overwritten += error.find("in a buffer that is written before") !=
+                       std::string::npos;
+      }
+  }
+  EXPECT_GT(overwritten, 50);
+}
+
+/// Somebody else reads a value that is overwritten by the next in its buffer.
+TEST(Certificate, OfSumsWithAnotherReaderIsRefusedWithTheProblem) {
+  int refused = 0;
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    Problem problem = randomSum(seed);
+    for (ValueId value = 0; value < static_cast<ValueId>(problem.values.size());
+         ++value) {
+      if (problem.values[value].home != Home::Hosted)
+        continue;
+      ProblemBuilder b;
+      b.problem = problem;
+      b.result(b.reduction({any(value)}, row));
+      Claims claims;
+      std::string error = checkCertificate("{}", textOf(b.problem), claims);
+      bool isOverwritten =
+          error.find("not only read to make the next") != std::string::npos;
+      EXPECT_EQ(isOverwritten, !check(b.problem).empty()) << error;
+      refused += isOverwritten;
+    }
+  }
+  EXPECT_GT(refused, 20);
 }
 
 TEST(Certificate, IsRefusedForAnotherProblem) {

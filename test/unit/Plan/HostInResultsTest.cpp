@@ -112,7 +112,7 @@ TEST(HostInResults, ChecksTheRelation) {
 /// The gradient of a weight that is read four times: a sum of four products,
 /// each of which needs the one before.
 struct SharedWeight : ProblemBuilder {
-  ValueId weight, updated;
+  ValueId weight, rate, scaled, updated;
   std::vector<ValueId> froms, parts, sums;
 
   explicit SharedWeight(bool turned = false) {
@@ -129,10 +129,13 @@ struct SharedWeight : ProblemBuilder {
       sum = i == 0 ? part : fusible({point(sum), point(part)}, shape);
       sums.push_back(sum);
     }
+    // A learning rate, which waits for nothing, is no part of the sum.
+    int32_t shape = turned ? transposed : matrix;
+    rate = fusible({}, shape);
     if (turned)
       weight = argument(transposed);
-    updated =
-        fusible({point(weight), point(sum)}, turned ? transposed : matrix);
+    scaled = fusible({point(sum), point(rate)}, shape);
+    updated = fusible({point(weight), point(scaled)}, shape);
     result(updated);
   }
   std::vector<ValueId> guests() const {
@@ -174,7 +177,7 @@ TEST(HostInResults, SumsAreOverwrittenByTheNextOnly) {
     else
       plan.kernels.push_back(b.kernel({b.parts[i], b.sums[i]}, {b.sums[i]}));
   }
-  plan.kernels.push_back(b.kernel(b.updated));
+  plan.kernels.push_back(b.kernel({b.rate, b.scaled, b.updated}, {b.updated}));
   EXPECT_EQ(validate(b.problem, plan, false).error, "");
   // The first part again, while the sum of two lies there.
   Plan again = plan;

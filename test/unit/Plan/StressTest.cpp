@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ProblemBuilder.h"
 #include "RandomProblem.h"
+#include "RandomSum.h"
 #include "SolverEffort.h"
 
 #include <gtest/gtest.h>
@@ -33,35 +33,6 @@ Problem problemOf(uint64_t seed) {
   options.runOnce = seed % 2 == 0;
   options.hosts = seed % 7 < 4;
   return randomProblem(seed, options);
-}
-
-/// A weight that is read several times, so that its gradient is a sum of
-/// several products, in any order and as soon as possible or at the end.
-Problem sumOf(uint64_t seed) {
-  std::mt19937_64 random(seed);
-  ProblemBuilder b;
-  ValueId weight = b.argument(matrix);
-  std::vector<ValueId> values = {weight}, parts;
-  ValueId sum = none;
-  bool isSoon = random() % 2 == 0;
-  for (int i = 0; i < 3; ++i) {
-    ValueId from = values[random() % values.size()];
-    parts.push_back(b.contraction({memory(from)}, matrix));
-    values.push_back(parts.back());
-    if (isSoon)
-      sum = i == 0 ? parts.back()
-                   : b.fusible({point(sum), point(parts.back())}, matrix);
-  }
-  if (!isSoon) {
-    std::shuffle(parts.begin(), parts.end(), random);
-    sum = parts[0];
-    for (int i = 1; i < 3; ++i)
-      sum = b.fusible({point(sum), point(parts[i])}, matrix);
-  }
-  b.result(b.fusible({point(weight), point(sum)}, matrix));
-  b.result(b.reduction({any(values[random() % values.size()])}, row));
-  hostInResults(b.problem);
-  return b.problem;
 }
 
 class Stress {
@@ -138,7 +109,7 @@ TEST(Stress, SumsThatLieInBuffersOfResults) {
   Stress stress;
   int several = 0;
   for (uint64_t seed = 0; seed < 200; ++seed) {
-    Problem problem = sumOf(seed);
+    Problem problem = randomSum(seed);
     ASSERT_EQ(check(problem), "");
     auto isHosted = [](const Value &value) {
       return value.home == Home::Hosted;
