@@ -139,7 +139,6 @@ private:
   void raiseMinimum(int64_t bytes, OpId anchor);
 
   const Problem &problem;
-  bool isSmall;
   const Graph graph;
   FirstRun moment, timeMoment;
   std::optional<TimeBound> timeBound;
@@ -153,10 +152,11 @@ BoundSearch::BoundSearch(const Problem &problem)
   // Each moment is a cut of the whole step at many prices: for very large
   // steps only what single kernels need is bounded.
   constexpr size_t mostOps = 20000;
-  isSmall = problem.ops.size() <= mostOps;
-  findMoments();
-  if (!isSmall)
+  auto [largest, bytes] = moment.largestAlone();
+  raiseMinimum(bytes, largest);
+  if (problem.ops.size() > mostOps)
     return;
+  findMoments();
   auto lookAtFlops = [&] {
     flops = makeGoal(graph, repeatFlops(graph), Bound::flopScale);
     look(flops);
@@ -176,13 +176,9 @@ BoundSearch::BoundSearch(const Problem &problem)
   runBoth(problem.ops.size(), lookAtFlops, lookAtTime);
 }
 
-/// Sets what single kernels need, and chooses the moments at which to look.
+/// Chooses the moments at which to look, and sets what ops that run once need.
 void BoundSearch::findMoments() {
   constexpr size_t mostAnchors = 2000;
-  auto [largest, bytes] = moment.largestAlone();
-  raiseMinimum(bytes, largest);
-  if (!isSmall)
-    return;
   std::vector<OpId> anchors;
   bool anyOnce = false;
   for (size_t op = 0; op < problem.ops.size(); ++op) {

@@ -129,6 +129,8 @@ private:
   bool enterAsItIs(Plan plan);
   void exchange(Draft draft);
   void exchangeOthers();
+  void runLarge();
+  void keepSmallestOfChains();
   void runRounds();
   void runRound(int round);
   void runAttempts(const std::vector<Attempt *> &batch);

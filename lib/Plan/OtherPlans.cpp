@@ -239,8 +239,7 @@ bool BudgetSearch::descendAtRandom(double share) {
                      {3, 1, 0.985, descents}, share);
 }
 
-/// Until \p share of the time is over, as long as it leads to better plans.
-/// With
+/// Until \p share of the time is over, as long as it leads to better plans. If
 /// \p exchanging, each of them has its repeats exchanged: small differences at
 /// first lead far from each other then.
 void BudgetSearch::descendFurther(double share, bool exchanging) {

@@ -390,31 +390,44 @@ void BudgetSearch::tighten() {
   exchangeRepeats(problem, withoutSlots(result.best->plan), fit, takeIfTighter);
 }
 
+/// Where a walk would take minutes, chains are all that follows a first plan.
+void BudgetSearch::runLarge() {
+  if (!tryUnlimited())
+    tryChains();
+  keepSmallestOfChains();
+  if (!result.best)
+    findSmallestFirstPlan();
+}
+
+void BudgetSearch::keepSmallestOfChains() {
+  if (!smallestOfChains.plan.kernels.empty())
+    keepIfSmallest(smallestOfChains);
+}
+
 BudgetResult BudgetSearch::run() {
   constexpr double shareOfFirst = 0.5;
   result.smallest.verdict.error = graph.error;
   if (!graph.error.empty())
     return std::move(result);
   tryFirstPlan();
-  bool isLarge = isTooLargeToWalk(graph);
-  if (!result.best && !isLarge)
+  if (isTooLargeToWalk(graph)) {
+    runLarge();
+    return std::move(result);
+  }
+  if (!result.best)
     findSmallestFirstPlan();
-  if (result.best && !isLarge && !isOver(shareOfFirst))
+  if (result.best && !isOver(shareOfFirst))
     keepRepeated();
-  if (isLarge || isHopeless()) {
+  if (isHopeless()) {
     if (!tryUnlimited())
       tryChains();
   } else {
     runRounds();
   }
-  if (!smallestOfChains.plan.kernels.empty())
-    keepIfSmallest(smallestOfChains);
-  if (!result.best && isLarge)
-    findSmallestFirstPlan();
-  else if (!result.best)
+  keepSmallestOfChains();
+  if (!result.best)
     findSmallest();
-  if (!isLarge)
-    tighten();
+  tighten();
   return std::move(result);
 }
 
