@@ -12,6 +12,7 @@
 #include "JustInTime.h"
 #include "PostPasses.h"
 #include "RootOrder.h"
+#include "RunBoth.h"
 
 #include <algorithm>
 #include <limits>
@@ -25,8 +26,9 @@ public:
   FirstPlanner(const Graph &graph, const SolverOptions &options,
                const CostWeights &weights)
       : graph(graph), problem(graph.problem), weights(weights),
-        kernels(graph.problem),
-        jit(graph, orderRoots(graph, options.reorder), weights, kernels) {}
+        kernels(graph.problem), kernelsWithin(graph.problem),
+        jit(graph, orderRoots(graph, options.reorder), weights, kernels),
+        jitWithin(graph, jit.rootOrder(), weights, kernelsWithin) {}
 
   /// A plan within \p budgetBytes, or one that is not usable. What was found
   /// out for a larger budget is used again.
@@ -51,7 +53,7 @@ private:
 
   void searchGuides();
   void relieve(const Schedule &next, bool inVain);
-  void tryGuide();
+  Schedule tryGuide();
   bool tightenBest();
   int64_t costOf(const Schedule &schedule) const;
   Draft finishBest();
@@ -60,8 +62,10 @@ private:
   const Graph &graph;
   const Problem &problem;
   const CostWeights weights;
-  KernelCache kernels;
+  KernelCache kernels, kernelsWithin;
   JustInTime jit;
+  /// The same for runs within the budget, on another thread.
+  JustInTime jitWithin;
   /// Without a limit and a guide, and what it knew of uses.
   Schedule free, freeKnown;
 
@@ -122,13 +126,17 @@ void FirstPlanner::relieve(const Schedule &next, bool inVain) {
     weight[value] *= factor;
 }
 
-/// Drops more where the guide keeps too much.
-void FirstPlanner::tryGuide() {
-  Schedule within = jit.runWithin(guide, known, budget);
-  if (!within.complete || within.peakBytes > budget)
-    return;
-  if (int64_t cost = costOf(within); cost < best.cost)
-    best = {guide, known, std::move(within), cost};
+/// Runs the guide and, at the same time, drops more where it keeps too much;
+/// how it runs if nothing more is dropped.
+FirstPlanner::Schedule FirstPlanner::tryGuide() {
+  auto [next, within] = runBoth(
+      graph.roots.size(),
+      [&] { return jit.runWithin(guide, known, unlimitedBytes); },
+      [&] { return jitWithin.runWithin(guide, known, budget); });
+  if (within.complete && within.peakBytes <= budget)
+    if (int64_t cost = costOf(within); cost < best.cost)
+      best = {guide, known, std::move(within), cost};
+  return std::move(next);
 }
 
 Draft FirstPlanner::finish(Schedule schedule) {
@@ -185,15 +193,15 @@ void FirstPlanner::searchGuides() {
     if (i > 0 && kept == guide.kept) {
       // It takes more until the cut changes.
       room -= (peakBytes - budget) << i;
+      inVain += best.within.complete;
       continue;
     }
     guide.kept = std::move(kept);
     known = jit.run(guide);
     if (!known.complete)
       break;
-    Schedule next = jit.runWithin(guide, known, unlimitedBytes);
     int64_t before = best.cost;
-    tryGuide();
+    Schedule next = tryGuide();
     bool isBetter =
         !best.within.complete || static_cast<double>(best.cost) <
                                      hardlyBetter * static_cast<double>(before);
@@ -215,7 +223,7 @@ void FirstPlanner::searchGuides() {
 /// Whether that costs about the same.
 bool FirstPlanner::tightenBest() {
   constexpr int mostCaps = 2;
-  constexpr double near = 0.05;
+  constexpr double near = 0.15;
   int64_t before = best.cost;
   best.cost = std::numeric_limits<int64_t>::max();
   best.within = Schedule();
@@ -260,9 +268,12 @@ std::optional<Solution>
 ckpt::plan::placedFirstPlan(const Graph &graph, int64_t budgetBytes,
                             const SolverOptions &options) {
   constexpr int mostTries = 8;
-  int64_t cap = budgetBytes, usableCap = cap;
   // Without a limit, as small as it gets.
   bool isLimited = budgetBytes != INT64_MAX;
+  // Slots of large steps leave some gap, and planning once more takes long.
+  int64_t spare = isLimited ? budgetBytes / 1024 : 0;
+  int64_t cap = budgetBytes - (isTooLargeToWalk(graph) ? spare : 0);
+  int64_t usableCap = cap;
   int64_t goal = isLimited ? budgetBytes : 0;
   FirstPlanner planner(graph, options, CostWeights());
   for (int i = 0; i < mostTries; ++i) {
@@ -277,14 +288,14 @@ ckpt::plan::placedFirstPlan(const Graph &graph, int64_t budgetBytes,
     usableCap = cap;
     // More takes longer than several plans with lower caps.
     Solution solution = planner.place(std::move(draft), goal,
-                                      i == 0 && isLimited ? PackEffort::Reorder
+                                      i == 0 && isLimited ? PackEffort::Once
                                                           : PackEffort::Orders);
     if (!solution.verdict.error.empty())
       break;
     if (solution.plan.arenaBytes <= budgetBytes)
       return solution;
     // Other plans have other gaps: a little less, so that few are needed.
-    cap -= solution.plan.arenaBytes - budgetBytes + budgetBytes / 1024;
+    cap -= solution.plan.arenaBytes - budgetBytes + spare;
   }
   return std::nullopt;
 }

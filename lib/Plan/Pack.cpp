@@ -186,49 +186,69 @@ static void searchLong(const PackSearch &search, int64_t goalBytes,
   }
 }
 
-/// Buffers that are placed by orders alone.
-static Packing packByMoreOrders(const std::vector<Buffer> &buffers,
-                                int64_t goal, PackEffort effort, Packing best) {
-  // Where simple orders miss the goal by more, few others help.
-  constexpr double worthReordering = 1.03;
-  if (effort == PackEffort::Reorder &&
-      static_cast<double>(best.arenaBytes) >
-          worthReordering * static_cast<double>(goal))
-    return best;
-  constexpr int64_t fewCompared = 2000000;
-  Packing reordered = effort == PackEffort::Reorder
-                          ? packByReordering(buffers, goal, fewCompared)
-                          : packByReordering(buffers, goal);
-  return reordered.arenaBytes < best.arenaBytes ? reordered : best;
+static void keepSmaller(Packing packing, Packing &best) {
+  if (packing.arenaBytes < best.arenaBytes)
+    best = std::move(packing);
 }
 
-/// The orders are often enough. What they leave is searched, and placed in
-/// other orders where that fails, below which it is searched again.
+/// Steps of a search that gives up after some hundred placements of all
+/// buffers; of many, after a few.
+static int64_t searchSteps(size_t buffers) {
+  constexpr size_t many = 1000;
+  int64_t count = static_cast<int64_t>(buffers);
+  return buffers > many ? 2 * PackSearch::onceSteps(buffers)
+                        : 4000000 + 40 * count * count;
+}
+
+/// From the floor up and in fixed orders; often that is enough. What they leave
+/// is searched, and placed in other orders where that fails, below which it is
+/// searched again.
 static Packing packTogether(const std::vector<Buffer> &buffers, int64_t goal,
                             bool hasBudget, PackEffort effort) {
-  // Beyond the first, comparing buffers with each other takes too long; beyond
-  // the second, a search without any backtracking does.
-  constexpr size_t many = 6000, mostSearched = 1000;
-  if (buffers.size() > many)
-    return packLarge(buffers, goal);
-  Packing best = packByOrders(buffers, goal);
-  if (best.arenaBytes <= goal || effort == PackEffort::Orders)
+  // Beyond these, comparing buffers with each other takes too long.
+  constexpr size_t mostCompared = 6000, mostComparedOnce = 1000;
+  constexpr int fewTries = 2, someTries = 8;
+  bool looksAround = effort == PackEffort::Orders;
+  Packing best =
+      packLowestFirst(buffers, goal, looksAround ? fewTries : someTries);
+  if (best.arenaBytes <= goal ||
+      buffers.size() >
+          (effort == PackEffort::Once ? mostComparedOnce : mostCompared))
     return best;
-  if (effort == PackEffort::Reorder || buffers.size() > mostSearched)
-    return packByMoreOrders(buffers, goal, effort, std::move(best));
+  keepSmaller(packByOrders(buffers, goal), best);
+  if (best.arenaBytes <= goal || looksAround)
+    return best;
   PackSearch search(buffers);
-  // Placing all buffers once takes a few times the square.
-  int64_t count = static_cast<int64_t>(buffers.size());
-  const int64_t stepLimit = 4000000 + 40 * count * count;
-  int64_t steps = stepLimit;
-  if (search.find(goal, steps, best))
+  int64_t steps = searchSteps(buffers.size());
+  if (effort == PackEffort::Once)
+    steps = std::min(steps, PackSearch::onceSteps(buffers.size()));
+  if (search.find(goal, steps, best) || effort == PackEffort::Once)
     return best;
-  best = packByMoreOrders(buffers, goal, effort, std::move(best));
+  keepSmaller(packByReordering(buffers, goal), best);
   if (best.arenaBytes > goal && !hasBudget)
-    searchBetween(search, goal, stepLimit, best);
+    searchBetween(search, goal, searchSteps(buffers.size()), best);
   if (best.arenaBytes > goal && effort == PackEffort::Thorough)
     searchLong(search, goal, hasBudget, best);
   return best;
+}
+
+std::vector<Buffer>
+ckpt::plan::withoutIdleMoments(const std::vector<Buffer> &buffers) {
+  std::vector<int32_t> starts;
+  for (const Buffer &buffer : buffers)
+    starts.push_back(buffer.first);
+  std::sort(starts.begin(), starts.end());
+  starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
+  auto startsUntil = [&](int32_t moment) {
+    return static_cast<int32_t>(
+        std::upper_bound(starts.begin(), starts.end(), moment) -
+        starts.begin());
+  };
+  std::vector<Buffer> spans;
+  for (const Buffer &buffer : buffers)
+    spans.push_back({startsUntil(buffer.first) - 1,
+                     startsUntil(buffer.last) - 1, buffer.bytes});
+  return spans;
 }
 
 /// Groups of buffers such that no two of different groups share a moment.

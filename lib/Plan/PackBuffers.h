@@ -28,14 +28,26 @@ Packing packByOrders(const std::vector<Buffer> &buffers, int64_t goalBytes);
 Packing packByReordering(const std::vector<Buffer> &buffers, int64_t goalBytes,
                          int64_t mostCompared = 40000000);
 
-/// Fixed orders in near-linear time, for very many buffers; few of them fill
-/// gaps that others left.
-Packing packLarge(const std::vector<Buffer> &buffers, int64_t goalBytes);
+/// Fills the arena from the floor up in at most \p mostTries orders, the first
+/// two of them fixed, in near-linear time; stops at an arena of \p goalBytes or
+/// less.
+Packing packLowestFirst(const std::vector<Buffer> &buffers, int64_t goalBytes,
+                        int mostTries);
+
+/// \p buffers with the moments at which one starts numbered from 0: the others
+/// have no more to hold.
+std::vector<Buffer> withoutIdleMoments(const std::vector<Buffer> &buffers);
 
 /// Search for packings of one set of buffers at several capacities.
 class PackSearch {
 public:
   explicit PackSearch(const std::vector<Buffer> &buffers);
+
+  /// Steps in which as many \p buffers are placed once, with few to spare.
+  static int64_t onceSteps(size_t buffers) {
+    int64_t count = static_cast<int64_t>(buffers);
+    return 6 * count * count + 1;
+  }
 
   /// Searches a packing of at most \p capacityBytes; true if it found one. Each
   /// of two threads may do \p stepsLeft of counted work, less what is done.

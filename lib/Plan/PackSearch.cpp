@@ -386,26 +386,6 @@ bool Search::searchPart(Part part) {
   return false;
 }
 
-/// The buffers with the moments at which one starts numbered from 0: the others
-/// have no more to hold.
-std::vector<Buffer> compress(const std::vector<Buffer> &buffers) {
-  Ids starts;
-  for (const Buffer &buffer : buffers)
-    starts.push_back(buffer.first);
-  std::sort(starts.begin(), starts.end());
-  starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
-  auto startsUntil = [&](int32_t moment) {
-    return static_cast<int32_t>(
-        std::upper_bound(starts.begin(), starts.end(), moment) -
-        starts.begin());
-  };
-  std::vector<Buffer> spans;
-  for (const Buffer &buffer : buffers)
-    spans.push_back({startsUntil(buffer.first) - 1,
-                     startsUntil(buffer.last) - 1, buffer.bytes});
-  return spans;
-}
-
 /// 1, 1, 2, 1, 1, 2, 4, 1, 1, 2, ..., from \p i = 1.
 int64_t universal(int64_t i) {
   int64_t size = 1;
@@ -417,7 +397,8 @@ int64_t universal(int64_t i) {
 } // namespace
 
 PackSearch::PackSearch(const std::vector<Buffer> &buffers)
-    : buffers(buffers), spans(compress(buffers)), neighbours(buffers.size()) {
+    : buffers(buffers), spans(withoutIdleMoments(buffers)),
+      neighbours(buffers.size()) {
   Ids byFirst(buffers.size());
   std::iota(byFirst.begin(), byFirst.end(), 0);
   std::stable_sort(byFirst.begin(), byFirst.end(), [&](int32_t a, int32_t b) {
@@ -449,9 +430,7 @@ static Packing toPacking(const std::vector<Buffer> &buffers,
 
 bool PackSearch::find(int64_t capacityBytes, int64_t &stepsLeft,
                       Packing &packing) const {
-  // The shortest try places all buffers once and has some steps to spare.
-  int64_t count = static_cast<int64_t>(buffers.size());
-  int64_t shortest = 12 * count * count + 1;
+  const int64_t shortest = 2 * onceSteps(buffers.size());
   std::atomic<bool> never = false, isOver = false;
   Search first(buffers, spans, neighbours, capacityBytes, 1, never);
   Search second(buffers, spans, neighbours, capacityBytes, 2, isOver);

@@ -54,12 +54,12 @@
 // ARENA2: remark: a schedule was derived from the decisions; its arena takes 32768 bytes
 // AGAIN-LABEL: func.func @step
 // AGAIN-SAME: %[[X:[^:]*]]: tensor<64x64xf32>, %[[W0:[^:]*]]: tensor<64x64xf32>, %[[W1:[^:]*]]: tensor<64x64xf32>
-// AGAIN: ckpt.kernel(%{{.*}} = %[[X]] : tensor<64x64xf32>, %{{.*}} = %[[W0]] : tensor<64x64xf32>) slots [0 : 16384] layer "layer/0" {
+// AGAIN: ckpt.kernel(%{{.*}} = %[[X]] : tensor<64x64xf32>, %{{.*}} = %[[W0]] : tensor<64x64xf32>) slots [16384 : 16384] layer "layer/0" {
 // AGAIN: math.tanh
 // AGAIN: %[[CD:.*]]:2 = ckpt.kernel(
-// AGAIN: %[[B:.*]] = ckpt.kernel(%{{.*}} = %[[X]] : tensor<64x64xf32>, %{{.*}} = %[[W0]] : tensor<64x64xf32>) after (%[[CD]]#0 : tensor<64x64xf32>) slots [0 : 16384] layer "layer/0" recompute {
+// AGAIN: %[[B:.*]] = ckpt.kernel(%{{.*}} = %[[X]] : tensor<64x64xf32>, %{{.*}} = %[[W0]] : tensor<64x64xf32>) after (%[[CD]]#0 : tensor<64x64xf32>) slots [16384 : 16384] layer "layer/0" recompute {
 // AGAIN: math.tanh
-// AGAIN: ckpt.kernel(%{{.*}} = %[[W1]] : tensor<64x64xf32>, %{{.*}} = %[[B]] : tensor<64x64xf32>, %{{.*}} = %[[CD]]#1 : tensor<64x64xf32>) slots [0 : 16384] layer "layer/1" {
+// AGAIN: ckpt.kernel(%{{.*}} = %[[W1]] : tensor<64x64xf32>, %{{.*}} = %[[B]] : tensor<64x64xf32>, %{{.*}} = %[[CD]]#1 : tensor<64x64xf32>) slots [16384 : 16384] layer "layer/1" {
 // AGAIN: arith.mulf
 // AGAIN: ckpt.yield
 

@@ -1,13 +1,13 @@
 //===- Stages.cpp - What the first plan takes -----------------------------===//
 //
-// Processor time of each stage up to the first plan, and its quality, as one
+// Elapsed time of each stage up to the first plan, and its quality, as one
 // `key value` per line: scripts/benchmark-scale makes a table of them.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Tool.h"
 
-#include <ctime>
+#include <chrono>
 #include <iostream>
 #include <sys/resource.h>
 
@@ -16,22 +16,23 @@ using namespace ckpt::plan::tool;
 
 namespace {
 
-/// Prints the processor time since the last call.
+/// Prints the time since the last call.
 class Stages {
 public:
   void end(const char *stage) {
-    timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    int64_t us = now.tv_sec * 1'000'000 + now.tv_nsec / 1000;
-    print(std::string(stage) + "_us", us - before);
-    before = us;
+    auto now = Clock::now();
+    auto us =
+        std::chrono::duration_cast<std::chrono::microseconds>(now - before);
+    print(std::string(stage) + "_us", us.count());
+    before = now;
   }
   static void print(const std::string &key, int64_t value) {
     std::cout << key << " " << value << "\n";
   }
 
 private:
-  int64_t before = 0;
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point before = Clock::now();
 };
 
 int64_t peakMemoryBytes() {

@@ -50,7 +50,7 @@ constexpr Mode modes[] = {
      "place the buffers of FILE, a table such as MiniMalloc's (columns id, "
      "lower, upper, size), in one arena"},
     {"stages", "", stagesMode,
-     "print the processor time of each stage up to the first plan within "
+     "print the time of each stage up to the first plan within "
      "--budget, its quality and the memory that planning takes"},
 };
 

@@ -12,12 +12,12 @@ namespace ckpt::plan {
 /// soon as the arena fits \p budgetBytes; what fits no budget that holds its
 /// largest live sum is left as the orders have it, and with a smaller budget,
 /// or none (0), the smallest arena found is what counts. Orders by several
-/// criteria, then searches canonical placements (PLANNER: MiniMalloc,
-/// ASPLOS'23) with a limit on counted steps. The orders alone take a tenth of
-/// the time: what solvers ask for while they look around. Reorder: and a few
-/// orders that learn, if that is near, without the search. Thorough: some
-/// hundred times the steps (seconds), for packing alone.
-enum class PackEffort : uint8_t { Orders, Reorder, Search, Thorough };
+/// criteria, then searches canonical placements (MiniMalloc, ASPLOS'23) with a
+/// limit on counted steps. The orders alone take a tenth of the time: what
+/// solvers ask for while they look around. Once: and a search with little more
+/// steps than placing all buffers once takes. Thorough: some hundred times the
+/// steps (seconds), for packing alone.
+enum class PackEffort : uint8_t { Orders, Once, Search, Thorough };
 void packSlots(const Problem &problem, Plan &plan, int64_t budgetBytes,
                PackEffort effort = PackEffort::Search);
 /// The same with what is known of kernels, which must belong to \p problem.

@@ -202,7 +202,7 @@ void cutRectangle(std::mt19937_64 &random, Buffer whole,
 }
 
 TEST(PackProperty, SearchReachesThePeakWhereNothingIsSpare) {
-  int cases = 0, byOrders = 0, byReordering = 0, bySearch = 0;
+  int cases = 0, fromFloor = 0, byOrders = 0, byReordering = 0, bySearch = 0;
   for (uint64_t seed = 0; seed < 60; ++seed) {
     std::mt19937_64 random(seed);
     std::vector<Buffer> buffers;
@@ -211,7 +211,8 @@ TEST(PackProperty, SearchReachesThePeakWhereNothingIsSpare) {
     for (size_t i = buffers.size(); i > 1; --i)
       std::swap(buffers[i - 1], buffers[random() % i]);
     ++cases;
-    byOrders += packBuffers(buffers, 0, PackEffort::Orders).arenaBytes == 4096;
+    fromFloor += packLowestFirst(buffers, 4096, 8).arenaBytes == 4096;
+    byOrders += packByOrders(buffers, 4096).arenaBytes == 4096;
     byReordering += packByReordering(buffers, 4096).arenaBytes == 4096;
     Packing packing = packBuffers(buffers, 0, PackEffort::Search);
     bySearch += packing.arenaBytes == 4096;
@@ -225,7 +226,8 @@ TEST(PackProperty, SearchReachesThePeakWhereNothingIsSpare) {
         EXPECT_TRUE(!together || apart) << seed;
       }
   }
-  std::cout << cases << " cut rectangles: " << byOrders << " by orders, "
+  std::cout << cases << " cut rectangles: " << fromFloor
+            << " from the floor up, " << byOrders << " by orders, "
             << byReordering << " by reordering, " << bySearch << " by search\n";
   EXPECT_GT(byReordering, byOrders + 5);
   EXPECT_EQ(bySearch, cases);
@@ -247,69 +249,51 @@ TEST(PackProperty, SearchFindsOrRefutesCapacities) {
   }
 }
 
-/// The arena of \p order where each buffer takes the lowest gap below others,
-/// if at all of its moments so much is wasted below them; else it lies on top.
-int64_t lowestGapArena(const std::vector<Buffer> &buffers,
-                       const std::vector<int32_t> &order, int32_t moments) {
+/// Offsets where what can lie lowest is placed next: of those the one that
+/// lives when most bytes do, then the one that lives longest, then the largest.
+std::vector<int64_t> lowestFirstOffsets(const std::vector<Buffer> &buffers,
+                                        int32_t moments) {
   std::vector<int64_t> offsets(buffers.size(), -1), top(moments), sum(moments);
-  for (int32_t id : order) {
-    const Buffer &buffer = buffers[id];
-    int64_t highest = 0, waste = INT64_MAX;
-    for (int32_t t = buffer.first; t <= buffer.last; ++t) {
-      highest = std::max(highest, top[t]);
-      waste = std::min(waste, top[t] - sum[t]);
-    }
-    std::vector<int64_t> starts = {highest};
-    if (waste >= buffer.bytes) {
-      starts.push_back(0);
-      for (size_t i = 0; i < buffers.size(); ++i)
-        if (offsets[i] >= 0)
-          starts.push_back(offsets[i] + buffers[i].bytes);
-    }
-    std::sort(starts.begin(), starts.end());
-    auto isFree = [&](int64_t offset) {
-      for (size_t i = 0; i < buffers.size(); ++i)
-        if (offsets[i] >= 0 && buffers[i].first <= buffer.last &&
-            buffer.first <= buffers[i].last &&
-            offset < offsets[i] + buffers[i].bytes &&
-            offsets[i] < offset + buffer.bytes)
-          return false;
-      return true;
-    };
-    size_t at = 0;
-    while (!isFree(starts[at]))
-      ++at;
-    offsets[id] = starts[at];
-    for (int32_t t = buffer.first; t <= buffer.last; ++t) {
-      top[t] = std::max(top[t], starts[at] + buffer.bytes);
+  auto mostAt = [&](const std::vector<int64_t> &figures, const Buffer &buffer) {
+    return *std::max_element(figures.begin() + buffer.first,
+                             figures.begin() + buffer.last + 1);
+  };
+  for (const Buffer &buffer : buffers)
+    for (int32_t t = buffer.first; t <= buffer.last; ++t)
       sum[t] += buffer.bytes;
-    }
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    std::tuple<int64_t, int64_t, int64_t, int64_t, size_t> next{INT64_MAX, 0, 0,
+                                                                0, 0};
+    for (size_t id = 0; id < buffers.size(); ++id)
+      if (const Buffer &buffer = buffers[id]; offsets[id] < 0)
+        next = std::min(next, {mostAt(top, buffer), -mostAt(sum, buffer),
+                               -buffer.duration(), -buffer.bytes, id});
+    size_t id = std::get<4>(next);
+    offsets[id] = std::get<0>(next);
+    std::fill(top.begin() + buffers[id].first,
+              top.begin() + buffers[id].last + 1,
+              offsets[id] + buffers[id].bytes);
   }
-  return *std::max_element(top.begin(), top.end());
+  return offsets;
 }
 
-/// Many buffers are packed by three orders, as if one by one.
-TEST(PackProperty, ManyBuffersTakeTheLowestGaps) {
-  for (uint64_t seed = 0; seed < 10; ++seed) {
+TEST(PackProperty, WhatCanLieLowestIsPlacedFirst) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
     std::mt19937_64 random(seed);
-    std::vector<Buffer> buffers(900);
+    std::vector<Buffer> buffers(1 + seed * 30);
     for (Buffer &buffer : buffers) {
       buffer.first = static_cast<int32_t>(random() % 300);
       buffer.last = buffer.first +
                     static_cast<int32_t>(random() % (random() % 4 ? 20 : 200));
       buffer.bytes = 64 * static_cast<int64_t>(1 + random() % 50);
     }
-    int64_t best = INT64_MAX;
-    for (Criterion criterion : std::initializer_list<Criterion>{
-             [](const Buffer &b) { return double(b.duration()); },
-             [](const Buffer &b) {
-               return double(b.bytes) * double(b.duration());
-             },
-             [](const Buffer &b) { return double(b.bytes); }})
-      best = std::min(best,
-                      lowestGapArena(buffers, largestFirst(buffers, criterion),
-                                     /*moments=*/500));
-    EXPECT_EQ(packLarge(buffers, 0).arenaBytes, best) << "seed " << seed;
+    Packing packing = packLowestFirst(buffers, 0, /*mostTries=*/1);
+    std::vector<int64_t> offsets = lowestFirstOffsets(buffers, 500);
+    EXPECT_EQ(packing.offsets, offsets) << "seed " << seed;
+    int64_t arena = 0;
+    for (size_t i = 0; i < buffers.size(); ++i)
+      arena = std::max(arena, offsets[i] + buffers[i].bytes);
+    EXPECT_EQ(packing.arenaBytes, arena) << "seed " << seed;
   }
 }
 
