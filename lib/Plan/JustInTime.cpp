@@ -328,29 +328,32 @@ void JustInTime::runWithMissing(OpId op, ValueId wanted) {
 // Runs
 //===----------------------------------------------------------------------===//
 
-/// Fusible values of the guide that can be made from others that it keeps are
+/// Fusible values of a guide that can be made from others that it keeps are
 /// made when they are read. The rest is written as soon as that can be, while
 /// what it is computed from is in memory.
-void JustInTime::placeGuide(const Guide &guide) {
+void JustInTime::placeGuides(const Guides &guides) {
   guided.assign(order.size(), {});
-  std::vector<char> kept(problem.values.size(), 0);
-  for (ValueId value : guide.kept)
-    kept[value] = 1;
-  // Per op: whether what it makes can be made from what is kept.
-  std::vector<char> makeable(problem.ops.size(), 0);
-  for (size_t op = 0; op < makeable.size(); ++op) {
-    makeable[op] = !graph.rooted[op];
-    for (const Leaf &leaf : graph.leaves[op])
-      makeable[op] &=
-          kept[leaf.value] || makeable[problem.values[leaf.value].op];
+  for (const Guide &guide : guides) {
+    std::vector<char> kept(problem.values.size(), 0);
+    for (ValueId value : guide.kept)
+      kept[value] = 1;
+    // Per op: whether what it makes can be made from what is kept.
+    std::vector<char> makeable(problem.ops.size(), 0);
+    for (size_t op = 0; op < makeable.size(); ++op) {
+      makeable[op] = !graph.rooted[op];
+      for (const Leaf &leaf : graph.leaves[op])
+        makeable[op] &=
+            kept[leaf.value] || makeable[problem.values[leaf.value].op];
+    }
+    for (ValueId value : guide.kept)
+      if (OpId op = problem.values[value].op;
+          !graph.rooted[op] && !makeable[op])
+        guided[ready[op]].push_back(value);
   }
-  for (ValueId value : guide.kept)
-    if (OpId op = problem.values[value].op; !graph.rooted[op] && !makeable[op])
-      guided[ready[op]].push_back(value);
 }
 
-void JustInTime::start(const Guide &guide) {
-  placeGuide(guide);
+void JustInTime::start(const Guides &guides) {
+  placeGuides(guides);
   schedule = Schedule();
   live = 0;
   scanned = 0;
@@ -382,12 +385,16 @@ bool JustInTime::isHopeless() const {
          scanned > scansPerValue * values + 100000;
 }
 
-JustInTime::Schedule JustInTime::play(const Guide &guide, size_t end) {
-  start(guide);
+JustInTime::Schedule JustInTime::play(const Guides &guides, size_t end) {
+  start(guides);
+  auto guide = guides.begin();
   for (size_t i = 0; i < end; ++i) {
     now = 2 * static_cast<int32_t>(i);
-    if (i == guide.at && !guide.kept.empty())
-      applyGuide(guide);
+    if (guide != guides.end() && i == guide->at) {
+      if (!guide->kept.empty())
+        applyGuide(*guide);
+      ++guide;
+    }
     if (!done[order[i]])
       runWithMissing(order[i], none);
     ++now;
@@ -402,23 +409,23 @@ JustInTime::Schedule JustInTime::play(const Guide &guide, size_t end) {
   return std::move(schedule);
 }
 
-JustInTime::Schedule JustInTime::run(const Guide &guide) {
+JustInTime::Schedule JustInTime::run(const Guides &guides) {
   limited = false;
-  return play(guide, order.size());
+  return play(guides, order.size());
 }
 
-JustInTime::Schedule JustInTime::runWithin(const Guide &guide,
+JustInTime::Schedule JustInTime::runWithin(const Guides &guides,
                                            const Schedule &before,
                                            int64_t capBytes) {
   limited = true;
   cap = capBytes;
   learnUses(before);
-  return play(guide, order.size());
+  return play(guides, order.size());
 }
 
-std::vector<char> JustInTime::residentsAt(size_t at) {
+std::vector<char> JustInTime::residentsAt(const Guides &guides, size_t at) {
   limited = false;
-  play({}, at);
+  play(guides, at);
   return resident;
 }
 

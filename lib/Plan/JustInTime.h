@@ -25,6 +25,8 @@ public:
     size_t at = 0;
     std::vector<ValueId> kept;
   };
+  /// In the order in which they come.
+  using Guides = std::vector<Guide>;
 
   struct Schedule {
     Plan plan;
@@ -46,15 +48,15 @@ public:
   JustInTime(const Graph &graph, std::vector<OpId> order,
              const CostWeights &weights, KernelCache &kernels);
 
-  /// Without a limit: every value stays until \p guide drops it.
-  Schedule run(const Guide &guide);
+  /// Without a limit: every value stays until one of \p guides drops it.
+  Schedule run(const Guides &guides);
   /// Within \p capBytes where that is possible; uses are those of \p before.
-  Schedule runWithin(const Guide &guide, const Schedule &before,
+  Schedule runWithin(const Guides &guides, const Schedule &before,
                      int64_t capBytes);
 
   /// Per value: it stands in memory before the root at place \p at of a run
-  /// without limit and guide.
-  std::vector<char> residentsAt(size_t at);
+  /// without a limit.
+  std::vector<char> residentsAt(const Guides &guides, size_t at);
 
   /// The values that \p guide keeps and that stand in memory when the root at
   /// place \p at of \p schedule runs.
@@ -84,10 +86,10 @@ private:
   void foldIntoResults(OpId root);
   void foldIntoReader(OpId root);
   bool isMakeable(OpId op, std::vector<signed char> &known) const;
-  void placeGuide(const Guide &guide);
+  void placeGuides(const Guides &guides);
   void learnUses(const Schedule &before);
-  void start(const Guide &guide);
-  Schedule play(const Guide &guide, size_t end);
+  void start(const Guides &guides);
+  Schedule play(const Guides &guides, size_t end);
   void applyGuide(const Guide &guide);
   bool isHopeless() const;
   void runWithMissing(OpId op, ValueId wanted);
@@ -140,7 +142,7 @@ private:
   size_t writtenCount = 0;
   /// Per op: what its kernel computes and writes instead of its own result.
   std::vector<Fold> folds;
-  /// Per place in the order: fusible values that a guide wants from there on.
+  /// Per place in the order: fusible values that guides want from there on.
   std::vector<std::vector<ValueId>> guided;
 
   // The present run.

@@ -437,14 +437,46 @@ int64_t MomentCut::kernelBytes(OpId root) const {
   return bytes;
 }
 
+/// What blocks make that are alike is kept or computed again all at once. With
+/// the room that this leaves, some of what is computed again is kept at even
+/// distances, so that less has to be computed at once on the way back.
+std::vector<ValueId> MomentCut::fillRoom(const Labels &labels,
+                                         int64_t room) const {
+  std::vector<ValueId> again;
+  double bytes = 0;
+  for (size_t i = 0; i < nodes.size(); ++i)
+    if (labels.available[i] && labels.computed[opOfNode[i]] &&
+        availability[i] == Availability::InMemory &&
+        graph.rooted[ops[opOfNode[i]]] && graph.slot[nodes[i]] > 0) {
+      again.push_back(nodes[i]);
+      bytes += static_cast<double>(graph.slot[nodes[i]]);
+    }
+  std::vector<ValueId> kept;
+  if (room <= 0 || again.empty())
+    return kept;
+  double mean = bytes / static_cast<double>(again.size());
+  double distance = bytes * mean / (static_cast<double>(room) + mean);
+  double sinceKept = 0;
+  for (ValueId value : again) {
+    sinceKept += static_cast<double>(graph.slot[value]);
+    if (sinceKept < distance || graph.slot[value] > room)
+      continue;
+    kept.push_back(value);
+    room -= graph.slot[value];
+    sinceKept = 0;
+  }
+  return kept;
+}
+
 std::vector<ValueId> MomentCut::keep(const Moment &moment, int64_t room) {
   findPast(moment);
   collectAllDemand(moment);
   collectNodes();
   findAvailability(moment);
   buildNetwork();
-  Labels labels = search(room - kernelBytes(moment.order[moment.at]));
-  std::vector<ValueId> kept;
+  room -= kernelBytes(moment.order[moment.at]);
+  Labels labels = search(room);
+  std::vector<ValueId> kept = fillRoom(labels, room - labels.bytes);
   for (size_t i = 0; i < nodes.size(); ++i)
     if (isKept(labels, i))
       kept.push_back(nodes[i]);

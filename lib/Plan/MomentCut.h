@@ -77,6 +77,7 @@ private:
   Labels solveAt(double price);
   void evaluate(Labels &labels) const;
   Labels search(int64_t room);
+  std::vector<ValueId> fillRoom(const Labels &labels, int64_t room) const;
   Labels closeIn(Labels cheaper, Labels fitting, int64_t room);
   void moveBack(Labels &labels, const Labels &cheaper, int64_t room) const;
   std::vector<int32_t> findComponents(const Labels &labels,

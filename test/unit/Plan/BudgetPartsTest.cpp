@@ -97,7 +97,7 @@ TEST(BudgetParts, TheSecondBestPlanMayBecomeTheBest) {
   expectOptimal({{738, 8, 90}});
 }
 
-TEST(BudgetParts, SoMayTheThirdBest) { expectOptimal({{545, 8, 75}}); }
+TEST(BudgetParts, SoMayTheThirdBest) { expectOptimal({{3581, 8, 75}}); }
 
 TEST(BudgetParts, PlansThatNeedTooMuchAreRefittedToo) {
   expectOptimal({{293, 10, 90}});

@@ -34,36 +34,51 @@ TEST_P(FirstPlans, FitTheirBudgets) {
   }
 }
 
-/// A cut that stays as it is with a little less room gets much less.
-TEST(FirstPlan, ChangesTheCut) {
+/// The first plan of a generated step within a share of the least memory of one
+/// without a limit, and how many times as long it takes.
+double timesAsLong(std::string_view family, int64_t ops, int64_t percent) {
   Problem problem;
-  ASSERT_EQ(generateProblem("unet", 5000, problem), "");
+  EXPECT_EQ(generateProblem(family, ops, problem), "");
   Graph graph(problem, /*fusion=*/true);
   Draft free = firstPlan(graph, unlimited, SolverOptions());
-  ASSERT_TRUE(free.usable());
-  int64_t budget = free.verdict.livePeakBytes / 100 * 50;
+  int64_t budget = free.verdict.livePeakBytes / 100 * percent;
   Draft draft = firstPlan(graph, budget, SolverOptions());
-  ASSERT_TRUE(draft.usable());
-  // 1.43 times; 1.68 with a little less room each time.
-  EXPECT_LT(static_cast<double>(draft.verdict.timeNs),
-            1.5 * static_cast<double>(free.verdict.timeNs));
+  EXPECT_TRUE(free.usable() && draft.usable());
+  return static_cast<double>(draft.verdict.timeNs) /
+         static_cast<double>(free.verdict.timeNs);
 }
 
-/// Where places exceed the budget, what is known of a cut is not forgotten for
-/// others that turn out worse with a little less room; and where nothing fits
-/// into that, there may be a plan for more.
+/// A cut that stays as it is with a little less room gets much less.
+TEST(FirstPlan, ChangesTheCut) {
+  // 1.41; 1.46 with a little less room each time.
+  EXPECT_LT(timesAsLong("unet", 1000, 60), 1.43);
+}
+
+/// A U-Net is tight where it turns, and where all that waits for the way up
+/// stands in memory; blocks that are alike are not all made again at once.
+TEST(FirstPlan, HasGuidesWhereverItIsTight) {
+  // 1.19; 1.30 with one guide, 1.43 where cuts leave room.
+  EXPECT_LT(timesAsLong("unet", 5000, 50), 1.25);
+}
+
+/// A recurrence is tight at one moment after the other: what stands there
+/// counts more in one cut.
+TEST(FirstPlan, WeighsWhatStandsAtSeveralMoments) {
+  // 1.13; none with guides alone.
+  EXPECT_LT(timesAsLong("lstm", 3000, 50), 1.2);
+}
+
+/// Where places exceed the budget, there is a plan for a little less.
 TEST(FirstPlan, IsMadeAgainWherePlacesExceedTheBudget) {
-  // 1.71 times, none before; 1.76, and 2.23 where only other cuts are tried.
-  for (auto [ops, most] : {std::pair(1000, 1.75), {10000, 2.0}}) {
-    Problem problem;
-    ASSERT_EQ(generateProblem("unet", ops, problem), "");
-    Solution free = solveUnlimited(problem, SolverOptions());
-    std::optional<Solution> placed =
-        solveFirst(problem, free.plan.arenaBytes / 100 * 50, SolverOptions());
-    ASSERT_TRUE(placed) << ops;
-    EXPECT_LT(static_cast<double>(placed->verdict.timeNs),
-              most * static_cast<double>(free.verdict.timeNs));
-  }
+  Problem problem;
+  ASSERT_EQ(generateProblem("unet", 10000, problem), "");
+  Solution free = solveUnlimited(problem, SolverOptions());
+  std::optional<Solution> placed =
+      solveFirst(problem, free.plan.arenaBytes / 100 * 50, SolverOptions());
+  // 1.18 times; none where it is not.
+  ASSERT_TRUE(placed);
+  EXPECT_LT(static_cast<double>(placed->verdict.timeNs),
+            1.25 * static_cast<double>(free.verdict.timeNs));
 }
 
 /// The search for a budget has a plan before its first walk, where there is
