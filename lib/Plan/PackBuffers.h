@@ -24,9 +24,7 @@ Packing packByOrders(const std::vector<Buffer> &buffers, int64_t goalBytes);
 
 /// Orders that learn: what ends above the goal is placed earlier next time
 /// (squeaky wheel optimization; Joslin and Clements, JAIR 10, 1999).
-/// One order learns until it has compared \p mostCompared pairs of buffers.
-Packing packByReordering(const std::vector<Buffer> &buffers, int64_t goalBytes,
-                         int64_t mostCompared = 40000000);
+Packing packByReordering(const std::vector<Buffer> &buffers, int64_t goalBytes);
 
 /// Fills the arena from the floor up in at most \p mostTries orders, the first
 /// two of them fixed, in near-linear time; stops at an arena of \p goalBytes or

@@ -164,9 +164,9 @@ static Packing learnOrder(const std::vector<Buffer> &buffers,
 }
 
 Packing ckpt::plan::packByReordering(const std::vector<Buffer> &buffers,
-                                     int64_t goalBytes, int64_t mostCompared) {
+                                     int64_t goalBytes) {
   // Every try compares each buffer with those placed before.
-  constexpr int64_t mostTries = 100;
+  constexpr int64_t mostTries = 100, mostCompared = 40000000;
   int64_t count = static_cast<int64_t>(buffers.size());
   int64_t tries = std::min(mostTries, mostCompared / (count * count + 1));
   Packing best;
