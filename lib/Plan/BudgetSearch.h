@@ -146,6 +146,8 @@ private:
   void findSmallestFirstPlan();
   void forgetBest();
   bool walkWithin(int64_t capBytes, double share);
+  Plan shrunk(Plan plan, FitOptions fit) const;
+  void shrink(const Plan &plan, double share);
   void closeIn(double share);
   void runLadder();
   void trySmallest(const Solution &known, double share);

@@ -9,9 +9,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "FitChanges.h"
+#include "PostPasses.h"
 
 #include <algorithm>
-#include <map>
 
 using namespace ckpt::plan;
 
@@ -32,7 +32,6 @@ private:
     return measureNeeds(problem, plan, options.budgetBytes, kernels);
   }
   void repeatKernels(ChangeRange change);
-  void dropRepeated(ChangeRange change);
   void move(int32_t kernel, int32_t place);
   bool make(ChangeRange change, double share);
   bool makeBest();
@@ -66,26 +65,6 @@ void Fitter::repeatKernels(ChangeRange change) {
   plan.kernels = std::move(next);
 }
 
-/// Takes back what `repeatKernels` did.
-void Fitter::dropRepeated(ChangeRange change) {
-  std::map<int32_t, size_t> added;
-  size_t count = plan.kernels.size();
-  for (auto it = change.first; it != change.second; ++it) {
-    added[it->place] += it->copies.size();
-    count -= it->copies.size();
-  }
-  std::vector<Kernel> before;
-  before.reserve(count);
-  auto next = added.begin();
-  for (size_t k = 0; k < plan.kernels.size(); ++k) {
-    if (next != added.end() &&
-        next->first == static_cast<int32_t>(before.size()))
-      k += (next++)->second;
-    before.push_back(std::move(plan.kernels[k]));
-  }
-  plan.kernels = std::move(before);
-}
-
 /// Moves a kernel before the one that is at \p place.
 void Fitter::move(int32_t kernel, int32_t place) {
   auto at = [&](int32_t k) { return plan.kernels.begin() + k; };
@@ -100,12 +79,16 @@ bool Fitter::make(ChangeRange change, double share) {
   int64_t gain = 0;
   for (auto it = change.first; it != change.second; ++it)
     gain += it->gain;
-  const auto &[copies, kernel, place] =
-      std::tie(change.first->copies, change.first->kernel, change.first->place);
-  if (copies.empty())
-    move(kernel, place);
-  else
+  Plan before = plan;
+  const Change &first = *change.first;
+  if (first.isMove()) {
+    move(first.kernel, first.place);
+  } else {
+    if (first.isSplit())
+      plan.kernels[first.kernel] = first.rest->kernel;
     repeatKernels(change);
+    removeDeadOutputs(problem, plan);
+  }
   Needs next = measure();
   int64_t taken = now.overflow - next.overflow;
   if (next.verdict.error.empty() && taken > 0 &&
@@ -113,12 +96,7 @@ bool Fitter::make(ChangeRange change, double share) {
     now = std::move(next);
     return true;
   }
-  if (!copies.empty())
-    dropRepeated(change);
-  else if (kernel < place)
-    move(place - 1, kernel);
-  else
-    move(place, kernel + 1);
+  plan = std::move(before);
   return false;
 }
 
@@ -130,7 +108,7 @@ bool Fitter::makeBest() {
   const std::vector<Change> found = changes.find(now);
   auto end = found.begin();
   int64_t gain = 0;
-  for (; end != found.end() && !end->copies.empty() &&
+  for (; end != found.end() && end->isRepeat() &&
          end < found.begin() + mostAtOnce;
        ++end) {
     gain += end->gain;

@@ -31,10 +31,10 @@ struct FitOptions {
   }
 };
 
-/// Moves single kernels of \p plan, which must be valid without slots, and
-/// repeats kernels, with those that make what they read, until its largest live
-/// sum is within the budget. Returns whether it
-/// got there; the plan stays valid.
+/// Moves single kernels of \p plan, which must be valid without slots, runs
+/// parts of them earlier and repeats them, with those that make what they read,
+/// until its largest live sum is within the budget. Returns whether it got
+/// there; the plan stays valid.
 bool fitBudget(const Problem &problem, Plan &plan, const FitOptions &options);
 /// The same with what is known of kernels, which must belong to \p problem.
 bool fitBudget(const Problem &problem, Plan &plan, const FitOptions &options,

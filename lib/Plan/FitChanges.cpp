@@ -197,10 +197,11 @@ void FitChanges::repeat(const Life &life, int32_t from, int32_t to) {
   anyWouldExceed = false;
   for (bool deep : {false, true}) {
     ranges.clear();
-    Change change = {life.kernel, to, {}, leastCost};
+    Change change = {life.kernel, to, {}, nullptr, leastCost};
     if (!makeAgain(life.value, deep, change))
       return;
-    shift(from + 1, to, -slotOf(life.value));
+    // What nobody reads before that is not made in the first place.
+    shift(from + (from != life.kernel), to, -slotOf(life.value));
     add(std::move(change));
     if (!anyWouldExceed)
       return;
@@ -227,7 +228,32 @@ void FitChanges::delay(const Life &life, int32_t to) {
       if (lifeAt(value, to) != read)
         return;
     }
-  add({life.kernel, to, {}, leastCost});
+  add({life.kernel, to, {}, nullptr, leastCost});
+}
+
+/// Where \p reader of what \p info reads could run at the earliest; `none` if
+/// results are read: when they were written is not looked up.
+int32_t FitChanges::earliest(const KernelInfo &info, int32_t reader) const {
+  int32_t place = 0;
+  for (ValueId value : info.memoryReads)
+    if (const Life *read = lifeAt(value, reader))
+      place = std::max(place, read->kernel + 1);
+    else if (problem.values[value].home != Home::Argument)
+      return none;
+  return place;
+}
+
+/// What of \p values is read by \p reader for the last time dies before it,
+/// but not before \p place, and takes nothing until \p end.
+void FitChanges::free(const std::vector<ValueId> &values, int32_t place,
+                      int32_t reader, int32_t end) {
+  for (ValueId value : values)
+    if (const Life *read = lifeAt(value, reader);
+        read && lastOf(*read) == reader) {
+      int32_t before =
+          read->numReads() > 1 ? reads[read->endOfReads - 2] : read->kernel;
+      shift(std::max(place, before + 1), end, -slotOf(value));
+    }
 }
 
 /// Runs the last reader as soon as it can, so that the value dies.
@@ -235,29 +261,91 @@ void FitChanges::advance(const Life &life, int32_t from) {
   int32_t reader = lastOf(life);
   if (!isFree(plan.kernels[reader]))
     return;
-  int32_t place = from + 1;
-  for (ValueId value : now->infos[reader]->memoryReads)
-    if (const Life *read = lifeAt(value, reader))
-      place = std::max(place, read->kernel + 1);
-    else if (problem.values[value].home != Home::Argument)
-      return; // Results that are read: when they were written is not looked up.
-  if (place >= reader)
+  int32_t place = earliest(*now->infos[reader], reader);
+  if (place == none || std::max(place, from + 1) >= reader)
     return;
-  for (ValueId value : now->infos[reader]->memoryReads)
-    if (const Life *read = lifeAt(value, reader);
-        read && lastOf(*read) == reader) {
-      int32_t before =
-          read->numReads() > 1 ? reads[read->endOfReads - 2] : read->kernel;
-      shift(std::max(place, before + 1), reader, -slotOf(value));
-    }
+  place = std::max(place, from + 1);
+  free(now->infos[reader]->memoryReads, place, reader, reader);
   for (ValueId output : plan.kernels[reader].outputs)
     shift(place, reader, slotOf(output));
-  add({reader, place, {}, leastCost});
+  add({reader, place, {}, nullptr, leastCost});
+}
+
+/// Runs what makes \p value, which a kernel computes inside, before the rest;
+/// `freed` is empty if that is no kernel or takes more than what it frees.
+Split FitChanges::splitAt(const Kernel &whole, ValueId value) {
+  Split split;
+  Kernel &part = split.part.kernel, &rest = split.rest.kernel;
+  part.ops = whole.ops;
+  part.outputs = {value};
+  trimOps(problem, part);
+  rest = whole;
+  rest.ops.erase(
+      std::find(rest.ops.begin(), rest.ops.end(), problem.values[value].op));
+  trimOps(problem, rest);
+  split.part.info = &kernels.get(part);
+  split.rest.info = &kernels.get(rest);
+  if (!split.part.info->error.empty() || !split.rest.info->error.empty())
+    return split;
+  const std::vector<ValueId> &left = split.rest.info->memoryReads;
+  int64_t bytes = 0;
+  for (ValueId read : split.part.info->memoryReads)
+    if (!std::binary_search(left.begin(), left.end(), read)) {
+      split.freed.push_back(read);
+      bytes += slotOf(read);
+    }
+  if (bytes <= slotOf(value))
+    split.freed.clear();
+  return split;
+}
+
+/// Ways to run a part of a kernel before the rest, where its result takes less
+/// than what the rest then does without, as a sum of several parts does.
+const std::vector<Split> &FitChanges::splitsOf(int32_t kernel) {
+  constexpr size_t mostOps = 64;
+  auto [found, isNew] = splits.try_emplace(now->infos[kernel]);
+  const Kernel &whole = plan.kernels[kernel];
+  if (!isNew || whole.ops.size() > mostOps || !isFree(whole))
+    return found->second;
+  for (OpId id : whole.ops) {
+    const Op &op = problem.ops[id];
+    if (op.results.size() != 1 || op.kind == OpKind::View)
+      continue;
+    ValueId value = op.results[0];
+    bool isInside = std::find(whole.outputs.begin(), whole.outputs.end(),
+                              value) == whole.outputs.end();
+    if (!isInside || !inArena(value) ||
+        problem.values[value].keep != Keep::Free)
+      continue;
+    if (Split split = splitAt(whole, value); !split.freed.empty())
+      found->second.push_back(std::move(split));
+  }
+  return found->second;
+}
+
+/// Runs the part of \p kernel as soon as it can.
+void FitChanges::advancePart(const Split &split, int32_t kernel) {
+  ranges.clear();
+  int32_t place = earliest(*split.part.info, kernel);
+  if (place == none)
+    return;
+  free(split.freed, place, kernel, kernel + 1);
+  bool isWanted =
+      std::any_of(ranges.begin(), ranges.end(), [&](const Range &range) {
+        return isOver(range.from, range.to);
+      });
+  if (!isWanted)
+    return;
+  shift(place, kernel + 1, slotOf(split.part.kernel.outputs[0]));
+  int64_t ns = split.part.info->timeNs + split.rest.info->timeNs -
+               now->infos[kernel]->timeNs;
+  double cost = leastCost + std::max<double>(0, static_cast<double>(ns));
+  add({kernel, place, {&split.part}, &split.rest, cost});
 }
 
 /// The instance is used by \p from and next by \p to.
 void FitChanges::findInGap(const Life &life, int32_t from, int32_t to) {
-  if (!isOver(from + 1, to))
+  if (!isOver(from + (from != life.kernel), to))
     return;
   repeat(life, from, to);
   ranges.clear();
@@ -266,6 +354,19 @@ void FitChanges::findInGap(const Life &life, int32_t from, int32_t to) {
   ranges.clear();
   if (to == lastOf(life))
     advance(life, from);
+}
+
+/// Of \p kernel, if anything waits for it alone where the budget is exceeded.
+void FitChanges::findParts(int32_t kernel) {
+  const std::vector<ValueId> &values = now->infos[kernel]->memoryReads;
+  bool isWanted = std::any_of(values.begin(), values.end(), [&](ValueId value) {
+    const Life *life = lifeAt(value, kernel);
+    return life && lastOf(*life) == kernel &&
+           isOver(life->kernel + 1, kernel + 1);
+  });
+  if (isWanted)
+    for (const Split &split : splitsOf(kernel))
+      advancePart(split, kernel);
 }
 
 std::vector<Change> FitChanges::find(const Needs &needs) {
@@ -285,11 +386,15 @@ std::vector<Change> FitChanges::find(const Needs &needs) {
       from = reads[i];
     }
   }
+  for (size_t k = 0; k < plan.kernels.size(); ++k)
+    findParts(static_cast<int32_t>(k));
   std::sort(changes.begin(), changes.end());
   return std::move(changes);
 }
 
 FitChanges::Key FitChanges::keyOf(const Change &change) const {
+  if (change.isSplit())
+    return {4, change.copies[0]->kernel.outputs};
   if (!change.copies.empty())
     return {change.copies.size() > 1 ? 3 : 0,
             change.copies.back()->kernel.outputs};

@@ -2,8 +2,9 @@
 //
 // Where a plan needs more than the budget, something waits that can be made
 // again afterwards (from what may have to be made again itself), that can be
-// made later, or whose last reader can run before. Each such change is found
-// here, with what it costs and takes off; FitBudget.cpp makes them.
+// made later, or whose last reader, or a part of it, can run before. Each such
+// change is found here, with what it costs and takes off; FitBudget.cpp makes
+// them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,17 +27,32 @@ struct Copy {
   const KernelInfo *info = nullptr;
 };
 
+/// A part of a kernel that may run before it, so that what it reads waits no
+/// longer.
+struct Split {
+  /// Makes one value, which `rest` reads.
+  Copy part, rest;
+  /// What `rest` reads no more.
+  std::vector<ValueId> freed;
+};
+
 /// A gap between two moments at which an instance is used is given up.
 struct Change {
   /// The kernel that is repeated or moved, and before which one it goes.
   int32_t kernel, place;
-  /// What runs at `place` besides; if nothing, the kernel itself moves.
+  /// What runs at `place` besides; if nothing, the kernel itself moves there.
   std::vector<const Copy *> copies;
+  /// What is left of `kernel`, of which `copies` are a part, or null.
+  const Copy *rest = nullptr;
   /// What it costs, in nanoseconds: at least a little, so that moves of small
   /// values do not come first.
   double cost = 0;
   /// Bytes over the budget, summed over kernels, that it takes off.
   int64_t gain = 0;
+
+  bool isMove() const { return copies.empty(); }
+  bool isSplit() const { return rest != nullptr; }
+  bool isRepeat() const { return !isMove() && !isSplit(); }
 
   bool operator<(const Change &other) const {
     double mine = static_cast<double>(gain) / cost;
@@ -116,6 +132,13 @@ private:
   void repeat(const Life &life, int32_t from, int32_t to);
   void delay(const Life &life, int32_t to);
   void advance(const Life &life, int32_t from);
+  int32_t earliest(const KernelInfo &info, int32_t reader) const;
+  void free(const std::vector<ValueId> &values, int32_t place, int32_t reader,
+            int32_t end);
+  Split splitAt(const Kernel &whole, ValueId value);
+  const std::vector<Split> &splitsOf(int32_t kernel);
+  void advancePart(const Split &split, int32_t kernel);
+  void findParts(int32_t kernel);
   void shift(int32_t from, int32_t to, int64_t bytes);
   void add(Change change);
   /// What is changed, whatever the numbers of kernels: the kind of change and
@@ -138,6 +161,8 @@ private:
   std::vector<int32_t> latest;
   /// By the kernel, of which there is one `KernelInfo`, and the value.
   std::map<std::pair<const KernelInfo *, ValueId>, Copy> copies;
+  /// By the kernel.
+  std::map<const KernelInfo *, std::vector<Split>> splits;
   std::vector<Change> changes;
   std::set<Key> failed;
   /// What the change that is looked at adds to `live`, as ranges.

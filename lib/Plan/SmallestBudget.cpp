@@ -1,18 +1,19 @@
 //===- SmallestBudget.cpp - Where nothing fits a budget -------------------===//
 //
 // The answer is then the smallest budget for which a plan was found. Plans for
-// it come from walks within budgets a little above what some kernel needs
-// alone, from walks with caps that are shares of the plan that recomputes
-// nothing, and from a search in which only memory counts, which comes first for
-// small steps. None of them depends on the budget that was asked for, but that
-// nothing below it is tried once more, so that a budget reported as the
-// smallest is one for which planning succeeds.
+// it come from the plan that recomputes nothing, changed kernel by kernel, from
+// walks within budgets a little above what some kernel needs alone, from walks
+// with caps that are shares of that plan, and, first for small steps, from a
+// search in which only memory counts. None of them depends on the budget that
+// was asked for, but that nothing below it is tried once more, so that a budget
+// reported as the smallest is one for which planning succeeds.
 //
 //===----------------------------------------------------------------------===//
 
 #include "BudgetSearch.h"
 #include "FirstPlan.h"
 #include "KeepBetween.h"
+#include "RunBoth.h"
 #include "SmallestPlan.h"
 #include "ckpt/Plan/Explain.h"
 
@@ -83,6 +84,65 @@ bool BudgetSearch::walkWithin(int64_t capBytes, double share) {
   return isFound;
 }
 
+/// \p plan changed kernel by kernel until it needs less, again and again: by a
+/// quarter of what it needs above the largest kernel, then by less.
+Plan BudgetSearch::shrunk(Plan plan, FitOptions fit) const {
+  constexpr int64_t largeStep = 4, smallStep = 32;
+  const int64_t low = largestWorkingSet(problem).bytes;
+  KernelCache kernels(problem);
+  auto peakOf = [&](const Plan &plan) {
+    return validate(problem, plan, /*slots=*/false, kernels).livePeakBytes;
+  };
+  int64_t peak = peakOf(plan);
+  for (int64_t step = largeStep;
+       step <= smallStep && std::chrono::steady_clock::now() < fit.deadline;) {
+    fit.budgetBytes = peak - (peak - low) / step;
+    Plan next = plan;
+    bool fits = fitBudget(problem, next, fit, kernels);
+    int64_t nextPeak = peakOf(next);
+    if (!fits || nextPeak >= peak)
+      step *= 2;
+    if (nextPeak < peak) {
+      plan = std::move(next);
+      peak = nextPeak;
+    }
+  }
+  return plan;
+}
+
+/// Several ways down from \p plan, until \p share of the time is over: with
+/// other prices each, as they end far from each other.
+void BudgetSearch::shrink(const Plan &plan, double share) {
+  constexpr int patience = 3;
+  if (!options.fusion || plan.kernels.empty())
+    return;
+  uint64_t seed = 0;
+  for (int inVain = 0; inVain < patience && !isOver(share); ++inVain) {
+    FitOptions light, heavy;
+    light.deadline = heavy.deadline = deadline(share);
+    light.seed = seed++;
+    heavy.seed = seed++;
+    heavy.flopNs = flopWeight * nsPerFlop;
+    auto [first, second] = runBoth(
+        problem.ops.size(), [&] { return shrunk(plan, light); },
+        [&] { return shrunk(plan, heavy); });
+    for (Plan *each : {&first, &second}) {
+      Draft draft;
+      draft.verdict = validate(problem, *each, /*slots=*/false);
+      draft.plan = std::move(*each);
+      if (draft.verdict.livePeakBytes >= result.smallest.plan.arenaBytes)
+        continue;
+      Solution solution =
+          placeSlots(problem, draft, draft.verdict.livePeakBytes);
+      if (!solution.verdict.error.empty() ||
+          solution.plan.arenaBytes >= result.smallest.plan.arenaBytes)
+        continue;
+      keepIfSmallest(solution);
+      inVain = -1;
+    }
+  }
+}
+
 /// Just above what some kernel needs alone; if nothing fits there, from the
 /// smallest plan down in large steps, as finding a plan takes far less time
 /// than not finding one; then between what fits and what does not. What is
@@ -108,9 +168,10 @@ void BudgetSearch::closeIn(double share) {
     return false;
   };
   auto between = [&] { return std::sqrt(low * known()); };
-  if (mayTry() && !fits(std::min(low * justAbove, between()), share))
+  auto soon = [&] { return std::min(share, shareOver() + shareOfStep); };
+  if (mayTry() && !fits(std::min(low * justAbove, between()), soon()))
     while (mayTry() && low < stepDown * known())
-      if (!fits(stepDown * known(), std::min(share, shareOver() + shareOfStep)))
+      if (!fits(stepDown * known(), soon()))
         break;
   while (mayTry())
     fits(between(), share);
@@ -172,6 +233,7 @@ void BudgetSearch::spareSmallest() {
 void BudgetSearch::findSmallest() {
   constexpr double shareOfSearch = 0.5, shareOfSmallWalks = 0.9,
                    shareOfAllWalks = 2, shareIfLast = 1.5;
+  shrink(unlimitedPlan, shareOver() + shareOfSearch);
   if (isSmall()) {
     trySmallest(unlimited, shareOver() + shareOfSearch);
     if (result.smallest.plan.arenaBytes > budget)

@@ -110,6 +110,46 @@ TEST(FitBudget, AdvancesTheLastReader) {
   EXPECT_EQ(plan.kernels[2].outputs, std::vector<ValueId>{last});
 }
 
+/// Four products in a row wait for the kernel that adds them up: the sum of
+/// those that are there takes the place of one.
+TEST(FitBudget, RunsAPartOfAKernelEarlier) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix);
+  std::vector<ValueId> products, sums;
+  for (int i = 0; i < 4; ++i)
+    products.push_back(b.contraction({memory(x)}, matrix));
+  for (ValueId product : products)
+    sums.push_back(
+        sums.empty() ? product
+                     : b.fusible({point(sums.back()), point(product)}, matrix));
+  ValueId last = b.contraction({memory(sums.back())}, row);
+  b.result(last);
+  Plan plan = writeEach(b, products);
+  plan.kernels.push_back(b.kernel({sums[1], sums[2], sums[3]}, {sums[3]}));
+  plan.kernels.push_back(b.kernel(last));
+  expectFits(b.problem, plan, 3);
+  for (ValueId product : products)
+    EXPECT_EQ(runsOf(b.problem, plan, product), 1);
+}
+
+/// A kernel makes two values, of which one is not read for long: it is made
+/// only where it is needed, and not in the first place.
+TEST(FitBudget, LeavesOutWhatIsReadLater) {
+  ProblemBuilder b;
+  ValueId x = b.argument(row);
+  ValueId wide = b.fusible({any(x)}, matrix);
+  ValueId other = b.fusible({any(x)}, matrix);
+  ValueId small = b.contraction({memory(other)}, row);
+  ValueId last = b.contraction({memory(wide), memory(small)}, row);
+  b.result(small);
+  b.result(last);
+  Plan plan;
+  plan.kernels = {b.kernel({wide, other}, {wide, other}), b.kernel(small),
+                  b.kernel(last)};
+  expectFits(b.problem, plan, 1);
+  EXPECT_EQ(runsOf(b.problem, plan, wide), 1);
+}
+
 /// What waits during `second` is either the product or the sum: one of them has
 /// to be made again.
 struct TwoThatWait {

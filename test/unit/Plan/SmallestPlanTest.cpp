@@ -111,6 +111,11 @@ TEST(SmallestPlan, IsThatOfResultsMadeOneByOne) { expectLeast(13); }
 /// Where ops run once, only walks far below any budget find it.
 TEST(SmallestPlan, IsThatOfWalksWhereOpsRunOnce) { expectLeast(60); }
 
+/// Neither does, but the plan without a limit, changed kernel by kernel.
+TEST(SmallestPlan, IsThatOfThePlanWithoutALimitMadeSmaller) {
+  expectLeast(124);
+}
+
 /// Nothing keeps it from the least but that its search is limited, and that a
 /// kernel makes one value.
 TEST(SmallestPlan, OftenFindsTheLeast) {
