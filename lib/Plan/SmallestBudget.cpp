@@ -232,7 +232,8 @@ void BudgetSearch::spareSmallest() {
 /// the clock has mostly run out.
 void BudgetSearch::findSmallest() {
   constexpr double shareOfSearch = 0.5, shareOfSmallWalks = 0.9,
-                   shareOfAllWalks = 2, shareIfLast = 1.5;
+                   shareOfAllWalks = 2, shareIfLast = 1.5,
+                   shareOfLastSteps = 0.2;
   shrink(unlimitedPlan, shareOver() + shareOfSearch);
   if (isSmall()) {
     trySmallest(unlimited, shareOver() + shareOfSearch);
@@ -244,5 +245,7 @@ void BudgetSearch::findSmallest() {
     if (!result.best)
       trySmallest(result.smallest, shareIfLast);
   }
+  if (!result.best && result.smallest.plan.arenaBytes > budget)
+    shrink(withoutSlots(result.smallest.plan), shareOver() + shareOfLastSteps);
   spareSmallest();
 }
