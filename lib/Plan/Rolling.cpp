@@ -17,7 +17,7 @@ using namespace ckpt::plan;
 
 Rolling::Rolling(const Graph &graph)
     : graph(graph), hasRecompute(hasRecomputed(graph)),
-      nextEffect(findNextEffects(graph)) {
+      followers(findFollowers(graph)) {
   size_t numOps = graph.problem.ops.size();
   size_t numValues = graph.problem.values.size();
   for (auto *stamps : {&opStamp, &opNodeStamp, &wayStamp, &readOpMark})
@@ -79,9 +79,9 @@ void Rolling::start(const RollOptions &newOptions) {
   for (size_t op = 0; op < numOps; ++op)
     if (graph.live[op])
       pendingLeaves[op] = static_cast<int32_t>(graph.leaves[op].size());
-  for (size_t op = 0; op < numOps; ++op)
-    if (OpId next = nextEffect[op]; next != none)
-      ++pendingLeaves[next];
+  for (const std::vector<OpId> &after : followers)
+    for (OpId op : after)
+      ++pendingLeaves[op];
   for (size_t op = 0; op < numOps; ++op) {
     if (!graph.live[op] || pendingLeaves[op] > 0)
       continue;
@@ -173,8 +173,9 @@ void Rolling::finishRoot(OpId op) {
   result.rootOrder.push_back(op);
   result.rootKernel.push_back(static_cast<int32_t>(result.plan.kernels.size()) -
                               1);
-  if (OpId next = nextEffect[op]; next != none && --pendingLeaves[next] == 0)
-    ready.insert(rank[next]);
+  for (OpId next : followers[op])
+    if (--pendingLeaves[next] == 0)
+      ready.insert(rank[next]);
   if (graph.rooted[op])
     for (ValueId value : graph.problem.ops[op].results)
       becomePast(value);

@@ -227,9 +227,9 @@ private:
   ValueId begun = none;         // what is being made for it
   std::vector<OpId> madeFor;    // per value: `turn` when it was last written
   std::vector<OpId> droppedFor; // per value: `turn` when it was last dropped
-  const std::vector<OpId> nextEffect; // per op with effects: the following one
-  std::vector<int64_t> again;         // per op: `againPs` under `options`
-  std::vector<ValueId> nodesInOrder;  // all nodes, producers first
+  const std::vector<std::vector<OpId>> followers; // per op: see `findFollowers`
+  std::vector<int64_t> again;        // per op: `againPs` under `options`
+  std::vector<ValueId> nodesInOrder; // all nodes, producers first
   std::vector<OpId> nodeOpsInOrder;
   std::vector<int32_t> uses; // per value: remaining roots that read it
 

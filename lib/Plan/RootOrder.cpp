@@ -21,7 +21,7 @@ class Orderer {
 public:
   Orderer(const Graph &graph, bool reorder)
       : graph(graph), problem(graph.problem), reorder(reorder),
-        ranks(graph, reorder), nextEffect(findNextEffects(graph)) {}
+        ranks(graph, reorder), followers(findFollowers(graph)) {}
   std::vector<OpId> run();
 
 private:
@@ -37,8 +37,8 @@ private:
   const RootRanks ranks;
   std::vector<int32_t> pending; // per op: leaves that cannot be made yet
   std::vector<int32_t> uses;    // per value: readers that have not run
-  const std::vector<OpId> nextEffect;
-  std::set<int32_t> ready; // ranks
+  const std::vector<std::vector<OpId>> followers; // per op
+  std::set<int32_t> ready;                        // ranks
   std::vector<OpId> order;
 };
 
@@ -52,8 +52,8 @@ void Orderer::start() {
       pending[op] = static_cast<int32_t>(graph.leaves[op].size());
   for (size_t value = 0; value < problem.values.size(); ++value)
     uses[value] = static_cast<int32_t>(graph.readers[value].size());
-  for (OpId op : nextEffect)
-    if (op != none)
+  for (const std::vector<OpId> &after : followers)
+    for (OpId op : after)
       ++pending[op];
   for (size_t op = 0; op < problem.ops.size(); ++op) {
     if (!graph.live[op] || pending[op] > 0)
@@ -127,8 +127,9 @@ OpId Orderer::pick() const {
 void Orderer::finish(OpId root) {
   ready.erase(ranks.rank[root]);
   order.push_back(root);
-  if (OpId next = nextEffect[root]; next != none && --pending[next] == 0)
-    ready.insert(ranks.rank[next]);
+  for (OpId next : followers[root])
+    if (--pending[next] == 0)
+      ready.insert(ranks.rank[next]);
   if (graph.rooted[root])
     becomePast(root);
 }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <set>
 #include <tuple>
 
 using namespace ckpt::plan;
@@ -25,17 +27,51 @@ bool ckpt::plan::hasRecomputed(const Graph &graph) {
   });
 }
 
-std::vector<OpId> ckpt::plan::findNextEffects(const Graph &graph) {
-  std::vector<OpId> next(graph.problem.ops.size(), none);
+/// Roots but \p host that read \p guest or what is computed from it inside
+/// kernels.
+static std::vector<OpId> readingRoots(const Graph &graph, ValueId guest,
+                                      OpId host) {
+  std::vector<OpId> roots, work = graph.users[guest];
+  std::set<OpId> seen(work.begin(), work.end());
+  while (!work.empty()) {
+    OpId op = work.back();
+    work.pop_back();
+    if (graph.isRoot[op] && op != host)
+      roots.push_back(op);
+    if (graph.rooted[op])
+      continue;
+    for (ValueId result : graph.problem.ops[op].results)
+      for (OpId user : graph.users[result])
+        if (seen.insert(user).second)
+          work.push_back(user);
+  }
+  return roots;
+}
+
+std::vector<std::vector<OpId>> ckpt::plan::findFollowers(const Graph &graph) {
+  const Problem &problem = graph.problem;
+  std::vector<std::vector<OpId>> followers(problem.ops.size());
   OpId last = none;
   for (OpId op : graph.roots) {
-    if (!graph.problem.ops[op].hasEffects)
+    if (!problem.ops[op].hasEffects)
       continue;
     if (last != none)
-      next[last] = op;
+      followers[last].push_back(op);
     last = op;
   }
-  return next;
+  // Of several values in one buffer the last one is read by more than the next.
+  std::map<ValueId, ValueId> guests;
+  for (const Op &op : problem.ops)
+    for (ValueId value : op.results)
+      if (problem.values[value].host != none)
+        guests[problem.values[value].host] = value;
+  for (const auto &[result, guest] : guests) {
+    OpId host = problem.values[result].op;
+    for (OpId root : readingRoots(graph, guest, host))
+      if (root < host)
+        followers[root].push_back(host);
+  }
+  return followers;
 }
 
 RootRanks::RootRanks(const Graph &graph, bool reorder)

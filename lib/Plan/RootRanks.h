@@ -18,8 +18,9 @@ bool makesLittle(const Graph &graph, OpId op);
 /// Whether the backward pass has to make something again.
 bool hasRecomputed(const Graph &graph);
 
-/// Per op with effects: the following one; or `none`.
-std::vector<OpId> findNextEffects(const Graph &graph);
+/// Per op: roots that run after it though they do not read what it makes: the
+/// next op with effects, and the result in whose buffer lies what it reads.
+std::vector<std::vector<OpId>> findFollowers(const Graph &graph);
 
 /// Results first, then roots that feed nothing but results and make little
 /// (weight gradients), the rest in program order; all of the forward pass

@@ -182,12 +182,13 @@ inline int64_t slotBytes(int64_t bytes) {
   return (bytes + slotAlignment - 1) / slotAlignment * slotAlignment;
 }
 
-/// Gives `Home::Hosted` to values that are as large as a result, that nobody
-/// reads but what becomes the result, element by element, and that have to wait
-/// for something made later: the gradient of a tied embedding, or partial sums
-/// of the gradient of a weight that is read many times, each of which is read
-/// only to make the next. Only right if the caller's result buffers are not
-/// also its arguments.
+/// Gives `Home::Hosted` to values that are as large as a result, that become
+/// the result, element by element, and that have to wait for something made
+/// later: the gradient of a tied embedding, or partial sums of the gradient of
+/// a weight that is read many times, each of which is read only to make the
+/// next. What earlier results are made of, too, lies in the buffer of the last:
+/// a gradient that waits for the norm of all. Only right if the caller's result
+/// buffers are not also its arguments.
 void hostInResults(Problem &problem);
 
 /// Says what is wrong with \p problem ("op 3 reads value 7 before it is made"),

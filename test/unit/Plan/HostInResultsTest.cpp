@@ -57,10 +57,18 @@ TEST(HostInResults, SeesThroughCancellingPermutationsOnly) {
   EXPECT_EQ(b.problem.values[b.early].home, Home::Arena);
 }
 
-TEST(HostInResults, NeedsASingleReader) {
+/// What another result is made of too may lie in the buffer of the later one.
+TEST(HostInResults, HostsInTheLastResult) {
   TiedEmbedding b;
   ValueId other = b.fusible({point(b.early)}, matrix);
   b.result(other);
+  hostInResults(b.problem);
+  EXPECT_EQ(b.problem.values[b.early].host, other);
+}
+
+TEST(HostInResults, LeavesOutWhatIsReadAfterAllResults) {
+  TiedEmbedding b;
+  b.result(b.contraction({memory(b.early)}, row));
   hostInResults(b.problem);
   EXPECT_EQ(b.problem.values[b.early].home, Home::Arena);
 }
@@ -107,6 +115,52 @@ TEST(HostInResults, ChecksTheRelation) {
   b.problem.values[b.middle].home = Home::Hosted;
   b.problem.values[b.middle].host = b.updated;
   EXPECT_THAT(check(b.problem), HasSubstr("not only read to make the next"));
+}
+
+/// Gradients that are scaled by the norm of both; each changes a moment and,
+/// with that, a weight.
+struct ClippedUpdate : ProblemBuilder {
+  ValueId norm;
+  std::vector<ValueId> gradients, moments, weights;
+
+  ClippedUpdate() {
+    for (int i = 0; i < 2; ++i)
+      gradients.push_back(contraction({memory(argument(matrix))}, matrix));
+    norm = reduction({any(gradients[0]), any(gradients[1])}, row);
+    for (ValueId gradient : gradients) {
+      moments.push_back(fusible(
+          {point(argument(matrix)), point(gradient), any(norm)}, matrix));
+      result(moments.back());
+    }
+    for (int i = 0; i < 2; ++i) {
+      weights.push_back(fusible(
+          {point(argument(matrix)), point(gradients[i]), point(moments[i])},
+          matrix));
+      result(weights.back());
+    }
+  }
+};
+
+TEST(HostInResults, HostsWhatSeveralResultsComeFrom) {
+  ClippedUpdate b;
+  hostInResults(b.problem);
+  EXPECT_EQ(check(b.problem), "");
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(b.problem.values[b.gradients[i]].host, b.weights[i]);
+  Solution solution = solveUnlimited(b.problem, SolverOptions());
+  EXPECT_EQ(solution.verdict.error, "");
+  EXPECT_EQ(solution.plan.arenaBytes,
+            slotBytes(b.problem.values[b.norm].bytes));
+  // Once a new weight is written its gradient is gone.
+  Plan plan;
+  for (ValueId value : {b.gradients[0], b.gradients[1], b.norm, b.moments[0],
+                        b.moments[1], b.weights[0], b.weights[1]})
+    plan.kernels.push_back(b.kernel(value));
+  EXPECT_EQ(validate(b.problem, plan, false).error, "");
+  std::swap(plan.kernels[3], plan.kernels[5]);
+  plan.kernels[3] = b.kernel({b.moments[0], b.weights[0]}, {b.weights[0]});
+  EXPECT_THAT(validate(b.problem, plan, false).error,
+              HasSubstr("is written before it is dead"));
 }
 
 /// The gradient of a weight that is read four times: a sum of four products,

@@ -47,6 +47,9 @@ public:
               << " not planned although possible\n";
   }
 
+  /// Problems with a plan of which the solver finds none.
+  uint64_t numMissed() const { return missed; }
+
 private:
   void compare(const Problem &problem, int64_t budget);
 
@@ -119,6 +122,24 @@ TEST(Stress, SumsThatLieInBuffersOfResults) {
     stress.look(seed, problem);
   }
   EXPECT_GT(several, 20);
+  stress.print();
+}
+
+TEST(Stress, ValuesOfSeveralResultsThatLieInOneOfTheirBuffers) {
+  Stress stress;
+  int several = 0;
+  for (uint64_t seed = 0; seed < 400; ++seed) {
+    Problem problem = randomUpdate(seed);
+    ASSERT_EQ(check(problem), "");
+    for (const Op &op : problem.ops)
+      for (const Read &read : op.reads)
+        several += problem.values[read.value].home == Home::Hosted &&
+                   problem.values[op.results[0]].home == Home::Result &&
+                   problem.values[read.value].host != op.results[0];
+    stress.look(seed, problem);
+  }
+  EXPECT_GT(several, 40);
+  EXPECT_EQ(stress.numMissed(), 0u);
   stress.print();
 }
 
