@@ -1,10 +1,11 @@
 //===- Frontier.cpp - Plans for many budgets from one pool ----------------===//
 //
 // First plans give a coarse curve, and all of it where a step is too large to
-// walk. Each setting of the portfolio then walks with many caps. What a plan
-// really needs is known only afterwards; the pool sorts that out. Slots are
-// placed for the plans that the points need, and these are changed kernel by
-// kernel until the time is over.
+// walk. The baseline is changed kernel by kernel until it fits one cap after
+// the other. Each setting of the portfolio then walks with many caps. What a
+// plan really needs is known only afterwards; the pool sorts that out. Slots
+// are placed for the plans that the points need, and these are changed kernel
+// by kernel until the time is over.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,10 +41,13 @@ public:
 
 private:
   void tryFirstPlans();
+  std::vector<Draft> descended(uint64_t seed) const;
+  void descend();
   void walkAll();
   void walkThrough(const Setting &setting, double offset);
   void walkLadder(const Setting &setting);
   void enter(Draft draft);
+  void enterWalk(Draft draft);
   void place(int64_t budgetBytes);
   void placeSmallest();
   void chooseBudgets();
@@ -84,6 +88,12 @@ private:
     return limits;
   }
 
+  /// Geometric, from the largest at 0 to the lowest at \p places.
+  double capAt(double place, int32_t places) const {
+    return largestCap * std::pow(lowestCap / largestCap, place / places);
+  }
+
+  static constexpr int32_t fewestCaps = 20;
   const Problem &problem;
   const int32_t count;
   const SolverOptions &options;
@@ -97,8 +107,9 @@ private:
   int32_t walked = 0;
   /// The range of caps.
   double largestCap = 0, lowestCap = 0;
-  /// By their live bytes, and without slots.
-  PlanPool drafts;
+  /// By their live bytes, and without slots: all, and those of walks. These
+  /// gain more by refitting, so that the best of them is refitted, too.
+  PlanPool drafts, walkDrafts;
   /// By their arenas.
   PlanPool placed;
   /// Ascending.
@@ -132,16 +143,19 @@ void FrontierSearch::enter(Draft draft) {
                      formatBytes(drafts.plans().begin()->first));
 }
 
+void FrontierSearch::enterWalk(Draft draft) {
+  walkDrafts.add(draft.verdict.livePeakBytes, {draft.plan, draft.verdict});
+  enter(std::move(draft));
+}
+
 /// Walks through the caps coarse to fine, so that what the clock leaves covers
 /// all of the range; below a cap whose walk gave up, others would too, mostly.
 /// Two walk at once; the result does not depend on which one ends first.
 void FrontierSearch::walkThrough(const Setting &setting, double offset) {
-  constexpr int32_t fewestCaps = 20;
   int32_t places = std::max(count, fewestCaps);
   std::vector<double> caps;
   for (int32_t place : coarseToFine(places))
-    caps.push_back(largestCap *
-                   std::pow(lowestCap / largestCap, (place + offset) / places));
+    caps.push_back(capAt(place + offset, places));
   double lowest = lowestCap;
   for (size_t next = 0; next < caps.size() && !isOver();) {
     std::vector<double> batch;
@@ -160,7 +174,7 @@ void FrontierSearch::walkThrough(const Setting &setting, double offset) {
     for (size_t lane = 0; lane < batch.size(); ++lane) {
       Draft draft = lane == 0 ? walk(0) : other.get();
       if (draft.usable())
-        enter(std::move(draft));
+        enterWalk(std::move(draft));
       else
         lowest = std::max(lowest, batch[lane]);
     }
@@ -172,14 +186,50 @@ void FrontierSearch::tryFirstPlans() {
   constexpr int32_t coarse = 8;
   int32_t places = isTooLargeToWalk(graph) ? count : coarse;
   for (int32_t place = 1; place <= places && !isOver(); ++place) {
-    double cap = largestCap * std::pow(lowestCap / largestCap,
-                                       static_cast<double>(place) / places);
-    Draft draft = firstPlan(graph, static_cast<int64_t>(cap), options);
+    Draft draft =
+        firstPlan(graph, static_cast<int64_t>(capAt(place, places)), options);
     if (!draft.usable())
       return;
     ++walked;
     enter(std::move(draft));
   }
+}
+
+/// The baseline, changed until it fits smaller and smaller caps; what the last
+/// of them was changed to need not fit.
+std::vector<Draft> FrontierSearch::descended(uint64_t seed) const {
+  constexpr double share = 0.1;
+  const int32_t places = std::max(count, fewestCaps);
+  FitOptions fit;
+  fit.seed = seed;
+  if (options.timeLimitMs > 0)
+    fit.deadline = std::chrono::steady_clock::now() +
+                   std::chrono::milliseconds(static_cast<int64_t>(
+                       share * static_cast<double>(options.timeLimitMs)));
+  KernelCache kernels(problem);
+  std::vector<Draft> found;
+  Plan plan = withoutSlots(frontier.baseline.plan);
+  bool fits = true;
+  for (int32_t place = 1; place <= places && fits; ++place) {
+    fit.budgetBytes = static_cast<int64_t>(capAt(place, places));
+    fits = fitBudget(problem, plan, fit, kernels);
+    found.push_back({plan, validate(problem, plan, /*slots=*/false, kernels)});
+  }
+  return found;
+}
+
+/// Two ways down, as with the prices of a budget's descents.
+void FrontierSearch::descend() {
+  if (!options.fusion)
+    return;
+  auto [first, second] = runBoth(
+      problem.ops.size(), [&] { return descended(0); },
+      [&] { return descended(1); });
+  for (std::vector<Draft> *found : {&first, &second})
+    for (Draft &draft : *found) {
+      ++walked;
+      enter(std::move(draft));
+    }
 }
 
 /// Deeper and deeper, merging only what costs no memory.
@@ -192,7 +242,7 @@ void FrontierSearch::walkLadder(const Setting &setting) {
     Draft draft = walks[0].run(setting, share * largestCap, 0, limits(4));
     if (!draft.usable())
       return;
-    enter(std::move(draft));
+    enterWalk(std::move(draft));
   }
 }
 
@@ -289,9 +339,11 @@ bool FrontierSearch::placeWithin(int64_t budgetBytes, Plan plan) {
   return true;
 }
 
-/// Refits what is best for a budget, and what is best for the next larger one
-/// once it is changed until it fits.
+/// Refits what is best for a budget, the best walk, and what is best for the
+/// next larger budget once it is changed until it fits.
 void FrontierSearch::refine(size_t point) {
+  // What refitting may take off a time.
+  constexpr double gain = 1.03;
   const int64_t budget = budgets[point];
   const Moment deadline = partOfRest(point + 1);
   const Solution *best = placed.fastestWithin(budget);
@@ -300,25 +352,30 @@ void FrontierSearch::refine(size_t point) {
                               : best;
   FitOptions fit;
   fit.budgetBytes = budget;
-  fit.mostNs = static_cast<double>(best->verdict.timeNs);
+  fit.mostNs = gain * static_cast<double>(best->verdict.timeNs);
   fit.deadline = deadline;
-  auto [fitted, refitted] = runBoth(
+  const Solution *walk = walkDrafts.fastestWithin(budget);
+  auto refitted = [&](Plan plan) {
+    refitKernels(problem, plan, budget, deadline);
+    return plan;
+  };
+  using Plans = std::vector<Plan>;
+  auto [first, second] = runBoth(
       problem.ops.size(),
       [&] {
         Plan plan = withoutSlots(above->plan);
-        if (above == best || !fitBudget(problem, plan, fit))
-          return Plan();
-        refitKernels(problem, plan, budget, deadline);
-        return plan;
+        bool fits = above != best && fitBudget(problem, plan, fit);
+        return fits ? Plans{refitted(std::move(plan))} : Plans();
       },
       [&] {
-        Plan plan = withoutSlots(best->plan);
-        refitKernels(problem, plan, budget, deadline);
-        return plan;
+        Plans plans = {refitted(withoutSlots(best->plan))};
+        if (walk && walk->verdict.timeNs > best->verdict.timeNs)
+          plans.push_back(refitted(walk->plan));
+        return plans;
       });
-  for (Plan *plan : {&fitted, &refitted})
-    if (!plan->kernels.empty())
-      placeWithin(budget, std::move(*plan));
+  for (Plans *plans : {&first, &second})
+    for (Plan &plan : *plans)
+      placeWithin(budget, std::move(plan));
 }
 
 /// Asks of each repeat whether the rest can do without.
@@ -373,8 +430,10 @@ Frontier FrontierSearch::run() {
       static_cast<double>(std::max<int64_t>(1, frontier.minimumBoundBytes));
   if (lowestCap < static_cast<double>(frontier.baseline.plan.arenaBytes)) {
     tryFirstPlans();
-    if (!isTooLargeToWalk(graph))
+    if (!isTooLargeToWalk(graph)) {
+      descend();
       walkAll();
+    }
   }
   chooseBudgets();
   for (size_t i = budgets.size(); i-- > 0;)

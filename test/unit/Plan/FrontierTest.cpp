@@ -142,6 +142,18 @@ TEST(Frontier, ChangesThePlansOfWalks) {
   EXPECT_LT(share(2), 1.11);
 }
 
+/// No walk gets below the baseline here, and no result made from nothing.
+TEST(Frontier, ChangesTheBaseline) {
+  RandomOptions options;
+  options.keeps = options.runOnce = false;
+  options.ops = 8;
+  Problem problem = randomProblem(124, options);
+  Frontier frontier = solveFrontier(problem, 6, oneRound());
+  ASSERT_EQ(frontier.points.size(), 6u);
+  EXPECT_EQ(frontier.points.front().budgetBytes, 2560);
+  EXPECT_EQ(frontier.points.back().budgetBytes, 3328);
+}
+
 TEST(Frontier, IsSoundOnRandomProblems) {
   RandomOptions options;
   options.keeps = false;
