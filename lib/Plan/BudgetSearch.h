@@ -134,6 +134,7 @@ private:
   void runRounds();
   void runRound(int round);
   void runAttempts(const std::vector<Attempt *> &batch);
+  void walkBelow();
   void walkOrDescend();
   void walkAgain();
   bool areWalksBehind() const {

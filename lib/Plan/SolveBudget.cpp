@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <future>
 #include <string>
+#include <utility>
 
 using namespace ckpt::plan;
 
@@ -305,6 +306,8 @@ void BudgetSearch::runRounds() {
     moveKernels();
     keepRepeated();
     refit();
+    if (!isFixed)
+      walkBelow();
     return;
   }
   if (isFixed)
@@ -321,6 +324,24 @@ void BudgetSearch::runRounds() {
     walkAgain();
   if (options.timeLimitMs > 0)
     descendFurther(shareOfLastDescents, /*exchanging=*/true);
+}
+
+/// Where the plan without a limit fits, walks with less memory to fill may
+/// still be faster, as they decide otherwise; they give up early where they are
+/// not.
+void BudgetSearch::walkBelow() {
+  constexpr int64_t fourths = 3;
+  if (!options.fusion || isOver())
+    return;
+  int64_t asked = std::exchange(
+      budget, std::min(budget, unlimited.plan.arenaBytes) / 4 * fourths);
+  startAttempts();
+  runRound(0);
+  varySettings();
+  refit();
+  budget = asked;
+  keepRepeated();
+  refit();
 }
 
 /// All settings and those near the best one; where walks are far behind, as

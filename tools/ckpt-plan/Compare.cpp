@@ -32,12 +32,19 @@ public:
 private:
   bool chooseStrategies();
   bool addCurve(std::string_view strategy);
-  void solveOurs();
-  void print() const;
+  void solveOurs(Row &row);
+  void print();
   void printRow(const Row &row) const;
   std::string figures(const Verdict &verdict) const;
 
+  void progress(const std::string &line) const {
+    if (options.progress)
+      options.progress(line);
+  }
+
   const Arguments &arguments;
+  /// Of each of the planner's runs.
+  SolverOptions options;
   Problem problem;
   std::vector<std::string_view> strategies;
   std::vector<Row> rows;
@@ -64,8 +71,10 @@ bool Compare::chooseStrategies() {
 }
 
 bool Compare::addCurve(std::string_view strategy) {
+  progress("plans of " + std::string(strategy));
   BaselineCurve curve =
       baselineCurve(problem, strategy, std::nullopt, SolverOptions());
+  progress("");
   if (!curve.error.empty())
     std::cout << "left out: " << curve.error << "\n";
   for (const std::string &refused : curve.refused)
@@ -78,17 +87,15 @@ bool Compare::addCurve(std::string_view strategy) {
   return true;
 }
 
-void Compare::solveOurs() {
-  for (Row &row : rows) {
-    auto [answer, isNew] = answers.try_emplace(row.arenaBytes);
-    if (isNew) {
-      BudgetResult result =
-          solveBudget(problem, row.arenaBytes, SolverOptions(), &unlimited);
-      if (result.best)
-        answer->second = std::move(result.best->verdict);
-    }
-    row.ours = answer->second;
+void Compare::solveOurs(Row &row) {
+  auto [answer, isNew] = answers.try_emplace(row.arenaBytes);
+  if (isNew) {
+    BudgetResult result =
+        solveBudget(problem, row.arenaBytes, options, &unlimited);
+    if (result.best)
+      answer->second = std::move(result.best->verdict);
   }
+  row.ours = answer->second;
 }
 
 /// "+1.25 % | +0.50 %": time and FLOPs beyond those of the unlimited plan.
@@ -111,16 +118,19 @@ void Compare::printRow(const Row &row) const {
                 row.strategy.c_str(), row.setting.c_str(),
                 formatCount(row.arenaBytes).c_str());
   std::cout << text << figures(row.theirs) << " | "
-            << (row.ours ? figures(*row.ours) : "  no plan |        -")
-            << " |\n";
+            << (row.ours ? figures(*row.ours) : "  no plan |        -") << " |"
+            << std::endl;
 }
 
-void Compare::print() const {
+/// Each row as soon as it is known: with many it takes minutes.
+void Compare::print() {
   std::cout << "| strategy      | setting                    |     arena bytes "
                "|      time |    FLOPs |  our time | our FLOPs |\n"
                "|---|---|--:|--:|--:|--:|--:|\n";
   size_t moreTime = 0, moreFlops = 0, beaten = 0;
-  for (const Row &row : rows) {
+  for (Row &row : rows) {
+    solveOurs(row);
+    progress("");
     printRow(row);
     bool slower = !row.ours || row.ours->timeNs > row.theirs.timeNs;
     bool dearer = !row.ours || row.ours->extraFlops > row.theirs.extraFlops;
@@ -136,15 +146,15 @@ void Compare::print() const {
 }
 
 bool Compare::run() {
-  if (!tool::readProblem(arguments.file, problem) || !chooseStrategies())
+  if (!tool::readSolverOptions(arguments, options) ||
+      !tool::readProblem(arguments.file, problem) || !chooseStrategies())
     return false;
-  unlimited = solveUnlimited(problem, SolverOptions());
+  unlimited = solveUnlimited(problem, options);
   if (!unlimited.verdict.error.empty())
     return fail(arguments.file, unlimited.verdict.error);
   stepFlops = asWritten(problem).flops;
   for (std::string_view strategy : strategies)
     addCurve(strategy);
-  solveOurs();
   print();
   return true;
 }

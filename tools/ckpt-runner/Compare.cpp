@@ -5,6 +5,7 @@
 #include "llvm/ADT/APInt.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/bit.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <cmath>
@@ -42,6 +43,13 @@ static std::string placeOf(const TensorSpec &spec, int64_t linear) {
   return spec.name + "[" + llvm::join(indices, ", ") + "]";
 }
 
+/// With as many digits as tell two elements of f32 apart.
+static std::string digitsOf(double value) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%.9g", value);
+  return text;
+}
+
 std::optional<std::string>
 ckpt::compareBits(const Signature &signature, const Buffers &results,
                   ArrayRef<std::vector<char>> reference) {
@@ -54,8 +62,8 @@ ckpt::compareBits(const Signature &signature, const Buffers &results,
     Type element = spec.type.getElementType();
     int64_t index = (mine - result->data()) / npyTypeOf(element).bytes;
     return llvm::formatv("{0}: {1} and {2}", placeOf(spec, index),
-                         decode(result->data(), element, index),
-                         decode(other.data(), element, index))
+                         digitsOf(decode(result->data(), element, index)),
+                         digitsOf(decode(other.data(), element, index)))
         .str();
   }
   return std::nullopt;
@@ -90,7 +98,8 @@ static void compareResult(const TensorSpec &spec, const char *result,
     closeness.outside =
         llvm::formatv("{0}: expected {1}, but got {2}, off by {3:e3} where "
                       "{4:e3} is allowed",
-                      placeOf(spec, i), wanted, got, error, tolerance)
+                      placeOf(spec, i), digitsOf(wanted), digitsOf(got), error,
+                      tolerance)
             .str();
   }
 }

@@ -61,6 +61,10 @@ TEST(BudgetParts, PlansThatWereBroughtDownAreImproved) {
   expectOptimal({{43, 8, 75}});
 }
 
+TEST(BudgetParts, WalksWithLessMemoryAreTriedWhereThereIsEnough) {
+  expectOptimal({{4346, 8, 100}, {348, 9, 100}});
+}
+
 TEST(BudgetParts, SettingsNearTheBestOneAreTriedWhileThereIsTime) {
   expectOptimal({{87, 9, 75}}, allRounds());
 }
