@@ -15,6 +15,7 @@
 #include "RunBoth.h"
 
 #include <algorithm>
+#include <tuple>
 
 using namespace ckpt::plan;
 
@@ -88,19 +89,15 @@ Draft FirstPlanner::finishBest() {
   return Draft();
 }
 
-/// Both ways to relieve what exceeds the budget, one per core.
+/// Both ways to relieve what exceeds the budget, one per core and round by
+/// round: where one of them is settled, the other one need not go on.
 void FirstPlanner::search() {
-  bool mayBeBetter = byWeights.start(free, freeKnown, budget);
+  bool first = byWeights.start(free, freeKnown, budget), second = first;
   byGuides.follow(byWeights);
-  if (!mayBeBetter)
-    return;
-  auto run = [](GuideSearch &search) {
-    search.run();
-    return true;
-  };
-  runBoth(
-      graph.roots.size(), [&] { return run(byWeights); },
-      [&] { return run(byGuides); });
+  while ((first || second) && !byWeights.isSettled() && !byGuides.isSettled())
+    std::tie(first, second) = runBoth(
+        graph.roots.size(), [&] { return first && byWeights.doRound(); },
+        [&] { return second && byGuides.doRound(); });
 }
 
 Draft FirstPlanner::plan(int64_t budgetBytes) {

@@ -64,8 +64,7 @@ bool GuideSearch::chooseGuides() {
 }
 
 /// Runs the guides, and drops more where they keep too much. Whether better
-/// ones might pay off: that costs more than a schedule from which nothing more
-/// is dropped.
+/// ones might pay off.
 bool GuideSearch::tryGuides() {
   constexpr double hardlyBetter = 0.98;
   state.known = jit.run(state.guides);
@@ -84,7 +83,9 @@ bool GuideSearch::tryGuides() {
   state.formerAt = state.peakAt;
   state.peakBytes = next.peakBytes;
   state.peakAt = next.peakAt;
-  return state.peakBytes > state.budget && !isNear(cost(), costOf(next));
+  state.isSettled =
+      state.peakBytes <= state.budget || isNear(cost(), costOf(next));
+  return !state.isSettled;
 }
 
 /// The schedule exceeds the budget somewhere: there, less has to be kept. If
@@ -119,7 +120,6 @@ void GuideSearch::relieve() {
       state.weight[value] *= factor;
 }
 
-/// Whether another round might pay off.
 bool GuideSearch::doRound() {
   constexpr int mostRounds = 8;
   // Guides of large steps take long.
@@ -151,11 +151,6 @@ bool GuideSearch::start(const Schedule &free, const Schedule &freeKnown,
   state.peakBytes = free.peakBytes;
   state.peakAt = free.peakAt;
   return doRound();
-}
-
-void GuideSearch::run() {
-  while (doRound())
-    ;
 }
 
 bool GuideSearch::tighten(int64_t budgetBytes) {

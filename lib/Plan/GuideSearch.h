@@ -47,8 +47,11 @@ public:
              int64_t budgetBytes);
   /// Goes on where \p other, which has just started, is now.
   void follow(const GuideSearch &other) { state = other.state; }
-  /// More rounds, until no better guides are to be expected.
-  void run();
+  /// Once more with other guides; whether it might pay off to go on.
+  bool doRound();
+  /// Whether the best schedule costs hardly more than one from which nothing is
+  /// dropped, so that no guides are much better.
+  bool isSettled() const { return state.isSettled; }
 
   /// Schedules the best guides within a lower budget, or a little less where
   /// that costs less: which values are evicted depends on every byte. Several
@@ -81,6 +84,7 @@ private:
   struct State {
     int64_t budget = 0;
     int rounds = 0, inVain = 0;
+    bool isSettled = false;
     /// In the order in which they come, and the one that was changed last.
     std::vector<Moment> moments;
     size_t changed = 0;
@@ -100,7 +104,6 @@ private:
   int64_t costOf(const Schedule &schedule) const;
   bool chooseGuides();
   bool tryGuides();
-  bool doRound();
   void relieve();
 
   const Graph &graph;
