@@ -7,6 +7,8 @@ so the result holds none. See docs/ExportFromJax.md for packages and an example.
 
 import argparse
 import importlib.util
+import inspect
+import json
 import os
 import re
 import sys
@@ -51,7 +53,12 @@ def lower_to_stablehlo(step, example):
     # One line of the user's per operation, not the stack of calls that led there.
     jax.config.update("jax_include_full_tracebacks_in_locations", False)
     lowered = jax.jit(step, keep_unused=True).lower(*example)
-    return lowered.compiler_ir("stablehlo").operation.get_asm(enable_debug_info=True)
+    text = lowered.compiler_ir("stablehlo").operation.get_asm(enable_debug_info=True)
+    # JAX gives the function itself no place; messages about the whole step name where it begins.
+    if code := getattr(inspect.unwrap(step), "__code__", None):
+        place = f"loc({json.dumps(code.co_filename)}:{code.co_firstlineno}:1)"
+        text = re.sub(r"^(#loc\d*) = loc\(unknown\)$", lambda found: f"{found[1]} = {place}", text, flags=re.MULTILINE)
+    return text
 
 
 def operations_of(operation):
