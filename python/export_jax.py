@@ -19,6 +19,7 @@ from jax._src import prng
 from jax._src.interpreters import mlir
 from iree.compiler import ir, passmanager
 from rewrite_conversions import CONTRACTIONS, rewrite_contraction, rewrite_conversion
+from rewrite_products import rewrite_turned_product
 from rewrite_scatters import rewrite_pooling_gradient, rewrite_scatter
 
 # What JAX's operations can be written with where they have no linalg form.
@@ -76,6 +77,9 @@ def lower_to_linalg(stablehlo):
     """Linalg on tensors, by IREE's input pipeline, which knows no scatters."""
     module = ir.Module.parse(stablehlo)
     passes = ["iree-stablehlo-input-transformation-pipeline"]
+    for operation in operations_of(module.operation):
+        if operation.name == "stablehlo.transpose":
+            rewrite_turned_product(operation)
     for operation in operations_of(module.operation):
         if operation.name == "stablehlo.scatter":
             rewrite_scatter(operation)

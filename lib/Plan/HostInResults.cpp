@@ -125,7 +125,8 @@ private:
 
 } // namespace
 
-/// Writes the results among \p some, with all inside that ends there only.
+/// Writes the results among \p some, with all inside that ends there only, and
+/// views, which no kernel reads from memory.
 Kernel Hosting::kernelTo(const Ends &some) const {
   Kernel kernel;
   std::set<OpId> inside;
@@ -140,30 +141,36 @@ Kernel Hosting::kernelTo(const Ends &some) const {
     OpId op = work.back();
     work.pop_back();
     for (const Read &read : problem.ops[op].reads) {
-      OpId maker = problem.values[read.value].op;
-      if (maker != none && !isAnchor(problem.ops[maker]) &&
-          problem.ops[maker].results.size() == 1 &&
-          problem.ops[maker].mayRepeat && ends[read.value].isWithin(some) &&
-          inside.insert(maker).second)
-        work.push_back(maker);
+      OpId id = problem.values[read.value].op;
+      if (id == none)
+        continue;
+      const Op &maker = problem.ops[id];
+      bool isPart = !isAnchor(maker) && maker.results.size() == 1 &&
+                    maker.mayRepeat && ends[read.value].isWithin(some);
+      if ((isPart || maker.kind == OpKind::View) && inside.insert(id).second)
+        work.push_back(id);
     }
   }
   kernel.ops.assign(inside.begin(), inside.end());
   return kernel;
 }
 
-/// Those of all values that \p result is the last to be made of; not of what
-/// waits for nothing, such as a learning rate.
+/// Those of all values, as large as \p result, that it is the last to be made
+/// of; not of what waits for nothing, such as a learning rate.
 Ends Hosting::allEnds(ValueId result) const {
   OpId last = problem.values[result].op;
   Ends all;
   all.add(last);
+  auto isPart = [&](ValueId read) {
+    OpId maker = problem.values[read].op;
+    return maker != none && lastAnchor[maker] != none &&
+           problem.values[read].elements == problem.values[result].elements &&
+           ends[read].last() == last;
+  };
   for (int before = 0; before < all.count && !all.areMany;) {
     before = all.count;
     for (ValueId read : analyze(problem, kernelTo(all)).memoryReads)
-      if (OpId maker = problem.values[read].op; maker != none &&
-                                                lastAnchor[maker] != none &&
-                                                ends[read].last() == last)
+      if (isPart(read))
         all.add(ends[read]);
   }
   return all;

@@ -52,6 +52,18 @@ def labels_step(x, key, rows, columns):
     return jax.value_and_grad(loss_of_labels)(x, rows[None, :] + columns[:, None])
 
 
+def loss_of_products(weights, x):
+    plain, batched = weights
+    return jnp.sum(jnp.tanh(x[:, :, 0] @ plain) ** 2) + jnp.sum(jnp.sin(jnp.einsum("bij,bjk->bik", x, batched)))
+
+
+def products_step(x, key, rows, columns):
+    weights = x[0], jnp.swapaxes(x, 1, 2)
+    gradients = jax.grad(loss_of_products)(weights, x)
+    norm = sum(jnp.sum(gradient**2) for gradient in gradients)
+    return [weight - gradient * jax.lax.rsqrt(norm) for weight, gradient in zip(weights, gradients)]
+
+
 def applied_step(x, key, rows, columns):
     return jnp.zeros((4, 3)).at[rows[0]].apply(jnp.cos) + x[0]
 
