@@ -7,7 +7,8 @@
 // Two things are left out because they never help: an instance is dropped
 // nowhere but in a kernel that reads it (before that it could have been
 // dropped, or not written, earlier), and nothing is written that stands in
-// memory already, unless a kernel may no longer read the old instance.
+// memory already, unless a kernel may no longer read the old instance, or its
+// op makes more: what that does not write takes workspace.
 //
 //===----------------------------------------------------------------------===//
 
@@ -102,6 +103,8 @@ private:
   /// Values in the arena, in results' buffers, results, and with each kind of
   /// keep.
   Set arena = 0, hosted = 0, results = 0, save = 0, recompute = 0;
+  /// Results that ops make beside others.
+  Set oneOfSeveral = 0;
   /// Ops that run once, that have effects, and those whose runs are counted.
   Set once = 0, effects = 0, counted = 0;
 
@@ -131,8 +134,11 @@ void Reference::describe() {
     once |= op.mayRepeat ? 0 : bit;
     effects |= op.hasEffects ? bit : 0;
     counted |= isAnchor(op) || !op.mayRepeat ? bit : 0;
-    for (ValueId result : op.results)
+    for (ValueId result : op.results) {
       counted |= contains(save, result) ? bit : 0;
+      if (op.results.size() > 1)
+        oneOfSeveral |= results & Set(1) << result;
+    }
   }
 }
 
@@ -187,7 +193,7 @@ bool Reference::mayRun(const State &state, const Choice &choice) const {
     return false;
   // Values in the arena are dropped before they are made again; results may be
   // written over old ones.
-  if (choice.outputs & state.standing & ~(results & state.old))
+  if (choice.outputs & state.standing & ~(results & state.old) & ~oneOfSeveral)
     return false;
   for (size_t i = 0; i < problem.ops.size(); ++i) {
     if (!contains(choice.ops, i))

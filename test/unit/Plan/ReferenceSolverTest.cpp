@@ -55,6 +55,25 @@ TEST(ReferenceSolver, FusesForTime) {
   EXPECT_EQ(plan->kernels[0].ops, (std::vector<OpId>{0, 1}));
 }
 
+/// What the second run does not write would take workspace.
+TEST(ReferenceSolver, WritesResultsAgainBesideWhatIsMadeAgain) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix);
+  ValueId made = b.opaque({memory(x)}, matrix);
+  ValueId other = b.addResult(matrix);
+  ValueId use = b.contraction({memory(made)}, row);
+  ValueId first = b.contraction({memory(x)}, matrix);
+  ValueId second = b.contraction({memory(first)}, matrix);
+  ValueId last = b.contraction({memory(made), memory(second)}, row);
+  for (ValueId value : {other, use, last})
+    b.result(value);
+  std::optional<Plan> plan = solveReference(b.problem, 2 * 4096);
+  ASSERT_TRUE(plan);
+  Verdict verdict = validate(b.problem, *plan, false);
+  EXPECT_EQ(verdict.error, "");
+  EXPECT_EQ(verdict.livePeakBytes, 2 * 4096);
+}
+
 TEST(ReferenceSolver, WritesResultsAgainThatAreToBeRecomputed) {
   ProblemBuilder b;
   ValueId x = b.argument(matrix);
