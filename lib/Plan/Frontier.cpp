@@ -218,7 +218,7 @@ std::vector<Draft> FrontierSearch::descended(uint64_t seed) const {
   return found;
 }
 
-/// Two ways down, as with the prices of a budget's descents.
+/// Two ways down, the second one with prices that are drawn at random.
 void FrontierSearch::descend() {
   if (!options.fusion)
     return;
