@@ -125,8 +125,7 @@ private:
 
 } // namespace
 
-/// Writes the results among \p some, with all inside that ends there only, and
-/// views, which no kernel reads from memory.
+/// Writes the results among \p some, with all inside that ends there only.
 Kernel Hosting::kernelTo(const Ends &some) const {
   Kernel kernel;
   std::set<OpId> inside;
@@ -147,7 +146,7 @@ Kernel Hosting::kernelTo(const Ends &some) const {
       const Op &maker = problem.ops[id];
       bool isPart = !isAnchor(maker) && maker.results.size() == 1 &&
                     maker.mayRepeat && ends[read.value].isWithin(some);
-      if ((isPart || maker.kind == OpKind::View) && inside.insert(id).second)
+      if (isPart && inside.insert(id).second)
         work.push_back(id);
     }
   }

@@ -107,11 +107,15 @@ void BudgetSearch::varyFirstPlan() {
   }
 }
 
-/// Keeps what the best plan makes again and there is room for.
+/// Keeps what the best plan makes again and there is room for; or nearly, as
+/// something else may make room.
 void BudgetSearch::keepRepeated() {
-  Plan plan = withoutSlots(result.best->plan);
-  if (dropRepeats(problem, plan, budget))
-    enterPlan(std::move(plan));
+  for (double share : {1.0, nearBudget}) {
+    Plan plan = withoutSlots(result.best->plan);
+    auto limit = static_cast<int64_t>(share * static_cast<double>(budget));
+    if (dropRepeats(problem, plan, limit))
+      enterPlan(std::move(plan));
+  }
 }
 
 /// Where launches count, moving and repeating whole kernels of the plan without

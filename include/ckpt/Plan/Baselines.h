@@ -59,10 +59,10 @@ Solution solveBaseline(const Problem &problem, std::string_view name,
 std::optional<Solution> repeatKernels(const Problem &problem, const Plan &start,
                                       int64_t budgetBytes, double flopNs);
 
-/// Leaves out kernels of \p plan, a legal one without slots, that write only
-/// what stood in memory before and without which the live peak stays within
-/// \p budgetBytes; the slowest first, and of large plans only those. One
-/// simulation for each. Returns whether there were any.
+/// Leaves out what kernels of \p plan, a legal one without slots, write though
+/// it stood in memory before, if the live peak stays within \p budgetBytes;
+/// what takes most time first, and of large plans only that. One simulation for
+/// each kernel. Returns whether there was any.
 bool dropRepeats(const Problem &problem, Plan &plan, int64_t budgetBytes);
 
 } // namespace ckpt::plan

@@ -6,28 +6,51 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../PostPasses.h"
 #include "Walk.h"
 #include "ckpt/Plan/Baselines.h"
 #include "ckpt/Plan/Pack.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 using namespace ckpt::plan;
 
-/// The repeats of \p plan: kernels all of whose outputs stood in memory before.
-static std::vector<size_t> findRepeats(const Problem &problem,
-                                       const Plan &plan) {
+namespace {
+/// A kernel that writes what stood in memory before.
+struct Repeat {
+  size_t kernel;
+  /// The part that makes the rest; without ops if that is nothing.
+  Kernel rest;
+  int64_t savedNs;
+};
+} // namespace
+
+/// Those of \p plan, the dearest first.
+static std::vector<Repeat> findRepeats(const Problem &problem, const Plan &plan,
+                                       KernelCache &kernels) {
   std::vector<char> written(problem.values.size(), 0);
-  std::vector<size_t> repeats;
+  std::vector<Repeat> repeats;
   for (size_t k = 0; k < plan.kernels.size(); ++k) {
-    bool again = true;
-    for (ValueId value : plan.kernels[k].outputs)
-      again &= written[value] != 0;
-    for (ValueId value : plan.kernels[k].outputs)
-      written[value] = 1;
-    if (again)
-      repeats.push_back(k);
+    const Kernel &kernel = plan.kernels[k];
+    Repeat repeat = {k, Kernel(), kernels.get(kernel).timeNs};
+    for (ValueId value : kernel.outputs)
+      if (!std::exchange(written[value], 1))
+        repeat.rest.outputs.push_back(value);
+    if (repeat.rest.outputs.size() == kernel.outputs.size())
+      continue;
+    if (!repeat.rest.outputs.empty()) {
+      repeat.rest.ops = kernel.ops;
+      trimOps(problem, repeat.rest);
+      repeat.savedNs -= kernels.get(repeat.rest).timeNs;
+    }
+    repeats.push_back(std::move(repeat));
   }
+  std::stable_sort(repeats.begin(), repeats.end(),
+                   [](const Repeat &left, const Repeat &right) {
+                     return left.savedNs > right.savedNs;
+                   });
   return repeats;
 }
 
@@ -35,32 +58,29 @@ bool ckpt::plan::dropRepeats(const Problem &problem, Plan &plan,
                              int64_t budgetBytes) {
   // Kernels in all simulations: half a second.
   constexpr size_t mostSimulated = 500000;
-  std::vector<size_t> repeats = findRepeats(problem, plan);
   KernelCache kernels(problem);
-  std::vector<int64_t> timeNs;
-  for (const Kernel &kernel : plan.kernels)
-    timeNs.push_back(kernels.get(kernel).timeNs);
-  std::stable_sort(repeats.begin(), repeats.end(),
-                   [&](size_t a, size_t b) { return timeNs[a] > timeNs[b]; });
-  repeats.resize(
-      std::min(repeats.size(),
-               mostSimulated / std::max<size_t>(1, plan.kernels.size())));
-  std::vector<char> gone(plan.kernels.size(), 0);
-  auto without = [&] {
-    Plan rest;
-    for (size_t k = 0; k < plan.kernels.size(); ++k)
-      if (!gone[k])
-        rest.kernels.push_back(plan.kernels[k]);
-    return rest;
+  std::vector<Repeat> repeats = findRepeats(problem, plan, kernels);
+  if (size_t most = mostSimulated / std::max<size_t>(1, plan.kernels.size());
+      repeats.size() > most)
+    repeats.resize(most);
+  std::vector<Kernel> all = std::move(plan.kernels);
+  auto listed = [&] {
+    Plan listed;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(listed.kernels),
+                 [](const Kernel &kernel) { return !kernel.ops.empty(); });
+    return listed;
   };
-  for (size_t repeat : repeats) {
-    gone[repeat] = 1;
-    Verdict verdict = validate(problem, without(), /*slots=*/false, kernels);
-    gone[repeat] =
-        verdict.error.empty() && verdict.livePeakBytes <= budgetBytes;
+  bool changed = false;
+  for (Repeat &repeat : repeats) {
+    std::swap(all[repeat.kernel], repeat.rest);
+    Verdict verdict = validate(problem, listed(), /*slots=*/false, kernels);
+    if (verdict.error.empty() && verdict.livePeakBytes <= budgetBytes)
+      changed = true;
+    else
+      std::swap(all[repeat.kernel], repeat.rest);
   }
-  plan = without();
-  return plan.kernels.size() < gone.size();
+  plan = listed();
+  return changed;
 }
 
 namespace {

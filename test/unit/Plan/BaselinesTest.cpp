@@ -1,5 +1,6 @@
 //===- BaselinesTest.cpp - Published strategies on our kernels ------------===//
 
+#include "ProblemBuilder.h"
 #include "ProductChain.h"
 #include "RandomProblem.h"
 #include "SolverEffort.h"
@@ -13,7 +14,7 @@
 #include "ckpt/Plan/Baselines.h"
 #include "ckpt/Plan/Budget.h"
 
-#include <gtest/gtest.h>
+#include "gmock/gmock.h"
 
 using namespace ckpt::plan;
 
@@ -174,6 +175,26 @@ TEST(DropRepeats, LeavesOutWhatTheBudgetDoesNotAskFor) {
   EXPECT_LE(validate(problem, same, false).livePeakBytes, peak);
   dropRepeats(problem, plan, 1 << 20);
   EXPECT_EQ(plan.kernels.size(), once.kernels.size());
+}
+
+TEST(DropRepeats, LeavesOutWhatAKernelWritesAlong) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix);
+  ValueId product = b.contraction({memory(x), memory(x)}, matrix);
+  ValueId scaled = b.fusible({point(product)}, matrix);
+  ValueId next = b.contraction({memory(scaled)}, matrix);
+  ValueId sum = b.fusible({point(scaled), point(next)}, matrix);
+  ValueId last = b.contraction({memory(sum), memory(scaled)}, matrix);
+  b.result(last);
+  Plan plan;
+  plan.kernels = {b.kernel(product), b.kernel(scaled), b.kernel(next),
+                  b.kernel({scaled, sum}, {scaled, sum}), b.kernel(last)};
+  ASSERT_EQ(validate(b.problem, plan, false).error, "");
+  EXPECT_TRUE(dropRepeats(b.problem, plan, 1 << 20));
+  EXPECT_EQ(validate(b.problem, plan, false).error, "");
+  ASSERT_EQ(plan.kernels.size(), 5u);
+  EXPECT_THAT(plan.kernels[3].outputs, testing::ElementsAre(sum));
+  EXPECT_FALSE(dropRepeats(b.problem, plan, 1 << 20));
 }
 
 struct Taken {

@@ -123,16 +123,19 @@ struct ClippedUpdate : ProblemBuilder {
   ValueId norm;
   std::vector<ValueId> gradients, moments, weights;
 
-  ClippedUpdate() {
-    for (int i = 0; i < 2; ++i)
+  explicit ClippedUpdate(int count = 2) {
+    for (int i = 0; i < count; ++i)
       gradients.push_back(contraction({memory(argument(matrix))}, matrix));
-    norm = reduction({any(gradients[0]), any(gradients[1])}, row);
+    std::vector<Read> reads;
+    for (ValueId gradient : gradients)
+      reads.push_back(any(gradient));
+    norm = reduction(std::move(reads), row);
     for (ValueId gradient : gradients) {
       moments.push_back(fusible(
           {point(argument(matrix)), point(gradient), any(norm)}, matrix));
       result(moments.back());
     }
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < count; ++i) {
       weights.push_back(fusible(
           {point(argument(matrix)), point(gradients[i]), point(moments[i])},
           matrix));
@@ -161,6 +164,14 @@ TEST(HostInResults, HostsWhatSeveralResultsComeFrom) {
   plan.kernels[3] = b.kernel({b.moments[0], b.weights[0]}, {b.weights[0]});
   EXPECT_THAT(validate(b.problem, plan, false).error,
               HasSubstr("is written before it is dead"));
+}
+
+/// The norm is read by all of them, but no result is made in its place.
+TEST(HostInResults, ResultsThatShareScalarsStandAlone) {
+  ClippedUpdate b(4);
+  hostInResults(b.problem);
+  for (int i = 0; i < 4; ++i)
+    EXPECT_EQ(b.problem.values[b.gradients[i]].host, b.weights[i]);
 }
 
 /// The gradient of a weight that is read four times: a sum of four products,
