@@ -115,7 +115,7 @@ private:
   void varyFirstPlan();
   double enterBoth(const std::array<Plan *, 2> &plans);
   bool tryInPairs(std::vector<Attempt> attempts);
-  void keepRepeated();
+  void keepRepeated(double share = 1);
   void moveKernels();
   void polish();
   void tighten();

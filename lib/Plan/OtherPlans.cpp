@@ -107,15 +107,13 @@ void BudgetSearch::varyFirstPlan() {
   }
 }
 
-/// Keeps what the best plan makes again and there is room for; or nearly, as
-/// something else may make room.
-void BudgetSearch::keepRepeated() {
-  for (double share : {1.0, nearBudget}) {
-    Plan plan = withoutSlots(result.best->plan);
-    auto limit = static_cast<int64_t>(share * static_cast<double>(budget));
-    if (dropRepeats(problem, plan, limit))
-      enterPlan(std::move(plan));
-  }
+/// Keeps what the best plan makes again and \p share of the budget has room for;
+/// if that is too much, something else has to make room.
+void BudgetSearch::keepRepeated(double share) {
+  Plan plan = withoutSlots(result.best->plan);
+  auto limit = static_cast<int64_t>(share * static_cast<double>(budget));
+  if (dropRepeats(problem, plan, limit))
+    enterPlan(std::move(plan));
 }
 
 /// Where launches count, moving and repeating whole kernels of the plan without

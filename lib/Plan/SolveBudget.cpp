@@ -305,6 +305,7 @@ void BudgetSearch::runRounds() {
     // The plan without a limit spares memory, too.
     moveKernels();
     keepRepeated();
+    keepRepeated(nearBudget);
     refit();
     if (!isFixed)
       walkBelow();
