@@ -5,25 +5,17 @@
 #include "ckpt/Plan/Kernel.h"
 
 #include <algorithm>
-#include <set>
+#include <utility>
 
 using namespace ckpt::plan;
 
 /// The part of \p kernel that makes \p outputs.
 static Kernel restrict(const Problem &problem, const Kernel &kernel,
-                       const std::vector<ValueId> &outputs) {
+                       std::vector<ValueId> outputs) {
   Kernel part;
-  part.outputs = outputs;
-  std::set<OpId> needed;
-  for (ValueId value : outputs)
-    needed.insert(problem.values[value].op);
-  for (size_t i = kernel.ops.size(); i-- > 0;) {
-    if (!needed.count(kernel.ops[i]))
-      continue;
-    part.ops.insert(part.ops.begin(), kernel.ops[i]);
-    for (const Read &read : problem.ops[kernel.ops[i]].reads)
-      needed.insert(problem.values[read.value].op);
-  }
+  part.ops = kernel.ops;
+  part.outputs = std::move(outputs);
+  trimOps(problem, part);
   return part;
 }
 

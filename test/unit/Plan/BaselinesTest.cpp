@@ -107,23 +107,30 @@ TEST(Baselines, SayWhatIsUnknown) {
             "unknown strategy 'magic'");
 }
 
+/// A plan that writes a value again along with another one.
+struct WrittenAlong : ProblemBuilder {
+  ValueId v, product, sum;
+  Plan plan;
+
+  WrittenAlong() {
+    v = fusible({point(argument(matrix))}, matrix);
+    product = contraction({memory(v)}, matrix);
+    sum = fusible({point(product), point(v)}, matrix);
+    ValueId last = contraction({memory(v), memory(sum)}, matrix);
+    result(last);
+    plan.kernels = {kernel(v), kernel(product), kernel({v, sum}, {v, sum}),
+                    kernel(last)};
+  }
+};
+
 /// What reads the first copy would depend on the second one.
 TEST(KernelGraph, LeavesOutWhatAPlanMakesAgain) {
-  ProblemBuilder b;
-  ValueId x = b.argument(matrix);
-  ValueId v = b.fusible({point(x)}, matrix);
-  ValueId product = b.contraction({memory(v)}, matrix);
-  ValueId sum = b.fusible({point(product), point(v)}, matrix);
-  ValueId last = b.contraction({memory(v), memory(sum)}, matrix);
-  b.result(last);
-  Plan plan;
-  plan.kernels = {b.kernel(v), b.kernel(product), b.kernel({v, sum}, {v, sum}),
-                  b.kernel(last)};
-  ASSERT_EQ(validate(b.problem, plan, /*slots=*/false).error, "");
-  KernelGraph graph(b.problem, plan);
+  WrittenAlong b;
+  ASSERT_EQ(validate(b.problem, b.plan, /*slots=*/false).error, "");
+  KernelGraph graph(b.problem, b.plan);
   EXPECT_EQ(graph.nodes.size(), 4u);
-  EXPECT_EQ(graph.maker[v], 0);
-  EXPECT_EQ(graph.maker[sum], 2);
+  EXPECT_EQ(graph.maker[b.v], 0);
+  EXPECT_EQ(graph.maker[b.sum], 2);
   for (size_t node = 0; node < graph.nodes.size(); ++node)
     for (ValueId value : graph.nodes[node].reads)
       EXPECT_LT(graph.maker[value], static_cast<int32_t>(node));
@@ -178,23 +185,12 @@ TEST(DropRepeats, LeavesOutWhatTheBudgetDoesNotAskFor) {
 }
 
 TEST(DropRepeats, LeavesOutWhatAKernelWritesAlong) {
-  ProblemBuilder b;
-  ValueId x = b.argument(matrix);
-  ValueId product = b.contraction({memory(x), memory(x)}, matrix);
-  ValueId scaled = b.fusible({point(product)}, matrix);
-  ValueId next = b.contraction({memory(scaled)}, matrix);
-  ValueId sum = b.fusible({point(scaled), point(next)}, matrix);
-  ValueId last = b.contraction({memory(sum), memory(scaled)}, matrix);
-  b.result(last);
-  Plan plan;
-  plan.kernels = {b.kernel(product), b.kernel(scaled), b.kernel(next),
-                  b.kernel({scaled, sum}, {scaled, sum}), b.kernel(last)};
-  ASSERT_EQ(validate(b.problem, plan, false).error, "");
-  EXPECT_TRUE(dropRepeats(b.problem, plan, 1 << 20));
-  EXPECT_EQ(validate(b.problem, plan, false).error, "");
-  ASSERT_EQ(plan.kernels.size(), 5u);
-  EXPECT_THAT(plan.kernels[3].outputs, testing::ElementsAre(sum));
-  EXPECT_FALSE(dropRepeats(b.problem, plan, 1 << 20));
+  WrittenAlong b;
+  EXPECT_TRUE(dropRepeats(b.problem, b.plan, 1 << 20));
+  EXPECT_EQ(validate(b.problem, b.plan, /*slots=*/false).error, "");
+  ASSERT_EQ(b.plan.kernels.size(), 4u);
+  EXPECT_THAT(b.plan.kernels[2].outputs, testing::ElementsAre(b.sum));
+  EXPECT_FALSE(dropRepeats(b.problem, b.plan, 1 << 20));
 }
 
 struct Taken {
