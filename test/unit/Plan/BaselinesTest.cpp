@@ -193,6 +193,25 @@ TEST(DropRepeats, LeavesOutWhatAKernelWritesAlong) {
   EXPECT_FALSE(dropRepeats(b.problem, b.plan, 1 << 20));
 }
 
+/// A kernel that writes nothing is there for its effects.
+TEST(DropRepeats, LeavesEffectsAlone) {
+  WrittenAlong b;
+  Op op;
+  op.name = "print";
+  op.kind = OpKind::Opaque;
+  op.reads = {memory(b.v)};
+  op.hasEffects = true;
+  op.mayRepeat = false;
+  b.problem.ops.push_back(op);
+  Kernel effect;
+  effect.ops = {static_cast<OpId>(b.problem.ops.size() - 1)};
+  b.plan.kernels.push_back(effect);
+  ASSERT_EQ(validate(b.problem, b.plan, /*slots=*/false).error, "");
+  EXPECT_TRUE(dropRepeats(b.problem, b.plan, 1 << 20));
+  EXPECT_EQ(validate(b.problem, b.plan, /*slots=*/false).error, "");
+  EXPECT_EQ(b.plan.kernels.back().ops, effect.ops);
+}
+
 struct Taken {
   int64_t bytes = 0, value = 0;
 };
