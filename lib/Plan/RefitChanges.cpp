@@ -5,6 +5,7 @@
 #include "PostPasses.h"
 
 #include <algorithm>
+#include <map>
 
 using namespace ckpt::plan;
 
@@ -48,6 +49,48 @@ bool RefitChanges::reduce(Kernel &kernel, ValueId value, int64_t &ns) const {
   return ns >= 0;
 }
 
+/// \p kernel with everything of \p inner inside.
+static Kernel join(Kernel kernel, const Kernel &inner) {
+  kernel.ops.insert(kernel.ops.end(), inner.ops.begin(), inner.ops.end());
+  std::sort(kernel.ops.begin(), kernel.ops.end());
+  kernel.ops.erase(std::unique(kernel.ops.begin(), kernel.ops.end()),
+                   kernel.ops.end());
+  return kernel;
+}
+
+/// The last kernel before number \p end that writes something \p kernel reads.
+std::optional<size_t> RefitChanges::sourceOf(const Kernel &kernel,
+                                             size_t end) const {
+  std::optional<size_t> last;
+  for (ValueId read : kernels.get(kernel).memoryReads)
+    for (size_t writer : writers[read])
+      if (writer < end && (!last || writer > *last))
+        last = writer;
+  return last;
+}
+
+/// Lets \p change write what \p writer writes before kernel `at`: along with
+/// what it is made of (the derivative of an activation, behind the product that
+/// makes its argument), or by a kernel of its own. False if no kernel can.
+bool RefitChanges::write(Kernel writer, RefitChange &change) const {
+  int64_t ns = timeOf(writer);
+  if (ns < 0)
+    return false;
+  if (std::optional<size_t> source = sourceOf(writer, change.at)) {
+    Kernel joined = join(plan.kernels[*source], writer);
+    joined.outputs.push_back(writer.outputs.front());
+    int64_t more = timeOf(joined) - infos[*source]->timeNs;
+    if (timeOf(joined) >= 0 && more < ns) {
+      change.savedNs -= more;
+      change.replaced.emplace_back(*source, std::move(joined));
+      return true;
+    }
+  }
+  change.savedNs -= ns;
+  change.added = std::move(writer);
+  return true;
+}
+
 /// Lets the kernels from number \p first of those that compute \p value inside
 /// read it instead. If nobody wrote it by then, a kernel before them does.
 RefitChange RefitChanges::share(ValueId value, size_t first) const {
@@ -60,11 +103,8 @@ RefitChange RefitChanges::share(ValueId value, size_t first) const {
     Kernel writer = plan.kernels[change.at];
     writer.outputs = {value};
     trimOps(problem, writer);
-    int64_t ns = timeOf(writer);
-    if (ns < 0)
+    if (!write(std::move(writer), change))
       return RefitChange();
-    change.savedNs -= ns;
-    change.added = std::move(writer);
   }
   for (size_t i = first; i < users.size(); ++i) {
     Kernel kernel = plan.kernels[users[i]];
@@ -109,25 +149,39 @@ void RefitChanges::findShares(ValueId value,
     changes.push_back(std::move(best));
 }
 
-/// What \p op and those whose results it completes put together, if \p kernel
-/// computes all of it inside.
+/// What \p op and those it is made of element by element put together, if
+/// \p kernel computes all of it inside.
 std::vector<ValueId> RefitChanges::partsOf(OpId op,
                                            const Kernel &kernel) const {
   int64_t elements = problem.values[problem.ops[op].results[0]].elements;
   std::vector<ValueId> parts;
   std::vector<OpId> work = {op};
-  for (size_t i = 0; i < work.size(); ++i)
-    for (const Read &read : problem.ops[work[i]].reads) {
+  // Those of `work` that others complete.
+  std::vector<OpId> completed = {op};
+  auto has = [](auto &list, auto item) {
+    return std::find(list.begin(), list.end(), item) != list.end();
+  };
+  for (size_t i = 0; i < work.size(); ++i) {
+    const std::vector<Read> &reads = problem.ops[work[i]].reads;
+    bool joins = has(completed, work[i]) ||
+                 std::any_of(reads.begin(), reads.end(),
+                             [](auto &read) { return read.destination; });
+    for (const Read &read : reads) {
       const Value &v = problem.values[read.value];
       if (!std::binary_search(kernel.ops.begin(), kernel.ops.end(), v.op) ||
           problem.ops[v.op].kind != OpKind::Fusible)
         continue;
-      if (v.elements == elements && read.destination)
+      if (v.elements == elements && !has(work, v.op)) {
         work.push_back(v.op);
-      else if (1 < v.elements && v.elements < elements &&
-               v.home == Home::Arena && v.keep == Keep::Free)
+        if (read.destination)
+          completed.push_back(v.op);
+      } else if (joins && 1 < v.elements && v.elements < elements &&
+                 v.home == Home::Arena && v.keep == Keep::Free &&
+                 !has(parts, read.value)) {
         parts.push_back(read.value);
+      }
     }
+  }
   return parts;
 }
 
@@ -160,15 +214,6 @@ void RefitChanges::findParts(size_t index,
     change.replaced.emplace_back(index, std::move(rest));
     changes.push_back(std::move(change));
   }
-}
-
-/// \p kernel with everything of \p inner inside.
-static Kernel join(Kernel kernel, const Kernel &inner) {
-  kernel.ops.insert(kernel.ops.end(), inner.ops.begin(), inner.ops.end());
-  std::sort(kernel.ops.begin(), kernel.ops.end());
-  kernel.ops.erase(std::unique(kernel.ops.begin(), kernel.ops.end()),
-                   kernel.ops.end());
-  return kernel;
 }
 
 std::vector<size_t> RefitChanges::readersOf(const Instance &instance) const {
@@ -208,16 +253,56 @@ Kernel RefitChanges::only(const Instance &instance) const {
   return kernel;
 }
 
-/// Computes what a kernel without an anchor writes inside all that read it.
-void RefitChanges::findInlines(const Instance &instance,
-                               std::vector<RefitChange> &changes) const {
-  if (infos[instance.kernel]->anchor != none ||
-      problem.values[instance.value].home != Home::Arena)
+/// Takes \p values out of what kernel \p from writes and sets what makes them,
+/// but for an anchor: what that makes is written then.
+RefitChange RefitChanges::unwrite(size_t from,
+                                  const std::vector<ValueId> &values,
+                                  Kernel &inner) const {
+  Kernel left = plan.kernels[from];
+  auto has = [](auto &list, auto item) {
+    return std::find(list.begin(), list.end(), item) != list.end();
+  };
+  left.outputs.erase(std::remove_if(left.outputs.begin(), left.outputs.end(),
+                                    [&](ValueId v) { return has(values, v); }),
+                     left.outputs.end());
+  std::vector<ValueId> work = values;
+  for (size_t i = 0; i < work.size(); ++i) {
+    OpId op = problem.values[work[i]].op;
+    if (isAnchor(problem.ops[op])) {
+      left.outputs.push_back(work[i]);
+      continue;
+    }
+    if (!has(inner.ops, op))
+      inner.ops.push_back(op);
+    for (const Read &read : problem.ops[op].reads)
+      if (std::binary_search(left.ops.begin(), left.ops.end(),
+                             problem.values[read.value].op) &&
+          !has(left.outputs, read.value) && !has(work, read.value))
+        work.push_back(read.value);
+  }
+  RefitChange change;
+  change.savedNs = infos[from]->timeNs;
+  if (left.outputs.empty()) {
+    change.dropped = from;
+    return change;
+  }
+  trimOps(problem, left);
+  change.savedNs -= timeOf(left);
+  change.replaced.emplace_back(from, std::move(left));
+  return change;
+}
+
+/// Computes \p values, which kernel \p from writes, inside all \p readers.
+void RefitChanges::findInline(size_t from, const std::vector<ValueId> &values,
+                              const std::vector<size_t> &readers,
+                              std::vector<RefitChange> &changes) const {
+  Kernel inner;
+  RefitChange change = unwrite(from, values, inner);
+  if (!change.dropped && timeOf(change.replaced.front().second) < 0)
     return;
-  RefitChange change = without(instance);
-  Kernel inner = only(instance);
-  for (size_t reader : readersOf(instance)) {
+  for (size_t reader : readers) {
     Kernel joined = join(plan.kernels[reader], inner);
+    trimOps(problem, joined);
     int64_t ns = timeOf(joined);
     if (ns < 0)
       return;
@@ -226,6 +311,26 @@ void RefitChanges::findInlines(const Instance &instance,
   }
   if (change.savedNs > 0)
     changes.push_back(std::move(change));
+}
+
+/// Computes what a kernel writes inside those that read it: each value by
+/// itself, and all that one kernel alone reads (products with what is read
+/// again there), as each of them may save nothing without the others.
+void RefitChanges::findInlines(const std::vector<const Instance *> &instances,
+                               std::vector<RefitChange> &changes) const {
+  std::map<size_t, std::vector<ValueId>> onlyIn;
+  for (const Instance *instance : instances) {
+    const Value &v = problem.values[instance->value];
+    if (isAnchor(problem.ops[v.op]) || v.home != Home::Arena)
+      continue;
+    std::vector<size_t> readers = readersOf(*instance);
+    findInline(instance->kernel, {instance->value}, readers, changes);
+    if (readers.size() == 1)
+      onlyIn[readers.front()].push_back(instance->value);
+  }
+  for (auto &[reader, values] : onlyIn)
+    if (values.size() > 1)
+      findInline(instances.front()->kernel, values, {reader}, changes);
 }
 
 /// Joins a kernel that holds an anchor and makes one value with the elementwise
@@ -324,12 +429,15 @@ RefitChanges::find(const Verdict &verdict,
     findShares(static_cast<ValueId>(value), changes);
   for (size_t k = 0; k < plan.kernels.size() && !isOver(); ++k)
     findParts(k, changes);
-  for (const Instance &instance : verdict.instances) {
-    if (isOver())
-      break;
-    findSink(instance, changes);
-    findInlines(instance, changes);
-    findJoins(instance, changes);
+  std::vector<std::vector<const Instance *>> instances(plan.kernels.size());
+  for (const Instance &instance : verdict.instances)
+    instances[instance.kernel].push_back(&instance);
+  for (size_t k = 0; k < plan.kernels.size() && !isOver(); ++k) {
+    findInlines(instances[k], changes);
+    for (const Instance *instance : instances[k]) {
+      findSink(*instance, changes);
+      findJoins(*instance, changes);
+    }
   }
   std::stable_sort(changes.begin(), changes.end(),
                    [](const RefitChange &left, const RefitChange &right) {

@@ -47,7 +47,12 @@ private:
   void findShares(ValueId value, std::vector<RefitChange> &changes) const;
   void findSink(const Instance &instance,
                 std::vector<RefitChange> &changes) const;
-  void findInlines(const Instance &instance,
+  RefitChange unwrite(size_t from, const std::vector<ValueId> &values,
+                      Kernel &inner) const;
+  void findInline(size_t from, const std::vector<ValueId> &values,
+                  const std::vector<size_t> &readers,
+                  std::vector<RefitChange> &changes) const;
+  void findInlines(const std::vector<const Instance *> &instances,
                    std::vector<RefitChange> &changes) const;
   void findJoins(const Instance &instance,
                  std::vector<RefitChange> &changes) const;
@@ -55,6 +60,8 @@ private:
   Kernel only(const Instance &instance) const;
   std::vector<size_t> readersOf(const Instance &instance) const;
   bool mayWait(size_t reader, size_t until) const;
+  std::optional<size_t> sourceOf(const Kernel &kernel, size_t end) const;
+  bool write(Kernel writer, RefitChange &change) const;
   RefitChange share(ValueId value, size_t first) const;
   bool reduce(Kernel &kernel, ValueId value, int64_t &ns) const;
   int64_t timeOf(const Kernel &kernel) const {

@@ -137,6 +137,59 @@ TEST(RefitKernels, WritesTogetherWhatReadsTheSame) {
   }
 }
 
+/// The gradient of a normalisation in small: a sum of products with what a
+/// matrix product makes. Behind that, which takes longer than all it moves, the
+/// products cost nothing.
+TEST(RefitKernels, WritesAlongWithWhatItIsMadeOf) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix);
+  ValueId gradient = b.contraction({memory(x)}, matrix);
+  b.opOf(gradient).computePs = 10 * 1000 * 1000;
+  ValueId last = b.contraction({memory(gradient)}, matrix);
+  ValueId products = b.fusible({point(x), point(gradient)}, matrix);
+  ValueId sum = b.reduction({any(products)}, row);
+  b.result(last);
+  b.result(sum);
+  Plan plan;
+  plan.kernels = {b.kernel(gradient), b.kernel(last),
+                  b.kernel({products, sum}, {sum})};
+  Verdict before = validate(b.problem, plan, false);
+  ASSERT_EQ(before.error, "");
+  ASSERT_TRUE(refitKernels(b.problem, plan, 1 << 20));
+  ASSERT_EQ(plan.kernels.size(), 3u);
+  EXPECT_EQ(plan.kernels[0].outputs,
+            (std::vector<ValueId>{gradient, products}));
+  EXPECT_EQ(plan.kernels[2].ops.size(), 1u);
+  EXPECT_EQ(validate(b.problem, plan, false).error, "");
+}
+
+/// Two values that one kernel reads are products of what it would have to read
+/// instead: only without both of them less is moved.
+TEST(RefitKernels, ComputesInsideWhatOneKernelReadsTogether) {
+  ProblemBuilder b;
+  ValueId y = b.argument(matrix), z = b.argument(matrix);
+  ValueId x = b.contraction({memory(y)}, matrix);
+  ValueId first = b.fusible({point(x), point(y)}, matrix);
+  ValueId second = b.fusible({point(x), point(z)}, matrix);
+  ValueId both = b.fusible({point(first), point(z)}, matrix);
+  ValueId next = b.contraction({memory(x)}, matrix);
+  ValueId last = b.contraction({memory(both)}, matrix);
+  ValueId sum = b.fusible({any(first), any(second)}, matrix);
+  for (ValueId value : {next, last, sum})
+    b.result(value);
+  Plan plan;
+  plan.kernels = {b.kernel({x, first, second, both}, {x, first, second, both}),
+                  b.kernel(next), b.kernel(last), b.kernel(sum)};
+  Verdict before = validate(b.problem, plan, false);
+  ASSERT_EQ(before.error, "");
+  ASSERT_TRUE(refitKernels(b.problem, plan, 1 << 20));
+  EXPECT_EQ(plan.kernels[0].outputs, (std::vector<ValueId>{x, both}));
+  EXPECT_EQ(plan.kernels[3].ops.size(), 3u);
+  Verdict after = validate(b.problem, plan, false);
+  EXPECT_EQ(after.error, "");
+  EXPECT_LT(after.timeNs, before.timeNs);
+}
+
 TEST(RefitKernels, KeepsPlansLegalAndWithinTheLimit) {
   int changed = 0;
   for (uint64_t seed = 0; seed < 2000; ++seed) {
@@ -196,6 +249,32 @@ TEST(RefitKernels, WritesPartsBeforeTheyArePutTogether) {
   Verdict after = validate(b.problem, plan, false);
   EXPECT_EQ(after.error, "");
   EXPECT_LT(after.timeNs, before.timeNs);
+}
+
+/// The gradient of a maximum in windows: what lands in each of them is made at
+/// fewer places than their sum, in which it would be made for every place.
+TEST(RefitKernels, WritesPartsBeforeTheyAreAddedUp) {
+  ProblemBuilder b;
+  std::vector<ValueId> parts, placed, inside;
+  for (int window = 0; window < 2; ++window) {
+    parts.push_back(b.fusible({point(b.argument(part))}, part));
+    b.opOf(parts.back()).computePs = 1000 * 1000;
+    ValueId zeros = b.fusible({}, matrix);
+    placed.push_back(
+        b.fusible({any(parts.back()), destination(zeros)}, matrix));
+    inside.insert(inside.end(), {parts.back(), zeros, placed.back()});
+  }
+  ValueId sum = b.fusible({point(placed[0]), point(placed[1])}, matrix);
+  b.result(sum);
+  inside.push_back(sum);
+  Plan plan;
+  plan.kernels = {b.kernel(inside, {sum})};
+  ASSERT_EQ(validate(b.problem, plan, false).error, "");
+  ASSERT_TRUE(refitKernels(b.problem, plan, 1 << 20));
+  ASSERT_EQ(plan.kernels.size(), 2u);
+  EXPECT_THAT(plan.kernels[0].outputs,
+              testing::UnorderedElementsAreArray(parts));
+  EXPECT_EQ(validate(b.problem, plan, false).error, "");
 }
 
 /// More memory than walks take is used where it saves much time.
