@@ -84,7 +84,7 @@ bool Fitter::make(ChangeRange change, double share) {
   if (first.isMove()) {
     move(first.kernel, first.place);
   } else {
-    if (first.isSplit())
+    if (first.rest)
       plan.kernels[first.kernel] = first.rest->kernel;
     repeatKernels(change);
     removeDeadOutputs(problem, plan);

@@ -208,6 +208,60 @@ void FitChanges::repeat(const Life &life, int32_t from, int32_t to) {
   }
 }
 
+/// Kernel \p reader with what makes the value inside, as far back as something
+/// else that is written there, or what that kernel reads.
+const Copy &FitChanges::joinFor(const Life &life, int32_t reader) {
+  auto [found, isNew] = joins.try_emplace(
+      {now->infos[life.kernel], now->infos[reader], life.value});
+  Copy &join = found->second;
+  if (!isNew || !isFree(plan.kernels[life.kernel]))
+    return join;
+  const Kernel &writer = plan.kernels[life.kernel];
+  std::vector<OpId> &ops = join.kernel.ops;
+  join.kernel = plan.kernels[reader];
+  std::vector<ValueId> work = {life.value};
+  for (size_t i = 0; i < work.size(); ++i) {
+    OpId op = problem.values[work[i]].op;
+    if (isAnchor(problem.ops[op]))
+      return join;
+    if (std::find(ops.begin(), ops.end(), op) != ops.end())
+      continue;
+    ops.push_back(op);
+    for (const Read &read : problem.ops[op].reads)
+      if (std::binary_search(writer.ops.begin(), writer.ops.end(),
+                             problem.values[read.value].op) &&
+          std::find(writer.outputs.begin(), writer.outputs.end(), read.value) ==
+              writer.outputs.end())
+        work.push_back(read.value);
+  }
+  std::sort(ops.begin(), ops.end());
+  const KernelInfo &info = kernels.get(join.kernel);
+  if (info.error.empty())
+    join.info = &info;
+  return join;
+}
+
+/// Computes the value inside its last reader, so that it is used by \p from
+/// for the last time, or not written at all.
+void FitChanges::absorb(const Life &life, int32_t from) {
+  int32_t reader = lastOf(life);
+  if (isAnchor(problem.ops[problem.values[life.value].op]))
+    return;
+  const Copy &join = joinFor(life, reader);
+  if (!join.info)
+    return;
+  for (ValueId value : join.info->memoryReads)
+    if (inArena(value)) {
+      const Life *read = lifeAt(value, reader);
+      if (!read)
+        return;
+      shift(lastOf(*read) + 1, reader + 1, slotOf(value));
+    }
+  shift(from + (from != life.kernel), reader + 1, -slotOf(life.value));
+  int64_t ns = join.info->timeNs - now->infos[reader]->timeNs;
+  add({reader, reader, {}, &join, leastCost + std::max<double>(0, ns)});
+}
+
 /// Makes what is first read by kernel \p to only then.
 void FitChanges::delay(const Life &life, int32_t to) {
   if (!isFree(plan.kernels[life.kernel]))
@@ -351,9 +405,12 @@ void FitChanges::findInGap(const Life &life, int32_t from, int32_t to) {
   ranges.clear();
   if (from == life.kernel)
     delay(life, to);
+  if (to != lastOf(life))
+    return;
   ranges.clear();
-  if (to == lastOf(life))
-    advance(life, from);
+  advance(life, from);
+  ranges.clear();
+  absorb(life, from);
 }
 
 /// Of \p kernel, if anything waits for it alone where the budget is exceeded.
@@ -395,6 +452,8 @@ std::vector<Change> FitChanges::find(const Needs &needs) {
 FitChanges::Key FitChanges::keyOf(const Change &change) const {
   if (change.isSplit())
     return {4, change.copies[0]->kernel.outputs};
+  if (change.rest)
+    return {5, change.rest->kernel.ops};
   if (!change.copies.empty())
     return {change.copies.size() > 1 ? 3 : 0,
             change.copies.back()->kernel.outputs};

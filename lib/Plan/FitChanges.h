@@ -2,9 +2,9 @@
 //
 // Where a plan needs more than the budget, something waits that can be made
 // again afterwards (from what may have to be made again itself), that can be
-// made later, or whose last reader, or a part of it, can run before. Each such
-// change is found here, with what it costs and takes off; FitBudget.cpp makes
-// them.
+// made later, or whose last reader, or a part of it, can run before, or can
+// compute it inside. Each such change is found here, with what it costs and
+// takes off; FitBudget.cpp makes them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,7 +42,8 @@ struct Change {
   int32_t kernel, place;
   /// What runs at `place` besides; if nothing, the kernel itself moves there.
   std::vector<const Copy *> copies;
-  /// What is left of `kernel`, of which `copies` are a part, or null.
+  /// What `kernel` becomes: what is left of it if `copies` are a part, or with
+  /// what it read inside; or null.
   const Copy *rest = nullptr;
   /// What it costs, in nanoseconds: at least a little, so that moves of small
   /// values do not come first.
@@ -50,9 +51,9 @@ struct Change {
   /// Bytes over the budget, summed over kernels, that it takes off.
   int64_t gain = 0;
 
-  bool isMove() const { return copies.empty(); }
-  bool isSplit() const { return rest != nullptr; }
-  bool isRepeat() const { return !isMove() && !isSplit(); }
+  bool isMove() const { return copies.empty() && !rest; }
+  bool isSplit() const { return !copies.empty() && rest; }
+  bool isRepeat() const { return !copies.empty() && !rest; }
 
   bool operator<(const Change &other) const {
     double mine = static_cast<double>(gain) / cost;
@@ -130,6 +131,8 @@ private:
   bool isMadeAgain(ValueId value, const Change &change) const;
   bool makeAgain(ValueId value, bool deep, Change &change);
   void repeat(const Life &life, int32_t from, int32_t to);
+  const Copy &joinFor(const Life &life, int32_t reader);
+  void absorb(const Life &life, int32_t from);
   void delay(const Life &life, int32_t to);
   void advance(const Life &life, int32_t from);
   int32_t earliest(const KernelInfo &info, int32_t reader) const;
@@ -161,6 +164,9 @@ private:
   std::vector<int32_t> latest;
   /// By the kernel, of which there is one `KernelInfo`, and the value.
   std::map<std::pair<const KernelInfo *, ValueId>, Copy> copies;
+  /// By the kernel that writes a value, the one that reads it, and the value.
+  std::map<std::tuple<const KernelInfo *, const KernelInfo *, ValueId>, Copy>
+      joins;
   /// By the kernel.
   std::map<const KernelInfo *, std::vector<Split>> splits;
   std::vector<Change> changes;

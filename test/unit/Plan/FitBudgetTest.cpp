@@ -132,6 +132,26 @@ TEST(FitBudget, RunsAPartOfAKernelEarlier) {
     EXPECT_EQ(runsOf(b.problem, plan, product), 1);
 }
 
+/// What was written along with a product, to be read once, is computed inside
+/// its reader.
+TEST(FitBudget, ComputesInsideItsReaderWhatIsReadOnce) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix);
+  ValueId gradient = b.contraction({memory(x)}, matrix);
+  ValueId products = b.fusible({point(x), point(gradient)}, matrix);
+  ValueId sum = b.reduction({any(products)}, row);
+  ValueId last = b.contraction({memory(gradient)}, row);
+  b.result(sum);
+  b.result(last);
+  Plan plan;
+  plan.kernels = {b.kernel({gradient, products}, {gradient, products}),
+                  b.kernel(sum), b.kernel(last)};
+  expectFits(b.problem, plan, 1);
+  ASSERT_EQ(plan.kernels.size(), 3u);
+  EXPECT_EQ(runsOf(b.problem, plan, gradient), 1);
+  EXPECT_EQ(plan.kernels[1].ops.size(), 2u);
+}
+
 /// A kernel makes two values, of which one is not read for long: it is made
 /// only where it is needed, and not in the first place.
 TEST(FitBudget, LeavesOutWhatIsReadLater) {
