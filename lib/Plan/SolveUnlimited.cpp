@@ -112,7 +112,7 @@ walkVariants(const Graph &graph, const SolverOptions &options) {
 /// the same bytes on every machine.
 static Draft draftUnlimited(const Graph &graph, const SolverOptions &options) {
   // Times this close are equal: the smaller plan is the better one.
-  constexpr double sameTime = 1.003;
+  constexpr double sameTime = 1.005;
   std::vector<Draft> drafts;
   std::string error;
   for (Draft &draft : walkVariants(graph, options))
