@@ -193,6 +193,15 @@ TEST(SolveUnlimited, ChoosesAfterRefitting) {
   }
 }
 
+/// A third less memory is worth a thousandth of the time.
+TEST(SolveUnlimited, TakesTheSmallerOfPlansThatAreAboutAsFast) {
+  Problem problem;
+  ASSERT_EQ(generateProblem("unet", 100, problem), "");
+  Solution solution = solveUnlimited(problem, {});
+  EXPECT_LT(solution.plan.arenaBytes, 330'000'000);
+  EXPECT_LT(solution.verdict.timeNs, 2'285'000'000);
+}
+
 TEST(SolveUnlimited, NeverWritesWhatIsInlined) {
   ProblemBuilder b;
   ValueId x = b.argument(matrix);
