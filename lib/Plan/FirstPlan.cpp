@@ -53,8 +53,8 @@ private:
   KernelCache kernels;
   const std::vector<OpId> order;
   GuideSearch byWeights, byGuides;
-  /// Without a limit and a guide, and what it knew of uses.
-  Schedule free, freeKnown;
+  /// Without a limit and a guide.
+  Schedule free;
   int64_t budget = 0;
 };
 
@@ -92,7 +92,7 @@ Draft FirstPlanner::finishBest() {
 /// Both ways to relieve what exceeds the budget, one per core and round by
 /// round: where one of them is settled, the other one need not go on.
 void FirstPlanner::search() {
-  bool first = byWeights.start(free, freeKnown, budget), second = first;
+  bool first = byWeights.start(free, budget), second = first;
   byGuides.follow(byWeights);
   while ((first || second) && !byWeights.isSettled() && !byGuides.isSettled())
     std::tie(first, second) = runBoth(
@@ -105,7 +105,7 @@ Draft FirstPlanner::plan(int64_t budgetBytes) {
     return Draft();
   budget = budgetBytes;
   if (!free.complete)
-    free = byWeights.runFree(freeKnown);
+    free = byWeights.runFree();
   if (!free.complete || free.peakBytes <= budget)
     return finish(free);
   if (better().found() && better().tighten(budget))

@@ -13,11 +13,6 @@ static bool isNear(int64_t cost, int64_t other, double share = 0.01) {
   return static_cast<double>(cost) < (1 + share) * static_cast<double>(other);
 }
 
-GuideSearch::Schedule GuideSearch::runFree(Schedule &known) {
-  known = jit.run({});
-  return jit.runWithin({}, known, unlimitedBytes);
-}
-
 /// Time, roughly: what anchors repeat, bytes, launches. As in the search for
 /// the best plan, repeated work counts more than its time.
 int64_t GuideSearch::costOf(const Schedule &schedule) const {
@@ -70,7 +65,6 @@ bool GuideSearch::tryGuides() {
   state.known = jit.run(state.guides);
   if (!state.known.complete)
     return false;
-  Schedule next = jit.runWithin(state.guides, state.known, unlimitedBytes);
   Schedule within = jit.runWithin(state.guides, state.known, state.budget);
   int64_t before = cost();
   if (within.complete && within.peakBytes <= state.budget)
@@ -81,10 +75,10 @@ bool GuideSearch::tryGuides() {
   state.inVain = isBetter ? 0 : state.inVain + 1;
   state.formerBytes = state.peakBytes;
   state.formerAt = state.peakAt;
-  state.peakBytes = next.peakBytes;
-  state.peakAt = next.peakAt;
+  state.peakBytes = state.known.peakBytes;
+  state.peakAt = state.known.peakAt;
   state.isSettled =
-      state.peakBytes <= state.budget || isNear(cost(), costOf(next));
+      state.peakBytes <= state.budget || isNear(cost(), costOf(state.known));
   return !state.isSettled;
 }
 
@@ -123,16 +117,20 @@ void GuideSearch::relieve() {
 bool GuideSearch::doRound() {
   constexpr int mostRounds = 8;
   // Guides of large steps take long.
-  constexpr size_t manyRoots = 50000;
-  const int mostInVain = graph.roots.size() > manyRoots ? 1
-                         : isTooLargeToWalk(graph)      ? 2
-                                                        : mostRounds;
-  if (state.isSame)
+  constexpr size_t manyRoots = 50000, someRoots = 500;
+  const int mostInVain = graph.roots.size() > manyRoots   ? 1
+                         : isTooLargeToWalk(graph)        ? 2
+                         : graph.roots.size() > someRoots ? 4
+                                                          : mostRounds;
+  if (state.isSame) {
     // It takes more until the cut changes.
-    state.moments[state.changed].room -= (state.peakBytes - state.budget)
-                                         << (state.rounds - 1);
-  else if (state.rounds > 0)
+    int64_t &room = state.moments[state.changed].room;
+    room -= (state.peakBytes - state.budget) << (state.rounds - 1);
+    if (room <= 0)
+      return false;
+  } else if (state.rounds > 0) {
     relieve();
+  }
   state.isSame = !chooseGuides();
   if (state.isSame)
     state.inVain += found();
@@ -141,11 +139,10 @@ bool GuideSearch::doRound() {
   return ++state.rounds < mostRounds && state.inVain < mostInVain;
 }
 
-bool GuideSearch::start(const Schedule &free, const Schedule &freeKnown,
-                        int64_t budgetBytes) {
+bool GuideSearch::start(const Schedule &free, int64_t budgetBytes) {
   state = State();
   state.budget = budgetBytes;
-  state.known = freeKnown;
+  state.known = free;
   state.moments = {{free.peakAt, budgetBytes}};
   state.weight.assign(graph.problem.values.size(), 1);
   state.peakBytes = free.peakBytes;

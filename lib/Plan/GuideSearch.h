@@ -38,13 +38,12 @@ public:
       : graph(graph), relief(relief), kernels(graph.problem),
         jit(graph, order, weights, kernels), cut(graph, weights) {}
 
-  /// Runs without a limit and a guide; \p known is what it knew of uses.
-  Schedule runFree(Schedule &known);
+  /// Runs without a limit and a guide.
+  Schedule runFree() { return jit.run({}); }
 
-  /// Starts with one guide at the tightest moment; \p free and \p freeKnown
-  /// come from `runFree`. Whether better ones are to be expected.
-  bool start(const Schedule &free, const Schedule &freeKnown,
-             int64_t budgetBytes);
+  /// Starts with one guide at the tightest moment of \p free, which comes from
+  /// `runFree`. Whether better ones are to be expected.
+  bool start(const Schedule &free, int64_t budgetBytes);
   /// Goes on where \p other, which has just started, is now.
   void follow(const GuideSearch &other) { state = other.state; }
   /// Once more with other guides; whether it might pay off to go on.
@@ -94,8 +93,8 @@ private:
     /// Whether they are those of the round before.
     bool isSame = false;
     Schedule known;
-    /// Of the last schedules that nothing more was dropped from: what the last
-    /// one and the one before take, and where.
+    /// Of the last schedules without a limit: what the last one and the one
+    /// before take, and where.
     int64_t peakBytes = 0, formerBytes = 0;
     size_t peakAt = 0, formerAt = 0;
     Attempt best;

@@ -3,6 +3,8 @@
 #include "JustInTime.h"
 
 #include <algorithm>
+#include <limits>
+#include <numeric>
 
 using namespace ckpt::plan;
 
@@ -274,15 +276,9 @@ void JustInTime::beginBackward(const Kernel &kernel) {
       drop(value);
 }
 
-/// Writes one kernel for \p op, of a fusible op for its result \p wanted.
-void JustInTime::emit(OpId op, ValueId wanted, int32_t step) {
-  Kernel kernel;
-  std::vector<ValueId> reads;
-  if (!fold(op, kernel, reads)) {
-    collectOps({op}, kernel, reads);
-    kernel.outputs = outputsOf(op, wanted);
-  }
-  done[op] = 1;
+/// Finds memory for what \p kernel writes; what nobody reads any more leaves.
+void JustInTime::enter(const Kernel &kernel, const std::vector<ValueId> &reads,
+                       int32_t step) {
   if (limited)
     makeRoom(kernel, reads, step);
   if (!backwardBegan)
@@ -300,7 +296,20 @@ void JustInTime::emit(OpId op, ValueId wanted, int32_t step) {
     dropDead(reads, step);
     dropDead(kernel.outputs, step);
   }
-  schedule.place.push_back(now);
+}
+
+/// Writes one kernel for \p op, of a fusible op for its result \p wanted.
+void JustInTime::emit(OpId op, ValueId wanted, int32_t step) {
+  Kernel kernel;
+  std::vector<ValueId> reads;
+  if (!fold(op, kernel, reads)) {
+    collectOps({op}, kernel, reads);
+    kernel.outputs = outputsOf(op, wanted);
+  }
+  done[op] = 1;
+  enter(kernel, reads, step);
+  schedule.place.push_back(place);
+  schedule.burst.push_back(now);
   schedule.firstRead.push_back(static_cast<int32_t>(schedule.reads.size()));
   schedule.reads.insert(schedule.reads.end(), reads.begin(), reads.end());
   schedule.plan.kernels.push_back(std::move(kernel));
@@ -352,10 +361,10 @@ void JustInTime::placeGuides(const Guides &guides) {
   }
 }
 
-void JustInTime::start(const Guides &guides) {
-  placeGuides(guides);
+void JustInTime::start() {
   schedule = Schedule();
   live = 0;
+  now = 0;
   scanned = 0;
   ranked.clear();
   backwardBegan = false;
@@ -386,10 +395,11 @@ bool JustInTime::isHopeless() const {
 }
 
 JustInTime::Schedule JustInTime::play(const Guides &guides, size_t end) {
-  start(guides);
+  placeGuides(guides);
+  start();
   auto guide = guides.begin();
   for (size_t i = 0; i < end; ++i) {
-    now = 2 * static_cast<int32_t>(i);
+    place = static_cast<int32_t>(i);
     if (guide != guides.end() && i == guide->at) {
       if (!guide->kept.empty())
         applyGuide(*guide);
@@ -398,9 +408,11 @@ JustInTime::Schedule JustInTime::play(const Guides &guides, size_t end) {
     if (!done[order[i]])
       runWithMissing(order[i], none);
     ++now;
-    for (ValueId value : guided[i])
+    for (ValueId value : guided[i]) {
       if (!resident[value])
         runWithMissing(problem.values[value].op, value);
+      ++now;
+    }
     if (isHopeless())
       return std::move(schedule);
   }
@@ -409,9 +421,33 @@ JustInTime::Schedule JustInTime::play(const Guides &guides, size_t end) {
   return std::move(schedule);
 }
 
+/// Finds the peak of \p played if everything leaves with its last use.
+void JustInTime::measure(Schedule &played) {
+  std::vector<int32_t> numbers(played.plan.kernels.size());
+  std::iota(numbers.begin(), numbers.end(), 0);
+  learnUses(played, numbers);
+  start();
+  limited = true;
+  cap = std::numeric_limits<int64_t>::max();
+  ++burstStamp;
+  std::vector<ValueId> reads;
+  for (int32_t k : numbers) {
+    now = k;
+    place = played.place[k];
+    reads.assign(played.reads.begin() + played.firstRead[k],
+                 played.reads.begin() + played.firstRead[k + 1]);
+    enter(played.plan.kernels[k], reads, 0);
+  }
+  played.peakBytes = schedule.peakBytes;
+  played.peakAt = schedule.peakAt;
+}
+
 JustInTime::Schedule JustInTime::run(const Guides &guides) {
   limited = false;
-  return play(guides, order.size());
+  Schedule played = play(guides, order.size());
+  if (played.complete)
+    measure(played);
+  return played;
 }
 
 JustInTime::Schedule JustInTime::runWithin(const Guides &guides,
@@ -419,7 +455,7 @@ JustInTime::Schedule JustInTime::runWithin(const Guides &guides,
                                            int64_t capBytes) {
   limited = true;
   cap = capBytes;
-  learnUses(before);
+  learnUses(before, before.burst);
   return play(guides, order.size());
 }
 
@@ -437,10 +473,10 @@ std::vector<ValueId> JustInTime::keptAcross(const Guide &guide,
   int32_t first = static_cast<int32_t>(std::min(at, guide.at));
   int32_t last = static_cast<int32_t>(std::max(at, guide.at));
   for (size_t k = 0; k < schedule.plan.kernels.size(); ++k) {
-    if (schedule.place[k] / 2 <= first)
+    if (schedule.place[k] <= first)
       for (ValueId value : schedule.plan.kernels[k].outputs)
         made[value] = 1;
-    if (schedule.place[k] / 2 >= last)
+    if (schedule.place[k] >= last)
       for (int32_t i = schedule.firstRead[k]; i < schedule.firstRead[k + 1];
            ++i)
         read[schedule.reads[i]] = 1;

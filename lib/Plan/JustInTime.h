@@ -32,23 +32,24 @@ public:
     Plan plan;
     /// False if it gave up, as it recomputed far more than is sensible.
     bool complete = false;
-    /// Of a run that knew its uses: the most bytes that stand in the arena at
-    /// once, and where in the order.
+    /// The most bytes that stand in the arena at once, where everything leaves
+    /// with its last use, and where in the order.
     int64_t peakBytes = 0;
     size_t peakAt = 0;
     /// Values that kernel k reads: from `firstRead[k]` to `firstRead[k + 1]`.
     std::vector<ValueId> reads;
     std::vector<int32_t> firstRead;
-    /// Per kernel: twice the place in the order of the root that it was written
-    /// for; one more if it is there for the guide.
-    std::vector<int32_t> place;
+    /// Per kernel: the place in the order of the root that it was written for
+    /// or after, and the number of its burst: a root or a value of a guide,
+    /// with all that is made for it.
+    std::vector<int32_t> place, burst;
   };
 
   /// \p kernels holds what is known of kernels of the problem.
   JustInTime(const Graph &graph, std::vector<OpId> order,
              const CostWeights &weights, KernelCache &kernels);
 
-  /// Without a limit: every value stays until one of \p guides drops it.
+  /// Without a limit: every value is there until one of \p guides drops it.
   Schedule run(const Guides &guides);
   /// Within \p capBytes where that is possible; uses are those of \p before.
   Schedule runWithin(const Guides &guides, const Schedule &before,
@@ -66,9 +67,9 @@ public:
   const std::vector<OpId> &rootOrder() const { return order; }
 
 private:
-  /// A place (as in Schedule::place) where a value is read, or made.
+  /// A burst that reads a value, or makes it.
   struct Use {
-    int32_t place;
+    int32_t burst;
     bool made;
   };
 
@@ -85,11 +86,11 @@ private:
   void findFolds();
   void foldIntoResults(OpId root);
   void foldIntoReader(OpId root);
-  bool isMakeable(OpId op, std::vector<signed char> &known) const;
   void placeGuides(const Guides &guides);
-  void learnUses(const Schedule &before);
-  void start(const Guides &guides);
+  void learnUses(const Schedule &before, const std::vector<int32_t> &bursts);
+  void start();
   Schedule play(const Guides &guides, size_t end);
+  void measure(Schedule &played);
   void applyGuide(const Guide &guide);
   bool isHopeless() const;
   void runWithMissing(OpId op, ValueId wanted);
@@ -109,6 +110,8 @@ private:
   void collectOps(const std::vector<OpId> &seeds, Kernel &kernel,
                   std::vector<ValueId> &reads);
   void emit(OpId op, ValueId wanted, int32_t step);
+  void enter(const Kernel &kernel, const std::vector<ValueId> &reads,
+             int32_t step);
   bool mightOverwrite(ValueId output, const std::vector<ValueId> &reads,
                       int32_t step);
   int64_t bytesOf(const Kernel &kernel, const std::vector<ValueId> &reads,
@@ -122,7 +125,7 @@ private:
   void evict(int64_t bytes, int32_t step);
   double restorePs(ValueId value);
   void keepForRestoring(ValueId value, int32_t until);
-  /// The place after the present one where it is read next, or `none` if it is
+  /// The burst after the present one that reads it next, or `none` if it is
   /// made again before, or never read.
   int32_t nextUse(ValueId value);
   bool isNeeded(ValueId value, int32_t step) const {
@@ -150,7 +153,7 @@ private:
   bool limited = false;
   bool backwardBegan = false;
   int64_t cap = 0, live = 0;
-  int32_t now = 0;                // as in Schedule::place
+  int32_t place = 0, now = 0;     // its place and burst, as in Schedule
   std::vector<char> resident;     // per value
   std::vector<char> done;         // per op
   std::vector<ValueId> residents; // a superset of those in the arena

@@ -8,8 +8,10 @@
 
 using namespace ckpt::plan;
 
-/// Sorts the reads and writes of a finished schedule by value.
-void JustInTime::learnUses(const Schedule &before) {
+/// Sorts the reads and writes of a finished schedule by value; \p bursts are
+/// those of its kernels.
+void JustInTime::learnUses(const Schedule &before,
+                           const std::vector<int32_t> &bursts) {
   const std::vector<Kernel> &kernels = before.plan.kernels;
   firstUse.assign(problem.values.size() + 1, 0);
   for (ValueId value : before.reads)
@@ -23,20 +25,20 @@ void JustInTime::learnUses(const Schedule &before) {
   uses.resize(firstUse.back());
   for (size_t k = 0; k < kernels.size(); ++k) {
     for (int32_t i = before.firstRead[k]; i < before.firstRead[k + 1]; ++i)
-      uses[cursor[before.reads[i]]++] = {before.place[k], false};
+      uses[cursor[before.reads[i]]++] = {bursts[k], false};
     for (ValueId value : kernels[k].outputs)
-      uses[cursor[value]++] = {before.place[k], true};
+      uses[cursor[value]++] = {bursts[k], true};
   }
   cursor = firstUse;
 }
 
 int32_t JustInTime::nextUse(ValueId value) {
   int32_t &at = cursor[value];
-  while (at < firstUse[value + 1] && uses[at].place <= now)
+  while (at < firstUse[value + 1] && uses[at].burst <= now)
     ++at;
   int32_t next = keptUntil[value] > now ? keptUntil[value] : none;
   if (at < firstUse[value + 1] && !uses[at].made)
-    next = next == none ? uses[at].place : std::min(next, uses[at].place);
+    next = next == none ? uses[at].burst : std::min(next, uses[at].burst);
   return next;
 }
 
@@ -105,7 +107,7 @@ void JustInTime::makeRoom(const Kernel &kernel,
     evict(live + needed - cap, step);
   if (live + needed > schedule.peakBytes) {
     schedule.peakBytes = live + needed;
-    schedule.peakAt = now / 2;
+    schedule.peakAt = place;
   }
 }
 

@@ -136,6 +136,8 @@ private:
   std::vector<std::pair<int32_t, State>> trail;
   /// In `fits`, the next moment that is not covered yet, or one before it.
   Ids next;
+  /// In `settle`, what is open at its former place, and what is higher.
+  std::vector<Try> unmoved, raised;
 };
 
 Answer Search::run(Precedence by, int64_t stepLimit) {
@@ -291,21 +293,21 @@ bool Search::settle(const Part &part, Part &settled) {
       isRaised |= state.lowest != former;
     }
   }
-  settled.open.clear();
   settled.first = part.first;
   settled.last = part.last;
-  std::vector<Try> raised;
+  unmoved.clear();
+  raised.clear();
   for (const Try &each : part.open)
     if (isOpen(each.id)) {
       int64_t lowest = states[each.id].lowest;
-      (lowest == each.lowest ? settled.open : raised)
+      (lowest == each.lowest ? unmoved : raised)
           .push_back({lowest, each.rank, each.id});
     }
   stepsLeft -= 2 * part.open.size() + 6 * raised.size();
   std::sort(raised.begin(), raised.end());
-  auto middle =
-      settled.open.insert(settled.open.end(), raised.begin(), raised.end());
-  std::inplace_merge(settled.open.begin(), middle, settled.open.end());
+  settled.open.resize(unmoved.size() + raised.size());
+  std::merge(unmoved.begin(), unmoved.end(), raised.begin(), raised.end(),
+             settled.open.begin());
   return fits(settled);
 }
 

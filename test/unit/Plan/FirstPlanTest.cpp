@@ -50,8 +50,8 @@ double timesAsLong(std::string_view family, int64_t ops, int64_t percent) {
 
 /// A cut that stays as it is with a little less room gets much less.
 TEST(FirstPlan, ChangesTheCut) {
-  // 1.41; 1.46 with a little less room each time.
-  EXPECT_LT(timesAsLong("unet", 1000, 60), 1.43);
+  // 1.13; 1.27 with a little less room each time.
+  EXPECT_LT(timesAsLong("unet", 3000, 55), 1.2);
 }
 
 /// A U-Net is tight where it turns, and where all that waits for the way up
@@ -66,6 +66,13 @@ TEST(FirstPlan, HasGuidesWhereverItIsTight) {
 TEST(FirstPlan, WeighsWhatStandsAtSeveralMoments) {
   // 1.13; none with guides alone.
   EXPECT_LT(timesAsLong("lstm", 3000, 50), 1.2);
+}
+
+/// What a guide has made for one value is there for the next, though a schedule
+/// learns its uses by what is made together.
+TEST(FirstPlan, KnowsWhatIsUsedForTheNextValueOfAGuide) {
+  // 1.01; 1.12 where it is made again.
+  EXPECT_LT(timesAsLong("lstm", 3000, 85), 1.05);
 }
 
 /// Where places exceed the budget, there is a plan for a little less.
