@@ -79,7 +79,7 @@ Draft FirstPlanner::finishBest() {
   GuideSearch &best = better();
   int64_t cap = budget;
   Schedule schedule = best.takeBest();
-  for (int i = 0; i < mostTries && schedule.peakBytes <= cap; ++i) {
+  for (int i = 0; i < mostTries && schedule.complete; ++i) {
     Draft draft = finish(std::move(schedule));
     if (!draft.usable() || draft.verdict.livePeakBytes <= budget)
       return draft;

@@ -67,7 +67,7 @@ bool GuideSearch::tryGuides() {
     return false;
   Schedule within = jit.runWithin(state.guides, state.known, state.budget);
   int64_t before = cost();
-  if (within.complete && within.peakBytes <= state.budget)
+  if (within.complete)
     if (int64_t cost = costOf(within); cost < before)
       state.best = {state.guides, state.known, std::move(within), cost};
   bool isBetter = !found() || static_cast<double>(cost()) <
@@ -160,8 +160,7 @@ bool GuideSearch::tighten(int64_t budgetBytes) {
   for (int i = 0; i < mostCaps && !isNear(best.cost, before, near); ++i) {
     int64_t cap = budgetBytes - budgetBytes / 100 * i;
     Schedule within = runBest(cap);
-    if (!within.complete || within.peakBytes > cap ||
-        costOf(within) >= best.cost)
+    if (!within.complete || costOf(within) >= best.cost)
       continue;
     best.cost = costOf(within);
     best.within = std::move(within);

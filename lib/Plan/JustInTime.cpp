@@ -326,6 +326,8 @@ void JustInTime::runWithMissing(OpId op, ValueId wanted) {
     // An op with several results made it along with another.
     if (!resident[value])
       emit(problem.values[value].op, value, step);
+    if (isHopeless())
+      return;
     ++step;
   }
   // An anchor that is folded into it made it along the way.
@@ -386,11 +388,12 @@ void JustInTime::applyGuide(const Guide &guide) {
       drop(value);
 }
 
-/// Whether it makes the same again and again.
+/// Whether it exceeds its limit, or makes the same again and again.
 bool JustInTime::isHopeless() const {
   constexpr size_t kernelsPerValue = 3, scansPerValue = 100;
   size_t values = order.size() + writtenCount;
-  return schedule.plan.kernels.size() > kernelsPerValue * values + 100 ||
+  return (limited && schedule.peakBytes > cap) ||
+         schedule.plan.kernels.size() > kernelsPerValue * values + 100 ||
          scanned > scansPerValue * values + 100000;
 }
 

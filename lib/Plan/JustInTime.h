@@ -30,7 +30,8 @@ public:
 
   struct Schedule {
     Plan plan;
-    /// False if it gave up, as it recomputed far more than is sensible.
+    /// False if it gave up: it does not fit, or recomputed far more than is
+    /// sensible.
     bool complete = false;
     /// The most bytes that stand in the arena at once, where everything leaves
     /// with its last use, and where in the order.
@@ -51,7 +52,7 @@ public:
 
   /// Without a limit: every value is there until one of \p guides drops it.
   Schedule run(const Guides &guides);
-  /// Within \p capBytes where that is possible; uses are those of \p before.
+  /// Within \p capBytes, or not complete; uses are those of \p before.
   Schedule runWithin(const Guides &guides, const Schedule &before,
                      int64_t capBytes);
 

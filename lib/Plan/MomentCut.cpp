@@ -295,7 +295,7 @@ MomentCut::Labels MomentCut::search(int64_t room) {
 MomentCut::Labels MomentCut::closeIn(Labels cheaper, Labels fitting,
                                      int64_t room) {
   constexpr int mostSteps = 8;
-  constexpr double near = 1.0001;
+  constexpr double near = 1.001;
   for (int step = 0; step < mostSteps; ++step) {
     double middle = (fitting.cost - cheaper.cost) /
                     (cheaper.pricedBytes - fitting.pricedBytes);

@@ -107,8 +107,8 @@ void BudgetSearch::varyFirstPlan() {
   }
 }
 
-/// Keeps what the best plan makes again and \p share of the budget has room for;
-/// if that is too much, something else has to make room.
+/// Keeps what the best plan makes again and \p share of the budget has room
+/// for; if that is too much, something else has to make room.
 void BudgetSearch::keepRepeated(double share) {
   Plan plan = withoutSlots(result.best->plan);
   auto limit = static_cast<int64_t>(share * static_cast<double>(budget));

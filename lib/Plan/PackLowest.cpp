@@ -337,8 +337,8 @@ Packing ckpt::plan::packLowestFirst(const std::vector<Buffer> &buffers,
   Packing best;
   best.arenaBytes = INT64_MAX;
   for (int i = 0; i < mostTries; ++i) {
-    Packing packing = packer.fill(packer.order(i != 1, i < 2 ? 0 : shaken),
-                                  best.arenaBytes);
+    Packing packing =
+        packer.fill(packer.order(i != 1, i < 2 ? 0 : shaken), best.arenaBytes);
     if (packing.arenaBytes < best.arenaBytes)
       best = std::move(packing);
     if (best.arenaBytes <= goalBytes)

@@ -187,8 +187,8 @@ Rolling::Labels Rolling::chooseLabels(int64_t room) {
 /// From \p price up until something fits \p room, then towards the price where
 /// both sides cost the same. Nothing if there are not nodes enough for prices
 /// that high. The flow in `cut` is that of \p atFloor.
-std::optional<Rolling::Corner>
-Rolling::findCorner(const Labels &atFloor, int64_t room, double price) {
+std::optional<Rolling::Corner> Rolling::findCorner(const Labels &atFloor,
+                                                   int64_t room, double price) {
   Corner corner;
   if (exceeded) {
     corner.fitting = solveAt(highestPrice());
