@@ -73,6 +73,7 @@ struct Goal {
   std::vector<int64_t> costs;
   /// Ascending.
   std::vector<int64_t> prices;
+  /// As high as exact arithmetic allows.
   int64_t highestPrice = 0;
   /// Every plan obeys all lines of one case of each group.
   std::vector<std::vector<std::vector<Line>>> groups;
@@ -87,7 +88,9 @@ struct Proof {
 
 } // namespace
 
-/// Prices in geometric steps that cover what any anchor costs per byte.
+/// Prices in geometric steps that cover what any anchor costs per byte. The
+/// highest is far above them: there, one byte too many proves that a decision
+/// leaves no plan.
 static Goal makeGoal(const Graph &graph, const std::vector<int64_t> &costs,
                      int64_t scale) {
   constexpr double step = 4;
@@ -109,14 +112,14 @@ static Goal makeGoal(const Graph &graph, const std::vector<int64_t> &costs,
     if (bytes)
       highest = std::max(highest, goal.costs[op] / bytes);
   }
-  highest = std::min(highest * 4, capacityLimit / totalBytes);
+  goal.highestPrice = capacityLimit / totalBytes;
+  highest = std::min(highest * 4, goal.highestPrice);
   for (double price = static_cast<double>(highest); price >= 1; price /= step)
     goal.prices.push_back(static_cast<int64_t>(price));
   goal.prices.resize(std::min(goal.prices.size(), mostPrices));
   std::sort(goal.prices.begin(), goal.prices.end());
   goal.prices.erase(std::unique(goal.prices.begin(), goal.prices.end()),
                     goal.prices.end());
-  goal.highestPrice = highest;
   return goal;
 }
 
@@ -140,15 +143,15 @@ private:
 
   const Problem &problem;
   const Graph graph;
-  FirstRun moment, timeMoment;
+  FirstRun moment;
+  std::optional<FirstRun> timeMoment;
   std::optional<TimeBound> timeBound;
   /// Of each case of each group, at no price.
   std::vector<std::vector<BoundCase>> moments;
 };
 
 BoundSearch::BoundSearch(const Problem &problem)
-    : problem(problem), graph(problem, true), moment(graph),
-      timeMoment(graph, /*statisticsAreFree=*/true) {
+    : problem(problem), graph(problem, true), moment(graph) {
   // Each moment is a cut of the whole step at many prices: for very large
   // steps only what single kernels need is bounded.
   constexpr size_t mostOps = 20000;
@@ -168,6 +171,8 @@ BoundSearch::BoundSearch(const Problem &problem)
   };
   auto lookAtTime = [&] {
     timeBound.emplace(graph);
+    timeMoment.emplace(graph, /*statisticsAreFree=*/true,
+                       timeBound->insideValues());
     unlimitedNs = timeBound->totalNs();
     time = makeGoal(graph, timeBound->kernelNs(), timeScale);
     look(time);
@@ -230,7 +235,7 @@ RepeatCosts BoundSearch::costsAt(const Goal &goal, const FirstRun &at) const {
 
 /// What each case of each moment says at a few prices.
 void BoundSearch::look(Goal &goal) {
-  FirstRun &at = &goal == &flops ? moment : timeMoment;
+  FirstRun &at = &goal == &flops ? moment : *timeMoment;
   for (const std::vector<BoundCase> &cases : moments) {
     goal.groups.emplace_back();
     for (const BoundCase &it : cases) {
@@ -286,7 +291,7 @@ Proof BoundSearch::prove(const Goal &goal, int64_t budgetBytes) const {
     std::vector<MomentTree> trees;
     for (size_t i = 0; i < moments[group].size(); ++i) {
       BoundCase at = moments[group][i];
-      FirstRun prototype = &goal == &flops ? moment : timeMoment;
+      FirstRun prototype = &goal == &flops ? moment : *timeMoment;
       prototype.enter(at.anchor, at.before, at.after);
       at.price = bestLine(goal.groups[group][i], budgetBytes).first->price;
       trees.emplace_back(prototype, at, costsAt(goal, prototype), budgetBytes,

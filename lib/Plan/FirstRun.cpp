@@ -21,10 +21,11 @@
 
 using namespace ckpt::plan;
 
-FirstRun::FirstRun(const Graph &graph, bool statisticsAreFree)
+FirstRun::FirstRun(const Graph &graph, bool statisticsAreFree,
+                   const std::vector<ValueId> &moreNodes)
     : graph(graph), problem(graph.problem),
       statisticsAreFree(statisticsAreFree) {
-  findNodes();
+  findNodes(moreNodes);
 }
 
 int64_t ckpt::plan::arenaBytes(const Problem &problem, ValueId value) {
@@ -41,8 +42,11 @@ static bool isOneToOne(const Op &op, ValueId value) {
   return true;
 }
 
-void FirstRun::findNodes() {
+void FirstRun::findNodes(const std::vector<ValueId> &more) {
   constexpr int64_t farSmaller = 64;
+  std::vector<char> isMore(problem.values.size(), 0);
+  for (ValueId value : more)
+    isMore[value] = 1;
   node.assign(problem.values.size(), 0);
   statistic.assign(problem.values.size(), 0);
   memoryRead.assign(problem.values.size(), 0);
@@ -79,7 +83,7 @@ void FirstRun::findNodes() {
       largest = std::max(largest, arenaBytes(problem, leaf));
     }
     for (ValueId value : problem.ops[op].results) {
-      node[value] = (graph.rooted[op] || memoryRead[value] ||
+      node[value] = (graph.rooted[op] || memoryRead[value] || isMore[value] ||
                      bytes > arenaBytes(problem, value)) &&
                     graph.wholeOf(value) == value;
       statistic[value] = arenaBytes(problem, value) < largest / farSmaller;

@@ -39,8 +39,10 @@ class FirstRun {
 public:
   /// With \p statisticsAreFree, what `isStatistic` is kept at no price. That
   /// says a little less of bytes, but more of what is made again: a value less
-  /// its mean is then as good as the value.
-  explicit FirstRun(const Graph &graph, bool statisticsAreFree = false);
+  /// its mean is then as good as the value. \p moreNodes are told from what
+  /// they are computed from, even if keeping that needs no more bytes.
+  explicit FirstRun(const Graph &graph, bool statisticsAreFree = false,
+                    const std::vector<ValueId> &moreNodes = {});
 
   /// Looks at the first execution of \p anchor, in plans where \p before has
   /// run by then and \p after has not (`none`: where nothing more is known).
@@ -91,7 +93,7 @@ public:
   std::vector<OpId> paidOps() const;
 
 private:
-  void findNodes();
+  void findNodes(const std::vector<ValueId> &more);
   void findRelatives(OpId anchor, OpId before, OpId after);
   int64_t operandBytes(OpId anchor);
   /// What the kernel writes at least, and whether over what it reads.

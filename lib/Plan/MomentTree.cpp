@@ -48,7 +48,7 @@ MomentTree::Labels MomentTree::cutAt(Leaf &leaf, int64_t price) {
 /// tried until nothing new appears (discrete Newton on the dual, which is
 /// concave).
 void MomentTree::solve(Leaf &leaf) {
-  constexpr int mostCuts = 32;
+  constexpr int mostCuts = 32, mostDoubled = 4;
   std::optional<Labels> large, small;
   int64_t price = leaf.at.price;
   for (int cuts = 0; cuts < mostCuts; ++cuts) {
@@ -58,7 +58,8 @@ void MomentTree::solve(Leaf &leaf) {
     if (!small) {
       if (price == highestPrice)
         return;
-      price = std::min(highestPrice, 2 * price + 1);
+      price = cuts < mostDoubled ? std::min(highestPrice, 2 * price + 1)
+                                 : highestPrice;
     } else if (!large) {
       if (price == 0)
         return;

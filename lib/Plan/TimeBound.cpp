@@ -110,9 +110,12 @@ int64_t TimeBound::epiloguePs(const std::vector<const Written *> &items) const {
 
 /// The least time of the first kernel of \p anchor and of the writing of
 /// \p mine, over all ways to write some of them there. What is optional may
-/// stay unwritten, and gives back what others count for reading it if not.
+/// stay unwritten, and gives back what others count for reading it if not. To
+/// write \p unlessIdle there only counts where the kernel waits for its bytes,
+/// so that more arithmetic may take no time.
 int64_t TimeBound::cheapest(OpId anchor,
-                            const std::vector<const Written *> &mine) {
+                            const std::vector<const Written *> &mine,
+                            const Written *unlessIdle) {
   int64_t best = std::numeric_limits<int64_t>::max();
   for (size_t subset = 0; subset < size_t{1} << mine.size(); ++subset) {
     int64_t bytes = 0, ns = 0;
@@ -132,6 +135,10 @@ int64_t TimeBound::cheapest(OpId anchor,
     bytes = std::max(bytes, smallestOutput[anchor]) +
             floor.read(anchor, outputs, extraFor(anchor, none)).raised;
     int64_t computePs = problem.ops[anchor].computePs + epiloguePs(items);
+    bool isIdle = floor.timeNs(computePs, 0) < floor.timeNs(0, bytes);
+    if (!isIdle &&
+        std::find(items.begin(), items.end(), unlessIdle) != items.end())
+      continue;
     best = std::min(best, ns + floor.timeNs(computePs, bytes));
   }
   return best;
@@ -161,7 +168,8 @@ void TimeBound::addKernels() {
     int64_t least = cheapest(anchor, mine[op]);
     total += least;
     if (mine[op].size() > optional[op].size())
-      savedBehind[op] = least - cheapest(anchor, optional[op]);
+      savedBehind[op] = least - cheapest(anchor, optional[op]) +
+                        enterInside(anchor, mine[op], least);
     kernel[op] = floor.timeNs(problem.ops[op].computePs,
                               smallestAgain[op] + floor.readBytes(anchor, {}));
   }
@@ -369,5 +377,6 @@ RepeatCosts TimeBound::repeatNs(const FirstRun &moment) const {
       costs.values.push_back(
           {item.value, floor.moveNs(problem.values[item.value].bytes),
            item.repeaters.empty() ? none : item.repeaters.front()});
+  addInside(moment, costs);
   return costs;
 }

@@ -59,6 +59,17 @@ struct Written {
   bool isSuperfluous() const { return isOptional && shares.empty(); }
 };
 
+/// A value that the first kernel of an anchor computes inside if it does not
+/// stand in memory by then.
+struct InsideValue {
+  ValueId value = none;
+  OpId anchor = none;
+  /// What its arithmetic takes there at least, in nanoseconds.
+  int64_t ns = 0;
+  /// The only anchor behind which it can be written, or `none`.
+  OpId writer = none;
+};
+
 /// Adds up what the kernels of any plan take at least: one for each anchor,
 /// and those that write what no first kernel of an anchor writes. Memory plays
 /// no part here: a plan that runs anchors again pays for that on top.
@@ -68,6 +79,8 @@ public:
   /// What doing something again after a moment adds to `totalNs` at least, in
   /// nanoseconds.
   RepeatCosts repeatNs(const FirstRun &moment) const;
+  /// What `repeatNs` tells from what it is computed from.
+  std::vector<ValueId> insideValues() const;
   /// The least time of any kernel with an anchor, per op.
   const std::vector<int64_t> &kernelNs() const { return kernel; }
   /// No plan is faster.
@@ -84,7 +97,7 @@ private:
   void follow(std::vector<ValueId> &forms, bool mayBeFar, size_t most);
   void findWriters();
   void findEpilogue(Written &item);
-  void findRepeaters(Written &item);
+  void findRepeaters(Written &item) const;
   void numberEvents();
   void findBefore();
   void enterRead(OpId op, const Read &read);
@@ -118,11 +131,22 @@ private:
   bool isPast(const Written &item,
               const std::function<bool(OpId)> &hasRun) const;
   int64_t elsewhere(const Written &item, ValueId reader);
-  int64_t cheapest(OpId anchor, const std::vector<const Written *> &mine);
+  int64_t cheapest(OpId anchor, const std::vector<const Written *> &mine,
+                   const Written *unlessIdle = nullptr);
   int64_t epiloguePs(const std::vector<const Written *> &items) const;
   int64_t epiloguePs(OpId op, const Written &item) const;
   void addKernels();
   void addRepeats(Written &item);
+
+  // InsideValues.cpp
+  bool isMadeOnlyFor(OpId op, const Read &read) const;
+  int64_t chainPs(ValueId value, const Written &item) const;
+  std::vector<InsideValue> findInside(OpId anchor, const Written &item) const;
+  int64_t enterInside(OpId anchor, const std::vector<const Written *> &mine,
+                      int64_t least);
+  bool isMadeBefore(const InsideValue &inside, const FirstRun &moment) const;
+  void addInside(const FirstRun &moment, RepeatCosts &costs) const;
+
   /// What the first writing of a value still to come was charged, which may be
   /// done by an anchor that runs again.
   struct Charge {
@@ -166,6 +190,7 @@ private:
   std::vector<int64_t> kernel; // per op
   /// Per anchor: what its first kernel saves if others write all of `writers`.
   std::vector<int64_t> savedBehind;
+  std::vector<InsideValue> insides;
   int64_t total = 0;
 };
 

@@ -164,7 +164,7 @@ void TimeBound::findEpilogue(Written &item) {
 
 /// Walks back from a value to the anchors behind which it can be computed: a
 /// kernel that writes it holds all ops of one way at least.
-void TimeBound::findRepeaters(Written &item) {
+void TimeBound::findRepeaters(Written &item) const {
   constexpr size_t most = 1024;
   // Latest ops first, so that all ways to one are known.
   std::map<OpId, int64_t, std::greater<>> reached;
