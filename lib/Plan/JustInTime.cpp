@@ -180,10 +180,10 @@ void JustInTime::findNeeds(const std::vector<ValueId> &burst, OpId root) {
 
 void JustInTime::needLeaves(OpId op, int32_t step) {
   ++stamp;
-  std::vector<OpId> work = {op};
-  while (!work.empty()) {
-    OpId current = work.back();
-    work.pop_back();
+  seeds.push_back(op);
+  while (!seeds.empty()) {
+    OpId current = seeds.back();
+    seeds.pop_back();
     forEachLeaf(current, [&](const Leaf &leaf) {
       OpId producer = problem.values[leaf.value].op;
       if (resident[leaf.value] || needStamp[leaf.value] == burstStamp) {
@@ -191,7 +191,7 @@ void JustInTime::needLeaves(OpId op, int32_t step) {
         needStep[leaf.value] = step;
       } else if (opStamp[producer] != stamp) {
         opStamp[producer] = stamp;
-        work.push_back(producer);
+        seeds.push_back(producer);
       }
     });
   }
@@ -202,30 +202,31 @@ void JustInTime::needLeaves(OpId op, int32_t step) {
 //===----------------------------------------------------------------------===//
 
 /// The ops of \p kernel: \p seeds and everything between them and memory.
-void JustInTime::collectOps(const std::vector<OpId> &seeds, Kernel &kernel,
-                            std::vector<ValueId> &reads) {
+void JustInTime::collectOps(Kernel &kernel) {
   ++stamp;
-  std::vector<OpId> work = seeds;
+  collected.clear();
+  found.clear();
   for (OpId seed : seeds)
     opStamp[seed] = stamp;
-  while (!work.empty()) {
-    OpId current = work.back();
-    work.pop_back();
-    kernel.ops.push_back(current);
+  while (!seeds.empty()) {
+    OpId current = seeds.back();
+    seeds.pop_back();
+    collected.push_back(current);
     for (const Read &read : problem.ops[current].reads) {
       OpId producer = problem.values[read.value].op;
       if (producer == none || opStamp[producer] == stamp)
         continue;
       if (!resident[read.value]) {
         opStamp[producer] = stamp;
-        work.push_back(producer);
+        seeds.push_back(producer);
       } else if (valueStamp[read.value] != stamp) {
         valueStamp[read.value] = stamp;
-        reads.push_back(read.value);
+        found.push_back(read.value);
       }
     }
   }
-  std::sort(kernel.ops.begin(), kernel.ops.end());
+  std::sort(collected.begin(), collected.end());
+  kernel.ops = collected;
 }
 
 std::vector<ValueId> JustInTime::outputsOf(OpId op, ValueId wanted) const {
@@ -243,13 +244,13 @@ std::vector<ValueId> JustInTime::outputsOf(OpId op, ValueId wanted) const {
 }
 
 /// Writes what \p op is folded into instead of its own result.
-bool JustInTime::fold(OpId op, Kernel &kernel, std::vector<ValueId> &reads) {
+bool JustInTime::fold(OpId op, Kernel &kernel) {
   Fold &fold = folds[op];
   if (fold.ops.empty())
     return false;
-  std::vector<OpId> seeds = fold.ops;
+  seeds = fold.ops;
   seeds.push_back(op);
-  collectOps(seeds, kernel, reads);
+  collectOps(kernel);
   kernel.outputs = fold.outputs;
   if (fold.checked || kernels.get(kernel).error.empty()) {
     fold.checked = true;
@@ -259,7 +260,6 @@ bool JustInTime::fold(OpId op, Kernel &kernel, std::vector<ValueId> &reads) {
   }
   fold = Fold();
   kernel = Kernel();
-  reads.clear();
   return false;
 }
 
@@ -301,17 +301,17 @@ void JustInTime::enter(const Kernel &kernel, const std::vector<ValueId> &reads,
 /// Writes one kernel for \p op, of a fusible op for its result \p wanted.
 void JustInTime::emit(OpId op, ValueId wanted, int32_t step) {
   Kernel kernel;
-  std::vector<ValueId> reads;
-  if (!fold(op, kernel, reads)) {
-    collectOps({op}, kernel, reads);
+  if (!fold(op, kernel)) {
+    seeds.push_back(op);
+    collectOps(kernel);
     kernel.outputs = outputsOf(op, wanted);
   }
   done[op] = 1;
-  enter(kernel, reads, step);
+  enter(kernel, found, step);
   schedule.place.push_back(place);
   schedule.burst.push_back(now);
   schedule.firstRead.push_back(static_cast<int32_t>(schedule.reads.size()));
-  schedule.reads.insert(schedule.reads.end(), reads.begin(), reads.end());
+  schedule.reads.insert(schedule.reads.end(), found.begin(), found.end());
   schedule.plan.kernels.push_back(std::move(kernel));
 }
 

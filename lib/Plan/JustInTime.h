@@ -107,9 +107,8 @@ private:
   void needLeaves(OpId op, int32_t step);
 
   std::vector<ValueId> outputsOf(OpId op, ValueId wanted) const;
-  bool fold(OpId op, Kernel &kernel, std::vector<ValueId> &reads);
-  void collectOps(const std::vector<OpId> &seeds, Kernel &kernel,
-                  std::vector<ValueId> &reads);
+  bool fold(OpId op, Kernel &kernel);
+  void collectOps(Kernel &kernel);
   void emit(OpId op, ValueId wanted, int32_t step);
   void enter(const Kernel &kernel, const std::vector<ValueId> &reads,
              int32_t step);
@@ -167,6 +166,11 @@ private:
   std::vector<Use> uses;
   std::vector<int32_t> firstUse, cursor;
   std::vector<int32_t> keptUntil; // per value: see keepForRestoring
+
+  /// Of the present kernel: ops to be looked at, those that were, and what it
+  /// reads from memory.
+  std::vector<OpId> seeds, collected;
+  std::vector<ValueId> found;
 
   // Scratch, valid while its stamp is current.
   int32_t stamp = 0, burstStamp = 0;

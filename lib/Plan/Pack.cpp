@@ -209,11 +209,11 @@ static Packing packTogether(const std::vector<Buffer> &buffers, int64_t goal,
   constexpr size_t mostCompared = 6000, mostComparedOnce = 1000;
   constexpr int fewTries = 2, someTries = 8;
   bool looksAround = effort == PackEffort::Orders;
-  Packing best =
-      packLowestFirst(buffers, goal, looksAround ? fewTries : someTries);
-  if (best.arenaBytes <= goal ||
-      buffers.size() >
-          (effort == PackEffort::Once ? mostComparedOnce : mostCompared))
+  bool isLast = buffers.size() >
+                (effort == PackEffort::Once ? mostComparedOnce : mostCompared);
+  bool isBrief = looksAround || (effort == PackEffort::Once && !isLast);
+  Packing best = packLowestFirst(buffers, goal, isBrief ? fewTries : someTries);
+  if (best.arenaBytes <= goal || isLast)
     return best;
   keepSmaller(packByOrders(buffers, goal), best);
   if (best.arenaBytes <= goal || looksAround)

@@ -132,6 +132,8 @@ private:
   Precedence precedence = Precedence::TotalWidth;
   /// Work that may still be done, in figures looked at or changed.
   int64_t stepsLeft = 0;
+  /// How many buffers wait.
+  int32_t waiting = 0;
   /// Former states of all buffers that placements changed, in order.
   std::vector<std::pair<int32_t, State>> trail;
   /// In `fits`, the next moment that is not covered yet, or one before it.
@@ -176,6 +178,7 @@ void Search::undoTo(size_t mark) {
     auto [id, former] = trail.back();
     if (former.offset < 0 && !isOpen(id))
       addToMoments(id, 1);
+    waiting += former.waits - states[id].waits;
     states[id] = former;
   }
 }
@@ -250,6 +253,7 @@ bool Search::place(int32_t id) {
         (!states[other].waits && states[other].rest >= height))
       continue;
     State &state = change(other);
+    waiting -= state.waits;
     state.waits = false;
     state.rest = std::max(state.rest, height);
     state.lowest = std::max(state.lowest, state.rest);
@@ -281,7 +285,7 @@ bool Search::letWait(int32_t id) {
 /// Raises what waits in \p part, and makes \p settled of what is open there;
 /// false if it does not fit.
 bool Search::settle(const Part &part, Part &settled) {
-  for (bool isRaised = true; isRaised;) {
+  for (bool isRaised = waiting > 0; isRaised;) {
     isRaised = false;
     for (const Try &each : part.open) {
       const State &state = states[each.id];
@@ -377,9 +381,10 @@ bool Search::searchPart(Part part) {
         return true;
     }
     undoTo(before);
-    if (!mayWait)
+    if (!mayWait || stepsLeft < 0 || isOver)
       break;
     change(id).waits = true;
+    ++waiting;
     if (!letWait(id) || !settle(part, rest))
       break;
     std::swap(part, rest);
