@@ -49,8 +49,7 @@ bool RefitChanges::reduce(Kernel &kernel, ValueId value, int64_t &ns) const {
   return ns >= 0;
 }
 
-/// \p kernel with everything of \p inner inside.
-static Kernel join(Kernel kernel, const Kernel &inner) {
+Kernel RefitChanges::join(Kernel kernel, const Kernel &inner) {
   kernel.ops.insert(kernel.ops.end(), inner.ops.begin(), inner.ops.end());
   std::sort(kernel.ops.begin(), kernel.ops.end());
   kernel.ops.erase(std::unique(kernel.ops.begin(), kernel.ops.end()),
@@ -436,6 +435,7 @@ RefitChanges::find(const Verdict &verdict,
     findInlines(instances[k], changes);
     for (const Instance *instance : instances[k]) {
       findSink(*instance, changes);
+      findSpill(*instance, instances, changes);
       findJoins(*instance, changes);
     }
   }

@@ -25,7 +25,7 @@ struct RefitChange {
   /// To run before kernel `at`.
   std::optional<Kernel> added;
   size_t at = 0;
-  /// To run right behind kernel `behind`, ascending.
+  /// To run right behind kernel `behind`, ascending, as `replaced` has them.
   std::vector<size_t> moved;
   size_t behind = 0;
 };
@@ -56,6 +56,16 @@ private:
                    std::vector<RefitChange> &changes) const;
   void findJoins(const Instance &instance,
                  std::vector<RefitChange> &changes) const;
+
+  // RefitSpills.cpp
+  using Instances = std::vector<std::vector<const Instance *>>;
+  void findSpill(const Instance &instance, const Instances &instances,
+                 std::vector<RefitChange> &changes) const;
+  std::optional<RefitChange> spill(const Instance &instance, size_t to,
+                                   const Instances &instances) const;
+  std::vector<size_t> readersBefore(size_t kernel, size_t until,
+                                    const Instances &instances) const;
+
   RefitChange without(const Instance &instance) const;
   Kernel only(const Instance &instance) const;
   std::vector<size_t> readersOf(const Instance &instance) const;
@@ -64,6 +74,8 @@ private:
   bool write(Kernel writer, RefitChange &change) const;
   RefitChange share(ValueId value, size_t first) const;
   bool reduce(Kernel &kernel, ValueId value, int64_t &ns) const;
+  /// \p kernel with everything of \p inner inside.
+  static Kernel join(Kernel kernel, const Kernel &inner);
   int64_t timeOf(const Kernel &kernel) const {
     const KernelInfo &info = kernels.get(kernel);
     return info.error.empty() ? info.timeNs : -1;

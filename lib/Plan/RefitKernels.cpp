@@ -88,12 +88,12 @@ Plan Refit::apply(const std::vector<const RefitChange *> &chosen) const {
   std::vector<std::vector<const Kernel *>> added(list.size()),
       behind(list.size());
   for (const RefitChange *change : chosen) {
+    for (const auto &[index, kernel] : change->replaced)
+      list[index] = &kernel;
     for (size_t index : change->moved) {
       behind[change->behind].push_back(list[index]);
       list[index] = nullptr;
     }
-    for (const auto &[index, kernel] : change->replaced)
-      list[index] = &kernel;
     if (change->dropped)
       list[*change->dropped] = nullptr;
     if (change->added)

@@ -104,6 +104,49 @@ TEST(RefitKernels, MovesAnAnchorToTheKernelThatReadsIt) {
   EXPECT_EQ(validate(b.problem, plan, false).error, "");
 }
 
+/// The slope of an activation is multiplied behind a product that has no time
+/// to spare, while the kernel that writes the activation again waits for its
+/// bytes, before it or after it.
+TEST(RefitKernels, TakesArithmeticToAKernelThatWaitsForItsBytes) {
+  for (bool isBefore : {false, true}) {
+    ProblemBuilder b;
+    ValueId x = b.argument(matrix), y = b.argument(matrix);
+    ValueId argument = b.contraction({memory(x)}, matrix);
+    ValueId activated = b.fusible({point(argument)}, matrix);
+    ValueId next = b.contraction({memory(activated)}, part);
+    ValueId weights = b.contraction({memory(activated), memory(y)}, part);
+    ValueId product = b.contraction({memory(next), memory(y)}, matrix);
+    ValueId change = b.fusible({point(product), point(argument)}, matrix);
+    ValueId last = b.contraction({memory(change)}, matrix);
+    b.result(weights);
+    b.result(last);
+    b.opOf(product).computePs = 5'000'000;
+    b.opOf(change).computePs = 1'000'000;
+    std::vector<Kernel> again = {b.kernel(activated), b.kernel(weights)};
+    Kernel changed = b.kernel({product, change}, {change});
+    Plan plan;
+    plan.kernels = {b.kernel({argument, activated}, {argument, activated}),
+                    b.kernel(next)};
+    if (!isBefore)
+      plan.kernels.push_back(changed);
+    plan.kernels.insert(plan.kernels.end(), again.begin(), again.end());
+    if (isBefore)
+      plan.kernels.push_back(changed);
+    plan.kernels.push_back(b.kernel(last));
+    Verdict before = validate(b.problem, plan, false);
+    ASSERT_EQ(before.error, "");
+    ASSERT_TRUE(refitKernels(b.problem, plan, before.livePeakBytes + 4096));
+    Verdict after = validate(b.problem, plan, false);
+    EXPECT_EQ(after.error, "");
+    EXPECT_LT(after.timeNs, before.timeNs);
+    // The product by itself, then both, and only then their readers.
+    ASSERT_EQ(plan.kernels.size(), 6u);
+    EXPECT_EQ(plan.kernels[2].outputs, std::vector<ValueId>{product});
+    EXPECT_THAT(plan.kernels[3].outputs,
+                testing::UnorderedElementsAre(activated, change));
+  }
+}
+
 /// Attention in small: probabilities are computed from scores once more for a
 /// product, and so are the scores' gradients. Both read the scores; as one
 /// kernel they read them once, and the product waits.
