@@ -148,6 +148,7 @@ private:
   void forgetBest();
   bool walkWithin(int64_t capBytes, double share);
   Plan shrunk(Plan plan, FitOptions fit) const;
+  Plan plainWalk() const;
   void shrink(const Plan &plan, double share);
   void closeIn(double share);
   void runLadder();

@@ -1,7 +1,7 @@
 //===- SmallestBudget.cpp - Where nothing fits a budget -------------------===//
 //
 // The answer is then the smallest budget for which a plan was found. Plans for
-// it come from the plan that recomputes nothing, changed kernel by kernel, from
+// it come from a walk that recomputes nothing, changed kernel by kernel, from
 // walks within budgets a little above what some kernel needs alone, from walks
 // with caps that are shares of that plan, and, first for small steps, from a
 // search in which only memory counts. None of them depends on the budget that
@@ -108,6 +108,18 @@ Plan BudgetSearch::shrunk(Plan plan, FitOptions fit) const {
     }
   }
   return plan;
+}
+
+/// A walk without a limit as it is: what refitting joins and shares is hard to
+/// take apart again.
+Plan BudgetSearch::plainWalk() const {
+  RollOptions plain;
+  plain.floorPrice = 1.5;
+  plain.reorder = options.reorder;
+  plain.repeatAnchors = false;
+  Rolling rolling(graph);
+  Draft draft = makeDraft(rolling, graph, plain, options, 0);
+  return draft.usable() ? std::move(draft.plan) : unlimitedPlan;
 }
 
 /// Several ways down from \p plan, until \p share of the time is over: with
@@ -234,7 +246,7 @@ void BudgetSearch::findSmallest() {
   constexpr double shareOfSearch = 0.5, shareOfSmallWalks = 0.9,
                    shareOfAllWalks = 2, shareIfLast = 1.5,
                    shareOfLastSteps = 0.2;
-  shrink(unlimitedPlan, shareOver() + shareOfSearch);
+  shrink(plainWalk(), shareOver() + shareOfSearch);
   if (isSmall()) {
     trySmallest(unlimited, shareOver() + shareOfSearch);
     if (result.smallest.plan.arenaBytes > budget)
