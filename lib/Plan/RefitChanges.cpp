@@ -367,6 +367,21 @@ bool RefitChanges::mayWait(size_t reader, size_t until) const {
   return true;
 }
 
+/// Whether \p kernel has no anchor, neither reads nor writes \p value, and
+/// reads one of \p inputs that is as large.
+bool RefitChanges::mayJoin(size_t kernel, const std::vector<ValueId> &inputs,
+                           ValueId value) const {
+  const std::vector<ValueId> &reads = infos[kernel]->memoryReads;
+  const std::vector<ValueId> &outputs = plan.kernels[kernel].outputs;
+  return infos[kernel]->anchor == none &&
+         !std::binary_search(reads.begin(), reads.end(), value) &&
+         std::find(outputs.begin(), outputs.end(), value) == outputs.end() &&
+         std::any_of(inputs.begin(), inputs.end(), [&](ValueId read) {
+           return problem.values[read].bytes >= problem.values[value].bytes &&
+                  std::binary_search(reads.begin(), reads.end(), read);
+         });
+}
+
 /// Writes what a kernel without an anchor writes in a later one that reads the
 /// same: attention's probabilities, needed once more for a weight gradient, in
 /// the kernel of the gradient of its scores. Those who read it wait until then.
@@ -385,18 +400,7 @@ void RefitChanges::findJoins(const Instance &instance,
                                            : kernels.get(inner).memoryReads;
   size_t end = std::min(from + farthest, plan.kernels.size());
   for (size_t to = readers.front() + 1; to < end; ++to) {
-    const Kernel &target = plan.kernels[to];
-    const std::vector<ValueId> &reads = infos[to]->memoryReads;
-    bool sharesRead =
-        std::any_of(inputs.begin(), inputs.end(), [&](ValueId read) {
-          return problem.values[read].bytes >=
-                     problem.values[instance.value].bytes &&
-                 std::binary_search(reads.begin(), reads.end(), read);
-        });
-    if (infos[to]->anchor != none || !sharesRead ||
-        std::binary_search(reads.begin(), reads.end(), instance.value) ||
-        std::find(target.outputs.begin(), target.outputs.end(),
-                  instance.value) != target.outputs.end())
+    if (!mayJoin(to, inputs, instance.value))
       continue;
     RefitChange change = without(instance);
     for (size_t reader : readers)
@@ -405,7 +409,7 @@ void RefitChanges::findJoins(const Instance &instance,
     if (!std::all_of(change.moved.begin(), change.moved.end(),
                      [&](size_t reader) { return mayWait(reader, to); }))
       return;
-    Kernel joined = join(target, inner);
+    Kernel joined = join(plan.kernels[to], inner);
     joined.outputs.push_back(instance.value);
     int64_t ns = timeOf(joined);
     change.savedNs += infos[to]->timeNs - ns;

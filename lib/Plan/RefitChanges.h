@@ -66,6 +66,8 @@ private:
   std::vector<size_t> readersBefore(size_t kernel, size_t until,
                                     const Instances &instances) const;
 
+  bool mayJoin(size_t kernel, const std::vector<ValueId> &inputs,
+               ValueId value) const;
   RefitChange without(const Instance &instance) const;
   Kernel only(const Instance &instance) const;
   std::vector<size_t> readersOf(const Instance &instance) const;

@@ -79,15 +79,7 @@ void RefitChanges::findSpill(const Instance &instance,
   const std::vector<ValueId> &inputs = infos[from]->memoryReads;
   size_t end = std::min(from + farthest, plan.kernels.size());
   for (size_t to = from - std::min(from, farthest); to < end; ++to) {
-    const std::vector<ValueId> &reads = infos[to]->memoryReads;
-    bool sharesRead =
-        std::any_of(inputs.begin(), inputs.end(), [&](ValueId read) {
-          return problem.values[read].bytes >=
-                     problem.values[instance.value].bytes &&
-                 std::binary_search(reads.begin(), reads.end(), read);
-        });
-    if (infos[to]->anchor != none || !sharesRead ||
-        std::binary_search(reads.begin(), reads.end(), instance.value))
+    if (!mayJoin(to, inputs, instance.value))
       continue;
     if (std::optional<RefitChange> change = spill(instance, to, instances)) {
       changes.push_back(std::move(*change));
