@@ -34,7 +34,7 @@ private:
   bool checkBound();
   bool checkMinimum();
   /// Sets the flow of a case, and the bytes that its kernel takes.
-  bool measure(const Evidence &evidence, int64_t scale, Wide &flow,
+  bool measure(const Evidence &evidence, AgainCost cost, Wide &flow,
                Wide &kernelBytes);
   bool isProven(const char *what, int64_t claimed, Wide proven);
 
@@ -50,8 +50,8 @@ private:
 bool Checker::checkProblem() {
   std::string format, problem;
   return certificate.text("format", format) &&
-         refusal.require(format == "ckpt-certificate-2",
-                         "expected format 'ckpt-certificate-2'") &&
+         refusal.require(format == "ckpt-certificate-3",
+                         "expected format 'ckpt-certificate-3'") &&
          certificate.text("problem", problem) &&
          refusal.require(problem == fingerprint(step),
                          "the certificate is about another problem: expected "
@@ -133,7 +133,7 @@ bool coverEveryPlan(const Step &step, const std::vector<Evidence> &cases) {
          is(2, later, -1, held);
 }
 
-bool Checker::measure(const Evidence &evidence, int64_t scale, Wide &flow,
+bool Checker::measure(const Evidence &evidence, AgainCost cost, Wide &flow,
                       Wide &kernelBytes) {
   if (!refusal.require(isMoment(facts, evidence.moment),
                        "the evidence names an op that is no anchor that has "
@@ -146,7 +146,7 @@ bool Checker::measure(const Evidence &evidence, int64_t scale, Wide &flow,
     lastName = evidence.moment;
   }
   kernelBytes = last->kernelBytes();
-  return last->checkFlow(evidence, scale, flow, refusal);
+  return last->checkFlow(evidence, cost, flow, refusal);
 }
 
 bool Checker::isProven(const char *what, int64_t claimed, Wide proven) {
@@ -164,22 +164,29 @@ bool Checker::checkBound() {
       !certificate.take("extra_flops_evidence", Json::Kind::Object, json))
     return false;
   Members members(*json, "'extra_flops_evidence'", refusal);
-  int64_t scale = 0;
+  AgainCost cost;
   std::vector<Evidence> cases;
-  if (!members.integer("scale", scale) ||
-      !refusal.require(scale > 0, "the scale is not positive") ||
+  if (!members.integer("scale", cost.scale) ||
+      !members.integer("unit", cost.unit) ||
+      !refusal.require(cost.scale > 0 && cost.unit > 0,
+                       "the scale or the unit is not positive") ||
       !readCases(members, "cases", step, cases, refusal) || !members.finish() ||
       !refusal.require(cases.empty() || coverEveryPlan(step, cases),
                        "the cases of the evidence do not cover every plan"))
     return false;
+  if (!refusal.require(claims.extraFlopsBound % cost.unit == 0 &&
+                           (!cases.empty() || cost.unit == 1),
+                       "the bound on extra work is no multiple of the unit"))
+    return false;
   Wide least = cases.empty() ? Wide(0) : Wide(INT64_MAX);
   for (const Evidence &evidence : cases) {
     Wide flow = 0, kernelBytes = 0;
-    if (!measure(evidence, scale, flow, kernelBytes))
+    if (!measure(evidence, cost, flow, kernelBytes))
       return false;
     Wide room = Wide(claims.budgetBytes) - kernelBytes;
     Wide proven = std::max(Wide(0), flow - evidence.price * room);
-    least = std::min(least, (proven + scale - 1) / scale);
+    Wide granule = Wide(cost.scale) * cost.unit;
+    least = std::min(least, (proven + granule - 1) / granule * cost.unit);
   }
   return isProven("extra work", claims.extraFlopsBound, least);
 }
@@ -198,7 +205,7 @@ bool Checker::checkMinimum() {
                              evidence.price == 1,
                          "expected one case for every plan, at price 1, for "
                          "the smallest arena") ||
-        !measure(evidence, 0, flow, kernelBytes))
+        !measure(evidence, AgainCost(), flow, kernelBytes))
       return false;
     proven = std::max(flow + kernelBytes, Wide(last->aloneBytes()));
   }

@@ -176,18 +176,18 @@ static bool isDecided(const Evidence &evidence, int op, bool again) {
 }
 
 bool Moment::mayCarryAgain(const Evidence &evidence, int id, int64_t flow,
-                           int64_t scale) const {
+                           AgainCost cost) const {
   if (flow == 0 || isDecided(evidence, id, false))
     return true;
   const StepOp &op = step.ops[id];
   if (!ancestor[id])
     return false;
   return (facts.once[id] && facts.ownKernel[id]) ||
-         (op.isAnchor() && flow <= Wide(op.flops) * scale);
+         (op.isAnchor() && flow <= cost.of(op));
 }
 
 /// That every arc exists and carries no more than it may.
-bool Moment::checkArcs(const Evidence &evidence, int64_t scale,
+bool Moment::checkArcs(const Evidence &evidence, AgainCost cost,
                        Refusal &refusal) const {
   auto check = [&](bool holds, int64_t flow, const std::string &arc) {
     return refusal.require(holds && flow >= 0, "arc '" + arc +
@@ -205,7 +205,7 @@ bool Moment::checkArcs(const Evidence &evidence, int64_t scale,
       return false;
   }
   for (auto [id, flow] : evidence.again)
-    if (!check(mayCarryAgain(evidence, id, flow, scale), flow,
+    if (!check(mayCarryAgain(evidence, id, flow, cost), flow,
                "again " + std::to_string(id)))
       return false;
   for (auto [id, flow] : evidence.force)
@@ -225,9 +225,9 @@ bool Moment::checkArcs(const Evidence &evidence, int64_t scale,
   return true;
 }
 
-bool Moment::checkFlow(const Evidence &evidence, int64_t scale, Wide &total,
+bool Moment::checkFlow(const Evidence &evidence, AgainCost cost, Wide &total,
                        Refusal &refusal) const {
-  if (!checkArcs(evidence, scale, refusal))
+  if (!checkArcs(evidence, cost, refusal))
     return false;
   std::map<int, Wide> intoValue, intoOp;
   total = 0;

@@ -12,6 +12,16 @@
 
 namespace ckpt::check {
 
+/// What running an anchor again costs: `scale` per FLOP, of which whole
+/// multiples of `unit` count.
+struct AgainCost {
+  int64_t scale = 0, unit = 1;
+
+  Wide of(const StepOp &op) const {
+    return Wide(op.flops / unit * unit) * scale;
+  }
+};
+
 /// The kernel in which `anchor` first runs, in plans in which `before` has run
 /// earlier and `after` has not (-1: nothing is said).
 struct MomentName {
@@ -79,9 +89,9 @@ public:
     return inputBytes + (overOperand ? 0 : outputBytes);
   }
 
-  /// Whether there is such a flow where running an anchor again costs \p scale
-  /// per FLOP; sets its value.
-  bool checkFlow(const Evidence &evidence, int64_t scale, Wide &flow,
+  /// Whether there is such a flow where running anchors again has that \p cost;
+  /// sets its value.
+  bool checkFlow(const Evidence &evidence, AgainCost cost, Wide &flow,
                  Refusal &refusal) const;
 
 private:
@@ -90,8 +100,8 @@ private:
   void countOutput();
   bool isOneToOne(int user, int form) const;
   bool mayCarryAgain(const Evidence &evidence, int id, int64_t flow,
-                     int64_t scale) const;
-  bool checkArcs(const Evidence &evidence, int64_t scale,
+                     AgainCost cost) const;
+  bool checkArcs(const Evidence &evidence, AgainCost cost,
                  Refusal &refusal) const;
 
   const Facts &facts;

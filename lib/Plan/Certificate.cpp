@@ -25,8 +25,10 @@ namespace {
 /// The network of one moment, of all values that something to come may need.
 class Evidence {
 public:
+  /// Running an anchor again costs \p scale per FLOP, of which whole multiples
+  /// of \p unit count.
   Evidence(const Graph &graph, const FirstRun &moment, const BoundCase &at,
-           int64_t scale);
+           int64_t scale, int64_t unit);
 
   int64_t flow() { return cut.run(source, sink); }
   void print(std::ostream &os) const;
@@ -39,7 +41,7 @@ private:
   };
 
   void findValues();
-  void addArcs(int64_t scale);
+  void addArcs(int64_t scale, int64_t unit);
   int32_t nodeOf(ValueId value);
   static void printArcs(const MinCut &cut, const std::vector<Arc> &arcs,
                         std::ostream &os);
@@ -60,12 +62,12 @@ private:
 } // namespace
 
 Evidence::Evidence(const Graph &graph, const FirstRun &moment,
-                   const BoundCase &at, int64_t scale)
+                   const BoundCase &at, int64_t scale, int64_t unit)
     : graph(graph), problem(graph.problem), moment(moment), at(at),
       available(problem.values.size(), none),
       computed(problem.ops.size(), none) {
   findValues();
-  addArcs(scale);
+  addArcs(scale, unit);
 }
 
 /// What ops to come read from before, and what that is made from.
@@ -92,7 +94,7 @@ void Evidence::findValues() {
       enter(read.value);
 }
 
-void Evidence::addArcs(int64_t scale) {
+void Evidence::addArcs(int64_t scale, int64_t unit) {
   cut.reset(nodes);
   for (ValueId value : demanded)
     demandArcs.push_back(
@@ -124,7 +126,7 @@ void Evidence::addArcs(int64_t scale) {
     for (const Decision &decision : at.decisions)
       mayNot |= decision.op == id && !decision.again;
     int64_t again = mayNot         ? MinCut::infinite
-                    : isAnchor(op) ? op.flops * scale
+                    : isAnchor(op) ? op.flops / unit * unit * scale
                                    : 0;
     againArcs.push_back({cut.addArc(computed[id], sink, again), id, none});
   }
@@ -189,9 +191,10 @@ public:
 
 private:
   /// Prints a flow; returns its value, and in `room` what it leaves.
-  int64_t printCase(const BoundCase &at, int64_t scale, std::ostream &os) {
+  int64_t printCase(const BoundCase &at, int64_t scale, int64_t unit,
+                    std::ostream &os) {
     moment.enter(at.anchor, at.before, at.after);
-    Evidence evidence(graph, moment, at, scale);
+    Evidence evidence(graph, moment, at, scale, unit);
     int64_t flow = evidence.flow();
     evidence.print(os);
     return flow;
@@ -207,29 +210,31 @@ private:
 } // namespace
 
 void Prover::printExtraFlops(std::ostream &os) {
-  constexpr int64_t scale = Bound::flopScale;
+  constexpr int64_t scale = ExtraFlopsProof::flopScale;
   std::ostringstream cases;
-  int64_t proven = bound.extraFlops(budgetBytes);
+  ExtraFlopsProof proof = bound.proveExtraFlops(budgetBytes);
+  const Wide granule = Wide(scale) * proof.unit;
+  Wide proven = proof.value;
   const char *separator = "";
-  for (const BoundCase &at : bound.extraFlopsCases(budgetBytes)) {
+  for (const BoundCase &at : proof.cases) {
     cases << separator;
     separator = ", ";
     Wide scaled =
-        printCase(at, scale, cases) -
+        printCase(at, scale, proof.unit, cases) -
         Wide(at.price) * (Wide(budgetBytes) - Wide(moment.kernelBytes()));
-    Wide value = std::max(Wide(0), (scaled + scale - 1) / scale);
-    proven = static_cast<int64_t>(std::min(Wide(proven), value));
+    Wide multiples = std::max(Wide(0), (scaled + granule - 1) / granule);
+    proven = std::min(proven, multiples * proof.unit);
   }
-  os << "\"extra_flops_bound\": " << proven
-     << ",\n\"extra_flops_evidence\": {\"scale\": " << scale << ", \"cases\": ["
-     << cases.str() << "]}";
+  os << "\"extra_flops_bound\": " << static_cast<int64_t>(proven)
+     << ",\n\"extra_flops_evidence\": {\"scale\": " << scale
+     << ", \"unit\": " << proof.unit << ", \"cases\": [" << cases.str() << "]}";
 }
 
 void Prover::printMinimum(std::ostream &os) {
   std::ostringstream cases;
   int64_t proven = 0;
   if (std::optional<BoundCase> at = bound.minimumCase()) {
-    int64_t flow = printCase(*at, 0, cases);
+    int64_t flow = printCase(*at, 0, 1, cases);
     proven = std::max(flow + moment.kernelBytes(), moment.aloneBytes());
   }
   os << "\"minimum_bytes_bound\": " << proven
@@ -240,7 +245,7 @@ std::string ckpt::plan::certify(const Problem &problem,
                                 const Solution &solution, int64_t budgetBytes) {
   std::ostringstream os, plan;
   printPlan(solution.plan, plan);
-  os << "{\"format\": \"ckpt-certificate-2\",\n\"problem\": \""
+  os << "{\"format\": \"ckpt-certificate-3\",\n\"problem\": \""
      << fingerprint(problem) << "\",\n\"budget\": " << budgetBytes
      << ",\n\"arena\": " << solution.plan.arenaBytes
      << ",\n\"time_ns\": " << solution.verdict.timeNs

@@ -15,9 +15,9 @@
 using namespace ckpt::plan;
 
 MomentTree::MomentTree(const FirstRun &prototype, const BoundCase &at,
-                       RepeatCosts repeatCosts, int64_t budgetBytes,
-                       int64_t highestPrice)
-    : moment(prototype), costs(std::move(repeatCosts)),
+                       RepeatCosts repeatCosts, int64_t unit,
+                       int64_t budgetBytes, int64_t highestPrice)
+    : moment(prototype), costs(std::move(repeatCosts)), unit(unit),
       room((moment.enter(at.anchor, at.before, at.after),
             Wide(budgetBytes) - Wide(moment.kernelBytes()))),
       highestPrice(highestPrice) {
@@ -39,8 +39,10 @@ MomentTree::Labels MomentTree::cutAt(Leaf &leaf, int64_t price) {
   labels.bytes = moment.keptBytes();
   labels.cost = flow - price * labels.bytes;
   labels.again = moment.paidOps();
-  if (labels.bytes <= room && (!least || labels.cost < *least))
+  if (labels.bytes <= room && (!least || labels.cost < *least)) {
     least = labels.cost;
+    leastAgain = labels.again;
+  }
   return labels;
 }
 
@@ -95,13 +97,12 @@ size_t MomentTree::weakest() const {
   return index;
 }
 
-Wide MomentTree::value() const { return leaves[weakest()].value; }
-
 void MomentTree::grow(int64_t cuts) {
   int64_t last = cutsSolved + cuts;
   while (cutsSolved < last) {
     size_t index = weakest();
-    if (leaves[index].next == none || (least && leaves[index].value >= *least))
+    if (leaves[index].next == none ||
+        (least && roundedUp(leaves[index].value) >= *least))
       return;
     Leaf branches[2];
     for (bool again : {false, true}) {

@@ -16,16 +16,19 @@ __extension__ typedef __int128 Wide;
 class MomentTree {
 public:
   /// \p at names the moment and a price to start with; doing things again costs
-  /// \p costs. No price is above \p highestPrice.
+  /// \p costs, which for all plans add up to multiples of \p unit. No price is
+  /// above \p highestPrice.
   MomentTree(const FirstRun &prototype, const BoundCase &at, RepeatCosts costs,
-             int64_t budgetBytes, int64_t highestPrice);
+             int64_t unit, int64_t budgetBytes, int64_t highestPrice);
 
   /// What every plan of the moment pays for running ops again, at least.
-  Wide value() const;
+  Wide value() const { return roundedUp(leaves[weakest()].value); }
   /// Solves about \p cuts more cuts to raise `value`.
   void grow(int64_t cuts);
   /// One for each leaf.
   std::vector<BoundCase> cases() const;
+  /// What the cheapest choice that fits, of those that were met, runs again.
+  const std::vector<OpId> &repeated() const { return leastAgain; }
 
 private:
   /// A consistent choice of what is kept and what runs again.
@@ -45,14 +48,17 @@ private:
   void solve(Leaf &leaf);
   OpId chooseOp(const Labels &dear, const Labels &cheap) const;
   size_t weakest() const;
+  Wide roundedUp(Wide value) const { return (value + unit - 1) / unit * unit; }
 
   FirstRun moment;
   const RepeatCosts costs;
+  const int64_t unit;
   const Wide room;
   const int64_t highestPrice;
   std::vector<Leaf> leaves;
   /// Of the cheapest labels that fit the room, if there are any.
   std::optional<Wide> least;
+  std::vector<OpId> leastAgain;
   int64_t cutsSolved = 0;
 };
 

@@ -92,6 +92,20 @@ struct BoundCase {
   std::vector<Decision> decisions = {};
 };
 
+/// Why no plan has fewer extra FLOPs than `value`: every plan obeys one of the
+/// cases. Those of one moment stand together, and the decisions of each are the
+/// way to a leaf of one binary tree. Prices are in FLOPs / `flopScale` per
+/// byte.
+struct ExtraFlopsProof {
+  static constexpr int64_t flopScale = 16;
+  int64_t value = 0;
+  /// The FLOPs of every anchor count as whole multiples of it, rounded down. So
+  /// what all repeats add up to is one, too: `value` is rounded up.
+  int64_t unit = 1;
+  /// Empty where `value` is 0 for lack of anything better.
+  std::vector<BoundCase> cases;
+};
+
 class BoundSearch;
 
 /// Lower bounds that hold for any order, any fusion and any number of
@@ -103,20 +117,17 @@ public:
   /// \p problem must outlive the bound.
   explicit Bound(const Problem &problem);
   /// No plan with an arena of \p budgetBytes has fewer extra FLOPs.
-  int64_t extraFlops(int64_t budgetBytes) const;
+  int64_t extraFlops(int64_t budgetBytes) const {
+    return proveExtraFlops(budgetBytes).value;
+  }
+  ExtraFlopsProof proveExtraFlops(int64_t budgetBytes) const;
   /// No plan with an arena of \p budgetBytes is faster, in nanoseconds
   /// (scope: any plan; bandwidth and launches included).
   int64_t timeNs(int64_t budgetBytes) const;
   /// No plan has a smaller arena.
   int64_t minimumBytes() const;
 
-  /// What `extraFlops` and `minimumBytes` follow from: every plan obeys one of
-  /// the cases. Those of one moment stand together, and the decisions of each
-  /// are the way to a leaf of one binary tree. Prices of the first are in FLOPs
-  /// / `flopScale` per byte. Empty where the bound is 0 for lack of anything
-  /// better.
-  static constexpr int64_t flopScale = 16;
-  std::vector<BoundCase> extraFlopsCases(int64_t budgetBytes) const;
+  /// What part of `minimumBytes` follows from: a case that every plan obeys.
   std::optional<BoundCase> minimumCase() const;
 
 private:

@@ -137,9 +137,29 @@ TEST(Bound, KnowsThatValuesAreKeptWholeOrNotAtAll) {
   ASSERT_EQ(validate(b.problem, *plan, false).extraFlops, 1000);
   EXPECT_EQ(Bound(b.problem).extraFlops(bytes), 1000);
   bool decides = false;
-  for (const BoundCase &it : Bound(b.problem).extraFlopsCases(bytes))
+  for (const BoundCase &it : Bound(b.problem).proveExtraFlops(bytes).cases)
     decides |= !it.decisions.empty();
   EXPECT_TRUE(decides);
+}
+
+/// Of so many equal layers, decisions would have to be made about every choice:
+/// but whichever run again, their FLOPs add up to whole layers.
+TEST(Bound, KnowsThatRepeatsAddUpToWholeProducts) {
+  constexpr int layers = 40, kept = 30, flops = 1000000;
+  ProblemBuilder b;
+  std::vector<ValueId> hidden = {b.argument(matrix)};
+  for (int layer = 0; layer < layers; ++layer)
+    hidden.push_back(b.contraction({memory(hidden.back())}, matrix));
+  ValueId back = b.reduction({memory(hidden.back())}, part);
+  for (size_t layer = hidden.size() - 1; layer-- > 0;)
+    back = b.contraction({memory(back), memory(hidden[layer])}, part);
+  b.result(back);
+  setFlops(b.problem, flops);
+  // What is too little for one more than are kept beside the last of them.
+  int64_t bytes = kept * 4096 + 2048 + 3072;
+  ExtraFlopsProof proof = Bound(b.problem).proveExtraFlops(bytes);
+  EXPECT_EQ(proof.value, (layers - kept) * flops);
+  EXPECT_EQ(proof.unit, flops);
 }
 
 } // namespace

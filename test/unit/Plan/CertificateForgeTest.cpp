@@ -57,7 +57,8 @@ private:
   }
   std::string text(int64_t claim) const {
     return front + "\"extra_flops_bound\": " + std::to_string(claim) +
-           ", \"extra_flops_evidence\": {\"scale\": 16, \"cases\": "
+           ", \"extra_flops_evidence\": {\"scale\": 16, \"unit\": 1, "
+           "\"cases\": "
            "[{\"anchor\": " +
            std::to_string(anchor) +
            ", \"before\": -1, \"after\": -1, \"price\": " +
