@@ -161,6 +161,7 @@ void TimeBound::addKernels() {
   }
   savedBehind.assign(problem.ops.size(), 0);
   kernel.assign(problem.ops.size(), 0);
+  operandBytes = kernel;
   for (size_t op = 0; op < problem.ops.size(); ++op) {
     if (!graph.live[op] || !isAnchor(problem.ops[op]))
       continue;
@@ -170,8 +171,9 @@ void TimeBound::addKernels() {
     if (mine[op].size() > optional[op].size())
       savedBehind[op] = least - cheapest(anchor, optional[op]) +
                         enterInside(anchor, mine[op], least);
+    operandBytes[op] = floor.readBytes(anchor, {});
     kernel[op] = floor.timeNs(problem.ops[op].computePs,
-                              smallestAgain[op] + floor.readBytes(anchor, {}));
+                              smallestAgain[op] + operandBytes[op]);
   }
 }
 
@@ -192,13 +194,14 @@ bool TimeBound::isPast(const Written &item,
 void TimeBound::addRepeats(Written &item) {
   // Each is a cut.
   constexpr size_t mostCuts = 8;
-  if (!item.apart)
+  if (item.isSuperfluous())
     return;
   for (size_t i = 0; i < item.repeaters.size(); ++i) {
     OpId anchor = item.repeaters[i];
-    int64_t bytes = item.epilogueBytes;
-    if (item.repeaters.size() <= mostCuts)
-      bytes += floor.readBytes(anchor, {item.value});
+    int64_t bytes =
+        item.epilogueBytes + (item.repeaters.size() <= mostCuts
+                                  ? floor.readBytes(anchor, {item.value})
+                                  : operandBytes[anchor]);
     int64_t computePs = problem.ops[anchor].computePs + item.repeaterPs[i];
     item.repeaterNs.push_back(
         std::max(kernel[anchor], floor.timeNs(computePs, bytes)));
@@ -229,23 +232,35 @@ bool TimeBound::findCharges(const FirstRun &moment,
   return true;
 }
 
-/// An anchor that runs again may write what is charged to others, but of values
-/// that are apart one: only what its kernel takes beyond that is a cost of its
-/// own. What is not apart adds its bytes to those that the kernel moves.
+/// An anchor that runs again may be the first to write what is charged to
+/// others: of values that are apart one, and any of the rest. Only what its
+/// kernel takes beyond that is a cost of its own. It takes no less than with
+/// one of these values alone: the one that is apart, or else the one that is
+/// charged most. The others' bytes come on top, and no more is charged for
+/// them.
 int64_t TimeBound::againNs(OpId anchor,
                            const std::vector<Charge> &charges) const {
-  int64_t others = 0;
+  std::vector<Charge> together;
   for (const Charge &charge : charges)
-    if (!charge.item->apart)
-      others += charge.ns;
-  int64_t ns = std::max<int64_t>(0, kernel[anchor] - others);
-  for (const auto &[item, repeater, charged] : charges) {
-    if (!item->apart)
-      continue;
-    int64_t least = std::max(item->repeaterNs[repeater] - others,
-                             item->repeaterMoveNs[repeater]);
-    ns = std::min(ns, std::max<int64_t>(0, least - charged));
+    if (!charge.item->apart && charge.ns > 0)
+      together.push_back(charge);
+  std::sort(together.begin(), together.end(),
+            [](const Charge &left, const Charge &right) {
+              return left.ns < right.ns;
+            });
+  auto beyond = [](const Charge &charge, int64_t others) {
+    const auto &[item, repeater, charged] = charge;
+    return std::max({int64_t(0), item->repeaterNs[repeater] - charged - others,
+                     item->repeaterMoveNs[repeater] - charged});
+  };
+  int64_t ns = kernel[anchor], others = 0;
+  for (const Charge &charge : together) {
+    ns = std::min(ns, beyond(charge, others));
+    others += charge.ns;
   }
+  for (const Charge &charge : charges)
+    if (charge.item->apart)
+      ns = std::min(ns, beyond(charge, others));
   return ns;
 }
 

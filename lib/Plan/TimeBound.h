@@ -39,8 +39,8 @@ struct Written {
   /// arithmetic between both at least, in picoseconds.
   std::vector<OpId> repeaters;
   std::vector<int64_t> repeaterPs;
-  /// If it is apart: what the kernel of each takes at least that writes it, in
-  /// nanoseconds, and how much of that its bytes take.
+  /// What the kernel of each takes at least that writes it, in nanoseconds, and
+  /// what its bytes take.
   std::vector<int64_t> repeaterNs, repeaterMoveNs;
   /// Whether `repeaters` is complete.
   bool knowsRepeaters = true;
@@ -187,7 +187,8 @@ private:
   std::vector<std::vector<size_t>> sharing;
   /// Whether `Written::creditNs` is final.
   bool isShared = false;
-  std::vector<int64_t> kernel; // per op
+  std::vector<int64_t> kernel;       // per op
+  std::vector<int64_t> operandBytes; // per anchor, that its kernel reads
   /// Per anchor: what its first kernel saves if others write all of `writers`.
   std::vector<int64_t> savedBehind;
   std::vector<InsideValue> insides;
