@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BackwardBound.h"
 #include "BoundMoments.h"
 #include "MakingBound.h"
 #include "MomentTree.h"
@@ -173,6 +174,7 @@ BoundSearch::BoundSearch(const Problem &problem)
     for (size_t op = 0; op < problem.ops.size(); ++op)
       if (graph.isRoot[op])
         minimum = making.raise(static_cast<OpId>(op), minimum);
+    minimum = searchBackward(graph, minimum).bytes;
     return true;
   };
   auto lookAtTime = [&] {

@@ -1,6 +1,7 @@
 //===- Explain.cpp - Why a plan needs its bytes ---------------------------===//
 
 #include "ckpt/Plan/Explain.h"
+#include "BackwardBound.h"
 #include "FirstRun.h"
 #include "MakingBound.h"
 #include "ckpt/Plan/Budget.h"
@@ -148,7 +149,14 @@ static std::string describeMaking(const Problem &problem, int64_t aloneBytes,
              readableAndExact(known) +
              " at some moment, which is the proven bound";
   }
-  return "";
+  Searched searched = searchBackward(graph, known);
+  if (searched.anchor == none || searched.bytes < boundBytes)
+    return "";
+  return "whatever is kept or made again until " +
+         opName(problem, searched.anchor) + " has what it reads, this takes " +
+         readableAndExact(searched.bytes) +
+         " at some moment: a search through all that can stand in memory finds "
+         "no way to do with less";
 }
 
 std::string ckpt::plan::describeBound(const Problem &problem,
