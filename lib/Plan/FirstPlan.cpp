@@ -19,6 +19,7 @@
 #include <optional>
 
 #include <tuple>
+#include <utility>
 
 using namespace ckpt::plan;
 
@@ -88,16 +89,18 @@ Draft FirstPlanner::finish(Plan plan, KernelCache &kernels) const {
 /// Both ways to relieve what exceeds the budget, one per core and round by
 /// round: where one of them is settled, the other one need not go on.
 void FirstPlanner::search() {
-  bool first = false, second = false;
-  runBoth(
-      graph.roots.size(),
-      [&] { return first = second = byGuides.start(free, budget); },
-      [&] { return byWeights.startFree(free, budget); });
+  bool isNew = true, second = byGuides.start(free, budget), first = second;
   byWeights.follow(byGuides);
-  while ((first || second) && !byWeights.isSettled() && !byGuides.isSettled())
-    std::tie(first, second) = runBoth(
-        graph.roots.size(), [&] { return first && byWeights.doRound(); },
-        [&] { return second && byGuides.doRound(); });
+  auto doFirst = [&] {
+    if (std::exchange(isNew, false))
+      byWeights.startFree(free, budget);
+    return first && byWeights.doRound();
+  };
+  while ((first || second || isNew) && !byWeights.isSettled() &&
+         !byGuides.isSettled())
+    std::tie(first, second) = runBoth(graph.roots.size(), doFirst, [&] {
+      return second && byGuides.doRound();
+    });
 }
 
 /// Those of both searches.

@@ -183,7 +183,7 @@ bool GuideSearch::doRound() {
   return ++state.rounds < mostRounds && state.inVain < mostInVain;
 }
 
-bool GuideSearch::startFree(std::shared_ptr<const Schedule> free,
+void GuideSearch::startFree(std::shared_ptr<const Schedule> free,
                             int64_t budgetBytes) {
   budget = budgetBytes;
   all.clear();
@@ -192,7 +192,6 @@ bool GuideSearch::startFree(std::shared_ptr<const Schedule> free,
   tryOut({{}, free});
   if (!isTooLargeToWalk(graph))
     tryOut({{}, free, 3});
-  return found();
 }
 
 bool GuideSearch::start(std::shared_ptr<const Schedule> free,

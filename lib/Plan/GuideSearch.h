@@ -45,12 +45,17 @@ public:
   /// Schedules \p free, which comes from `runFree`, within the budget: where
   /// memory is short everywhere, what a schedule drops by itself is best.
   /// Whether a plan was found.
-  bool startFree(std::shared_ptr<const Schedule> free, int64_t budgetBytes);
+  void startFree(std::shared_ptr<const Schedule> free, int64_t budgetBytes);
   /// Starts with one guide at the tightest moment of \p free. Whether better
   /// ones are to be expected.
   bool start(std::shared_ptr<const Schedule> free, int64_t budgetBytes);
   /// Goes on with the guide with which \p other has just started.
-  void follow(const GuideSearch &other) { state = other.state; }
+  void follow(const GuideSearch &other) {
+    state = other.state;
+    all.clear();
+    loose = Found();
+    attempts.clear();
+  }
   /// Once more with other guides; whether it might pay off to go on.
   bool doRound();
   /// Whether the best schedule costs hardly more than one from which nothing is

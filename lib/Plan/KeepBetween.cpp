@@ -48,6 +48,7 @@ private:
     return v.home == Home::Arena ? slotBytes(v.bytes) : 0;
   }
   bool isUnread(int32_t kernel) const;
+  void skipLeftOut(int32_t kernel);
   bool keepAllUntil(int32_t kernel);
   /// The first kernel while which it does not stand in memory.
   int32_t firstFree(const Output &output) const {
@@ -123,9 +124,19 @@ bool Keeper::keepUntil(const Output &kept, int32_t kernel) {
   return true;
 }
 
+/// Finds what wrote the values of \p kernel before and is not left out.
+void Keeper::skipLeftOut(int32_t kernel) {
+  for (int32_t output : made[kernel]) {
+    int32_t &before = outputs[output].before;
+    while (before != none && isLeftOut[outputs[before].kernel])
+      before = outputs[before].before;
+  }
+}
+
 /// Lets the readers of all that \p kernel makes read what stood before, if that
 /// fits.
 bool Keeper::keepAllUntil(int32_t kernel) {
+  skipLeftOut(kernel);
   for (size_t i = 0; i < made[kernel].size(); ++i) {
     int32_t before = outputs[made[kernel][i]].before;
     if (before != none && keepUntil(outputs[before], kernel))
