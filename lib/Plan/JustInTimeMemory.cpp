@@ -239,6 +239,7 @@ double JustInTime::restorePs(ValueId value) {
   }
   if (!isMore)
     return time;
+  // Gradients that wait have a common past that is made again only once.
   bool isGradient = problem.ops[work.front()].backward;
   return (isGradient ? gradientFactor : muchMore) * time;
 }
