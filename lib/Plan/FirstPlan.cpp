@@ -15,7 +15,11 @@
 #include "RunBoth.h"
 
 #include <algorithm>
+#include <memory>
+#include <optional>
+
 #include <tuple>
+#include <utility>
 
 using namespace ckpt::plan;
 
@@ -23,48 +27,58 @@ namespace {
 
 class FirstPlanner {
 public:
+  using Found = GuideSearch::Found;
+
+  /// \p goalBytes: what the arena may take.
   FirstPlanner(const Graph &graph, const SolverOptions &options,
-               const CostWeights &weights)
-      : graph(graph), problem(graph.problem), kernels(graph.problem),
+               const CostWeights &weights, int64_t goalBytes)
+      : graph(graph), goal(goalBytes), problem(graph.problem),
+        kernels(graph.problem), moreKernels(graph.problem),
         order(orderRoots(graph, options.reorder)),
         byWeights(graph, order, weights, GuideSearch::Relief::Weights),
         byGuides(graph, order, weights, GuideSearch::Relief::Guides) {}
 
-  /// A plan within \p budgetBytes, or one that is not usable. What was found
-  /// out for a larger budget is used again.
-  Draft plan(int64_t budgetBytes);
-  /// \p draft with slots.
-  Solution place(Draft draft, int64_t goalBytes, PackEffort effort) {
-    return placeSlots(problem, std::move(draft), goalBytes, effort, kernels);
-  }
+  /// Plans within \p budgetBytes, the best first; few, and none if none was
+  /// found. What was found out for a larger budget is used again.
+  std::vector<Found> plans(int64_t budgetBytes);
+  /// \p plan without launches that it can do without.
+  Draft finish(Plan plan) { return finish(std::move(plan), kernels); }
+  /// Looks for places for the slots of \p plans, one after the other, until an
+  /// arena fits.
+  void place(const std::vector<Found> &plans, PackEffort effort);
+
+  /// What fits and costs least so far.
+  std::optional<Solution> fitting;
+  int64_t fittingCost = unlimitedBytes;
+  /// The smallest arena of the last plans that were placed.
+  int64_t smallestBytes = unlimitedBytes;
 
 private:
   using Schedule = GuideSearch::Schedule;
 
-  GuideSearch &better() {
-    return byGuides.cost() < byWeights.cost() ? byGuides : byWeights;
-  }
+  bool found() const { return byWeights.found() || byGuides.found(); }
+  int64_t cost() const { return std::min(byWeights.cost(), byGuides.cost()); }
+  Draft finish(Plan plan, KernelCache &kernels) const;
+  bool enter(const Found &found, Solution solution);
   void search();
-  Draft finishBest();
-  Draft finish(Schedule schedule);
+  std::vector<Found> best() const;
 
   const Graph &graph;
+  const int64_t goal;
   const Problem &problem;
-  KernelCache kernels;
+  KernelCache kernels, moreKernels;
   const std::vector<OpId> order;
   GuideSearch byWeights, byGuides;
   /// Without a limit and a guide.
-  Schedule free;
+  std::shared_ptr<const Schedule> free;
   int64_t budget = 0;
 };
 
 } // namespace
 
-Draft FirstPlanner::finish(Schedule schedule) {
+Draft FirstPlanner::finish(Plan plan, KernelCache &kernels) const {
   Draft draft;
-  draft.plan = std::move(schedule.plan);
-  if (!schedule.complete)
-    return Draft();
+  draft.plan = std::move(plan);
   draft.verdict = improve(problem, draft.plan,
                           budget < unlimitedBytes ? budget : 0, kernels);
   if (!draft.verdict.error.empty())
@@ -72,89 +86,188 @@ Draft FirstPlanner::finish(Schedule schedule) {
   return draft;
 }
 
-/// The schedule takes some outputs to be written over inputs that the rules of
-/// kernels do not allow; then it needs less room than it is allowed.
-Draft FirstPlanner::finishBest() {
-  constexpr int mostTries = 4;
-  GuideSearch &best = better();
-  int64_t cap = budget;
-  Schedule schedule = best.takeBest();
-  for (int i = 0; i < mostTries && schedule.complete; ++i) {
-    Draft draft = finish(std::move(schedule));
-    if (!draft.usable() || draft.verdict.livePeakBytes <= budget)
-      return draft;
-    cap -= draft.verdict.livePeakBytes - budget;
-    schedule = best.runBest(cap);
-  }
-  return Draft();
-}
-
 /// Both ways to relieve what exceeds the budget, one per core and round by
 /// round: where one of them is settled, the other one need not go on.
 void FirstPlanner::search() {
-  bool first = byWeights.start(free, budget), second = first;
-  byGuides.follow(byWeights);
-  while ((first || second) && !byWeights.isSettled() && !byGuides.isSettled())
-    std::tie(first, second) = runBoth(
-        graph.roots.size(), [&] { return first && byWeights.doRound(); },
-        [&] { return second && byGuides.doRound(); });
+  bool isNew = true, second = byGuides.start(free, budget), first = second;
+  byWeights.follow(byGuides);
+  auto doFirst = [&] {
+    if (std::exchange(isNew, false))
+      byWeights.startFree(free, budget);
+    return first && byWeights.doRound();
+  };
+  while ((first || second || isNew) && !byWeights.isSettled() &&
+         !byGuides.isSettled())
+    std::tie(first, second) = runBoth(graph.roots.size(), doFirst, [&] {
+      return second && byGuides.doRound();
+    });
 }
 
-Draft FirstPlanner::plan(int64_t budgetBytes) {
+/// Those of both searches.
+std::vector<GuideSearch::Found> FirstPlanner::best() const {
+  const size_t most = isTooLargeToWalk(graph) ? 1 : 2;
+  std::vector<const Found *> found;
+  for (const GuideSearch *search : {&byWeights, &byGuides})
+    for (const Found &plan : search->plans())
+      found.push_back(&plan);
+  std::stable_sort(found.begin(), found.end(), [](auto *left, auto *right) {
+    return left->cost < right->cost;
+  });
+  // The same plan often comes from both.
+  found.erase(std::unique(found.begin(), found.end(),
+                          [](auto *left, auto *right) {
+                            return left->cost == right->cost;
+                          }),
+              found.end());
+  found.resize(std::min(found.size(), most));
+  std::vector<Found> plans;
+  for (const Found *plan : found)
+    plans.push_back(*plan);
+  const Found &first = byWeights.loosest(), &second = byGuides.loosest();
+  const Found &loose = first.cost < second.cost ? first : second;
+  if (loose.cost < unlimitedBytes && !fitting)
+    plans.push_back(loose);
+  return plans;
+}
+
+std::vector<GuideSearch::Found> FirstPlanner::plans(int64_t budgetBytes) {
+  // Where guides are chosen soon.
+  constexpr size_t someRoots = 500;
+  constexpr double near = 1.15;
   if (!graph.error.empty())
-    return Draft();
+    return {};
   budget = budgetBytes;
-  if (!free.complete)
-    free = byWeights.runFree();
-  if (!free.complete || free.peakBytes <= budget)
-    return finish(free);
-  if (better().found() && better().tighten(budget))
-    if (Draft draft = finishBest(); draft.usable())
-      return draft;
-  search();
-  return better().found() ? finishBest() : Draft();
+  if (!free)
+    free = std::make_shared<const Schedule>(byWeights.runFree());
+  if (!free->complete)
+    return {};
+  if (free->peakBytes <= budget)
+    return {{free->plan, 0, false}};
+  const int64_t before = cost();
+  if (found())
+    runBoth(
+        graph.roots.size(), [&] { return byWeights.tighten(budget); },
+        [&] { return byGuides.tighten(budget); });
+  if (!found() ||
+      (graph.roots.size() < someRoots &&
+       static_cast<double>(cost()) > near * static_cast<double>(before)))
+    search();
+  return best();
+}
+
+/// Enters the plan that was \p found if \p solution, its slots, fit; whether
+/// they do.
+bool FirstPlanner::enter(const Found &found, Solution solution) {
+  if (solution.plan.kernels.empty() || !solution.verdict.error.empty())
+    return false;
+  int64_t bytes = solution.plan.arenaBytes;
+  if (!found.isLoose)
+    smallestBytes = std::min(smallestBytes, bytes);
+  if (goal > 0 && bytes > goal)
+    return false;
+  if (found.cost < fittingCost) {
+    fittingCost = found.cost;
+    fitting = std::move(solution);
+  }
+  return true;
+}
+
+/// Two at a time, but for searches, which take both cores by themselves.
+void FirstPlanner::place(const std::vector<Found> &plans, PackEffort effort) {
+  const size_t atOnce = effort == PackEffort::Orders ? 2 : 1;
+  auto placed = [&](size_t i, KernelCache &kernels) {
+    Draft draft;
+    if (i < plans.size())
+      draft = finish(plans[i].plan, kernels);
+    return draft.usable()
+               ? placeSlots(problem, std::move(draft), goal, effort, kernels)
+               : Solution();
+  };
+  smallestBytes = unlimitedBytes;
+  bool fits = false;
+  for (size_t i = 0; i < plans.size() && !fits; i += atOnce) {
+    auto [first, second] = runBoth(
+        graph.roots.size(), [&] { return placed(i, kernels); },
+        [&] { return atOnce > 1 ? placed(i + 1, moreKernels) : Solution(); });
+    fits = enter(plans[i], std::move(first));
+    if (i + 1 < plans.size())
+      fits |= enter(plans[i + 1], std::move(second));
+  }
 }
 
 Draft ckpt::plan::firstPlan(const Graph &graph, int64_t budgetBytes,
                             const SolverOptions &options,
                             const CostWeights &weights) {
-  return FirstPlanner(graph, options, weights).plan(budgetBytes);
+  constexpr int mostTries = 4;
+  FirstPlanner planner(graph, options, weights, budgetBytes);
+  int64_t cap = budgetBytes;
+  for (int i = 0; i < mostTries; ++i) {
+    int64_t excess = 0;
+    for (FirstPlanner::Found &found : planner.plans(cap)) {
+      Draft draft = planner.finish(std::move(found.plan));
+      if (!draft.usable())
+        continue;
+      if (draft.verdict.livePeakBytes <= budgetBytes)
+        return draft;
+      excess = std::max(excess, draft.verdict.livePeakBytes - budgetBytes);
+    }
+    if (excess == 0)
+      break;
+    // A schedule takes some outputs to be written over inputs that the rules of
+    // kernels do not allow; then it needs less room than it is allowed.
+    cap -= excess;
+  }
+  return Draft();
 }
 
 std::optional<Solution>
 ckpt::plan::placedFirstPlan(const Graph &graph, int64_t budgetBytes,
                             const SolverOptions &options) {
-  constexpr int mostTries = 8;
+  // Few where something fits, though it costs much more.
+  constexpr int mostTries = 6, fewTries = 4;
+  constexpr size_t manyKernels = 600;
+  constexpr double near = 1.08;
   // Without a limit, as small as it gets.
   bool isLimited = budgetBytes != INT64_MAX;
   // Slots of large steps leave some gap, and planning once more takes long.
-  int64_t spare = isLimited ? budgetBytes / 1024 : 0;
-  int64_t cap = budgetBytes - (isTooLargeToWalk(graph) ? spare : 0);
+  const bool isLarge = isTooLargeToWalk(graph);
+  int64_t spare = isLimited ? budgetBytes / (isLarge ? 512 : 1024) : 0;
+  int64_t cap = budgetBytes - (isLarge ? spare : 0);
   int64_t usableCap = cap;
-  int64_t goal = isLimited ? budgetBytes : 0;
-  FirstPlanner planner(graph, options, CostWeights());
+  FirstPlanner planner(graph, options, CostWeights(),
+                       isLimited ? budgetBytes : 0);
+  // Whether nothing much better than what fits is to be expected.
+  auto isDone = [&](int64_t cost) {
+    return planner.fitting && static_cast<double>(planner.fittingCost) <=
+                                  near * static_cast<double>(cost);
+  };
   for (int i = 0; i < mostTries; ++i) {
-    Draft draft = planner.plan(cap);
-    if (!draft.usable() && i == 0)
+    std::vector<FirstPlanner::Found> plans = planner.plans(cap);
+    bool isEnough = planner.fitting && (plans.empty() || i >= fewTries);
+    if (isEnough || (plans.empty() && i == 0))
       break;
-    if (!draft.usable()) {
+    if (plans.empty()) {
       // Between this and what was enough for a plan there may be another one.
       cap += (usableCap - cap) / 2;
       continue;
     }
     usableCap = cap;
-    // More takes longer than several plans with lower caps.
-    Solution solution = planner.place(std::move(draft), goal,
-                                      i == 0 && isLimited ? PackEffort::Once
-                                                          : PackEffort::Orders);
-    if (!solution.verdict.error.empty())
+    // To search for places takes longer than to plan again, but for few slots.
+    const bool fewSlots = plans.front().plan.kernels.size() < manyKernels;
+    const PackEffort effort =
+        isLimited && fewSlots ? PackEffort::Once : PackEffort::Orders;
+    const int64_t cost = plans.front().cost;
+    planner.place(plans, effort);
+    if ((planner.smallestBytes == unlimitedBytes && !planner.fitting) ||
+        isDone(cost))
       break;
-    if (solution.plan.arenaBytes <= budgetBytes)
-      return solution;
     // Other plans have other gaps: a little less, so that few are needed.
-    cap -= solution.plan.arenaBytes - budgetBytes + spare;
+    int64_t excess = planner.smallestBytes - budgetBytes;
+    cap -=
+        std::clamp(excess, isLarge ? 0 : budgetBytes / 64, budgetBytes / 16) +
+        spare;
   }
-  return std::nullopt;
+  return std::move(planner.fitting);
 }
 
 std::optional<Solution> ckpt::plan::solveFirst(const Problem &problem,

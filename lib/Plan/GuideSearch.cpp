@@ -3,26 +3,28 @@
 #include "GuideSearch.h"
 
 #include "FirstPlan.h"
+#include "KeepBetween.h"
 
 #include <algorithm>
 
 using namespace ckpt::plan;
 
 /// Whether \p cost is at most that much above \p other.
-static bool isNear(int64_t cost, int64_t other, double share = 0.01) {
+static bool isNear(int64_t cost, int64_t other) {
+  constexpr double share = 0.01;
   return static_cast<double>(cost) < (1 + share) * static_cast<double>(other);
 }
 
 /// Time, roughly: what anchors repeat, bytes, launches. As in the search for
 /// the best plan, repeated work counts more than its time.
-int64_t GuideSearch::costOf(const Schedule &schedule) const {
+int64_t GuideSearch::costOf(const Plan &plan) {
   constexpr int64_t repeatWeight = 3;
   const Problem &problem = graph.problem;
   std::vector<char> ran(problem.ops.size(), 0);
   int64_t bytes = 0, repeatedPs = 0;
-  for (ValueId value : schedule.reads)
-    bytes += problem.values[value].bytes;
-  for (const Kernel &kernel : schedule.plan.kernels) {
+  for (const Kernel &kernel : plan.kernels) {
+    for (ValueId value : kernels.get(kernel).memoryReads)
+      bytes += problem.values[value].bytes;
     for (ValueId value : kernel.outputs)
       bytes += problem.values[value].bytes;
     for (OpId op : kernel.ops) {
@@ -31,9 +33,53 @@ int64_t GuideSearch::costOf(const Schedule &schedule) const {
       ran[op] = 1;
     }
   }
-  int64_t launches = static_cast<int64_t>(schedule.plan.kernels.size());
+  int64_t launches = static_cast<int64_t>(plan.kernels.size());
   return repeatWeight * repeatedPs + graph.movePs(bytes) +
          launches * problem.launchNs * 1000;
+}
+
+/// Enters \p plan among the best, without what it makes again and there is room
+/// to keep: a schedule drops more than it has to. What it costs.
+int64_t GuideSearch::enter(Plan plan) {
+  const size_t mostFound = isTooLargeToWalk(graph) ? 1 : 2;
+  keepBetween(graph.problem, plan, budget, kernels);
+  int64_t cost = costOf(plan);
+  auto place = std::lower_bound(
+      all.begin(), all.end(), cost,
+      [](const Found &other, int64_t cost) { return other.cost < cost; });
+  if (place == all.end() || place->cost != cost)
+    all.insert(place, {std::move(plan), cost, false});
+  if (all.size() > mostFound)
+    all.pop_back();
+  return cost;
+}
+
+/// Schedules \p attempt within the budget; what that costs.
+int64_t GuideSearch::schedule(const Attempt &attempt) {
+  // Slots of many values leave small gaps.
+  constexpr size_t mostRoots = 1000;
+  Schedule within = jit.runWithin(attempt.guides, *attempt.known,
+                                  {budget, attempt.gradientFactor});
+  if (!within.complete)
+    return unlimitedBytes;
+  if (graph.roots.size() <= mostRoots)
+    if (int64_t cost = costOf(within.plan); cost < loose.cost)
+      loose = {within.plan, cost, true};
+  return enter(std::move(within.plan));
+}
+
+/// Remembers \p attempt if it leads to a plan and few do to better ones.
+void GuideSearch::tryOut(Attempt attempt) {
+  constexpr size_t mostAttempts = 3;
+  attempt.cost = schedule(attempt);
+  if (attempt.cost == unlimitedBytes)
+    return;
+  auto place = std::upper_bound(
+      attempts.begin(), attempts.end(), attempt.cost,
+      [](int64_t cost, const Attempt &other) { return cost < other.cost; });
+  attempts.insert(place, std::move(attempt));
+  if (attempts.size() > mostAttempts)
+    attempts.pop_back();
 }
 
 /// One cut per moment from the changed one on, each after what the guides
@@ -62,23 +108,21 @@ bool GuideSearch::chooseGuides() {
 /// ones might pay off.
 bool GuideSearch::tryGuides() {
   constexpr double hardlyBetter = 0.98;
-  state.known = jit.run(state.guides);
-  if (!state.known.complete)
+  auto known = std::make_shared<const Schedule>(jit.run(state.guides));
+  if (!known->complete)
     return false;
-  Schedule within = jit.runWithin(state.guides, state.known, state.budget);
   int64_t before = cost();
-  if (within.complete)
-    if (int64_t cost = costOf(within); cost < before)
-      state.best = {state.guides, state.known, std::move(within), cost};
+  tryOut({state.guides, known});
   bool isBetter = !found() || static_cast<double>(cost()) <
                                   hardlyBetter * static_cast<double>(before);
   state.inVain = isBetter ? 0 : state.inVain + 1;
   state.formerBytes = state.peakBytes;
   state.formerAt = state.peakAt;
-  state.peakBytes = state.known.peakBytes;
-  state.peakAt = state.known.peakAt;
+  state.known = known;
+  state.peakBytes = known->peakBytes;
+  state.peakAt = known->peakAt;
   state.isSettled =
-      state.peakBytes <= state.budget || isNear(cost(), costOf(state.known));
+      state.peakBytes <= budget || isNear(cost(), costOf(known->plan));
   return !state.isSettled;
 }
 
@@ -90,7 +134,7 @@ void GuideSearch::relieve() {
   const double factor = isTooLargeToWalk(graph) ? 2.25 : 1.5;
   constexpr double noBetter = 0.99;
   constexpr int64_t leastShare = 200;
-  int64_t excess = state.peakBytes - state.budget;
+  int64_t excess = state.peakBytes - budget;
   std::vector<Moment> &moments = state.moments;
   if (relief == Relief::Guides) {
     auto here = std::lower_bound(
@@ -98,9 +142,9 @@ void GuideSearch::relieve() {
         [](const Moment &moment, size_t at) { return moment.at < at; });
     state.changed = here - moments.begin();
     if (here == moments.end() || here->at != state.peakAt)
-      moments.insert(here, {state.peakAt, state.budget});
+      moments.insert(here, {state.peakAt, budget});
     else
-      here->room -= std::max(excess, state.budget / leastShare);
+      here->room -= std::max(excess, budget / leastShare);
     return;
   }
   bool inVain = state.peakAt == state.formerAt &&
@@ -110,7 +154,7 @@ void GuideSearch::relieve() {
   if (state.peakAt == guide.at || inVain)
     moments.front().room -= inVain ? excess / 2 : excess;
   else
-    for (ValueId value : jit.keptAcross(guide, state.known, state.peakAt))
+    for (ValueId value : jit.keptAcross(guide, *state.known, state.peakAt))
       state.weight[value] *= factor;
 }
 
@@ -120,12 +164,12 @@ bool GuideSearch::doRound() {
   constexpr size_t manyRoots = 50000, someRoots = 500;
   const int mostInVain = graph.roots.size() > manyRoots   ? 1
                          : isTooLargeToWalk(graph)        ? 2
-                         : graph.roots.size() > someRoots ? 4
-                                                          : mostRounds;
+                         : graph.roots.size() > someRoots ? 3
+                                                          : 4;
   if (state.isSame) {
     // It takes more until the cut changes.
     int64_t &room = state.moments[state.changed].room;
-    room -= (state.peakBytes - state.budget) << (state.rounds - 1);
+    room -= (state.peakBytes - budget) << (state.rounds - 1);
     if (room <= 0)
       return false;
   } else if (state.rounds > 0) {
@@ -139,39 +183,37 @@ bool GuideSearch::doRound() {
   return ++state.rounds < mostRounds && state.inVain < mostInVain;
 }
 
-bool GuideSearch::start(const Schedule &free, int64_t budgetBytes) {
+void GuideSearch::startFree(std::shared_ptr<const Schedule> free,
+                            int64_t budgetBytes) {
+  budget = budgetBytes;
+  all.clear();
+  loose = Found();
+  attempts.clear();
+  tryOut({{}, free});
+  if (!isTooLargeToWalk(graph))
+    tryOut({{}, free, 3});
+}
+
+bool GuideSearch::start(std::shared_ptr<const Schedule> free,
+                        int64_t budgetBytes) {
   state = State();
-  state.budget = budgetBytes;
+  budget = budgetBytes;
+  all.clear();
+  loose = Found();
+  attempts.clear();
   state.known = free;
-  state.moments = {{free.peakAt, budgetBytes}};
+  state.moments = {{free->peakAt, budgetBytes}};
   state.weight.assign(graph.problem.values.size(), 1);
-  state.peakBytes = free.peakBytes;
-  state.peakAt = free.peakAt;
+  state.peakBytes = free->peakBytes;
+  state.peakAt = free->peakAt;
   return doRound();
 }
 
 bool GuideSearch::tighten(int64_t budgetBytes) {
-  constexpr int mostCaps = 2;
-  constexpr double near = 0.15;
-  Attempt &best = state.best;
-  int64_t before = best.cost, less = state.budget - budgetBytes;
-  best.cost = unlimitedBytes;
-  best.within = Schedule();
-  for (int i = 0; i < mostCaps && !isNear(best.cost, before, near); ++i) {
-    int64_t cap = budgetBytes - budgetBytes / 100 * i;
-    Schedule within = runBest(cap);
-    if (!within.complete || costOf(within) >= best.cost)
-      continue;
-    best.cost = costOf(within);
-    best.within = std::move(within);
-  }
-  state.budget = budgetBytes;
-  if (relief == Relief::Guides && !isNear(best.cost, before, near)) {
-    for (Moment &moment : state.moments)
-      moment.room -= less;
-    state.changed = 0;
-    chooseGuides();
-    tryGuides();
-  }
-  return isNear(best.cost, before, near);
+  budget = budgetBytes;
+  all.clear();
+  loose = Found();
+  for (const Attempt &attempt : attempts)
+    schedule(attempt);
+  return found();
 }

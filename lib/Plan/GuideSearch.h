@@ -12,6 +12,7 @@
 #include "JustInTime.h"
 
 #include <limits>
+#include <memory>
 
 namespace ckpt::plan {
 
@@ -41,38 +42,55 @@ public:
   /// Runs without a limit and a guide.
   Schedule runFree() { return jit.run({}); }
 
-  /// Starts with one guide at the tightest moment of \p free, which comes from
-  /// `runFree`. Whether better ones are to be expected.
-  bool start(const Schedule &free, int64_t budgetBytes);
-  /// Goes on where \p other, which has just started, is now.
-  void follow(const GuideSearch &other) { state = other.state; }
+  /// Schedules \p free, which comes from `runFree`, within the budget: where
+  /// memory is short everywhere, what a schedule drops by itself is best.
+  /// Whether a plan was found.
+  void startFree(std::shared_ptr<const Schedule> free, int64_t budgetBytes);
+  /// Starts with one guide at the tightest moment of \p free. Whether better
+  /// ones are to be expected.
+  bool start(std::shared_ptr<const Schedule> free, int64_t budgetBytes);
+  /// Goes on with the guide with which \p other has just started.
+  void follow(const GuideSearch &other) {
+    state = other.state;
+    all.clear();
+    loose = Found();
+    attempts.clear();
+  }
   /// Once more with other guides; whether it might pay off to go on.
   bool doRound();
   /// Whether the best schedule costs hardly more than one from which nothing is
   /// dropped, so that no guides are much better.
   bool isSettled() const { return state.isSettled; }
 
-  /// Schedules the best guides within a lower budget, or a little less where
-  /// that costs less: which values are evicted depends on every byte. Several
-  /// guides are chosen again if that is not enough. Whether it costs about the
-  /// same.
+  /// Schedules the best guides within a lower budget; whether a plan was found.
   bool tighten(int64_t budgetBytes);
 
-  /// Time of the best schedule, roughly; a limit that is none if there is none.
-  int64_t cost() const { return state.best.cost; }
-  bool found() const { return cost() < unlimitedBytes; }
-  /// The best schedule, which is gone then, and one with the same guides.
-  Schedule takeBest() { return std::move(state.best.within); }
-  Schedule runBest(int64_t capBytes) {
-    return jit.runWithin(state.best.guides, state.best.known, capBytes);
+  /// Within the budget.
+  struct Found {
+    Plan plan;
+    /// Time, roughly.
+    int64_t cost = unlimitedBytes;
+    /// Whether it drops more than it has to.
+    bool isLoose = false;
+  };
+  /// A few, the best first.
+  const std::vector<Found> &plans() const { return all; }
+  /// The best of those that drop more than they have to, whose slots leave
+  /// fewer gaps; of steps with few roots.
+  const Found &loosest() const { return loose; }
+  /// Of the best, or a limit that is none.
+  int64_t cost() const {
+    return all.empty() ? unlimitedBytes : all.front().cost;
   }
+  bool found() const { return !all.empty(); }
 
 private:
+  /// What leads to a plan.
   struct Attempt {
     JustInTime::Guides guides;
-    /// Without a limit otherwise.
-    Schedule known;
-    Schedule within;
+    /// Their schedule without a limit.
+    std::shared_ptr<const Schedule> known;
+    double gradientFactor = 1;
     int64_t cost = unlimitedBytes;
   };
   /// A moment with a guide, and how much that may keep.
@@ -81,7 +99,6 @@ private:
     int64_t room;
   };
   struct State {
-    int64_t budget = 0;
     int rounds = 0, inVain = 0;
     bool isSettled = false;
     /// In the order in which they come, and the one that was changed last.
@@ -92,15 +109,17 @@ private:
     JustInTime::Guides guides;
     /// Whether they are those of the round before.
     bool isSame = false;
-    Schedule known;
+    std::shared_ptr<const Schedule> known;
     /// Of the last schedules without a limit: what the last one and the one
     /// before take, and where.
     int64_t peakBytes = 0, formerBytes = 0;
     size_t peakAt = 0, formerAt = 0;
-    Attempt best;
   };
 
-  int64_t costOf(const Schedule &schedule) const;
+  int64_t costOf(const Plan &plan);
+  int64_t enter(Plan plan);
+  int64_t schedule(const Attempt &attempt);
+  void tryOut(Attempt attempt);
   bool chooseGuides();
   bool tryGuides();
   void relieve();
@@ -110,7 +129,12 @@ private:
   KernelCache kernels;
   JustInTime jit;
   MomentCut cut;
+  int64_t budget = 0;
   State state;
+  /// Both the best first; which attempt is best changes with every byte.
+  std::vector<Found> all;
+  std::vector<Attempt> attempts;
+  Found loose;
 };
 
 } // namespace ckpt::plan

@@ -122,81 +122,6 @@ void JustInTime::foldIntoReader(OpId root) {
   folds[root].outputs = problem.ops[reader].results;
 }
 
-template <typename Function>
-void JustInTime::forEachLeaf(OpId op, Function function) const {
-  for (const Leaf &leaf : graph.leaves[op])
-    function(leaf);
-  for (OpId folded : folds[op].ops)
-    for (const Leaf &leaf : graph.leaves[folded])
-      if (problem.values[leaf.value].op != op)
-        function(leaf);
-}
-
-//===----------------------------------------------------------------------===//
-// What a root needs
-//===----------------------------------------------------------------------===//
-
-/// What has to be made before \p root can run, in an order that works.
-std::vector<ValueId> JustInTime::findMissing(OpId root) {
-  ++stamp;
-  std::vector<ValueId> burst;
-  // A value whose op was visited is entered when it comes up again.
-  std::vector<Leaf> work;
-  auto push = [&](const Leaf &leaf) {
-    if (!resident[leaf.value] && valueStamp[leaf.value] != stamp)
-      work.push_back(leaf);
-  };
-  forEachLeaf(root, push);
-  while (!work.empty()) {
-    Leaf leaf = work.back();
-    OpId op = problem.values[leaf.value].op;
-    if (opStamp[op] != stamp) {
-      opStamp[op] = stamp;
-      forEachLeaf(op, push);
-      continue;
-    }
-    work.pop_back();
-    if ((leaf.memory || written[leaf.value]) &&
-        valueStamp[leaf.value] != stamp) {
-      valueStamp[leaf.value] = stamp;
-      burst.push_back(leaf.value);
-    }
-  }
-  return burst;
-}
-
-/// Notes until which step of a burst each value has to stand in memory.
-void JustInTime::findNeeds(const std::vector<ValueId> &burst, OpId root) {
-  ++burstStamp;
-  int32_t step = 0;
-  for (ValueId value : burst) {
-    needLeaves(problem.values[value].op, step++);
-    // From here on readers find it in memory.
-    needStamp[value] = burstStamp;
-    needStep[value] = step;
-  }
-  needLeaves(root, step);
-}
-
-void JustInTime::needLeaves(OpId op, int32_t step) {
-  ++stamp;
-  seeds.push_back(op);
-  while (!seeds.empty()) {
-    OpId current = seeds.back();
-    seeds.pop_back();
-    forEachLeaf(current, [&](const Leaf &leaf) {
-      OpId producer = problem.values[leaf.value].op;
-      if (resident[leaf.value] || needStamp[leaf.value] == burstStamp) {
-        needStamp[leaf.value] = burstStamp;
-        needStep[leaf.value] = step;
-      } else if (opStamp[producer] != stamp) {
-        opStamp[producer] = stamp;
-        seeds.push_back(producer);
-      }
-    });
-  }
-}
-
 //===----------------------------------------------------------------------===//
 // Kernels
 //===----------------------------------------------------------------------===//
@@ -315,26 +240,6 @@ void JustInTime::emit(OpId op, ValueId wanted, int32_t step) {
   schedule.plan.kernels.push_back(std::move(kernel));
 }
 
-/// Makes \p op run, of a fusible op for its result \p wanted, after all that is
-/// missing for it.
-void JustInTime::runWithMissing(OpId op, ValueId wanted) {
-  std::vector<ValueId> burst = findMissing(op);
-  if (limited)
-    findNeeds(burst, op);
-  int32_t step = 0;
-  for (ValueId value : burst) {
-    // An op with several results made it along with another.
-    if (!resident[value])
-      emit(problem.values[value].op, value, step);
-    if (isHopeless())
-      return;
-    ++step;
-  }
-  // An anchor that is folded into it made it along the way.
-  if (wanted == none ? !done[op] : !resident[wanted])
-    emit(op, wanted, step);
-}
-
 //===----------------------------------------------------------------------===//
 // Runs
 //===----------------------------------------------------------------------===//
@@ -374,6 +279,9 @@ void JustInTime::start() {
   listed.assign(problem.values.size(), 0);
   residents.clear();
   done.assign(problem.ops.size(), 0);
+  readNow.assign(problem.values.size(), 0);
+  isStale = isTooDeep = false;
+  depth = 0;
   keptUntil.assign(problem.values.size(), 0);
 }
 
@@ -392,7 +300,7 @@ void JustInTime::applyGuide(const Guide &guide) {
 bool JustInTime::isHopeless() const {
   constexpr size_t kernelsPerValue = 3, scansPerValue = 100;
   size_t values = order.size() + writtenCount;
-  return (limited && schedule.peakBytes > cap) ||
+  return isTooDeep || (limited && schedule.peakBytes > cap) ||
          schedule.plan.kernels.size() > kernelsPerValue * values + 100 ||
          scanned > scansPerValue * values + 100000;
 }
@@ -408,10 +316,12 @@ JustInTime::Schedule JustInTime::play(const Guides &guides, size_t end) {
         applyGuide(*guide);
       ++guide;
     }
+    isStale = false;
     if (!done[order[i]])
       runWithMissing(order[i], none);
     ++now;
     for (ValueId value : guided[i]) {
+      isStale = false;
       if (!resident[value])
         runWithMissing(problem.values[value].op, value);
       ++now;
@@ -455,9 +365,10 @@ JustInTime::Schedule JustInTime::run(const Guides &guides) {
 
 JustInTime::Schedule JustInTime::runWithin(const Guides &guides,
                                            const Schedule &before,
-                                           int64_t capBytes) {
+                                           const Limit &limit) {
   limited = true;
-  cap = capBytes;
+  cap = limit.capBytes;
+  gradientFactor = limit.gradientFactor;
   learnUses(before, before.burst);
   return play(guides, order.size());
 }

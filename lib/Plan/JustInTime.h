@@ -52,9 +52,16 @@ public:
 
   /// Without a limit: every value is there until one of \p guides drops it.
   Schedule run(const Guides &guides);
-  /// Within \p capBytes, or not complete; uses are those of \p before.
+  /// What a schedule that runs out of memory goes by.
+  struct Limit {
+    int64_t capBytes = 0;
+    /// What it takes to make a value again is looked at only so far. If there
+    /// is more, a gradient counts so many times.
+    double gradientFactor = 1;
+  };
+  /// Within \p limit, or not complete; uses are those of \p before.
   Schedule runWithin(const Guides &guides, const Schedule &before,
-                     int64_t capBytes);
+                     const Limit &limit);
 
   /// Per value: it stands in memory before the root at place \p at of a run
   /// without a limit.
@@ -95,6 +102,7 @@ private:
   void applyGuide(const Guide &guide);
   bool isHopeless() const;
   void runWithMissing(OpId op, ValueId wanted);
+  void runDetour(OpId op, ValueId wanted, int32_t step);
   void beginBackward(const Kernel &kernel);
 
   bool inMemory(ValueId value) const {
@@ -123,6 +131,8 @@ private:
   void rankResidents(int32_t step);
   bool evictNext(int32_t step);
   void evict(int64_t bytes, int32_t step);
+  void evictPinned(int64_t bytes, const std::vector<ValueId> &reads,
+                   int32_t step);
   double restorePs(ValueId value);
   void keepForRestoring(ValueId value, int32_t until);
   /// The burst after the present one that reads it next, or `none` if it is
@@ -151,11 +161,16 @@ private:
   // The present run.
   Schedule schedule;
   bool limited = false;
+  bool isStale = false;   // something left that the present burst needs
+  int32_t depth = 0;      // of detours
+  bool isTooDeep = false; // for detours to lead anywhere
   bool backwardBegan = false;
   int64_t cap = 0, live = 0;
+  double gradientFactor = 1;
   int32_t place = 0, now = 0;     // its place and burst, as in Schedule
   std::vector<char> resident;     // per value
   std::vector<char> done;         // per op
+  std::vector<char> readNow;      // per value: by the next kernel
   std::vector<ValueId> residents; // a superset of those in the arena
   std::vector<char> listed;       // per value: in `residents`
   size_t scanned = 0;             // values looked at for eviction

@@ -105,6 +105,8 @@ void JustInTime::makeRoom(const Kernel &kernel,
   int64_t needed = bytesOf(kernel, reads, step);
   if (live + needed > cap)
     evict(live + needed - cap, step);
+  if (live + needed > cap)
+    evictPinned(live + needed - cap, reads, step);
   if (live + needed > schedule.peakBytes) {
     schedule.peakBytes = live + needed;
     schedule.peakAt = place;
@@ -184,27 +186,62 @@ void JustInTime::evict(int64_t bytes, int32_t step) {
     }
 }
 
+/// Drops what the burst needs later, what is needed last and made again most
+/// cheaply first; it takes a detour to make that again in time.
+void JustInTime::evictPinned(int64_t bytes, const std::vector<ValueId> &reads,
+                             int32_t step) {
+  for (ValueId value : reads)
+    readNow[value] = 1;
+  std::vector<std::pair<double, ValueId>> candidates;
+  for (ValueId value : residents)
+    if (resident[value] && !readNow[value] && isNeeded(value, step + 1) &&
+        !graph.once[problem.values[value].op] && graph.slot[value] > 0)
+      candidates.push_back(
+          {restorePs(value) / (static_cast<double>(graph.slot[value]) *
+                               (needStep[value] - step)),
+           value});
+  for (ValueId value : reads)
+    readNow[value] = 0;
+  std::sort(candidates.begin(), candidates.end());
+  int64_t goal = live - bytes;
+  for (auto [score, value] : candidates) {
+    if (live <= goal)
+      break;
+    drop(value);
+    isStale = true;
+  }
+}
+
 /// Time to make \p value again, with what it is computed from and is not there;
-/// a lower bound where that is much.
+/// a guess where that is much.
 double JustInTime::restorePs(ValueId value) {
-  constexpr size_t mostVisited = 16;
+  constexpr size_t mostVisited = 64;
+  constexpr double muchMore = 30;
   ++stamp;
   std::array<OpId, mostVisited> work = {problem.values[value].op};
   size_t visited = 1;
   opStamp[work.front()] = stamp;
   double time = 0;
+  bool isMore = false;
   for (size_t i = 0; i < visited; ++i) {
     time += static_cast<double>(again[work[i]]);
     for (const Leaf &leaf : graph.leaves[work[i]]) {
       OpId producer = problem.values[leaf.value].op;
-      if (resident[leaf.value] || opStamp[producer] == stamp ||
-          visited == mostVisited)
+      if (resident[leaf.value] || opStamp[producer] == stamp)
         continue;
+      if (visited == mostVisited) {
+        isMore = true;
+        continue;
+      }
       opStamp[producer] = stamp;
       work[visited++] = producer;
     }
   }
-  return time;
+  if (!isMore)
+    return time;
+  // Gradients that wait have a common past that is made again only once.
+  bool isGradient = problem.ops[work.front()].backward;
+  return (isGradient ? gradientFactor : muchMore) * time;
 }
 
 /// What \p value is made from again must not leave before it is.

@@ -1,6 +1,7 @@
 //===- KeepBetween.cpp - Fewer repeats where there is room ----------------===//
 //
-// A plan that makes everything from nothing makes most of it again and again.
+// A plan that makes everything from nothing makes most of it again and again,
+// and a schedule that runs out of memory drops more than it has to.
 // From the last kernel to the first: a kernel whose output nobody reads is
 // left out, and one that makes values again if the instances before fit until
 // the last readers of these. Last ones first, since what is left out takes with
@@ -10,9 +11,11 @@
 
 #include "KeepBetween.h"
 
+#include "PeakTree.h"
 #include "ckpt/Plan/Validate.h"
 
 #include <algorithm>
+#include <optional>
 
 using namespace ckpt::plan;
 
@@ -20,8 +23,9 @@ namespace {
 
 class Keeper {
 public:
-  Keeper(const Problem &problem, Plan &plan, int64_t limitBytes)
-      : problem(problem), plan(plan), limit(limitBytes), kernels(problem) {}
+  Keeper(const Problem &problem, Plan &plan, int64_t limitBytes,
+         KernelCache &kernels)
+      : problem(problem), plan(plan), limit(limitBytes), kernels(kernels) {}
   void run();
 
 private:
@@ -45,18 +49,24 @@ private:
     return v.home == Home::Arena ? slotBytes(v.bytes) : 0;
   }
   bool isUnread(int32_t kernel) const;
+  void skipLeftOut(int32_t kernel);
   bool keepAllUntil(int32_t kernel);
-  bool keepUntil(Output &kept, int32_t kernel);
+  /// The first kernel while which it does not stand in memory.
+  int32_t firstFree(const Output &output) const {
+    return lastOf(output) + !output.overwritten;
+  }
+  bool keepUntil(const Output &kept, int32_t kernel);
   void leaveOut(int32_t kernel);
 
   const Problem &problem;
   Plan &plan;
   const int64_t limit;
-  KernelCache kernels;
+  KernelCache &kernels;
   std::vector<Output> outputs;
   std::vector<std::vector<int32_t>> made;   // per kernel: places in `outputs`
   std::vector<std::vector<int32_t>> inputs; // per kernel: places in `outputs`
-  std::vector<int64_t> live;                // with workspace
+  std::optional<PeakTree> live;             // per kernel, with workspace
+  std::vector<const KernelInfo *> infos;    // per kernel
   std::vector<char> isLeftOut;
 };
 
@@ -67,11 +77,12 @@ void Keeper::measure() {
   made.resize(count);
   inputs.resize(count);
   isLeftOut.assign(count, 0);
-  live.assign(count + 1, 0);
+  std::vector<int64_t> bytes(count + 1, 0);
   std::vector<int32_t> latest(problem.values.size(), none);
   for (size_t k = 0; k < count; ++k) {
     auto kernel = static_cast<int32_t>(k);
-    for (ValueId value : kernels.get(plan.kernels[k]).memoryReads)
+    infos.push_back(&kernels.get(plan.kernels[k]));
+    for (ValueId value : infos[k]->memoryReads)
       if (int32_t from = latest[value]; from != none) {
         outputs[from].readers.push_back(kernel);
         inputs[k].push_back(from);
@@ -86,8 +97,8 @@ void Keeper::measure() {
   for (const Instance &instance : verdict.instances) {
     int64_t slot = slotOf(instance.value);
     bool takesOver = instance.takesOver != none;
-    live[instance.kernel + takesOver] += slot;
-    live[instance.lastRead + 1] -= slot;
+    bytes[instance.kernel + takesOver] += slot;
+    bytes[instance.lastRead + 1] -= slot;
     if (!takesOver)
       continue;
     const Instance &under = verdict.instances[instance.takesOver];
@@ -95,34 +106,48 @@ void Keeper::measure() {
       outputs[output].overwritten |= outputs[output].value == under.value;
   }
   for (size_t k = 0; k < count; ++k)
-    live[k] += k > 0 ? live[k - 1] : 0;
+    bytes[k] += k > 0 ? bytes[k - 1] : 0;
   for (size_t k = 0; k < count; ++k)
-    live[k] += slotBytes(kernels.get(plan.kernels[k]).workspaceBytes);
+    bytes[k] += slotBytes(infos[k]->workspaceBytes);
+  live.emplace(bytes);
 }
 
-/// Lets the readers of what \p kernel makes again read \p kept, if that fits.
-bool Keeper::keepUntil(Output &kept, int32_t kernel) {
+/// Lets \p kept stand in memory until \p kernel, if that fits.
+bool Keeper::keepUntil(const Output &kept, int32_t kernel) {
+  // The backward pass must not read what it has to make again.
+  if (problem.values[kept.value].keep == Keep::Recompute)
+    return false;
   int64_t slot = slotOf(kept.value);
-  int32_t from = lastOf(kept) + !kept.overwritten;
-  if (slot > 0)
-    for (int32_t k = from; k < kernel; ++k)
-      if (live[k] + slot > limit)
-        return false;
-  for (int32_t k = from; k < kernel; ++k)
-    live[k] += slot;
+  int32_t from = firstFree(kept);
+  if (slot > 0 && live->most(from, kernel) + slot > limit)
+    return false;
+  live->add(from, kernel, slot);
   return true;
+}
+
+/// Finds what wrote the values of \p kernel before and is not left out.
+void Keeper::skipLeftOut(int32_t kernel) {
+  for (int32_t output : made[kernel]) {
+    int32_t &before = outputs[output].before;
+    while (before != none && isLeftOut[outputs[before].kernel])
+      before = outputs[before].before;
+  }
 }
 
 /// Lets the readers of all that \p kernel makes read what stood before, if that
 /// fits.
 bool Keeper::keepAllUntil(int32_t kernel) {
-  const std::vector<int64_t> unchanged = live;
-  for (int32_t output : made[kernel])
-    if (int32_t before = outputs[output].before;
-        before == none || !keepUntil(outputs[before], kernel)) {
-      live = unchanged;
-      return false;
+  skipLeftOut(kernel);
+  for (size_t i = 0; i < made[kernel].size(); ++i) {
+    int32_t before = outputs[made[kernel][i]].before;
+    if (before != none && keepUntil(outputs[before], kernel))
+      continue;
+    while (i-- > 0) {
+      const Output &kept = outputs[outputs[made[kernel][i]].before];
+      live->add(firstFree(kept), kernel, -slotOf(kept.value));
     }
+    return false;
+  }
   for (int32_t output : made[kernel]) {
     const std::vector<int32_t> &again = outputs[output].readers;
     Output &kept = outputs[outputs[output].before];
@@ -134,6 +159,9 @@ bool Keeper::keepAllUntil(int32_t kernel) {
 }
 
 bool Keeper::isUnread(int32_t kernel) const {
+  for (OpId op : plan.kernels[kernel].ops)
+    if (problem.ops[op].hasEffects || !problem.ops[op].mayRepeat)
+      return false;
   return std::all_of(made[kernel].begin(), made[kernel].end(), [&](int32_t i) {
     return outputs[i].readers.empty() &&
            problem.values[outputs[i].value].home != Home::Result;
@@ -145,20 +173,25 @@ void Keeper::leaveOut(int32_t kernel) {
   for (int32_t from : inputs[kernel]) {
     Output &input = outputs[from];
     int32_t last = lastOf(input);
+    // Those after it are gone or few.
     input.readers.erase(
-        std::find(input.readers.begin(), input.readers.end(), kernel));
+        std::find(input.readers.rbegin(), input.readers.rend(), kernel).base() -
+        1);
     if (last != kernel)
       continue;
     input.overwritten = false;
-    for (int32_t k = lastOf(input) + 1; k < kernel; ++k)
-      live[k] -= slotOf(input.value);
+    live->add(lastOf(input) + 1, kernel, -slotOf(input.value));
   }
 }
 
 void Keeper::run() {
   measure();
+  // Anchors take most time.
   for (auto k = static_cast<int32_t>(plan.kernels.size()); k-- > 0;)
-    if (isUnread(k) || keepAllUntil(k))
+    if (isUnread(k) || (infos[k]->anchor != none && keepAllUntil(k)))
+      leaveOut(k);
+  for (auto k = static_cast<int32_t>(plan.kernels.size()); k-- > 0;)
+    if (!isLeftOut[k] && (isUnread(k) || keepAllUntil(k)))
       leaveOut(k);
   size_t count = 0;
   for (size_t k = 0; k < plan.kernels.size(); ++k)
@@ -169,5 +202,11 @@ void Keeper::run() {
 
 void ckpt::plan::keepBetween(const Problem &problem, Plan &plan,
                              int64_t limitBytes) {
-  Keeper(problem, plan, limitBytes).run();
+  KernelCache kernels(problem);
+  keepBetween(problem, plan, limitBytes, kernels);
+}
+
+void ckpt::plan::keepBetween(const Problem &problem, Plan &plan,
+                             int64_t limitBytes, KernelCache &kernels) {
+  Keeper(problem, plan, limitBytes, kernels).run();
 }

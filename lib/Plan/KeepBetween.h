@@ -3,7 +3,7 @@
 #ifndef CKPT_LIB_PLAN_KEEPBETWEEN_H
 #define CKPT_LIB_PLAN_KEEPBETWEEN_H
 
-#include "ckpt/Plan/Plan.h"
+#include "ckpt/Plan/Kernel.h"
 
 namespace ckpt::plan {
 
@@ -11,6 +11,9 @@ namespace ckpt::plan {
 /// live peak of \p limitBytes, and what is made for them only. Every kernel may
 /// be left out.
 void keepBetween(const Problem &problem, Plan &plan, int64_t limitBytes);
+/// The same with what is known of kernels, which must belong to \p problem.
+void keepBetween(const Problem &problem, Plan &plan, int64_t limitBytes,
+                 KernelCache &kernels);
 
 } // namespace ckpt::plan
 
