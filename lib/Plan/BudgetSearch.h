@@ -2,7 +2,8 @@
 //
 // The state that the parts of `solveBudget` share: rounds of walks
 // (SolveBudget.cpp), the caps that they get (NextCap.cpp), walks near the best
-// one (NearBest.cpp), and plans made by other methods (OtherPlans.cpp).
+// one (NearBest.cpp), plans made by other methods (OtherPlans.cpp), and those
+// of smaller budgets (SearchBelow.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -118,6 +119,7 @@ private:
   void keepRepeated(double share = 1);
   void moveKernels();
   void polish();
+  void searchBelow();
   void tighten();
   void refit();
   bool isDeep() const;
@@ -200,6 +202,11 @@ private:
   /// plan, or at this share of the time.
   std::optional<double> anyPlanUntil;
   const SolverOptions &options;
+  /// It is part of another search (SearchBelow.cpp).
+  bool isPart = false;
+  /// Plans that cost less than so many times the best are placed: they may be
+  /// the best once they are refitted.
+  double worthPlacing = 1;
   Stopwatch watch;
   Graph graph;
   LooseWalks loose;

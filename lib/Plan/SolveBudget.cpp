@@ -96,11 +96,13 @@ void BudgetSearch::fit(Outcome &outcome) const {
       target -= std::min(*fitting.bytes - budget, mostLess);
     fitting = Outcome();
     fitting.draft.plan = outcome.draft.plan;
-    if (!fitBudget(problem, fitting.draft.plan, fitOptions(target)))
+    FitOptions fit = fitOptions(target);
+    fit.mostNs *= worthPlacing;
+    if (!fitBudget(problem, fitting.draft.plan, fit))
       return;
     fitting.draft.verdict = improve(problem, fitting.draft.plan, target);
     fitting.score = scoreOf(fitting.draft.verdict);
-    if (fitting.score >= bestScore)
+    if (fitting.score >= worthPlacing * bestScore)
       return;
     place(fitting);
     isPlaced = true;
@@ -120,7 +122,7 @@ Outcome BudgetSearch::judge(Draft draft) const {
   outcome.score = scoreOf(draft.verdict);
   outcome.bytes = draft.verdict.livePeakBytes;
   outcome.draft = std::move(draft);
-  if (outcome.score < bestScore) {
+  if (outcome.score < worthPlacing * bestScore) {
     if (*outcome.bytes <= budget)
       place(outcome);
     if (*outcome.bytes > budget)
@@ -449,6 +451,8 @@ BudgetResult BudgetSearch::run() {
   keepSmallestOfChains();
   if (!result.best)
     findSmallest();
+  if (!isPart)
+    searchBelow();
   tighten();
   return std::move(result);
 }

@@ -1,0 +1,48 @@
+//===- SearchBelow.cpp - Searches of slightly smaller budgets -------------===//
+//
+// What a search meets first decides where it ends: a few bytes less lead to
+// other plans, often to better ones. Small steps leave time to look at them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "BudgetSearch.h"
+#include "PostPasses.h"
+#include "RefitKernels.h"
+#include "RetentionSearch.h"
+#include "ckpt/Plan/Baselines.h"
+
+#include <array>
+
+using namespace ckpt::plan;
+
+/// For the time that is left: the budget once more, where plans that are a
+/// little behind are looked at, too, and smaller ones; and what becomes of
+/// their plans where they have the whole budget to keep what they make again.
+void BudgetSearch::searchBelow() {
+  static constexpr std::array<double, 5> shares = {0.97, 1, 0.94, 0.9, 0.84};
+  // Nearer to the least time there is nothing to gain.
+  constexpr double worthSearching = 1.01, littleBehind = 1.015;
+  if (!options.fusion || hasFixedKernels(problem))
+    return;
+  for (double share : shares) {
+    SolverOptions rest = options;
+    rest.timeLimitMs = options.timeLimitMs - watch.ms();
+    if (!result.best || rest.timeLimitMs <= 0 ||
+        bestScore <= worthSearching * leastNs)
+      return;
+    auto bytes = static_cast<int64_t>(share * static_cast<double>(budget));
+    BudgetSearch below(problem, bytes, rest, &unlimited);
+    below.isPart = true;
+    below.worthPlacing = littleBehind;
+    BudgetResult lower = below.run();
+    result.stoppedByClock |= lower.stoppedByClock;
+    if (!lower.best)
+      return;
+    Plan plan = withoutSlots(lower.best->plan);
+    enterPlan(plan);
+    dropRepeats(problem, plan, budget);
+    improve(problem, plan, budget);
+    refitKernels(problem, plan, budget, deadline(shareOfLimit));
+    enterPlan(std::move(plan));
+  }
+}
