@@ -17,6 +17,7 @@
 #include "ckpt/Plan/Baselines.h"
 
 #include <array>
+#include <cmath>
 #include <future>
 #include <utility>
 
@@ -165,33 +166,43 @@ struct BudgetSearch::Descent {
   /// may be kept within; none if 0. Where live sums fill the budget, slots
   /// often do not fit.
   double share, keptWithin;
+  /// How many budgets are met on the way, the last one too.
+  int levels = 1;
   /// See `FitOptions`.
   uint64_t seed = 0;
 };
 
 /// The plan without a limit, changed until it meets the budget; empty if it
-/// costs more than \p mostNs or the \p deadline comes first.
+/// costs more than \p mostNs or the \p deadline comes first. At each level on
+/// the way, what there is room to keep is not made again: many changes in a row
+/// repeat for one moment what a later change repeats for another.
 Plan BudgetSearch::descended(
     const Descent &descent, double mostNs,
     std::chrono::steady_clock::time_point deadline) const {
-  auto bytes = [&](double share) {
-    return static_cast<int64_t>(share * static_cast<double>(budget));
-  };
   Plan plan = unlimitedPlan;
+  double wanted = descent.share * static_cast<double>(budget);
+  double above = static_cast<double>(unlimitedBytes) / wanted;
   FitOptions fit;
-  fit.budgetBytes = bytes(descent.share);
   fit.flopNs = descent.flopWeight * nsPerFlop;
   // What is kept afterwards spares some of the cost.
   fit.mostNs = mostNs * std::max(1.0, 1 + descent.keptWithin - descent.share);
   fit.deadline = deadline;
   fit.seed = descent.seed;
-  if (!fitBudget(problem, plan, fit))
-    return Plan();
-  int64_t limit = std::max(fit.budgetBytes, bytes(descent.keptWithin));
-  if (descent.keptWithin > 0)
-    dropRepeats(problem, plan, limit);
-  improve(problem, plan, limit);
-  refitKernels(problem, plan, limit, deadline);
+  for (int level = descent.levels - 1; level >= 0; --level) {
+    double left = static_cast<double>(level) / descent.levels;
+    fit.budgetBytes = static_cast<int64_t>(wanted * std::pow(above, left));
+    if (!fitBudget(problem, plan, fit))
+      return Plan();
+    int64_t limit = fit.budgetBytes;
+    if (level == 0)
+      limit =
+          std::max(limit, static_cast<int64_t>(descent.keptWithin *
+                                               static_cast<double>(budget)));
+    if (level > 0 || descent.keptWithin > 0)
+      dropRepeats(problem, plan, limit);
+    improve(problem, plan, limit);
+    refitKernels(problem, plan, limit, deadline);
+  }
   return plan;
 }
 
@@ -199,9 +210,11 @@ Plan BudgetSearch::descended(
 /// them one by one until the budget is met is often better than any walk. As
 /// each change is made for good, several ways lead to different plans.
 void BudgetSearch::descend() {
-  static constexpr std::array<Descent, 8> ways = {{
+  static constexpr std::array<Descent, 10> ways = {{
       {flopWeight, 1, 0.985},
+      {flopWeight, 1, 0.985, 2},
       {3, 0.97, 1},
+      {flopWeight, 1, 0.985, 4},
       {3, 1, 0.985},
       {flopWeight, 0.867, 0.985},
       {flopWeight, 1, 0},
@@ -209,11 +222,13 @@ void BudgetSearch::descend() {
       {3, 0.985, 0.985},
       {flopWeight, 0.916, 0.985},
   }};
-  constexpr double latest = 0.6, shareOfDescents = 0.2;
+  constexpr double latest = 0.6, shareOfDescents = 0.2, shareInstead = 0.4;
   if (!mayDescend() || (result.best && isOver(latest)))
     return;
   // Where walks found no plan, only the clock ends it early.
-  double until = shareOver() + shareOfDescents;
+  double until =
+      shareOver() +
+      (areWalksBehind() || !result.best ? shareInstead : shareOfDescents);
   for (size_t i = 0; i < ways.size(); i += 2)
     if (!descendBoth(ways[i], ways[i + 1], until))
       return;
@@ -237,8 +252,8 @@ bool BudgetSearch::descendAtRandom(double share) {
   if (!mayDescend())
     return false;
   descents += 2;
-  return descendBoth({flopWeight, 1, 0.985, descents - 1},
-                     {3, 1, 0.985, descents}, share);
+  return descendBoth({flopWeight, 1, 0.985, 1, descents - 1},
+                     {3, 1, 0.985, 1, descents}, share);
 }
 
 /// Until \p share of the time is over, as long as it leads to better plans. If
