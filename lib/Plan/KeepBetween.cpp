@@ -1,11 +1,11 @@
 //===- KeepBetween.cpp - Fewer repeats where there is room ----------------===//
 //
 // A plan that makes everything from nothing makes most of it again and again,
-// and a schedule that runs out of memory drops more than it has to.
-// From the last kernel to the first: a kernel whose output nobody reads is
-// left out, and one that makes values again if the instances before fit until
-// the last readers of these. Last ones first, since what is left out takes with
-// it what was made for it.
+// and a schedule that runs out of memory drops more than it has to. From the
+// last kernel to the first: a kernel whose output nobody reads is left out, and
+// one that makes values again if the instances before fit until the last
+// readers of these. Last ones first, since what is left out takes with it what
+// was made for it.
 //
 //===----------------------------------------------------------------------===//
 
