@@ -27,8 +27,7 @@ void BudgetSearch::searchBelow() {
   for (double share : shares) {
     SolverOptions rest = options;
     rest.timeLimitMs = options.timeLimitMs - watch.ms();
-    if (!result.best || rest.timeLimitMs <= 0 ||
-        bestScore <= worthSearching * leastNs)
+    if (rest.timeLimitMs <= 0 || bestScore <= worthSearching * leastNs)
       return;
     auto bytes = static_cast<int64_t>(share * static_cast<double>(budget));
     BudgetSearch below(problem, bytes, rest, &unlimited);

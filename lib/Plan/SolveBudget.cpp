@@ -449,10 +449,12 @@ BudgetResult BudgetSearch::run() {
     runRounds();
   }
   keepSmallestOfChains();
-  if (!result.best)
-    findSmallest();
-  if (!isPart)
-    searchBelow();
+  if (!isPart) {
+    if (result.best)
+      searchBelow();
+    else
+      findSmallest();
+  }
   tighten();
   return std::move(result);
 }

@@ -31,6 +31,15 @@ struct RandomOptions {
   bool hosts = true;
 };
 
+/// What an exhaustive search for the least memory takes little time for.
+inline RandomOptions fewOps(uint64_t seed) {
+  RandomOptions options;
+  options.ops = 4 + seed % 3;
+  options.keeps = seed % 5 == 0;
+  options.runOnce = seed % 3 == 0;
+  return options;
+}
+
 class RandomProblem {
 public:
   RandomProblem(uint64_t seed, const RandomOptions &options)

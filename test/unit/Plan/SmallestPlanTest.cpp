@@ -62,11 +62,7 @@ TEST(SmallestPlan, BoundKnowsThatTheLastKernelMayHoldAProduct) {
 TEST(SmallestPlan, NoBoundIsAboveTheLeast) {
   int compared = 0, exact = 0;
   for (uint64_t seed = 0; seed < 1200; ++seed) {
-    RandomOptions options;
-    options.ops = 4 + seed % 3;
-    options.keeps = seed % 5 == 0;
-    options.runOnce = seed % 3 == 0;
-    Problem problem = randomProblem(seed, options);
+    Problem problem = randomProblem(seed, fewOps(seed));
     int64_t least = leastLiveBytes(problem);
     if (least < 0)
       continue;
