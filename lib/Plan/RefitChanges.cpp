@@ -39,9 +39,13 @@ void RefitChanges::measure() {
 /// Takes \p value out of a kernel, which reads it from memory then. Sets the
 /// time of what is left.
 bool RefitChanges::reduce(Kernel &kernel, ValueId value, int64_t &ns) const {
-  auto found =
-      std::find(kernel.ops.begin(), kernel.ops.end(), problem.values[value].op);
-  if (found == kernel.ops.end())
+  const OpId op = problem.values[value].op;
+  auto found = std::find(kernel.ops.begin(), kernel.ops.end(), op);
+  // The op may have another result, which the kernel writes.
+  bool isWritten = std::any_of(
+      kernel.outputs.begin(), kernel.outputs.end(),
+      [&](ValueId output) { return problem.values[output].op == op; });
+  if (found == kernel.ops.end() || isWritten)
     return false;
   kernel.ops.erase(found);
   trimOps(problem, kernel);
