@@ -174,11 +174,9 @@ void Keeper::leaveOut(int32_t kernel) {
     Output &input = outputs[from];
     int32_t last = lastOf(input);
     // Those after it are gone or few.
-    auto reader =
-        std::find(input.readers.rbegin(), input.readers.rend(), kernel);
-    if (reader == input.readers.rend())
-      continue;
-    input.readers.erase(reader.base() - 1);
+    input.readers.erase(
+        std::find(input.readers.rbegin(), input.readers.rend(), kernel).base() -
+        1);
     if (last != kernel)
       continue;
     input.overwritten = false;
