@@ -204,9 +204,6 @@ private:
   const SolverOptions &options;
   /// It is part of another search (SearchBelow.cpp).
   bool isPart = false;
-  /// Plans that cost less than so many times the best are placed: they may be
-  /// the best once they are refitted.
-  double worthPlacing = 1;
   Stopwatch watch;
   Graph graph;
   LooseWalks loose;

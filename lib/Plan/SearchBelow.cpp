@@ -15,24 +15,26 @@
 
 using namespace ckpt::plan;
 
-/// For the time that is left: the budget once more, where plans that are a
-/// little behind are looked at, too, and smaller ones; and what becomes of
-/// their plans where they have the whole budget to keep what they make again.
+/// For the time that is left: plans of smaller budgets, and what becomes of
+/// them where they have the whole budget to keep what they make again.
 void BudgetSearch::searchBelow() {
-  static constexpr std::array<double, 5> shares = {0.97, 1, 0.94, 0.9, 0.84};
-  // Nearer to the least time there is nothing to gain.
-  constexpr double worthSearching = 1.01, littleBehind = 1.015;
+  static constexpr std::array<double, 4> shares = {0.97, 0.94, 0.9, 0.84};
+  // Nearer to the least time there is nothing to gain, and nothing is found in
+  // so small a part of the time.
+  constexpr double worthSearching = 1.01;
+  constexpr int smallPart = 10;
   if (!options.fusion || hasFixedKernels(problem))
     return;
   for (double share : shares) {
+    // A search that finds nothing at first takes half as long again.
     SolverOptions rest = options;
-    rest.timeLimitMs = options.timeLimitMs - watch.ms();
-    if (rest.timeLimitMs <= 0 || bestScore <= worthSearching * leastNs)
+    rest.timeLimitMs = (options.timeLimitMs - watch.ms()) * 2 / 3;
+    if (rest.timeLimitMs * smallPart < options.timeLimitMs ||
+        bestScore <= worthSearching * leastNs)
       return;
     auto bytes = static_cast<int64_t>(share * static_cast<double>(budget));
     BudgetSearch below(problem, bytes, rest, &unlimited);
     below.isPart = true;
-    below.worthPlacing = littleBehind;
     BudgetResult lower = below.run();
     result.stoppedByClock |= lower.stoppedByClock;
     if (!lower.best)

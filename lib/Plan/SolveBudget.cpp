@@ -96,13 +96,11 @@ void BudgetSearch::fit(Outcome &outcome) const {
       target -= std::min(*fitting.bytes - budget, mostLess);
     fitting = Outcome();
     fitting.draft.plan = outcome.draft.plan;
-    FitOptions fit = fitOptions(target);
-    fit.mostNs *= worthPlacing;
-    if (!fitBudget(problem, fitting.draft.plan, fit))
+    if (!fitBudget(problem, fitting.draft.plan, fitOptions(target)))
       return;
     fitting.draft.verdict = improve(problem, fitting.draft.plan, target);
     fitting.score = scoreOf(fitting.draft.verdict);
-    if (fitting.score >= worthPlacing * bestScore)
+    if (fitting.score >= bestScore)
       return;
     place(fitting);
     isPlaced = true;
@@ -122,7 +120,7 @@ Outcome BudgetSearch::judge(Draft draft) const {
   outcome.score = scoreOf(draft.verdict);
   outcome.bytes = draft.verdict.livePeakBytes;
   outcome.draft = std::move(draft);
-  if (outcome.score < worthPlacing * bestScore) {
+  if (outcome.score < bestScore) {
     if (*outcome.bytes <= budget)
       place(outcome);
     if (*outcome.bytes > budget)
@@ -449,12 +447,10 @@ BudgetResult BudgetSearch::run() {
     runRounds();
   }
   keepSmallestOfChains();
-  if (!isPart) {
-    if (result.best)
-      searchBelow();
-    else
-      findSmallest();
-  }
+  if (!result.best)
+    findSmallest();
+  if (result.best && !isPart)
+    searchBelow();
   tighten();
   return std::move(result);
 }
