@@ -274,6 +274,32 @@ TEST(Certificate, RefusesCasesThatDoNotCoverEveryPlan) {
   EXPECT_GT(trees, 5);
 }
 
+/// What adds up to whole multiples of a unit counts in whole multiples of it:
+/// the flows of another unit prove nothing beyond the optimum.
+TEST(Certificate, RefusesRoundingThatFlowsDoNotAllow) {
+  int refused = 0;
+  for (const Certified &made : exactCertificates()) {
+    Claims claims;
+    ASSERT_EQ(checkCertificate(made.certificate, made.text, claims), "");
+    const int64_t bound = claims.extraFlopsBound;
+    for (int64_t unit : {bound - 1, bound / 2 + 1, bound + 1}) {
+      if (unit < 1 || bound % unit == 0)
+        continue;
+      std::string forged = made.certificate;
+      auto set = [&](const std::string &key, int64_t number) {
+        size_t at = forged.find(key) + key.size();
+        size_t end = forged.find(',', at);
+        forged.replace(at, end - at, std::to_string(number));
+      };
+      set("\"unit\": ", unit);
+      set("\"extra_flops_bound\": ", (bound / unit + 1) * unit);
+      EXPECT_NE(checkCertificate(forged, made.text, claims), "") << unit;
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 50);
+}
+
 /// Kernel \p k dropped, swapped with the next, cut, merged with the next (all
 /// outputs written, or those of the next only), or written elsewhere.
 Plan changePlan(Plan plan, size_t k, int change) {
