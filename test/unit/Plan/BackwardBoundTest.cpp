@@ -9,11 +9,8 @@
 
 #include "LeastLiveBytes.h"
 #include "ProblemBuilder.h"
-#include "RandomProblem.h"
 
 #include <gtest/gtest.h>
-
-#include <iostream>
 
 using namespace ckpt::plan;
 
@@ -84,19 +81,9 @@ TEST(BackwardBound, ReadsThroughViewsOrCopies) {
 }
 
 TEST(BackwardBound, IsNeverAboveTheLeast) {
-  int compared = 0, exact = 0;
-  for (uint64_t seed = 0; seed < 3000; ++seed) {
-    Problem problem = randomProblem(seed, fewOps(seed));
-    int64_t least = leastLiveBytes(problem);
-    if (least < 0)
-      continue;
-    int64_t searched = searchedBytes(problem);
-    ASSERT_LE(searched, least) << "seed " << seed;
-    ++compared;
-    exact += searched == least;
-  }
-  std::cout << compared << " problems, " << exact << " with an exact bound\n";
-  EXPECT_GT(compared, 2900);
+  Comparison comparison;
+  compareWithLeast(3000, searchedBytes, comparison);
+  EXPECT_GT(comparison.compared, 2900);
 }
 
 } // namespace

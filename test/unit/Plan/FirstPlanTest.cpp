@@ -48,6 +48,30 @@ double timesAsLong(std::string_view family, int64_t ops, int64_t percent) {
          static_cast<double>(free.verdict.timeNs);
 }
 
+/// The same with places for the slots, of a share of the arena without a limit;
+/// 0 if there is no such plan.
+double timesAsLongPlaced(std::string_view family, int64_t ops,
+                         int64_t percent) {
+  Problem problem;
+  EXPECT_EQ(generateProblem(family, ops, problem), "");
+  std::optional<Solution> free =
+      solveFirst(problem, unlimited, SolverOptions());
+  if (!free) {
+    ADD_FAILURE() << "no plan without a limit";
+    return 0;
+  }
+  int64_t budget = free->plan.arenaBytes / 100 * percent;
+  std::optional<Solution> placed = solveFirst(problem, budget, SolverOptions());
+  if (!placed) {
+    ADD_FAILURE() << "no plan";
+    return 0;
+  }
+  EXPECT_LE(placed->plan.arenaBytes, budget);
+  EXPECT_EQ(validate(problem, placed->plan, /*slots=*/true).error, "");
+  return static_cast<double>(placed->verdict.timeNs) /
+         static_cast<double>(free->verdict.timeNs);
+}
+
 /// A cut that stays as it is with a little less room gets much less.
 TEST(FirstPlan, ChangesTheCut) {
   // 1.13; 1.27 with a little less room each time.
@@ -94,15 +118,8 @@ TEST(FirstPlan, KnowsWhatIsUsedForTheNextValueOfAGuide) {
 
 /// Where places exceed the budget, there is a plan for a little less.
 TEST(FirstPlan, IsMadeAgainWherePlacesExceedTheBudget) {
-  Problem problem;
-  ASSERT_EQ(generateProblem("unet", 10000, problem), "");
-  Solution free = solveUnlimited(problem, SolverOptions());
-  std::optional<Solution> placed =
-      solveFirst(problem, free.plan.arenaBytes / 100 * 50, SolverOptions());
-  // 1.18 times; none where it is not.
-  ASSERT_TRUE(placed);
-  EXPECT_LT(static_cast<double>(placed->verdict.timeNs),
-            1.25 * static_cast<double>(free.verdict.timeNs));
+  // 1.18; none where it is not.
+  EXPECT_LT(timesAsLongPlaced("unet", 10000, 50), 1.25);
 }
 
 /// The search for a budget has a plan before its first walk, where there is
@@ -161,33 +178,14 @@ TEST(FirstPlan, AndChainsAreAllThatLargeStepsGet) {
 /// Far below what one cut keeps of a long recurrence, a schedule is better than
 /// a hierarchy of kept states, and its slots find places.
 TEST(FirstPlan, OfALongRecurrenceIsNoChain) {
-  Problem problem;
-  ASSERT_EQ(generateProblem("lstm", 3000, problem), "");
-  std::optional<Solution> unlimited =
-      solveFirst(problem, INT64_MAX, SolverOptions());
-  ASSERT_TRUE(unlimited);
-  int64_t budget = unlimited->plan.arenaBytes / 100 * 25;
-  std::optional<Solution> first = solveFirst(problem, budget, SolverOptions());
-  ASSERT_TRUE(first);
-  EXPECT_LE(first->plan.arenaBytes, budget);
-  EXPECT_EQ(validate(problem, first->plan, /*slots=*/true).error, "");
-  // 1.19 times; 1.27 of a chain.
-  EXPECT_LT(static_cast<double>(first->verdict.timeNs),
-            1.23 * static_cast<double>(unlimited->verdict.timeNs));
+  // 1.19; 1.27 of a chain.
+  EXPECT_LT(timesAsLongPlaced("lstm", 3000, 25), 1.23);
 }
 
 /// Where slots leave gaps, other plans are placed; if none fits, one that drops
 /// more, whose slots leave fewer.
 TEST(FirstPlan, OfASmallUNetFitsThoughSlotsLeaveGaps) {
-  Problem problem;
-  ASSERT_EQ(generateProblem("unet", 1000, problem), "");
-  std::optional<Solution> unlimited =
-      solveFirst(problem, INT64_MAX, SolverOptions());
-  ASSERT_TRUE(unlimited);
-  int64_t budget = unlimited->plan.arenaBytes / 100 * 40;
-  std::optional<Solution> first = solveFirst(problem, budget, SolverOptions());
-  ASSERT_TRUE(first);
-  EXPECT_LE(first->plan.arenaBytes, budget);
+  EXPECT_GT(timesAsLongPlaced("unet", 1000, 40), 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, FirstPlans,
