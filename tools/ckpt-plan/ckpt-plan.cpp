@@ -66,10 +66,11 @@ constexpr Option options[] = {
      "bytes of the arena: 4096 (MiB), 512KiB, 1.5GB, 300B, or a share of the "
      "baseline such as 50%"},
     {"strategy", "NAME",
-     "budget: least time within the budget (the default with --budget); none: "
-     "no limit (the default without); reference: least extra FLOPs by "
-     "exhaustive search; or a published strategy of docs/Comparison.md, such "
-     "as sqrt: its fastest plan, within the budget if one is given"},
+     "budget: little time within the budget and few extra FLOPs, which count "
+     "ten times their time (the default with --budget); none: no limit (the "
+     "default without); reference: least extra FLOPs by exhaustive search; or "
+     "a published strategy of docs/Comparison.md, such as sqrt: its fastest "
+     "plan, within the budget if one is given"},
     {"max-growth", "SHARE",
      "with --diff: fail if the arena takes more than this share, such as 2%, "
      "beyond that of OLD"},
