@@ -107,7 +107,7 @@ WorkingSet ckpt::plan::largestWorkingSet(const Problem &problem) {
 
 /// To read, and exactly, to ask for: "8.0 KiB (8192 bytes)".
 static std::string readableAndExact(int64_t bytes) {
-  std::string exact = std::to_string(bytes) + " bytes";
+  std::string exact = std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
   return bytes < 1024 ? exact : formatBytes(bytes) + " (" + exact + ")";
 }
 

@@ -3,6 +3,7 @@
 #include "ckpt/Plan/PlanFile.h"
 
 #include "PlanLines.h"
+#include "ckpt/Plan/Text.h"
 
 using namespace ckpt::plan;
 
@@ -21,17 +22,34 @@ public:
 
 private:
   bool readHead();
-  bool readFigure();
+  bool readFigures();
+  bool readFigure(int64_t &figure);
+  bool checkFigures();
   bool readOp();
   bool readReturn();
+  bool readPlan();
   bool readHash(const Word &word, int64_t &hash);
   bool isLine(std::string_view key) {
     return !reader.words.empty() && flag(reader.words[0], key);
   }
 
+  /// A line `NAME=N`, once. None is negative, which says that it is missing.
+  struct Figure {
+    std::string_view name;
+    int64_t &number;
+    bool optional = false;
+  };
+
   LineReader reader;
   PlanFile &file;
   int64_t kernelCount = -1;
+  const std::array<Figure, 6> figures = {
+      {{"budget", file.budgetBytes, /*optional=*/true},
+       {"time", file.timeNs},
+       {"flops", file.flops},
+       {"extra-flops", file.extraFlops},
+       {"values", file.valueCount},
+       {"kernels", kernelCount}}};
 };
 
 } // namespace
@@ -49,21 +67,44 @@ bool FileReader::readHead() {
     return reader.fail("expected 'plan=', but got the end of the file");
   const Word &word = reader.words[0];
   if (word.key != "plan" || !word.quoted || reader.words.size() != 1)
-    return reader.fail("expected 'plan=\"FUNCTION\"', but got '" +
-                       std::string(word.key) + "'");
+    return reader.fail("expected 'plan=\"FUNCTION\"', but got " +
+                       quote(word.key));
   file.function = word.value;
   return true;
 }
 
-bool FileReader::readFigure() {
+bool FileReader::readFigure(int64_t &figure) {
   const Word &word = reader.words[0];
-  return reader.words.size() == 1 &&
-         (number(word, "budget", file.budgetBytes) ||
-          number(word, "time", file.timeNs) ||
-          number(word, "flops", file.flops) ||
-          number(word, "extra-flops", file.extraFlops) ||
-          number(word, "values", file.valueCount) ||
-          number(word, "kernels", kernelCount));
+  if (figure >= 0)
+    return reader.fail("'" + std::string(word.key) + "' is given twice");
+  return (reader.words.size() == 1 && number(word, word.key, figure) &&
+          figure >= 0) ||
+         reader.failAt(word);
+}
+
+/// Leaves the first line that is none.
+bool FileReader::readFigures() {
+  for (const Figure &figure : figures)
+    figure.number = -1;
+  while (reader.nextLine()) {
+    const Figure *known = nullptr;
+    for (const Figure &figure : figures)
+      if (reader.words[0].key == figure.name)
+        known = &figure;
+    if (!known)
+      return checkFigures();
+    if (!readFigure(known->number))
+      return false;
+  }
+  return !reader.failed();
+}
+
+bool FileReader::checkFigures() {
+  for (const Figure &figure : figures)
+    if (figure.number < 0 && !figure.optional)
+      return reader.fail("expected '" + std::string(figure.name) +
+                         "=' before, but got " + quote(reader.words[0].key));
+  return true;
 }
 
 /// `op N PLANNED hash=HASH name="…"`.
@@ -87,33 +128,40 @@ bool FileReader::readReturn() {
   if (!isLine("return") || reader.words.size() != 2 ||
       !readHash(reader.words[1], file.returnHash))
     return reader.fail("expected a figure, 'op' or 'return hash=', but got " +
-                       (reader.words.empty()
-                            ? "the end of the file"
-                            : "'" + std::string(reader.words[0].key) + "'"));
+                       (reader.words.empty() ? "the end of the file"
+                                             : quote(reader.words[0].key)));
   return true;
 }
 
-bool FileReader::run(bool endsWithNewLine) {
-  if (!readHead())
-    return false;
-  bool more = reader.nextLine();
-  for (; more && readFigure();)
-    more = reader.nextLine();
-  for (; more && isLine("op"); more = reader.nextLine())
-    if (!readOp())
-      return false;
-  if (reader.failed() || !readReturn())
-    return false;
-  while (reader.nextLine())
+bool FileReader::readPlan() {
+  int64_t arenaLine = 0;
+  while (reader.nextLine()) {
+    if (reader.words[0].key == "arena")
+      arenaLine = reader.line();
     if (!readPlanLine(reader, file.ops.size(), file.valueCount, file.plan))
-      return reader.fail("expected 'arena=' or 'kernel', but got '" +
-                         std::string(reader.words[0].key) + "'");
-  if (reader.failed())
-    return false;
+      return reader.fail("expected 'arena=' or 'kernel', but got " +
+                         quote(reader.words[0].key));
+  }
   int64_t count = file.plan.kernels.size();
-  if (count != kernelCount)
+  if (!reader.failed() && count != kernelCount)
     return reader.fail("the file ends after " + std::to_string(count) +
                        " kernels of " + std::to_string(kernelCount));
+  if (file.budgetBytes >= 0 && file.plan.arenaBytes > file.budgetBytes)
+    return reader.failAtLine(
+        arenaLine, "expected an arena within the budget of " +
+                       std::to_string(file.budgetBytes) + " bytes, but got " +
+                       std::to_string(file.plan.arenaBytes));
+  return !reader.failed();
+}
+
+bool FileReader::run(bool endsWithNewLine) {
+  if (!readHead() || !readFigures())
+    return false;
+  for (; isLine("op"); reader.nextLine())
+    if (!readOp())
+      return false;
+  if (reader.failed() || !readReturn() || !readPlan())
+    return false;
   return endsWithNewLine || reader.fail("the file ends within a line");
 }
 

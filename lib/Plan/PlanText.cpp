@@ -71,8 +71,8 @@ bool ckpt::plan::parsePlan(std::string_view text, const Problem &problem,
   LineReader reader(text, error);
   while (reader.nextLine())
     if (!readPlanLine(reader, problem.ops.size(), problem.values.size(), plan))
-      return reader.fail("expected 'arena=' or 'kernel', but got '" +
-                         std::string(reader.words[0].key) + "'");
+      return reader.fail("expected 'arena=' or 'kernel', but got " +
+                         quote(reader.words[0].key));
   return !reader.failed();
 }
 

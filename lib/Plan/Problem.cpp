@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ckpt/Plan/Problem.h"
+#include "ProblemFault.h"
 
 #include <algorithm>
 #include <map>
@@ -32,33 +32,47 @@ bool accumulate(int64_t &sum, int64_t amount) {
   return true;
 }
 
+using Fault = std::optional<ProblemFault>;
+
+Fault faultOp(OpId op, const std::string &what) {
+  return ProblemFault{ProblemFault::Item::Op, op, opText(op) + what};
+}
+Fault faultValue(ValueId value, const std::string &what) {
+  return ProblemFault{ProblemFault::Item::Value, value,
+                      valueText(value) + what};
+}
+
 bool inRange(int32_t index, size_t size) {
   return index >= 0 && static_cast<size_t>(index) < size;
 }
 
-std::string checkValues(const Problem &problem) {
+Fault checkValues(const Problem &problem) {
   int64_t bytes = 0, elements = 0;
   std::map<int32_t, int64_t> elementsOfShape;
   for (ValueId id = 0; id < static_cast<ValueId>(problem.values.size()); ++id) {
     const Value &value = problem.values[id];
     if (value.bytes < 0 || value.bytes > sumLimit ||
         !accumulate(bytes, slotBytes(value.bytes)))
-      return valueText(id) + " has a negative size or exceeds the sum";
+      return faultValue(id, " has a negative size or exceeds the sum");
     if (!accumulate(elements, value.elements))
-      return valueText(id) + " has a negative number of elements or exceeds "
-                             "the sum";
+      return faultValue(id, " has a negative number of elements or exceeds "
+                            "the sum");
     if (value.shape < 0)
-      return valueText(id) + " has a negative shape number";
+      return faultValue(id, " has a negative shape number");
     auto [known, added] = elementsOfShape.emplace(value.shape, value.elements);
     if (!added && known->second != value.elements)
-      return valueText(id) + " has " + std::to_string(value.elements) +
-             " elements, but its shape has " + std::to_string(known->second);
-    if ((value.op == none) != (value.home == Home::Argument))
-      return valueText(id) + " is an argument with a producer or lacks one";
+      return faultValue(id, " has " + std::to_string(value.elements) +
+                                " elements, but its shape has " +
+                                std::to_string(known->second));
+    if (value.op == none && value.home != Home::Argument)
+      return faultValue(id, " is no argument, but no op makes it");
+    if (value.op != none && value.home == Home::Argument)
+      return faultValue(id, " is an argument, but " + opText(value.op) +
+                                " makes it");
     if (value.op != none && !inRange(value.op, problem.ops.size()))
-      return valueText(id) + " is made by an op that does not exist";
+      return faultValue(id, " is made by an op that does not exist");
   }
-  return "";
+  return std::nullopt;
 }
 
 bool sameElements(const Value &left, const Value &right) {
@@ -67,7 +81,7 @@ bool sameElements(const Value &left, const Value &right) {
 
 /// Of several values in the buffer of one result, each is read only by the op
 /// that makes the next one.
-std::string checkGuests(const Problem &problem) {
+Fault checkGuests(const Problem &problem) {
   std::vector<ValueId> last(problem.values.size(), none);
   std::vector<OpId> next(problem.values.size(), none);
   for (const Op &op : problem.ops)
@@ -78,27 +92,27 @@ std::string checkGuests(const Problem &problem) {
   for (OpId id = 0; id < static_cast<OpId>(problem.ops.size()); ++id)
     for (const Read &read : problem.ops[id].reads)
       if (next[read.value] != none && next[read.value] != id)
-        return valueText(read.value) +
-               " is not only read to make the next value in the buffer of its "
-               "host";
-  return "";
+        return faultValue(
+            read.value,
+            " is not only read to make the next value in the buffer of its "
+            "host");
+  return std::nullopt;
 }
 
 /// What `host` and `same` promise.
-std::string checkRelations(const Problem &problem) {
+Fault checkRelations(const Problem &problem) {
   for (ValueId id = 0; id < static_cast<ValueId>(problem.values.size()); ++id) {
     const Value &value = problem.values[id];
     if ((value.home == Home::Hosted) != (value.host != none))
-      return valueText(id) +
-             " is hosted by no value, or has a host and another "
-             "home";
+      return faultValue(id, " is hosted by no value, or has a host and another "
+                            "home");
     if (value.host != none) {
       if (!inRange(value.host, problem.values.size()))
-        return valueText(id) + " has a host that does not exist";
+        return faultValue(id, " has a host that does not exist");
       const Value &host = problem.values[value.host];
       if (host.home != Home::Result || host.op <= value.op ||
           !sameElements(value, host))
-        return valueText(id) + " has a host that is no later result as large";
+        return faultValue(id, " has a host that is no later result as large");
     }
     if (value.same == none)
       continue;
@@ -106,27 +120,27 @@ std::string checkRelations(const Problem &problem) {
         problem.ops[value.op].kind != OpKind::View ||
         problem.values[value.same].op >= value.op ||
         !sameElements(value, problem.values[value.same]))
-      return valueText(id) + " is not the same as an earlier value";
+      return faultValue(id, " is not the same as an earlier value");
   }
-  return "";
+  return std::nullopt;
 }
 
-std::string checkResults(const Problem &problem) {
+Fault checkResults(const Problem &problem) {
   std::vector<char> made(problem.values.size(), false);
   for (OpId id = 0; id < static_cast<OpId>(problem.ops.size()); ++id) {
     for (ValueId result : problem.ops[id].results) {
       if (!inRange(result, problem.values.size()))
-        return opText(id) + " makes a value that does not exist";
+        return faultOp(id, " makes a value that does not exist");
       if (problem.values[result].op != id || made[result])
-        return opText(id) + " makes " + valueText(result) +
-               ", which has another producer";
+        return faultOp(id, " makes " + valueText(result) +
+                               ", which has another producer");
       made[result] = true;
     }
   }
   for (ValueId id = 0; id < static_cast<ValueId>(problem.values.size()); ++id)
     if (problem.values[id].op != none && !made[id])
-      return valueText(id) + " is not among the results of its op";
-  return "";
+      return faultValue(id, " is not among the results of its op");
+  return std::nullopt;
 }
 
 /// The shapes that an access promises. Those of anchors are not in the result's
@@ -150,48 +164,47 @@ std::string checkAccess(const Problem &problem, const Op &op,
   return "";
 }
 
-std::string checkReads(const Problem &problem, OpId id) {
+Fault checkReads(const Problem &problem, OpId id) {
   const Op &op = problem.ops[id];
   for (const Read &read : op.reads) {
     if (!inRange(read.value, problem.values.size()))
-      return opText(id) + " reads a value that does not exist";
+      return faultOp(id, " reads a value that does not exist");
     if (problem.values[read.value].op >= id)
-      return opText(id) + " reads " + valueText(read.value) +
-             " before it is made";
+      return faultOp(id,
+                     " reads " + valueText(read.value) + " before it is made");
     std::string error = checkAccess(problem, op, read);
     if (!error.empty())
-      return opText(id) + " " + error + ": " + valueText(read.value);
+      return faultOp(id, " " + error + ": " + valueText(read.value));
   }
-  return "";
+  return std::nullopt;
 }
 
-std::string checkOps(const Problem &problem) {
+Fault checkOps(const Problem &problem) {
   int64_t flops = 0, computePs = 0, workspaceBytes = 0;
   for (OpId id = 0; id < static_cast<OpId>(problem.ops.size()); ++id) {
     const Op &op = problem.ops[id];
-    std::string error = checkReads(problem, id);
-    if (!error.empty())
-      return error;
+    if (Fault fault = checkReads(problem, id))
+      return fault;
     if (op.kind == OpKind::View &&
         (op.reads.size() != 1 || op.results.size() != 1))
-      return opText(id) + " is a view without exactly one read and one result";
+      return faultOp(id, " is a view without exactly one read and one result");
     if (!isAnchor(op) && op.results.empty())
-      return opText(id) + " is fusible, but has no result";
+      return faultOp(id, " is fusible, but has no result");
     for (ValueId result : op.results)
       if (!isAnchor(op) && problem.values[result].shape !=
                                problem.values[op.results.front()].shape)
-        return opText(id) + " is fusible, but has results of several shapes";
+        return faultOp(id, " is fusible, but has results of several shapes");
     if (!accumulate(flops, op.flops) || !accumulate(computePs, op.computePs) ||
         op.workspaceBytes > sumLimit ||
         !accumulate(workspaceBytes, op.workspaceBytes))
-      return opText(id) + " has a negative cost or exceeds the sum";
+      return faultOp(id, " has a negative cost or exceeds the sum");
     if (op.layer != none && !inRange(op.layer, problem.layers.size()))
-      return opText(id) + " is in a layer that does not exist";
+      return faultOp(id, " is in a layer that does not exist");
     if (op.hasEffects && (op.kind != OpKind::Opaque || op.mayRepeat))
-      return opText(id) +
-             " has effects, but is not an opaque op that runs once";
+      return faultOp(id,
+                     " has effects, but is not an opaque op that runs once");
   }
-  return "";
+  return std::nullopt;
 }
 
 } // namespace
@@ -221,16 +234,21 @@ bool ckpt::plan::isInlined(const Problem &problem, ValueId value) {
   return !isAnchor(op) && op.mayRepeat;
 }
 
-std::string ckpt::plan::check(const Problem &problem) {
+Fault ckpt::plan::findFault(const Problem &problem) {
   if (problem.bytesPerMicrosecond <= 0)
-    return "the bandwidth is not positive";
+    return ProblemFault{ProblemFault::Item::Bandwidth, none,
+                        "the bandwidth is not positive"};
   if (problem.launchNs < 0 || problem.launchNs > sumLimit / 1000)
-    return "the launch time is out of range";
+    return ProblemFault{ProblemFault::Item::Launch, none,
+                        "the launch time is out of range"};
   for (auto step :
-       {checkValues, checkResults, checkOps, checkRelations, checkGuests}) {
-    std::string error = step(problem);
-    if (!error.empty())
-      return error;
-  }
-  return "";
+       {checkValues, checkResults, checkOps, checkRelations, checkGuests})
+    if (Fault fault = step(problem))
+      return fault;
+  return std::nullopt;
+}
+
+std::string ckpt::plan::check(const Problem &problem) {
+  Fault fault = findFault(problem);
+  return fault ? fault->what : "";
 }

@@ -8,6 +8,7 @@
 
 #include "ckpt/Plan/Text.h"
 
+#include "ProblemFault.h"
 #include "TextLines.h"
 
 #include <ostream>
@@ -54,10 +55,11 @@ public:
     while (reader.nextLine())
       if (!readLine())
         return false;
-    return !reader.failed();
+    return !reader.failed() && checkWhole();
   }
 
 private:
+  bool checkWhole();
   bool readLine();
   bool readValue();
   bool readOp();
@@ -66,7 +68,27 @@ private:
 
   LineReader reader;
   Problem &problem;
+  /// Where each item stands, for faults that only the whole shows.
+  std::vector<int64_t> valueLines, opLines;
+  int64_t bandwidthLine = 0, launchLine = 0;
 };
+
+bool ProblemReader::checkWhole() {
+  std::optional<ProblemFault> fault = findFault(problem);
+  if (!fault)
+    return true;
+  switch (fault->item) {
+  case ProblemFault::Item::Bandwidth:
+    return reader.failAtLine(bandwidthLine, fault->what);
+  case ProblemFault::Item::Launch:
+    return reader.failAtLine(launchLine, fault->what);
+  case ProblemFault::Item::Value:
+    return reader.failAtLine(valueLines[fault->index], fault->what);
+  case ProblemFault::Item::Op:
+    return reader.failAtLine(opLines[fault->index], fault->what);
+  }
+  return false;
+}
 
 bool ProblemReader::readLine() {
   std::vector<Word> &words = reader.words;
@@ -79,13 +101,18 @@ bool ProblemReader::readLine() {
     problem.layers.push_back(words[0].value);
     return true;
   }
-  if (words.size() == 1 &&
-      (number(words[0], "bandwidth", problem.bytesPerMicrosecond) ||
-       number(words[0], "launch", problem.launchNs)))
+  bool isAlone = words.size() == 1;
+  if (isAlone && number(words[0], "bandwidth", problem.bytesPerMicrosecond)) {
+    bandwidthLine = reader.line();
     return true;
+  }
+  if (isAlone && number(words[0], "launch", problem.launchNs)) {
+    launchLine = reader.line();
+    return true;
+  }
   return reader.fail("expected 'bandwidth=', 'launch=', 'layer=\"…\"', 'value' "
-                     "or 'op', but got '" +
-                     std::string(item) + "'");
+                     "or 'op', but got " +
+                     quote(item));
 }
 
 bool ProblemReader::expectNumber(size_t expected) {
@@ -112,6 +139,7 @@ bool ProblemReader::readValue() {
       return reader.failAt(word);
   }
   problem.values.push_back(std::move(value));
+  valueLines.push_back(reader.line());
   return true;
 }
 
@@ -150,6 +178,7 @@ bool ProblemReader::readOp() {
     problem.values[result].op = id;
   }
   problem.ops.push_back(std::move(op));
+  opLines.push_back(reader.line());
   return true;
 }
 
@@ -200,10 +229,7 @@ bool ckpt::plan::parseProblem(std::string_view text, Problem &problem,
                               std::string &error) {
   problem = Problem();
   error.clear();
-  if (!ProblemReader(text, problem, error).run())
-    return false;
-  error = check(problem);
-  return error.empty();
+  return ProblemReader(text, problem, error).run();
 }
 
 void ckpt::plan::printProblem(const Problem &problem, std::ostream &os) {

@@ -2,6 +2,8 @@
 
 #include "TextLines.h"
 
+#include "ckpt/Plan/Text.h"
+
 #include <algorithm>
 
 using namespace ckpt::plan;
@@ -26,15 +28,20 @@ std::vector<std::string_view> ckpt::plan::split(std::string_view text,
 }
 
 bool LineReader::fail(const std::string &what) {
+  return failAtLine(lineNumber, what);
+}
+
+bool LineReader::failAtLine(int64_t line, const std::string &what) {
+  // What is missing in a file without lines is missing in the first one.
   if (error.empty())
-    error = "line " + std::to_string(lineNumber) + ": " + what;
+    error = "line " + std::to_string(std::max<int64_t>(line, 1)) + ": " + what;
   return false;
 }
 
 bool LineReader::failAt(const Word &word) {
-  return fail("expected a known property with a value in range, but got '" +
-              std::string(word.key) + (word.hasValue ? "=" : "") + word.value +
-              "'");
+  return fail(
+      "expected a known property with a value in range, but got " +
+      quote(std::string(word.key) + (word.hasValue ? "=" : "") + word.value));
 }
 
 bool LineReader::nextLine() {
@@ -83,8 +90,16 @@ bool LineReader::splitLine(std::string_view line) {
       line.remove_prefix(end);
     }
     if (!line.empty() && line[0] != ' ' && line[0] != '\t' && line[0] != '\r')
-      return fail("expected a space before '" + std::string(line) + "'");
+      return fail("expected a space before " + quote(line));
   }
+}
+
+std::string ckpt::plan::quote(std::string_view text) {
+  constexpr size_t longest = 60;
+  std::string shown = "'";
+  for (char c : text.substr(0, longest))
+    shown += c >= ' ' && c <= '~' ? c : '?';
+  return shown + (text.size() > longest ? "…'" : "'");
 }
 
 void ckpt::plan::printQuoted(const std::string &text, std::ostream &os) {

@@ -46,8 +46,11 @@ public:
   /// Reads the next line that has words; false at the end or on an error.
   bool nextLine();
   bool failed() const { return !error.empty(); }
-  /// Both return false, for the caller to hand on.
+  /// Of the current line; 0 before the first one.
+  int64_t line() const { return lineNumber; }
+  /// All return false, for the caller to hand on.
   bool fail(const std::string &what);
+  bool failAtLine(int64_t line, const std::string &what);
   bool failAt(const Word &word);
 
   std::vector<Word> words;

@@ -265,8 +265,10 @@ LogicalResult PlanPass::planStep(mlir::func::FuncOp step) {
   if (outcome->isForwardChain && !savePlan.empty())
     return mlir::emitError(step.getLoc())
            << "a forward chain of layers has decisions, but no plan to save";
-  if (!savePlan.empty() && failed(savePlanFile(*program, outcome->solution,
-                                               outcome->figures.budgetBytes)))
+  // A sum over layers is no budget for the arena.
+  int64_t budgetBytes = request->layerSum ? -1 : outcome->figures.budgetBytes;
+  if (!savePlan.empty() &&
+      failed(savePlanFile(*program, outcome->solution, budgetBytes)))
     return failure();
   if (!certificate.empty() && asked != plan::fingerprint(program->problem))
     return mlir::emitError(step.getLoc())

@@ -233,6 +233,47 @@ plan::PlanFile ckpt::makePlanFile(const ProgramProblem &program,
   return file;
 }
 
+/// What the file says of each op, against what its kernels do.
+static LogicalResult checkPlannedOps(const ProgramProblem &program,
+                                     const plan::Solution &solution,
+                                     const plan::PlanFile &file) {
+  std::vector<plan::PlannedAs> planned =
+      plan::plannedAs(program.problem, solution.plan, solution.verdict);
+  for (auto [i, op] : llvm::enumerate(program.ops))
+    if (planned[i] != file.ops[i].as)
+      return mlir::emitError(op->getLoc())
+             << "the plan says that op number " << i << " is "
+             << plan::describe(file.ops[i].as) << ", but by its kernels it is "
+             << plan::describe(planned[i]);
+  return success();
+}
+
+/// The figures of the file, against those of its kernels.
+static LogicalResult checkFigures(const ProgramProblem &program,
+                                  const plan::Solution &solution,
+                                  const plan::PlanFile &file) {
+  mlir::func::FuncOp function = program.function;
+  auto differs = [&](StringRef key, int64_t said, int64_t found) {
+    return mlir::emitError(function.getLoc())
+           << "the plan says '" << key << "=" << said
+           << "', but by its kernels it is " << found;
+  };
+  int64_t flops = 0;
+  for (const plan::Op &op : program.problem.ops)
+    flops += op.flops;
+  if (file.flops != flops)
+    return differs("flops", file.flops, flops);
+  if (file.extraFlops != solution.verdict.extraFlops)
+    return differs("extra-flops", file.extraFlops, solution.verdict.extraFlops);
+  // Devices are measured anew now and then; the plan is right on each of them.
+  if (file.timeNs != solution.verdict.timeNs)
+    mlir::emitWarning(function.getLoc())
+        << "the plan says 'time=" << file.timeNs
+        << "', but on this device it is " << solution.verdict.timeNs
+        << "; 'device' says for which one it is";
+  return success();
+}
+
 FailureOr<plan::Solution> ckpt::readPlanFile(ProgramProblem &program,
                                              const plan::PlanFile &file) {
   SmallVector<int64_t> hashes;
@@ -247,15 +288,9 @@ FailureOr<plan::Solution> ckpt::readPlanFile(ProgramProblem &program,
            << " values, but got one of " << file.valueCount;
   plan::Solution solution;
   solution.plan = file.plan;
-  if (failed(checkRules(program, solution)))
+  if (failed(checkRules(program, solution)) ||
+      failed(checkPlannedOps(program, solution, file)) ||
+      failed(checkFigures(program, solution, file)))
     return failure();
-  std::vector<plan::PlannedAs> planned =
-      plan::plannedAs(program.problem, solution.plan, solution.verdict);
-  for (auto [i, op] : llvm::enumerate(program.ops))
-    if (planned[i] != file.ops[i].as)
-      return mlir::emitError(op->getLoc())
-             << "the plan says that op number " << i << " is "
-             << plan::describe(file.ops[i].as) << ", but by its kernels it is "
-             << plan::describe(planned[i]);
   return solution;
 }

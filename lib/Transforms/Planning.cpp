@@ -45,6 +45,7 @@ private:
   LogicalResult checkPlan();
   void reportInfeasible();
   void noteArguments(mlir::InFlightDiagnostic &diagnostic);
+  mlir::Location placeFor(mlir::Location location) const;
   void priceMemory(const plan::Bound &bound, int64_t bytes);
 
   ProgramProblem &program;
@@ -212,6 +213,14 @@ void Planner::priceMemory(const plan::Bound &bound, int64_t bytes) {
       0, figures.extraFlops - bound.extraFlops(bytes + figures.nextBytes));
 }
 
+/// Arguments of steps from JAX have names, but no place in a file: a note there
+/// would begin with "<unknown>". Such notes stand at the step.
+mlir::Location Planner::placeFor(mlir::Location location) const {
+  mlir::func::FuncOp function = program.function;
+  return location->findInstanceOf<mlir::FileLineColLoc>() ? location
+                                                          : function.getLoc();
+}
+
 /// What is known, what the proven bound comes from, and what stands at the peak
 /// of the smallest plan, each where it is in the program.
 void Planner::reportInfeasible() {
@@ -228,7 +237,7 @@ void Planner::reportInfeasible() {
       plan::describeBound(problem, figures.minimumBudgetBoundBytes);
   if (!bound.empty())
     diagnostic.attachNote(
-        program.ops[plan::largestWorkingSet(problem).op]->getLoc())
+        placeFor(program.ops[plan::largestWorkingSet(problem).op]->getLoc()))
         << bound;
   if (request.countArguments)
     noteArguments(diagnostic);
@@ -236,9 +245,9 @@ void Planner::reportInfeasible() {
       problem, outcome.solution.plan, outcome.solution.verdict);
   constexpr size_t shown = 8;
   for (const plan::HeldAtPeak &each : ArrayRef(held).take_front(shown))
-    diagnostic.attachNote(each.value == plan::none
-                              ? program.ops[each.reader]->getLoc()
-                              : program.values[each.value].getLoc())
+    diagnostic.attachNote(placeFor(each.value == plan::none
+                                       ? program.ops[each.reader]->getLoc()
+                                       : program.values[each.value].getLoc()))
         << plan::describe(problem, each);
 }
 
@@ -253,7 +262,7 @@ void Planner::noteArguments(mlir::InFlightDiagnostic &diagnostic) {
   });
   constexpr size_t shown = 3;
   for (size_t i : ArrayRef(arguments).take_front(shown))
-    diagnostic.attachNote(program.values[i].getLoc())
+    diagnostic.attachNote(placeFor(program.values[i].getLoc()))
         << "argument '" << problem.values[i].name << "' takes "
         << plan::formatBytes(problem.values[i].bytes)
         << " throughout, which 'count-arguments' counts";

@@ -2,7 +2,7 @@
 // product's runs again beside its epilogue: all that lives past that is the first
 // product, which is older, so what the epilogue reads keeps the run in its place.
 // RUN: ckpt-opt %s --ckpt-plan="budget=100% quiet=true save-plan=%t.plan" -o /dev/null
-// RUN: sed -e 's/^op 3 inline/op 3 save/; s/^op 1 save/op 1 recompute/; s/^kernels=5/kernels=6/' -e 's|^kernel ops=3,4 .*|kernel ops=3 outputs=5@16384\nkernel ops=1,4 outputs=6@32768|' %t.plan > %t.again.plan
+// RUN: sed -e 's/^op 3 inline/op 3 save/; s/^op 1 save/op 1 recompute/; s/^kernels=5/kernels=6/; s/^extra-flops=0/extra-flops=524288/' -e 's|^kernel ops=3,4 .*|kernel ops=3 outputs=5@16384\nkernel ops=1,4 outputs=6@32768|' %t.plan > %t.again.plan
 // RUN: ckpt-opt %s --ckpt-plan="quiet plan-file=%t.again.plan" --ckpt-apply-plan --ckpt-verify-slots --ckpt-verify=original=%s | FileCheck %s
 
 // CHECK-COUNT-3: ckpt.kernel

@@ -44,6 +44,24 @@
 // RUN: sed -e 's/^arena=.*/arena=256/' %t/step.plan > %t/small.plan
 // RUN: not ckpt-opt %s --ckpt-plan=plan-file=%t/small.plan 2>&1 | FileCheck %s --check-prefix=SMALL
 // SMALL: error: the plan breaks a rule:
+// RUN: sed -e 's/^extra-flops=.*/extra-flops=9223372036854775807/' %t/step.plan > %t/extra.plan
+// RUN: not ckpt-opt %s --ckpt-plan=plan-file=%t/extra.plan 2>&1 | FileCheck %s --check-prefix=EXTRA
+// EXTRA: error: the plan says 'extra-flops=9223372036854775807', but by its kernels it is {{[0-9]+$}}
+// RUN: sed -e 's/^flops=.*/flops=7/' %t/step.plan > %t/flops.plan
+// RUN: not ckpt-opt %s --ckpt-plan=plan-file=%t/flops.plan 2>&1 | FileCheck %s --check-prefix=FLOPS
+// FLOPS: error: the plan says 'flops=7', but by its kernels it is {{[0-9]+$}}
+// RUN: sed -e 's/^budget=.*/budget=256/' %t/step.plan > %t/budget.plan
+// RUN: not ckpt-opt %s --ckpt-plan=plan-file=%t/budget.plan 2>&1 | FileCheck %s --check-prefix=BUDGET
+// BUDGET: is no plan: line {{[0-9]+}}: expected an arena within the budget of 256 bytes, but got {{[0-9]+$}}
+// RUN: sed -e 's/^values=.*/values=99/' %t/step.plan > %t/values.plan
+// RUN: not ckpt-opt %s --ckpt-plan=plan-file=%t/values.plan 2>&1 | FileCheck %s --check-prefix=VALUES
+// VALUES: error: expected a plan of {{[0-9]+}} values, but got one of 99
+
+// The time is that of one device; the plan is right on each.
+// RUN: ckpt-opt %s --ckpt-plan="plan-file=%t/step.plan quiet=true device=h100" 2>&1 -o /dev/null | FileCheck %s --check-prefix=DEVICE
+// DEVICE: warning: the plan says 'time={{[0-9]+}}', but on this device it is {{[0-9]+}}; 'device' says for which one it is
+// RUN: ckpt-opt %s --ckpt-plan="plan-file=%t/step.plan quiet=true" -o /dev/null 2>&1 | count 0
+
 // RUN: not ckpt-opt %s --ckpt-plan=plan-file=%t/none.plan 2>&1 | FileCheck %s --check-prefix=NONE
 // NONE: none.plan' cannot be read
 // RUN: not ckpt-opt %s --ckpt-plan="budget=50% plan-file=%t/step.plan" 2>&1 | FileCheck %s --check-prefix=BOTH

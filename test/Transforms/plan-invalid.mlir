@@ -21,6 +21,8 @@
 // RUN: FileCheck --check-prefix=INFEASIBLE %s < %t.err
 // RUN: FileCheck --check-prefix=JSON %s < %t.json
 // RUN: not ckpt-opt --ckpt-plan="budget=300B count-arguments" %s 2>&1 | FileCheck --check-prefix=COUNTED %s
+// RUN: sed 's/%%w: tensor<100x100xf32>/& loc("p[0]")/' %s > %t.named.mlir
+// RUN: not ckpt-opt --ckpt-plan="budget=300B count-arguments" %t.named.mlir 2>&1 | FileCheck --check-prefix=NAMED %s
 // RUN: not ckpt-opt --ckpt-plan=frontier=1 %s 2>&1 | FileCheck --check-prefix=FRONTIER %s
 
 // ZERO: error: expected a budget such as 4096 (MiB), 512KiB, 1.5GB or 50%, but got '0': a budget is at least one byte
@@ -46,6 +48,7 @@
 // INFEASIBLE: note: 'a · math.exp' takes 512 B there and is read or written by the kernel at the peak, of 'math.exp' (a · math.exp): a smaller op would lower it
 // COUNTED: error: a budget of 300 bytes is proven infeasible: the least possible is 40.3 KiB (41312 bytes), for which there is a plan; arguments and results count, with 40800 bytes
 // COUNTED: note: argument 'argument 1' takes 39.1 KiB throughout, which 'count-arguments' counts
+// NAMED: named.mlir:{{[0-9]+:[0-9]+}}: note: argument 'p[0]' takes 39.1 KiB throughout
 // FRONTIER: error: expected 'frontier' to be a number of budgets from 2 to 10000, but got 1{{$}}
 // JSON: "feasible": false
 func.func @f(%x: tensor<100xf32>, %w: tensor<100x100xf32>) -> tensor<100xf32> {

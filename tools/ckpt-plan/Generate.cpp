@@ -4,7 +4,6 @@
 
 #include "ckpt/Plan/Generate.h"
 
-#include <charconv>
 #include <iostream>
 
 using namespace ckpt::plan;
@@ -14,9 +13,8 @@ bool tool::generateMode(const Arguments &arguments) {
   std::string wanted = arguments.value("generate");
   size_t colon = wanted.find(':');
   int64_t ops = 0;
-  const char *end = wanted.data() + wanted.size();
   if (colon == std::string::npos ||
-      std::from_chars(wanted.data() + colon + 1, end, ops).ptr != end)
+      !parseInteger(wanted.substr(colon + 1), ops))
     return fail("ckpt-plan",
                 "expected a family and a number of ops such as 'gpt:1000', "
                 "but got '" +

@@ -9,7 +9,6 @@
 #include "ckpt/Plan/Pack.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iomanip>
 #include <iostream>
 #include <sstream>
@@ -70,14 +69,12 @@ bool Table::readLine(const std::string &line, int32_t number) {
   int64_t figures[columnCount];
   for (size_t i = 0; i < columnCount; ++i) {
     std::string cell = columns[i] < cells.size() ? cells[columns[i]] : "";
-    const char *end = cell.data() + cell.size();
     // Sums of sizes have to stay within 63 bits.
-    if (cell.empty() ||
-        std::from_chars(cell.data(), end, figures[i]).ptr != end ||
-        figures[i] < 0 || figures[i] > INT64_MAX >> 24)
+    if (!parseInteger(cell, figures[i]) || figures[i] < 0 ||
+        figures[i] > INT64_MAX >> 24)
       return fail(file + ":" + std::to_string(number),
                   std::string("expected a number as ") + columnNames[i] +
-                      ", but got '" + cell + "'");
+                      ", but got " + quote(cell));
   }
   if (figures[lowerColumn] >= figures[upperColumn])
     return fail(file + ":" + std::to_string(number),

@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -23,10 +24,13 @@ bool tool::readFile(const std::string &path, std::string &text) {
     text.assign(std::istreambuf_iterator<char>(std::cin), {});
     return true;
   }
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
+    return fail(path, "is a directory");
   std::ifstream stream(path, std::ios::binary);
   std::ostringstream content;
   content << stream.rdbuf();
-  if (!stream)
+  if (!stream || content.bad())
     return fail(path, "cannot be read");
   text = content.str();
   return true;
@@ -36,7 +40,10 @@ bool tool::readProblem(const std::string &path, Problem &problem) {
   std::string text, error;
   if (!readFile(path, text))
     return false;
-  return parseProblem(text, problem, error) || fail(path, error);
+  if (!parseProblem(text, problem, error))
+    return fail(path, error);
+  // Every figure of such a problem is zero: rather the wrong file.
+  return !problem.ops.empty() || fail(path, "expected at least one op");
 }
 
 bool tool::writeFile(const std::string &path, const std::string &text) {
@@ -53,13 +60,16 @@ bool tool::writeFile(const std::string &path, const std::string &text) {
   return true;
 }
 
+bool tool::parseInteger(const std::string &text, int64_t &number) {
+  const char *end = text.data() + text.size();
+  auto [stop, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && stop == end;
+}
+
 bool tool::readInteger(const Arguments &arguments, const std::string &name,
                        int64_t least, int64_t most, int64_t &number) {
   std::string text = arguments.value(name);
-  const char *end = text.data() + text.size();
-  auto [stop, error] = std::from_chars(text.data(), end, number);
-  return (error == std::errc() && stop == end && number >= least &&
-          number <= most) ||
+  return (parseInteger(text, number) && number >= least && number <= most) ||
          fail("ckpt-plan", "expected '--" + name + "' to be an integer from " +
                                std::to_string(least) + " to " +
                                std::to_string(most) + ", but got '" + text +

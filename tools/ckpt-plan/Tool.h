@@ -35,6 +35,9 @@ struct Arguments {
 /// Prints "where: error: what" to stderr; returns false.
 bool fail(const std::string &where, const std::string &what);
 
+/// Reads all of \p text as one number; false if it is none or out of range.
+bool parseInteger(const std::string &text, int64_t &number);
+
 /// The option \p name as an integer from \p least to \p most. Prints an error
 /// and returns false if it is none.
 bool readInteger(const Arguments &arguments, const std::string &name,
@@ -43,6 +46,7 @@ bool readInteger(const Arguments &arguments, const std::string &name,
 /// Reads a file, or standard input for "-". Prints an error and returns false
 /// if it cannot be read.
 bool readFile(const std::string &path, std::string &text);
+/// The same for a problem, which has at least one op.
 bool readProblem(const std::string &path, Problem &problem);
 
 /// Writes a file through a temporary beside it, so that an error leaves the

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <iterator>
 
 using namespace ckpt::plan::tool;
 
@@ -58,30 +59,51 @@ constexpr Mode modes[] = {
 struct Option {
   const char *name;
   const char *value;
+  /// The modes in which it has an effect, by what they run.
+  bool (*modes[3])(const Arguments &);
   const char *help;
 };
 
 constexpr Option options[] = {
-    {"budget", "SIZE",
+    {"budget",
+     "SIZE",
+     {solveMode, stagesMode},
      "bytes of the arena: 4096 (MiB), 512KiB, 1.5GB, 300B, or a share of the "
      "baseline such as 50%"},
-    {"strategy", "NAME",
+    {"strategy",
+     "NAME",
+     {solveMode, compareMode},
      "budget: little time within the budget and few extra FLOPs, which count "
-     "ten times their time (the default with --budget); none: no limit (the "
-     "default without); reference: least extra FLOPs by exhaustive search; or "
-     "a published strategy of docs/Comparison.md, such as sqrt: its fastest "
+     "several times (the default with --budget); none: no limit (the default "
+     "without); reference: least extra FLOPs by exhaustive search; or a "
+     "published strategy of docs/Comparison.md, such as sqrt: its fastest "
      "plan, within the budget if one is given"},
-    {"max-growth", "SHARE",
+    {"max-growth",
+     "SHARE",
+     {diffMode},
      "with --diff: fail if the arena takes more than this share, such as 2%, "
      "beyond that of OLD"},
-    {"time-limit", "MS",
+    {"time-limit",
+     "MS",
+     {solveMode, compareMode, frontierMode},
      "milliseconds after which the best plan so far is taken (default: 5000; "
      "0: one round)"},
-    {"certificate", "FILE",
+    {"certificate",
+     "FILE",
+     {solveMode, checkPlanMode},
      "also write evidence for the plan and its bounds, for --check"},
-    {"json", "FILE", "with --frontier: also write the curve as JSON"},
-    {"svg", "FILE", "with --frontier: also write the curve as a picture"},
-    {"print-plan", "", "print the plan too; the report becomes comments"},
+    {"json",
+     "FILE",
+     {frontierMode},
+     "with --frontier: also write the curve as JSON"},
+    {"svg",
+     "FILE",
+     {frontierMode},
+     "with --frontier: also write the curve as a picture"},
+    {"print-plan",
+     "",
+     {solveMode, checkPlanMode},
+     "print the plan too; the report becomes comments"},
 };
 
 } // namespace
@@ -163,6 +185,31 @@ static bool parseArguments(int argc, char **argv, Arguments &arguments) {
   return true;
 }
 
+/// "'--frontier'", or "planning" for what happens without such an option.
+static std::string nameOf(const Mode &mode) {
+  return *mode.option ? std::string("'--") + mode.option + "'" : "planning";
+}
+
+/// Refuses what would have no effect: it was meant for another mode.
+static bool checkOptions(const Arguments &arguments, const Mode &chosen) {
+  for (const Option &option : options) {
+    auto takes = [&](const Mode &mode) {
+      return std::count(std::begin(option.modes), std::end(option.modes),
+                        mode.run) > 0;
+    };
+    if (!arguments.has(option.name) || takes(chosen))
+      continue;
+    std::string takers;
+    for (const Mode &mode : modes)
+      if (takes(mode))
+        takers += (takers.empty() ? "" : " or ") + nameOf(mode);
+    return fail("ckpt-plan", std::string("option '--") + option.name +
+                                 "' is for " + takers + ", not for " +
+                                 nameOf(chosen));
+  }
+  return true;
+}
+
 static bool run(const Arguments &arguments) {
   const Mode *chosen = &modes[0];
   for (const Mode &mode : modes) {
@@ -174,6 +221,8 @@ static bool run(const Arguments &arguments) {
                                    "' cannot be combined");
     chosen = &mode;
   }
+  if (!checkOptions(arguments, *chosen))
+    return false;
   if (chosen->takesFile && arguments.file.empty())
     return fail("ckpt-plan", "expected a file; see --help");
   if (!chosen->takesFile && !arguments.file.empty())

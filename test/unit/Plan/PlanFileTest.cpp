@@ -65,6 +65,37 @@ TEST(PlanFile, RefusesEveryPrefix) {
   }
 }
 
+std::string errorOf(std::string text, const std::string &from,
+                    const std::string &to) {
+  text.replace(text.find(from), from.size(), to);
+  PlanFile read;
+  std::string error;
+  EXPECT_FALSE(parsePlanFile(text, read, error)) << text;
+  return error;
+}
+
+/// Each figure stands there once, and is none that cannot be.
+TEST(PlanFile, RefusesFiguresThatCannotBe) {
+  std::string text = print(someFile());
+  EXPECT_EQ(errorOf(text, "time=17\n", ""),
+            "line 7: expected 'time=' before, but got 'op'");
+  EXPECT_EQ(errorOf(text, "time=17\n", "time=17\ntime=18\n"),
+            "line 4: 'time' is given twice");
+  EXPECT_EQ(errorOf(text, "extra-flops=20", "extra-flops=-20"),
+            "line 5: expected a known property with a value in range, but got "
+            "'extra-flops=-20'");
+  EXPECT_EQ(errorOf(text, "budget=4096", "budget=767"),
+            "line 12: expected an arena within the budget of 767 bytes, but "
+            "got 768");
+}
+
+TEST(PlanFile, MissingLinesAreOfTheFirst) {
+  PlanFile read;
+  std::string error;
+  EXPECT_FALSE(parsePlanFile("", read, error));
+  EXPECT_EQ(error, "line 1: expected 'plan=', but got the end of the file");
+}
+
 /// Nothing is believed: a changed character is an error or another value, never
 /// a number out of range.
 TEST(PlanFile, SurvivesEveryChangedCharacter) {

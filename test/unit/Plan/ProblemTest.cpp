@@ -42,7 +42,10 @@ TEST_F(ProblemTest, RefusesWrongProducers) {
   opOf(product).results.clear();
   EXPECT_EQ(check(problem), "value 3 is not among the results of its op");
   problem.values[product].op = none;
-  EXPECT_THAT(check(problem), HasSubstr("lacks one"));
+  EXPECT_EQ(check(problem), "value 3 is no argument, but no op makes it");
+  problem.values[product].op = 2;
+  problem.values[product].home = Home::Argument;
+  EXPECT_EQ(check(problem), "value 3 is an argument, but op 2 makes it");
 }
 
 TEST_F(ProblemTest, RefusesWrongShapes) {

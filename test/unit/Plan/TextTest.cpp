@@ -72,8 +72,37 @@ TEST(Text, NamesTheLineOfAnError) {
               HasSubstr("but got 'reads=0,'"));
 }
 
-TEST(Text, ChecksTheProblem) {
-  EXPECT_THAT(problemError("value 0 home=arena"), HasSubstr("value 0"));
+/// What only the whole problem shows is wrong has a line all the same.
+TEST(Text, NamesTheLineOfAFault) {
+  EXPECT_EQ(problemError("launch=5\nvalue 0 home=arena"),
+            "line 2: value 0 is no argument, but no op makes it");
+  EXPECT_EQ(problemError("bandwidth=5\n\nbandwidth=0"),
+            "line 3: the bandwidth is not positive");
+  EXPECT_EQ(problemError("\nlaunch=-1"),
+            "line 2: the launch time is out of range");
+  EXPECT_EQ(problemError("value 0\nvalue 1 bytes=-1\n"),
+            "line 1: value 0 is no argument, but no op makes it");
+  const std::string head = "value 0 home=argument\nvalue 1\nvalue 2\n";
+  EXPECT_EQ(problemError("value 0 bytes=-1 home=argument"),
+            "line 1: value 0 has a negative size or exceeds the sum");
+  EXPECT_EQ(problemError(head + "\nop 0 opaque reads=0 results=0,1,2"),
+            "line 1: value 0 is an argument, but op 0 makes it");
+  EXPECT_EQ(problemError(head + "\nop 0 opaque reads=2 results=1\n"
+                                "op 1 opaque reads=1 results=2"),
+            "line 5: op 0 reads value 2 before it is made");
+  EXPECT_EQ(problemError(head + "op 0 opaque results=1\n"
+                                "op 1 opaque results=1,2\n"),
+            "line 4: op 0 makes value 1, which has another producer");
+  EXPECT_EQ(problemError(head + "op 0 opaque results=1\n// …\n"
+                                "op 1 opaque results=2 flops=-1"),
+            "line 6: op 1 has a negative cost or exceeds the sum");
+}
+
+TEST(Text, QuotesLittleThatPrints) {
+  EXPECT_EQ(quote("op"), "'op'");
+  EXPECT_EQ(quote("a\x01z\xff"), "'a?z?'");
+  EXPECT_EQ(quote(std::string(60, 'x')), "'" + std::string(60, 'x') + "'");
+  EXPECT_EQ(quote(std::string(61, 'x')), "'" + std::string(60, 'x') + "…'");
 }
 
 TEST(Text, ReadsPlans) {
