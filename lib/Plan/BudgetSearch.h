@@ -84,9 +84,9 @@ constexpr double shareWithoutPlan = 1.75;
 /// What merging kernels and refitting them takes off a score at most, roughly.
 constexpr double gainOfRefitting = 1.1;
 
-/// Extra FLOPs count on top of their time as if they took it several times
-/// more: what is bound by memory here may be bound by arithmetic elsewhere.
-constexpr double flopWeight = 9;
+/// Extra FLOPs count on top of the time of a plan as if their arithmetic took
+/// it several times more: what hides behind bytes here may not elsewhere.
+constexpr double flopWeight = 12;
 
 class BudgetSearch {
 public:
@@ -95,7 +95,9 @@ public:
       : problem(problem), budget(budgetBytes), options(options),
         graph(problem, options.fusion),
         walks{{graph, options, loose}, {graph, options, loose}},
-        unlimited(unlimited ? *unlimited : solveUnlimited(problem, options)) {}
+        unlimited(unlimited ? *unlimited : solveUnlimited(problem, options)) {
+    measureFlops();
+  }
   BudgetResult run();
 
 private:
@@ -105,7 +107,7 @@ private:
   Plan descended(const Descent &descent, double mostNs,
                  std::chrono::steady_clock::time_point deadline) const;
   bool mayDescend() const {
-    return options.fusion && nsPerFlop > 0 && !unlimitedPlan.kernels.empty();
+    return options.fusion && !unlimitedPlan.kernels.empty();
   }
   void descend();
   bool descendBoth(const Descent &first, const Descent &second, double share);
@@ -163,7 +165,8 @@ private:
   bool enter(Outcome &outcome);
   void keepOther(const Draft &draft);
   void keepIfSmallest(const Solution &solution);
-  void measureRate(const Draft &draft);
+  void measureFlops();
+  void lowerLeast(const Draft &draft);
   FitOptions fitOptions(int64_t budgetBytes) const;
   WalkLimits limits(double slack = 1) const;
   double scoreOf(const Verdict &verdict) const;
@@ -220,8 +223,9 @@ private:
   /// The smallest plan of chains. It does not end the search for the smallest
   /// plan, as it may be far from it.
   Solution smallestOfChains;
-  /// Time per FLOP, and the least time without what is recomputed.
-  double nsPerFlop = 0;
+  /// Of the step, and what one of them takes; the least time without what is
+  /// recomputed.
+  double stepFlops = 0, nsPerFlop = 0;
   double leastNs = std::numeric_limits<double>::max();
   double bestScore = std::numeric_limits<double>::max();
   /// Of random descents, how many there were.

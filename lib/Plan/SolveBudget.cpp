@@ -54,20 +54,27 @@ WalkLimits BudgetSearch::limits(double slack) const {
   return limits;
 }
 
-void BudgetSearch::measureRate(const Draft &draft) {
-  if (!draft.usable())
-    return;
-  if (nsPerFlop == 0) {
-    int64_t flops = 1;
-    for (size_t op = 0; op < problem.ops.size(); ++op)
-      if (graph.live[op] && isAnchor(problem.ops[op]))
-        flops += problem.ops[op].flops;
-    nsPerFlop = static_cast<double>(draft.verdict.timeNs) /
-                static_cast<double>(flops + draft.verdict.extraFlops);
-  }
-  leastNs = std::min(
-      leastNs, static_cast<double>(draft.verdict.timeNs) -
-                   nsPerFlop * static_cast<double>(draft.verdict.extraFlops));
+/// What FLOPs are, and what one takes where arithmetic is all that takes time;
+/// where it takes none, what one takes on average.
+void BudgetSearch::measureFlops() {
+  double ns = 0;
+  for (size_t op = 0; op < problem.ops.size(); ++op)
+    if (graph.live[op] && isAnchor(problem.ops[op])) {
+      stepFlops += static_cast<double>(problem.ops[op].flops);
+      ns += static_cast<double>(problem.ops[op].computePs) / 1000;
+    }
+  if (ns == 0)
+    ns = static_cast<double>(unlimited.verdict.timeNs);
+  if (stepFlops > 0)
+    nsPerFlop = ns / stepFlops;
+}
+
+/// Lowers the least time by what \p draft takes without its extra FLOPs.
+void BudgetSearch::lowerLeast(const Draft &draft) {
+  if (draft.usable())
+    leastNs = std::min(
+        leastNs, static_cast<double>(draft.verdict.timeNs) -
+                     nsPerFlop * static_cast<double>(draft.verdict.extraFlops));
 }
 
 /// Places the slots of \p outcome's plan, which may be the best.
@@ -132,7 +139,7 @@ Outcome BudgetSearch::judge(Draft draft) const {
 
 /// Makes what fits the best, and says whether it is.
 bool BudgetSearch::enter(Outcome &outcome) {
-  measureRate(outcome.draft);
+  lowerLeast(outcome.draft);
   if (!outcome.bytes)
     return false;
   if (options.onPlan)
@@ -276,8 +283,8 @@ bool BudgetSearch::tryUnlimited() {
 bool BudgetSearch::isDeep() const {
   constexpr double much = 0.15;
   return !result.best ||
-         nsPerFlop * static_cast<double>(result.best->verdict.extraFlops) >
-             much * leastNs;
+         static_cast<double>(result.best->verdict.extraFlops) >
+             much * stepFlops;
 }
 
 /// Each setting once, with the budget as its cap.
