@@ -49,6 +49,11 @@ static MemRefType memoryType(Type type) {
   return MemRefType::get(tensor.getShape(), element, layout);
 }
 
+/// \p type with the strides that upstream's ops that make memory demand.
+static MemRefType denseType(MemRefType type) {
+  return MemRefType::get(type.getShape(), type.getElementType());
+}
+
 /// What a kernel is passed for \p value: scalars of the caller as they are.
 static Type operandType(Value value) {
   bool isScalar = !isa<RankedTensorType>(value.getType());
@@ -321,8 +326,10 @@ private:
 
   Value view(Location loc, MemRefType type, int64_t offset) {
     Value shift = arith::ConstantIndexOp::create(*builder, loc, offset);
-    return memref::ViewOp::create(
-        *builder, loc, type, entry->getArguments().back(), shift, ValueRange());
+    Value dense = memref::ViewOp::create(*builder, loc, denseType(type),
+                                         entry->getArguments().back(), shift,
+                                         ValueRange());
+    return reshaped(dense, type);
   }
 
   LogicalResult lower(Operation &op) {
@@ -419,21 +426,22 @@ private:
     OpBuilder atModule(step);
     auto global = memref::GlobalOp::create(
         atModule, constant.getLoc(), "constant",
-        atModule.getStringAttr("private"), type, elements, /*constant=*/true,
-        /*alignment=*/atModule.getI64IntegerAttr(64));
+        atModule.getStringAttr("private"), denseType(type), elements,
+        /*constant=*/true, /*alignment=*/atModule.getI64IntegerAttr(64));
     symbols.insert(global);
     // In the entry so that it dominates every later reader.
-    return memory[value] = memref::GetGlobalOp::create(
-               *builder, constant.getLoc(), type, global.getSymName());
+    Value dense = memref::GetGlobalOp::create(
+        *builder, constant.getLoc(), global.getType(), global.getSymName());
+    return memory[value] = reshaped(dense, type);
   }
 
   void copyResults() {
     for (auto [operand, out] :
          llvm::zip_equal(ret.getOperands(), resultBuffers)) {
-      if (written.contains(out))
+      auto type = cast<MemRefType>(out.getType());
+      if (written.contains(out) || type.getNumElements() == 0)
         continue;
-      Value source = reshaped(inMemory(withoutReshapes(operand)),
-                              cast<MemRefType>(out.getType()));
+      Value source = reshaped(inMemory(withoutReshapes(operand)), type);
       memref::CopyOp::create(*builder, ret.getLoc(), source, out);
     }
   }
