@@ -192,6 +192,9 @@ public:
   KernelFunctions(ModuleOp module, SymbolTable &symbols, OwnConstants own)
       : symbols(symbols), builder(module.getBodyRegion()), own(own) {}
 
+  /// Whether kernels hold \p value themselves, so that it stands nowhere.
+  bool hold(Value value) const { return isOwnConstant(value, own); }
+
   /// What a call of the function of \p kernel passes, before its results.
   SmallVector<Value> operandsOf(KernelOp kernel) const {
     return memoryInputs(kernel, own);
@@ -441,9 +444,30 @@ private:
       auto type = cast<MemRefType>(out.getType());
       if (written.contains(out) || type.getNumElements() == 0)
         continue;
-      Value source = reshaped(inMemory(withoutReshapes(operand)), type);
-      memref::CopyOp::create(*builder, ret.getLoc(), source, out);
+      Value source = withoutReshapes(operand);
+      if (kernels.hold(source))
+        writeConstant(source, out);
+      else
+        memref::CopyOp::create(*builder, ret.getLoc(),
+                               reshaped(inMemory(source), type), out);
     }
+  }
+
+  /// By a kernel that no plan knows, as it knows no copies.
+  void writeConstant(Value constant, Value out) {
+    Location loc = constant.getLoc();
+    Type type = constant.getType();
+    OpBuilder before(ret);
+    auto kernel = KernelOp::create(
+        before, loc, type, constant, /*after=*/ValueRange(),
+        /*offsets=*/ArrayRef<int64_t>{-1}, /*bytes=*/ArrayRef<int64_t>{0},
+        /*workspace_offset=*/-1, /*workspace_bytes=*/0, /*layer=*/"",
+        /*recompute=*/false);
+    Block &body = kernel.getBody().emplaceBlock();
+    before.setInsertionPointToEnd(&body);
+    YieldOp::create(before, loc, body.addArgument(type, loc));
+    func::CallOp::create(*builder, loc, kernels.get(kernel),
+                         reshaped(out, memoryType(type)));
   }
 
   func::FuncOp step;
