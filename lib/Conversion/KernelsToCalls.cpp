@@ -292,6 +292,8 @@ private:
     if (auto planned =
             step->getAttrOfType<IntegerAttr>(CkptDialect::arenaBytesAttrName()))
       arenaBytes = std::max(arenaBytes, planned.getInt());
+    // The type of the arena says it from here on.
+    step->removeAttr(CkptDialect::arenaBytesAttrName());
     auto type = step.getFunctionType();
     SmallVector<Type> types =
         llvm::map_to_vector(old.getArguments(), [](Value argument) {
@@ -483,6 +485,14 @@ private:
   llvm::DenseSet<Value> written;
 };
 
+/// Whether \p function was planned, maybe to no kernel at all, or written by
+/// hand as kernels.
+static bool isStep(func::FuncOp function) {
+  return !function.isExternal() &&
+         (function->hasAttr(CkptDialect::arenaBytesAttrName()) ||
+          !function.front().getOps<KernelOp>().empty());
+}
+
 struct KernelsToCalls : public ckpt::impl::KernelsToCallsBase<KernelsToCalls> {
   using KernelsToCallsBase::KernelsToCallsBase;
 
@@ -500,8 +510,7 @@ struct KernelsToCalls : public ckpt::impl::KernelsToCallsBase<KernelsToCalls> {
     ModuleOp module = getOperation();
     SmallVector<func::FuncOp> steps;
     for (auto function : module.getOps<func::FuncOp>())
-      if (!function.isExternal() &&
-          !function.front().getOps<KernelOp>().empty())
+      if (isStep(function))
         steps.push_back(function);
     SymbolTable symbols(module);
     KernelFunctions kernels(module, symbols,

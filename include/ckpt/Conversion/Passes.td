@@ -8,9 +8,9 @@ include "mlir/Pass/PassBase.td"
 def KernelsToCalls : Pass<"ckpt-kernels-to-calls", "::mlir::ModuleOp"> {
   let summary = "make a function of each distinct kernel and calls of the step";
   let description = [{
-    A function that holds `ckpt.kernel` ops becomes a function on memrefs: its
-    arguments, then one memref per result, then the arena as one
-    `memref<Nxi8>`. Its body is a list of calls in the order of the kernels;
+    A function that was planned, or that holds `ckpt.kernel` ops, becomes a
+    function on memrefs: its arguments, then one memref per result, then the
+    arena as one `memref<Nxi8>`. Its body is a list of calls in the order of the kernels;
     operands are arguments or views of the arena at the planned offsets. So
     nothing stands between the plan and what is allocated.
 
