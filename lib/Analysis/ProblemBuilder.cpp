@@ -32,6 +32,7 @@ private:
   LogicalResult addArguments();
   LogicalResult addOps();
   LogicalResult addSplatsReadBy(Operation *op);
+  LogicalResult addUndefinedResults();
   LogicalResult addOp(const PlacedOp &placed);
   LogicalResult addConstant(Operation *op);
   FailureOr<plan::ValueId> addValue(Value value, plan::OpId op,
@@ -318,6 +319,25 @@ LogicalResult Builder::addOps() {
     if (needed.contains(placed.op) && isSplat(placed.op) &&
         !program.opIds.contains(placed.op) && failed(addOp(placed)))
       return failure();
+  return addUndefinedResults();
+}
+
+/// Tensors of undefined contents are nothing to plan, except that the function
+/// has to return them. After all ops: who reads them reads none of their bits.
+LogicalResult Builder::addUndefinedResults() {
+  for (Value result :
+       function.getBody().front().getTerminator()->getOperands()) {
+    Value value = withoutReshapes(result);
+    if (program.valueIds.contains(value) ||
+        !isa<mlir::RankedTensorType>(value.getType()))
+      continue;
+    // What shows undefined contents makes its own, too.
+    Operation *maker = value.getDefiningOp();
+    summaries[maker].kind = OpKind::Fusible;
+    summaries[maker].reads.clear();
+    if (failed(addOp({maker, nullptr})))
+      return failure();
+  }
   return success();
 }
 

@@ -254,31 +254,34 @@ namespace {
 struct EmitGpuKernels : public ckpt::impl::EmitGpuKernelsBase<EmitGpuKernels> {
   using EmitGpuKernelsBase::EmitGpuKernelsBase;
 
-  void runOnOperation() override {
-    ModuleOp module = getOperation();
-    SmallVector<func::FuncOp> functions = kernelFunctions(module);
-    if (functions.empty())
-      return;
-    DeviceCode device(module, tensorCores);
-    LaunchNotes notes(module, offerMatmuls);
-    llvm::StringMap<DeviceKernel> kernels;
+  LogicalResult emit(ArrayRef<func::FuncOp> functions,
+                     llvm::StringMap<DeviceKernel> &kernels) {
+    DeviceCode device(getOperation(), tensorCores);
     for (func::FuncOp function : functions) {
       FailureOr<DeviceKernel> kernel = device.emit(function);
       if (failed(kernel))
-        return signalPassFailure();
+        return failure();
       kernels[function.getSymName()] = *kernel;
     }
+    return success();
+  }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SmallVector<func::FuncOp> functions = kernelFunctions(module);
+    llvm::StringMap<DeviceKernel> kernels;
+    if (!functions.empty() && failed(emit(functions, kernels)))
+      return signalPassFailure();
+    LaunchNotes notes(module, offerMatmuls);
+    // All memory of a step is the device's, also if it has no kernel.
     for (auto step : module.getOps<func::FuncOp>()) {
-      bool launches = false;
+      if (kernels.contains(step.getSymName()))
+        continue;
       for (auto call : llvm::to_vector(step.getOps<func::CallOp>()))
-        if (auto found = kernels.find(call.getCallee());
-            found != kernels.end()) {
+        if (auto found = kernels.find(call.getCallee()); found != kernels.end())
           launch(call, found->second, notes);
-          launches = true;
-        }
-      if (launches)
-        for (auto copy : llvm::to_vector(step.getOps<memref::CopyOp>()))
-          copyOnDevice(copy);
+      for (auto copy : llvm::to_vector(step.getOps<memref::CopyOp>()))
+        copyOnDevice(copy);
     }
     for (func::FuncOp function : functions)
       function.erase();

@@ -49,6 +49,11 @@ static MemRefType memoryType(Type type) {
   return MemRefType::get(tensor.getShape(), element, layout);
 }
 
+/// \p type with the strides that upstream's ops that make memory demand.
+static MemRefType denseType(MemRefType type) {
+  return MemRefType::get(type.getShape(), type.getElementType());
+}
+
 /// What a kernel is passed for \p value: scalars of the caller as they are.
 static Type operandType(Value value) {
   bool isScalar = !isa<RankedTensorType>(value.getType());
@@ -187,6 +192,9 @@ public:
   KernelFunctions(ModuleOp module, SymbolTable &symbols, OwnConstants own)
       : symbols(symbols), builder(module.getBodyRegion()), own(own) {}
 
+  /// Whether kernels hold \p value themselves, so that it stands nowhere.
+  bool hold(Value value) const { return isOwnConstant(value, own); }
+
   /// What a call of the function of \p kernel passes, before its results.
   SmallVector<Value> operandsOf(KernelOp kernel) const {
     return memoryInputs(kernel, own);
@@ -284,6 +292,8 @@ private:
     if (auto planned =
             step->getAttrOfType<IntegerAttr>(CkptDialect::arenaBytesAttrName()))
       arenaBytes = std::max(arenaBytes, planned.getInt());
+    // The type of the arena says it from here on.
+    step->removeAttr(CkptDialect::arenaBytesAttrName());
     auto type = step.getFunctionType();
     SmallVector<Type> types =
         llvm::map_to_vector(old.getArguments(), [](Value argument) {
@@ -321,8 +331,10 @@ private:
 
   Value view(Location loc, MemRefType type, int64_t offset) {
     Value shift = arith::ConstantIndexOp::create(*builder, loc, offset);
-    return memref::ViewOp::create(
-        *builder, loc, type, entry->getArguments().back(), shift, ValueRange());
+    Value dense = memref::ViewOp::create(*builder, loc, denseType(type),
+                                         entry->getArguments().back(), shift,
+                                         ValueRange());
+    return reshaped(dense, type);
   }
 
   LogicalResult lower(Operation &op) {
@@ -419,23 +431,45 @@ private:
     OpBuilder atModule(step);
     auto global = memref::GlobalOp::create(
         atModule, constant.getLoc(), "constant",
-        atModule.getStringAttr("private"), type, elements, /*constant=*/true,
-        /*alignment=*/atModule.getI64IntegerAttr(64));
+        atModule.getStringAttr("private"), denseType(type), elements,
+        /*constant=*/true, /*alignment=*/atModule.getI64IntegerAttr(64));
     symbols.insert(global);
     // In the entry so that it dominates every later reader.
-    return memory[value] = memref::GetGlobalOp::create(
-               *builder, constant.getLoc(), type, global.getSymName());
+    Value dense = memref::GetGlobalOp::create(
+        *builder, constant.getLoc(), global.getType(), global.getSymName());
+    return memory[value] = reshaped(dense, type);
   }
 
   void copyResults() {
     for (auto [operand, out] :
          llvm::zip_equal(ret.getOperands(), resultBuffers)) {
-      if (written.contains(out))
+      auto type = cast<MemRefType>(out.getType());
+      if (written.contains(out) || type.getNumElements() == 0)
         continue;
-      Value source = reshaped(inMemory(withoutReshapes(operand)),
-                              cast<MemRefType>(out.getType()));
-      memref::CopyOp::create(*builder, ret.getLoc(), source, out);
+      Value source = withoutReshapes(operand);
+      if (kernels.hold(source))
+        writeConstant(source, out);
+      else
+        memref::CopyOp::create(*builder, ret.getLoc(),
+                               reshaped(inMemory(source), type), out);
     }
+  }
+
+  /// By a kernel that no plan knows, as it knows no copies.
+  void writeConstant(Value constant, Value out) {
+    Location loc = constant.getLoc();
+    Type type = constant.getType();
+    OpBuilder before(ret);
+    auto kernel = KernelOp::create(
+        before, loc, type, constant, /*after=*/ValueRange(),
+        /*offsets=*/ArrayRef<int64_t>{-1}, /*bytes=*/ArrayRef<int64_t>{0},
+        /*workspace_offset=*/-1, /*workspace_bytes=*/0, /*layer=*/"",
+        /*recompute=*/false);
+    Block &body = kernel.getBody().emplaceBlock();
+    before.setInsertionPointToEnd(&body);
+    YieldOp::create(before, loc, body.addArgument(type, loc));
+    func::CallOp::create(*builder, loc, kernels.get(kernel),
+                         reshaped(out, memoryType(type)));
   }
 
   func::FuncOp step;
@@ -450,6 +484,14 @@ private:
   /// Buffers of results that a kernel writes itself.
   llvm::DenseSet<Value> written;
 };
+
+/// Whether \p function was planned, maybe to no kernel at all, or written by
+/// hand as kernels.
+static bool isStep(func::FuncOp function) {
+  return !function.isExternal() &&
+         (function->hasAttr(CkptDialect::arenaBytesAttrName()) ||
+          !function.front().getOps<KernelOp>().empty());
+}
 
 struct KernelsToCalls : public ckpt::impl::KernelsToCallsBase<KernelsToCalls> {
   using KernelsToCallsBase::KernelsToCallsBase;
@@ -468,8 +510,7 @@ struct KernelsToCalls : public ckpt::impl::KernelsToCallsBase<KernelsToCalls> {
     ModuleOp module = getOperation();
     SmallVector<func::FuncOp> steps;
     for (auto function : module.getOps<func::FuncOp>())
-      if (!function.isExternal() &&
-          !function.front().getOps<KernelOp>().empty())
+      if (isStep(function))
         steps.push_back(function);
     SymbolTable symbols(module);
     KernelFunctions kernels(module, symbols,

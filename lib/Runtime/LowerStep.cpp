@@ -117,11 +117,14 @@ ckpt::lowerStep(ModuleOp module, const CompileOptions &options, int64_t lanes) {
   if (llvm::Error error =
           runPasses(toCalls, *lowered.module, "lowering to calls"))
     return std::move(error);
-  auto arena = dyn_cast<mlir::MemRefType>(step->getArgumentTypes().back());
-  if (!arena || step->getNumArguments() !=
-                    lowered.arguments.size() + lowered.results.size() + 1)
-    return makeError("expected '" + lowered.name +
-                     "' to be a function of kernels");
+  if (step->getNumArguments() !=
+      lowered.arguments.size() + lowered.results.size() + 1) {
+    step->emitError("expected a function of kernels, as --ckpt-plan and "
+                    "--ckpt-apply-plan make it, but '")
+        << lowered.name << "' is none";
+    return llvm::make_error<DiagnosedError>("lowering to calls");
+  }
+  auto arena = cast<mlir::MemRefType>(step->getArgumentTypes().back());
   lowered.arenaBytes = arena.getNumElements();
   if (llvm::Error error = lowerCalls(*lowered.module, options, lanes))
     return std::move(error);

@@ -92,9 +92,11 @@ void Description::add(const ProgramOptions &options, const LoweredStep &lowered,
     buffers.push_back(buffer(tensor, type.bytes));
   for (auto [tensor, type] : llvm::zip_equal(options.results, lowered.results))
     buffers.push_back(buffer(tensor, type.bytes));
+  llvm::Type *pointer = builder.getPtrTy();
+  auto *type =
+      llvm::StructType::get(pointer, pointer, pointer, builder.getInt64Ty());
   auto *list = llvm::ConstantArray::get(
-      llvm::ArrayType::get(buffers.front()->getType(), buffers.size()),
-      buffers);
+      llvm::ArrayType::get(type, buffers.size()), buffers);
   auto *listGlobal = new llvm::GlobalVariable(
       module, list->getType(), /*isConstant=*/true,
       llvm::GlobalValue::InternalLinkage, list, "ckptBuffers");

@@ -21,3 +21,22 @@ func.func @step(%x: tensor<3xf32>) -> tensor<3xf32> {
   } -> tensor<3xf32>
   return %0 : tensor<3xf32>
 }
+
+// Also what is returned: a kernel writes it, since there is nothing to copy.
+// CHECK: func.func @returned(
+// CHECK-NOT: memref.copy
+// CHECK: gpu.launch_func @kernels::@kernel_1_elementwise
+// CHECK-NOT: memref.copy
+// CHECK: return
+
+// HOST: func.func @returned(
+// HOST: get_global
+// HOST: memref.copy
+func.func @returned(%x: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>) {
+  %c = arith.constant dense<[3.0, 1.0, 2.0]> : tensor<3xf32>
+  %0 = ckpt.kernel(%a = %x : tensor<3xf32>, %b = %c : tensor<3xf32>) slots [-1 : 12] {
+    %1 = arith.mulf %a, %b : tensor<3xf32>
+    ckpt.yield %1 : tensor<3xf32>
+  } -> tensor<3xf32>
+  return %0, %c : tensor<3xf32>, tensor<3xf32>
+}

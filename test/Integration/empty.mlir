@@ -1,5 +1,5 @@
 // Tensors without elements: strides of 0, grids of no blocks, sums of nothing.
-// A product over nothing is its init.
+// A product over nothing is its init. As written, they stand in the arena.
 // RUN: ckpt-runner --verify %s | FileCheck %s
 // RUN: ckpt-runner --verify --device=emulator %s | FileCheck %s
 // CHECK: results: bit-equal to the program as written
@@ -14,7 +14,10 @@ func.func @main(%a: tensor<4x0xf32>, %b: tensor<0x5xf32>, %c: tensor<5x0xf32>)
   %f3 = linalg.fill ins(%half : f32) outs(%e3 : tensor<5xf32>) -> tensor<5xf32>
   %0 = linalg.matmul ins(%a, %b : tensor<4x0xf32>, tensor<0x5xf32>) outs(%f0 : tensor<4x5xf32>) -> tensor<4x5xf32>
   %1 = linalg.negf ins(%c : tensor<5x0xf32>) outs(%e1 : tensor<5x0xf32>) -> tensor<5x0xf32>
-  %2 = linalg.negf ins(%b : tensor<0x5xf32>) outs(%e2 : tensor<0x5xf32>) -> tensor<0x5xf32>
+  %none = arith.constant dense<> : tensor<0x5xf32>
+  %exp = math.exp %b : tensor<0x5xf32>
+  %added = arith.addf %exp, %none : tensor<0x5xf32>
+  %2 = linalg.negf ins(%added : tensor<0x5xf32>) outs(%e2 : tensor<0x5xf32>) -> tensor<0x5xf32>
   %3 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
       ins(%c : tensor<5x0xf32>) outs(%f3 : tensor<5xf32>) {
   ^bb0(%x: f32, %sum: f32):

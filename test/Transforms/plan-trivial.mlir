@@ -26,3 +26,28 @@ func.func @twice(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %y = math.exp %x : tensor<4xf32>
   return %y, %y : tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// What is undefined still has to be returned: its own kernel makes any bits, in
+// the shape that is returned or in one that is only reshaped.
+// CHECK-LABEL: func.func @undefined
+// CHECK: %[[Y:.*]] = ckpt.kernel({{.*}}) slots [-1 : 16]
+// CHECK: math.exp
+// CHECK: %[[E:.*]] = ckpt.kernel() slots [-1 : 24]
+// CHECK-NEXT: %[[OWN:.*]] = tensor.empty() : tensor<2x3xf32>
+// CHECK-NEXT: ckpt.yield %[[OWN]]
+// CHECK: %[[T:.*]] = ckpt.kernel() slots [-1 : 24]
+// CHECK: linalg.transpose
+// CHECK: %[[S:.*]] = tensor.collapse_shape %[[E]]
+// CHECK: return %[[Y]], %[[E]], %[[S]], %[[T]], %[[E]]
+func.func @undefined(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<2x3xf32>,
+    tensor<6xf32>, tensor<3x2xf32>, tensor<2x3xf32>) {
+  %e = tensor.empty() : tensor<2x3xf32>
+  %y = math.exp %x : tensor<4xf32>
+  %s = tensor.collapse_shape %e [[0, 1]] : tensor<2x3xf32> into tensor<6xf32>
+  %i = tensor.empty() : tensor<3x2xf32>
+  %t = linalg.transpose ins(%e : tensor<2x3xf32>) outs(%i : tensor<3x2xf32>) permutation = [1, 0]
+  return %y, %e, %s, %t, %e : tensor<4xf32>, tensor<2x3xf32>, tensor<6xf32>,
+      tensor<3x2xf32>, tensor<2x3xf32>
+}

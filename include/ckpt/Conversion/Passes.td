@@ -8,9 +8,9 @@ include "mlir/Pass/PassBase.td"
 def KernelsToCalls : Pass<"ckpt-kernels-to-calls", "::mlir::ModuleOp"> {
   let summary = "make a function of each distinct kernel and calls of the step";
   let description = [{
-    A function that holds `ckpt.kernel` ops becomes a function on memrefs: its
-    arguments, then one memref per result, then the arena as one
-    `memref<Nxi8>`. Its body is a list of calls in the order of the kernels;
+    A function that was planned, or that holds `ckpt.kernel` ops, becomes a
+    function on memrefs: its arguments, then one memref per result, then the
+    arena as one `memref<Nxi8>`. Its body is a list of calls in the order of the kernels;
     operands are arguments or views of the arena at the planned offsets. So
     nothing stands between the plan and what is allocated.
 
@@ -20,7 +20,8 @@ def KernelsToCalls : Pass<"ckpt-kernels-to-calls", "::mlir::ModuleOp"> {
     takes a byte in memory.
 
     Results that no kernel writes to the caller's buffer (returned arguments,
-    constants, duplicates) are copied there at the end.
+    constants, duplicates) are copied there at the end. Constants that kernels
+    hold, which with `own-constants` are all, are written by one more kernel.
 
     With `marks` the step calls `ckptMark`, which whoever runs it provides,
     before each kernel and after the last: a clock there times every kernel.
@@ -77,7 +78,7 @@ def EmitGpuKernels : Pass<"ckpt-emit-gpu-kernels", "::mlir::ModuleOp"> {
     | other reductions | one per output element, and per chunk of it |
     | loops, and ops that nobody described | one block, which shares what is all-parallel inside |
 
-    What the step still copies (returned arguments and constants) becomes
+    What the step still copies (returned arguments, duplicates) becomes
     `gpu.memcpy`.
 
     With `offer-matmuls`, a call before the launch of a kernel that is a matmul and
