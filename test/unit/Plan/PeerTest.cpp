@@ -225,6 +225,16 @@ public:
   }
 
 private:
+  /// With the time that its FLOPs take.
+  ValueId product(const std::vector<ValueId> &operands, int64_t bytes,
+                  int64_t flops) {
+    // 2 * 512^3 FLOPs at 200 GFLOP/s.
+    constexpr int64_t psOfOne = 1'342'177'280;
+    ValueId value = Program::product(operands, bytes, flops);
+    opOf(value).computePs = psOfOne * flops;
+    return value;
+  }
+
   ValueId sumOf(ValueId value) {
     return reduction({any(elementwise({value}, problem.values[value].bytes))},
                      scalar);
