@@ -34,8 +34,9 @@ public:
       : graph(graph), goal(goalBytes), problem(graph.problem),
         kernels(graph.problem), moreKernels(graph.problem),
         order(orderRoots(graph, options.reorder)),
-        byWeights(graph, order, weights, GuideSearch::Relief::Weights),
-        byGuides(graph, order, weights, GuideSearch::Relief::Guides) {}
+        byWeights(graph, order, weights, GuideSearch::Relief::Weights, kernels),
+        byGuides(graph, order, weights, GuideSearch::Relief::Guides,
+                 moreKernels) {}
 
   /// Plans within \p budgetBytes, the best first; few, and none if none was
   /// found. What was found out for a larger budget is used again.
@@ -65,6 +66,7 @@ private:
   const Graph &graph;
   const int64_t goal;
   const Problem &problem;
+  /// One for each of two threads.
   KernelCache kernels, moreKernels;
   const std::vector<OpId> order;
   GuideSearch byWeights, byGuides;

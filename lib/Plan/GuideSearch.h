@@ -33,10 +33,11 @@ public:
     Guides,
   };
 
-  /// \p order is that of the roots.
+  /// \p order is that of the roots; \p kernels holds what is known of kernels
+  /// of the problem.
   GuideSearch(const Graph &graph, const std::vector<OpId> &order,
-              const CostWeights &weights, Relief relief)
-      : graph(graph), relief(relief), kernels(graph.problem),
+              const CostWeights &weights, Relief relief, KernelCache &kernels)
+      : graph(graph), relief(relief), kernels(kernels),
         jit(graph, order, weights, kernels), cut(graph, weights) {}
 
   /// Runs without a limit and a guide.
@@ -126,7 +127,7 @@ private:
 
   const Graph &graph;
   const Relief relief;
-  KernelCache kernels;
+  KernelCache &kernels;
   JustInTime jit;
   MomentCut cut;
   int64_t budget = 0;
