@@ -6,7 +6,7 @@ pipeline folds conversions into them. Here StableHLO still says which integers a
 
 from iree.compiler import ir
 from iree.compiler.dialects import arith, tensor
-from rewrite_scatters import bitcast, elementwise, is_unsigned, replace, signless
+from stablehlo_ops import bitcast, elementwise, is_unsigned, replace, signless
 
 CONTRACTIONS = ("stablehlo.convolution", "stablehlo.dot", "stablehlo.dot_general")
 

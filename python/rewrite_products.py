@@ -7,7 +7,7 @@ and may be written over it, element by element.
 import re
 
 from iree.compiler import ir
-from rewrite_scatters import replace
+from stablehlo_ops import replace
 
 
 def dimensions_of(product):

@@ -10,92 +10,27 @@ import math
 import re
 
 from iree.compiler import ir
-from iree.compiler.dialects import arith, linalg, scf, tensor
-
-
-def stablehlo_op(name, value, shape, operands=None, **attributes):
-    """An operation whose result has the element type of a value."""
-    type = ir.RankedTensorType.get(shape, value.type.element_type)
-    operands = [value] if operands is None else operands
-    return ir.Operation.create(f"stablehlo.{name}", results=[type], operands=operands, attributes=attributes).result
-
-
-def integer(number):
-    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)
-
-
-def replace(operation, value):
-    operation.results[0].replace_all_uses_with(value)
-    operation.erase()
-
-
-def transpose(value, permutation):
-    shape = [value.type.shape[i] for i in permutation]
-    return stablehlo_op("transpose", value, shape, permutation=ir.DenseI64ArrayAttr.get(permutation))
-
-
-def arrays(**lists):
-    """Attributes that are lists of numbers."""
-    return {name: ir.DenseI64ArrayAttr.get(list(values)) for name, values in lists.items()}
-
-
-def slice_of(value, start, limit, strides):
-    shape = [-(-(end - begin) // stride) for begin, end, stride in zip(start, limit, strides)]
-    return stablehlo_op("slice", value, shape, **arrays(start_indices=start, limit_indices=limit, strides=strides))
-
-
-def component_of(indices, vector, component):
-    """One number of each index vector; the dimension of the vectors stays, with one element."""
-    if vector == indices.type.rank:
-        return indices
-    start, limit = [0] * indices.type.rank, list(indices.type.shape)
-    start[vector], limit[vector] = component, component + 1
-    return slice_of(indices, start, limit, [1] * len(start))
-
-
-def splat(type, number):
-    """A tensor that holds one number."""
-    is_float = isinstance(type.element_type, ir.FloatType)
-    number = (ir.FloatAttr if is_float else ir.IntegerAttr).get(type.element_type, number)
-    attributes = {"value": ir.DenseElementsAttr.get_splat(type, number)}
-    return ir.Operation.create("stablehlo.constant", results=[type], attributes=attributes).result
-
-
-def compare(direction, left, right):
-    type = ir.RankedTensorType.get(left.type.shape, ir.IntegerType.get_signless(1))
-    direction = ir.Attribute.parse(f"#stablehlo<comparison_direction {direction}>")
-    return ir.Operation.create(
-        "stablehlo.compare", results=[type], operands=[left, right], attributes={"comparison_direction": direction}
-    ).result
-
-
-def select(condition, value, other):
-    return stablehlo_op("select", value, value.type.shape, [condition, value, other])
-
-
-def spread(value, axes, shape):
-    """A value along some axes of a shape. An axis of none has one element and is left out."""
-    kept = [i for i, axis in enumerate(axes) if axis is not None]
-    value = stablehlo_op("reshape", value, [value.type.shape[i] for i in kept])
-    axes = ir.DenseI64ArrayAttr.get([axes[i] for i in kept])
-    return stablehlo_op("broadcast_in_dim", value, shape, broadcast_dimensions=axes)
-
-
-def bitcast(value, element):
-    """The same bits as another type; arith and tensor know no unsigned integers."""
-    type = ir.RankedTensorType.get(value.type.shape, element)
-    if type == value.type:
-        return value
-    return ir.Operation.create("stablehlo.bitcast_convert", results=[type], operands=[value]).result
-
-
-def is_unsigned(element):
-    return isinstance(element, ir.IntegerType) and element.is_unsigned
-
-
-def signless(value):
-    element = value.type.element_type
-    return bitcast(value, ir.IntegerType.get_signless(element.width)) if is_unsigned(element) else value
+from iree.compiler.dialects import arith, scf, tensor
+from mlir_locations import read_place
+from mlir_text import Unsupported
+from stablehlo_ops import (
+    arrays,
+    bitcast,
+    compare,
+    component_of,
+    elementwise,
+    integer,
+    is_unsigned,
+    replace,
+    select,
+    signless,
+    slice_of,
+    splat,
+    spread,
+    stablehlo_op,
+    transpose,
+    widened,
+)
 
 
 def dimensions_of(scatter):
@@ -127,7 +62,8 @@ def combiner_of(block):
         name = body[0].operation.name.removeprefix("stablehlo.")
         if name in COMBINERS and list(body[0].operation.operands) in ([old, update], [update, old]):
             return name
-    raise ValueError(f"a scatter that combines elements in this way is not supported yet: {block}")
+    place = read_place(str(block.owner.location))
+    raise Unsupported(f"{place.file}: a scatter that combines elements in this way is not supported: use add, multiply, max, min or set")
 
 
 def is_constant(value):
@@ -195,7 +131,7 @@ def rows_of_scatter(scatter):
     single = dimensions["inserted_window_dims"] + dimensions["input_batching_dims"]
     window = [1 if i in single else next(extents) for i in range(target.type.rank)]
     updates = transpose(updates, [i for i in range(updates.type.rank) if i not in windows] + windows)
-    return signless(indices), scattered, signless(stablehlo_op("reshape", updates, [rows] + window))
+    return signless(widened(indices)), scattered, signless(stablehlo_op("reshape", updates, [rows] + window))
 
 
 def combine(block, old, update):
@@ -208,21 +144,6 @@ def combine(block, old, update):
     return COMBINERS[name][kind](old, update).result
 
 
-def elementwise(value, target, compute):
-    """compute(value[i], target[i]) for all i, as one linalg.generic."""
-    rank = target.type.rank
-    identity = ir.AffineMapAttr.get(ir.AffineMap.get_identity(rank))
-    parallel = ir.Attribute.parse("#linalg.iterator_type<parallel>")
-    generic = linalg.GenericOp(
-        [target.type], [value], [target], ir.ArrayAttr.get([identity, identity]), ir.ArrayAttr.get([parallel] * rank)
-    )
-    elements = value.type.element_type, target.type.element_type
-    body = generic.regions[0].blocks.append(*elements, arg_locs=[ir.Location.current] * 2)
-    with ir.InsertionPoint(body):
-        linalg.YieldOp([compute(*body.arguments)])
-    return generic.results[0]
-
-
 def slice_at(offsets, sizes):
     """Offsets, sizes and strides of a slice, as the slice ops take them."""
     dynamic = [offset for offset in offsets if isinstance(offset, ir.Value)]
@@ -230,8 +151,24 @@ def slice_at(offsets, sizes):
     return [dynamic, [], []], dict(static_offsets=static, static_sizes=sizes, static_strides=[1] * len(sizes))
 
 
+def places_of_row(indices, row, scattered, limits):
+    """Where the update of a row goes, clamped to the target, and whether it lies inside of it."""
+    index_type = ir.IndexType.get()
+    constant = lambda number: arith.ConstantOp(index_type, number).result
+    place, inside = [0] * len(limits), arith.ConstantOp(ir.IntegerType.get_signless(1), 1).result
+    for i, dimension in enumerate(scattered):
+        index = tensor.ExtractOp(indices, [row, constant(i)])
+        index = arith.IndexCastOp(index_type, index).result
+        # Unsigned, a negative index is beyond the largest.
+        limit = constant(limits[dimension])
+        inside = arith.AndIOp(inside, arith.CmpIOp(arith.CmpIPredicate.ule, index, limit).result).result
+        place[dimension] = arith.MinSIOp(arith.MaxSIOp(index, constant(0)).result, limit).result
+    return place, inside
+
+
 def scatter_to_loop(scatter):
-    """Rewrites a scatter as a loop over its updates, in upstream dialects."""
+    """Rewrites a scatter as a loop over its updates, in upstream dialects. As JAX says, an update
+    that does not lie inside of the target is dropped: its place keeps what it holds."""
     block = scatter.regions[0].blocks[0]
     index_type = ir.IndexType.get()
     constant = lambda number: arith.ConstantOp(index_type, number).result
@@ -240,26 +177,24 @@ def scatter_to_loop(scatter):
         target = signless(scatter.operands[0])
         rank = target.type.rank
         window = list(updates.type.shape[1:])
+        limits = [size - extent for size, extent in zip(target.type.shape, window)]
         loop = scf.ForOp(constant(0), constant(updates.type.shape[0]), constant(1), [target])
         with ir.InsertionPoint(loop.body):
             row, result = loop.induction_variable, loop.inner_iter_args[0]
-            place = [0] * rank
-            for i, dimension in enumerate(scattered):
-                index = tensor.ExtractOp(indices, [row, constant(i)])
-                place[dimension] = arith.IndexCastOp(index_type, index).result
+            place, inside = places_of_row(indices, row, scattered, limits)
+            kept = lambda new, old: arith.SelectOp(inside, combine(block, old, new), old).result
             if set(window) <= {1}:
                 at = [offset if isinstance(offset, ir.Value) else constant(0) for offset in place]
                 old = tensor.ExtractOp(result, at).result
                 update = tensor.ExtractOp(updates, [row] + [constant(0)] * rank).result
-                result = tensor.InsertOp(combine(block, old, update), result, at).result
+                result = tensor.InsertOp(kept(update, old), result, at).result
             else:
                 type = ir.RankedTensorType.get(window, target.type.element_type)
                 operands, attributes = slice_at([row] + [0] * rank, [1] + window)
                 update = tensor.ExtractSliceOp(type, updates, *operands, **attributes).result
                 operands, attributes = slice_at(place, window)
                 old = tensor.ExtractSliceOp(type, result, *operands, **attributes).result
-                combined = elementwise(update, old, lambda new, old: combine(block, old, new))
-                result = tensor.InsertSliceOp(combined, result, *operands, **attributes).result
+                result = tensor.InsertSliceOp(elementwise(update, old, kept), result, *operands, **attributes).result
             scf.YieldOp([result])
         result = bitcast(loop.results[0], scatter.operands[0].type.element_type)
     replace(scatter, result)
@@ -267,7 +202,7 @@ def scatter_to_loop(scatter):
 
 def rewrite_scatter(scatter):
     if len(scatter.results) != 1:
-        raise ValueError(f"a scatter to several arrays is not supported yet: {scatter}")
+        raise Unsupported(f"{read_place(str(scatter.location)).file}: a scatter to several arrays is not supported: use one for each")
     if not scatter_to_select(scatter):
         scatter_to_loop(scatter)
 
@@ -282,7 +217,7 @@ def rewrite_pooling_gradient(op):
     is_padded = "padding" in op.attributes and any(int(n) != 0 for n in op.attributes["padding"])
     chooses, adds = (str(region.blocks[0].operations[0]) for region in op.regions)
     if is_padded or " GE," not in chooses or "stablehlo.add" not in adds:
-        raise ValueError(f"a window that selects or adds in this way is not supported yet: {op}")
+        raise Unsupported(f"{read_place(str(op.location)).file}: a window that is padded, or selects or adds in this way, is not supported")
     shape, count = operand.type.shape, source.type.shape
     offsets = list(itertools.product(*map(range, window)))
     ends = [[k + (n - 1) * s + 1 for k, n, s in zip(offset, count, strides)] for offset in offsets]

@@ -79,7 +79,7 @@ for library in ["lib", "lib64"]:
         config.available_features.add("cublaslt")
         config.substitutions.append(("%cublaslt", folder))
 
-# Made by scripts/setup-jax.
+# Made by scripts/setup-jax; the tests in Python/Newest are those in Python, run with the newest.
 jax_python = os.path.join(config.ckpt_source_dir, "build", "jax", "bin", "python")
 config.substitutions.append(("%jax_python", jax_python))
 if os.path.exists(jax_python):

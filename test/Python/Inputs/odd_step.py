@@ -69,10 +69,10 @@ def applied_step(x, key, rows, columns):
 
 
 def refused_step(x, key, rows, columns):
-    def refused(x):
-        with jax.named_scope("router"):
-            total = jnp.cumsum(x, 1)
-        total += jnp.sort(x, 1)
-        return jnp.sum(total) + jnp.sum(jax.lax.top_k(x, 2)[0])
+    with jax.named_scope("router"):
+        factors = jnp.linalg.qr(x[:, :, 0])
+    return factors, jnp.linalg.svd(x[:, :, 1])
 
-    return jax.value_and_grad(refused)(x)
+
+def unknown_step(x, key, rows, columns):
+    return jnp.linalg.eigvals(x[:, :, 1] * 2)

@@ -1,0 +1,93 @@
+"""From a step written in JAX to StableHLO, by public interfaces of JAX, its oldest and its newest supported version.
+
+The step is lowered for a platform that this process has no device of: what its lowering is told
+(jax_rules.py) stays apart from how JAX itself runs the step, which is what results are compared with.
+"""
+
+import functools
+import inspect
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+from jax_private import jit_options
+from jax_refusals import refuse_equations
+from jax_rules import PLATFORM, register_rules
+from jax_sharding import strip_sharding
+from mlir_text import Unsupported, unpack_booleans
+
+
+def is_array(leaf: Any) -> bool:
+    """Whether JAX takes a leaf of the arguments as an array: what else there is belongs to the function."""
+    return hasattr(leaf, "dtype") or isinstance(leaf, (bool, int, float, complex))
+
+
+class Step:
+    """A step and its example arguments, traced: static arguments and leaves that are no arrays are fixed in it."""
+
+    def __init__(self, step: Callable, example: tuple):
+        options = jit_options(step)
+        static = {number % len(example) for number in options.static_argnums if number < len(example)}
+        leaves, tree = jax.tree_util.tree_flatten(
+            [None if i in static else argument for i, argument in enumerate(example)]
+        )
+        fixed = [None if is_array(leaf) else leaf for leaf in leaves]
+        arrays = tree.unflatten([leaf if is_array(leaf) else None for leaf in leaves])
+
+        @functools.wraps(step)
+        def of_arrays(*arguments):
+            given = iter(jax.tree_util.tree_leaves(arguments))
+            whole = tree.unflatten([next(given) if leaf is None else leaf for leaf in fixed])
+            whole = [example[i] if i in static else argument for i, argument in enumerate(whole)]
+            results = step(*whole)
+            return jax.tree_util.tree_map(lambda leaf: leaf if is_array(leaf) else None, results)
+
+        self.step, self.arrays = step, arrays
+        self.jitted = jax.jit(of_arrays, keep_unused=True, donate_argnums=options.donate_argnums)
+        try:
+            self.traced = self.jitted.trace(*arrays)
+        except Exception as error:
+            raise Unsupported(f"JAX refuses the step: {summary_of(error)}") from error
+
+    def inputs(self) -> list[np.ndarray]:
+        """The example arguments in the types that were lowered; a key as its data."""
+        infos = jax.tree_util.tree_leaves(self.traced.args_info)
+        return [numbers_of(leaf, info.dtype) for leaf, info in zip(jax.tree_util.tree_leaves(self.arrays), infos)]
+
+    def expected(self) -> list[np.ndarray]:
+        """What JAX itself computes."""
+        results = jax.tree_util.tree_leaves(jax.jit(self.jitted.__wrapped__)(*self.arrays))
+        return [numbers_of(result, result.dtype) for result in results]
+
+    def stablehlo(self) -> str:
+        """Text whose locations carry JAX's name stack, which names layers."""
+        refuse_equations(self.traced.jaxpr)
+        register_rules()
+        # One line of the user's per operation, not the stack of calls that led there.
+        jax.config.update("jax_include_full_tracebacks_in_locations", False)
+        try:
+            module = self.traced.lower(lowering_platforms=(PLATFORM,)).compiler_ir("stablehlo")
+        except NotImplementedError as error:
+            raise Unsupported(f"JAX has no general form: {summary_of(error)}") from error
+        strip_sharding(module)
+        text = unpack_booleans(module.operation.get_asm(enable_debug_info=True))
+        # JAX gives the function itself no place; messages about the whole step name where it begins.
+        if code := getattr(inspect.unwrap(self.step), "__code__", None):
+            place = f"loc({json.dumps(code.co_filename)}:{code.co_firstlineno}:1)"
+            text = re.sub(r"^(#loc\d*) = loc\(unknown\)$", lambda found: f"{found[1]} = {place}", text, flags=re.M)
+        return text
+
+
+def summary_of(error: Exception) -> str:
+    """Kind and first sentence of an error of JAX's, without the trace."""
+    return f"{type(error).__name__}: {str(error).strip().splitlines()[0]}" if str(error).strip() else repr(error)
+
+
+def numbers_of(leaf: Any, dtype: Any) -> np.ndarray:
+    """An array as ckpt-runner reads it."""
+    if jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key):
+        return np.asarray(jax.random.key_data(leaf))
+    return np.asarray(leaf).astype(dtype)

@@ -1,0 +1,22 @@
+"""JAX's private names, all in this file: each says why no public one does. Tested with the oldest and the newest JAX."""
+
+import dataclasses
+from collections.abc import Callable
+
+
+@dataclasses.dataclass
+class JitOptions:
+    """The arguments of jax.jit that decide how a step is called."""
+
+    static_argnums: tuple[int, ...] = ()
+    static_argnames: tuple[str, ...] = ()
+    donate_argnums: tuple[int, ...] = ()
+
+
+def jit_options(step: Callable) -> JitOptions:
+    """The options that the user gave to jax.jit. Only the state for pickling holds those of a jitted function."""
+    if not (hasattr(step, "trace") and hasattr(step, "__getstate__")):
+        return JitOptions()
+    state = step.__getstate__()
+    numbers, names = state["static_argnums"], state["static_argnames"]
+    return JitOptions(tuple(numbers), tuple(names), tuple(state["global_cache_key"].donate_argnums))

@@ -1,0 +1,98 @@
+"""From StableHLO to linalg on tensors, by IREE's input pipeline and rewrites of what it has no form for."""
+
+from iree.compiler import ir, passmanager
+from mlir_locations import join_names, read_place
+from mlir_text import NO_FORM, Unsupported, pack_booleans
+from rewrite_conversions import CONTRACTIONS, rewrite_contraction, rewrite_conversion
+from rewrite_gathers import clamp_gather
+from rewrite_products import rewrite_turned_product
+from rewrite_scatters import rewrite_pooling_gradient, rewrite_scatter
+
+DIALECTS = ("arith", "complex", "func", "linalg", "math", "scf", "tensor")
+# What IREE's input pipeline would stop at one by one.
+FOREIGN = ("chlo.top_k", "stablehlo.cholesky", "stablehlo.custom_call", "stablehlo.fft", "stablehlo.sort")
+DONATIONS = ("jax.buffer_donor", "tf.aliasing_output")
+REPLACED = ("iree.abi.output", *DONATIONS)
+
+
+def operations_of(operation: ir.Operation) -> list[ir.Operation]:
+    """All operations inside, at any depth, collected before anything changes."""
+    found = []
+    for region in operation.regions:
+        for block in region.blocks:
+            for child in block.operations:
+                found.append(child.operation)
+                found.extend(operations_of(child.operation))
+    return found
+
+
+def rewrite(module: ir.Module) -> list[str]:
+    """Writes operations without a linalg form with others; returns passes to run afterwards."""
+    passes = []
+    for operation in operations_of(module.operation):
+        if operation.name == "stablehlo.transpose":
+            rewrite_turned_product(operation)
+    for operation in operations_of(module.operation):
+        if operation.name == "stablehlo.scatter":
+            rewrite_scatter(operation)
+        elif operation.name == "stablehlo.gather":
+            clamp_gather(operation)
+        elif operation.name == "stablehlo.select_and_scatter":
+            rewrite_pooling_gradient(operation)
+        elif operation.name == "stablehlo.convert":
+            rewrite_conversion(operation)
+        elif operation.name in CONTRACTIONS:
+            rewrite_contraction(operation)
+        elif operation.name == "stablehlo.optimization_barrier":
+            # What is made again is for ckpt to decide, not for jax.checkpoint.
+            for result, operand in zip(operation.results, operation.operands):
+                result.replace_all_uses_with(operand)
+            operation.erase()
+            passes = ["cse"]
+    return passes
+
+
+def main_of(module: ir.Module) -> ir.Operation:
+    """The step itself."""
+    return next(each for each in module.body.operations if '"main"' == str(each.attributes["sym_name"]))
+
+
+def donations_of(main: ir.Operation) -> list[dict[str, ir.Attribute]]:
+    """Of each argument, the attributes by which JAX says that it may be written over."""
+    return [{a.name: a.attr for a in given if a.name in DONATIONS} for given in main.arg_attrs]
+
+
+def restore(main: ir.Operation, donations: list[dict[str, ir.Attribute]]) -> None:
+    """Gives arguments those attributes again, in place of IREE's."""
+    kept = [{a.name: a.attr for a in given if a.name not in REPLACED} for given in main.arg_attrs]
+    merged = [ir.DictAttr.get({**attributes, **given}) for attributes, given in zip(kept, donations)]
+    main.arg_attrs = ir.ArrayAttr.get(merged)
+
+
+def lower_to_linalg(stablehlo: str) -> str:
+    """The text of a module in upstream dialects."""
+    module = ir.Module.parse(stablehlo)
+    donations = donations_of(main_of(module))
+    passes = ["iree-stablehlo-input-transformation-pipeline", *rewrite(module)]
+    if foreign := [each.location for each in operations_of(module.operation) if each.name in FOREIGN]:
+        refuse(foreign)
+    try:
+        passmanager.PassManager.parse(f"builtin.module({','.join(passes)})").run(module.operation)
+    except ir.MLIRError as error:
+        refuse([diagnostic.location for diagnostic in error.error_diagnostics])
+    is_foreign = lambda name: name.split(".")[0] not in DIALECTS and not name.endswith(".yield")
+    if foreign := [each.location for each in operations_of(module.operation) if is_foreign(each.name)]:
+        refuse(foreign)
+    restore(main_of(module), donations)
+    module.operation.verify()
+    return join_names(pack_booleans(module.operation.get_asm(enable_debug_info=True)))
+
+
+def refuse(locations: list[ir.Location]) -> None:
+    """Names the operations of JAX at some locations, once for each line of the step."""
+    found = {}
+    for place in map(read_place, map(str, locations)):
+        name = place.path.split("/")[-1] or "an operation"
+        file = place.file.rpartition(":")[0].replace('"', "") or "unknown place"
+        found.setdefault((name, file), f"{name} ({file}, in {place.path})")
+    raise Unsupported("\n  ".join([NO_FORM, *found.values()]))
