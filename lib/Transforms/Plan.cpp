@@ -8,6 +8,7 @@
 #include "ckpt/Transforms/Passes.h"
 #include "ckpt/Transforms/Planning.h"
 #include "ckpt/Transforms/PolicyScript.h"
+#include "ckpt/Transforms/Prepare.h"
 #include "mlir/Dialect/Transform/IR/TransformDialect.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -46,14 +47,28 @@ namespace {
 struct PlanPass : impl::PlanPassBase<PlanPass> {
   using PlanPassBase::PlanPassBase;
 
+  void getDependentDialects(mlir::DialectRegistry &registry) const override {
+    PlanPassBase::getDependentDialects(registry);
+    registerPreparedDialects(registry);
+  }
+
   void runOnOperation() override {
     FailureOr<mlir::func::FuncOp> step = findStep(getOperation(), function);
     if (failed(step) || failed(readStrategyAttribute(*step)) ||
-        failed(planStep(*step)))
+        failed(prepareFirst(*step)) || failed(planStep(*step)))
       signalPassFailure();
   }
 
 private:
+  LogicalResult prepareFirst(mlir::func::FuncOp step) {
+    if (!prepare)
+      return success();
+    FailureOr<PreparationSummary> summary = prepareStep(step, {unrollLimit});
+    if (succeeded(summary))
+      preparation = summary->text();
+    return summary;
+  }
+
   /// Options that stand in the file count where the command line says nothing.
   LogicalResult readStrategyAttribute(mlir::func::FuncOp step) {
     auto text =
@@ -77,6 +92,9 @@ private:
   LogicalResult planFrontier(const ProgramProblem &program,
                              const plan::SolverOptions &options);
   void printReport(const ProgramProblem &program, const PlanOutcome &outcome);
+
+  /// A line of the report.
+  std::string preparation;
 };
 } // namespace
 
@@ -278,6 +296,8 @@ LogicalResult PlanPass::planStep(mlir::func::FuncOp step) {
     return failure();
   if (!outcome->isForwardChain)
     annotatePlan(*program, outcome->solution);
+  if (!preparation.empty())
+    outcome->text.notes.insert(outcome->text.notes.begin(), preparation);
   if (!quiet)
     printReport(*program, *outcome);
   return success();

@@ -5,6 +5,7 @@
 #include "ckpt/Plan/Text.h"
 #include "ckpt/Plan/Validate.h"
 #include "ckpt/Transforms/Passes.h"
+#include "ckpt/Transforms/Prepare.h"
 #include "llvm/Support/raw_ostream.h"
 #include <sstream>
 
@@ -20,10 +21,17 @@ namespace {
 struct PrintProblemPass : impl::PrintProblemPassBase<PrintProblemPass> {
   using PrintProblemPassBase::PrintProblemPassBase;
 
+  void getDependentDialects(mlir::DialectRegistry &registry) const override {
+    PrintProblemPassBase::getDependentDialects(registry);
+    registerPreparedDialects(registry);
+  }
+
   void runOnOperation() override {
     markAllAnalysesPreserved();
-    auto step = findStep(getOperation(), function);
-    if (failed(step))
+    mlir::OwningOpRef<ModuleOp> copy(getOperation().clone());
+    auto step = findStep(*copy, function);
+    if (failed(step) ||
+        (prepare && failed(prepareStep(*step, {unrollLimit}))))
       return signalPassFailure();
     auto program = buildProblem(*step, device);
     if (failed(program))

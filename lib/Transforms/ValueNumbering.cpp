@@ -3,6 +3,7 @@
 #include "ValueNumbering.h"
 #include "ckpt/ExternalModels/UnreadTensors.h"
 #include "ckpt/Interfaces/RematOpInterface.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 
 using namespace ckpt;
 using Number = ValueNumbering::Number;
@@ -21,8 +22,9 @@ namespace {
 /// its position, what comes from outside by its number.
 class OpSpelling {
 public:
-  explicit OpSpelling(const llvm::DenseMap<Value, Number> &scope)
-      : scope(scope) {}
+  OpSpelling(ValueNumbering &numbering,
+             const llvm::DenseMap<Value, Number> &scope)
+      : numbering(numbering), scope(scope) {}
 
   std::vector<uint64_t> spell(Operation *op) {
     words.push_back(3);
@@ -48,7 +50,7 @@ private:
     words.push_back(llvm::range_size(attributes));
     for (mlir::NamedAttribute attribute : attributes) {
       add(attribute.getName().getAsOpaquePointer());
-      add(attribute.getValue().getAsOpaquePointer());
+      add(numbering.attribute(attribute.getValue()).getAsOpaquePointer());
     }
     words.push_back(op->getNumOperands());
     for (Value operand : op->getOperands())
@@ -92,6 +94,7 @@ private:
     words.push_back(reinterpret_cast<uintptr_t>(unique));
   }
 
+  ValueNumbering &numbering;
   const llvm::DenseMap<Value, Number> &scope;
   llvm::DenseMap<Value, uint64_t> inside;
   llvm::DenseSet<Value> unread;
@@ -102,7 +105,18 @@ private:
 
 Number ValueNumbering::op(Operation *op,
                           const llvm::DenseMap<Value, Number> &scope) {
-  return intern(OpSpelling(scope).spell(op));
+  return intern(OpSpelling(*this, scope).spell(op));
+}
+
+Attribute ValueNumbering::attribute(Attribute attribute) {
+  auto resource = dyn_cast<mlir::DenseResourceElementsAttr>(attribute);
+  mlir::AsmResourceBlob *blob =
+      resource ? resource.getRawHandle().getBlob() : nullptr;
+  if (!blob)
+    return attribute;
+  StringRef contents(blob->getData().data(), blob->getData().size());
+  return resources.try_emplace({resource.getType(), contents}, attribute)
+      .first->second;
 }
 
 //===----------------------------------------------------------------------===//

@@ -39,12 +39,18 @@ public:
   /// and locations do not count.
   Number op(Operation *op, const llvm::DenseMap<Value, Number> &scope);
 
+  /// One attribute for all that stand for the same. Data beside the program
+  /// (`dense_resource`) goes by its contents: its name is another one when a
+  /// second file with that name is read.
+  Attribute attribute(Attribute attribute);
+
 private:
   Number intern(std::vector<uint64_t> words) {
     return numbers.try_emplace(std::move(words), numbers.size()).first->second;
   }
 
   std::map<std::vector<uint64_t>, Number> numbers;
+  llvm::DenseMap<std::pair<Type, StringRef>, Attribute> resources;
 };
 
 /// One run of an op.

@@ -11,6 +11,7 @@
 #include "VerifyTakeovers.h"
 #include "ckpt/Interfaces/RematOpInterface.h"
 #include "ckpt/Transforms/Passes.h"
+#include "ckpt/Transforms/Prepare.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Parser/Parser.h"
@@ -48,7 +49,7 @@ private:
   LogicalResult refuse(const OpRun &run);
   Operation *closest(Operation *op) const;
   size_t equalOperands(Operation *op, Operation *candidate) const;
-  std::string firstDifference(Operation *op, Operation *candidate) const;
+  std::string firstDifference(Operation *op, Operation *candidate);
   std::string describe(Value value, const ProgramMeaning &program) const;
 
   ValueNumbering numbering;
@@ -185,7 +186,7 @@ std::string RewriteVerifier::describe(Value value,
 }
 
 std::string RewriteVerifier::firstDifference(Operation *op,
-                                             Operation *candidate) const {
+                                             Operation *candidate) {
   std::string text;
   llvm::raw_string_ostream os(text);
   if (op->getNumOperands() != candidate->getNumOperands()) {
@@ -203,8 +204,10 @@ std::string RewriteVerifier::firstDifference(Operation *op,
     return text;
   }
   for (mlir::NamedAttribute attribute : candidate->getAttrDictionary()) {
+    Attribute ours = op->getAttr(attribute.getName());
     if (!hasMeaning(attribute) ||
-        op->getAttr(attribute.getName()) == attribute.getValue())
+        (ours && numbering.attribute(ours) ==
+                     numbering.attribute(attribute.getValue())))
       continue;
     os << "attribute '" << attribute.getName().getValue()
        << "' of this op is not that of the original";
@@ -265,30 +268,57 @@ static bool hasOneBlock(Operation *op) {
   return function && function.getBody().hasOneBlock();
 }
 
+static mlir::StringAttr nameOf(Operation &op) {
+  return op.getAttrOfType<mlir::StringAttr>(
+      mlir::SymbolTable::getSymbolAttrName());
+}
+
 LogicalResult ckpt::verifyRewrite(ModuleOp rewritten, ModuleOp original) {
   ValueNumbering numbering;
   const llvm::DenseMap<Value, Number> empty;
+  // Nested modules need no name: they are those of the original in order.
+  SmallVector<Operation *> unnamed;
+  for (Operation &op : llvm::reverse(*original.getBody()))
+    if (!nameOf(op))
+      unnamed.push_back(&op);
   for (Operation &op : *rewritten.getBody()) {
-    auto symbol = dyn_cast<mlir::SymbolOpInterface>(op);
-    Operation *from =
-        symbol
-            ? mlir::SymbolTable::lookupSymbolIn(original, symbol.getNameAttr())
-            : nullptr;
+    mlir::StringAttr name = nameOf(op);
+    Operation *from = nullptr;
+    if (name)
+      from = mlir::SymbolTable::lookupSymbolIn(original, name);
+    else if (!unnamed.empty())
+      from = unnamed.pop_back_val();
     if (!from)
       return mlir::emitError(op.getLoc())
              << "the original has no such '" << op.getName() << "'";
     if (!hasOneBlock(&op) || !hasOneBlock(from)) {
       if (numbering.op(&op, empty) == numbering.op(from, empty))
         continue;
-      mlir::InFlightDiagnostic diagnostic = mlir::emitError(op.getLoc())
-                                            << "'" << symbol.getName()
-                                            << "' is not that of the original";
+      mlir::InFlightDiagnostic diagnostic =
+          mlir::emitError(op.getLoc())
+          << "'" << (name ? name.getValue() : op.getName().getStringRef())
+          << "' is not that of the original";
       diagnostic.attachNote(from->getLoc()) << "the original";
       return diagnostic;
     }
     auto function = cast<mlir::func::FuncOp>(op);
     if (failed(verifyRewrite(function, cast<mlir::func::FuncOp>(from))) ||
         failed(verifySlots(function)) || failed(verifyTakeovers(function)))
+      return failure();
+  }
+  return success();
+}
+
+/// Brings the functions of \p original that were rewritten into the form that
+/// the planner saw. The others are compared as they are.
+static LogicalResult prepareRewritten(ModuleOp rewritten, ModuleOp original,
+                                      const PrepareOptions &options) {
+  ValueNumbering numbering;
+  const llvm::DenseMap<Value, Number> empty;
+  for (auto function : rewritten.getOps<mlir::func::FuncOp>()) {
+    auto from = original.lookupSymbol<mlir::func::FuncOp>(function.getName());
+    if (from && numbering.op(function, empty) != numbering.op(from, empty) &&
+        failed(prepareStep(from, options)))
       return failure();
   }
   return success();
@@ -314,7 +344,10 @@ struct VerifyPass : impl::VerifyPassBase<VerifyPass> {
     }
     mlir::OwningOpRef<ModuleOp> from =
         mlir::parseSourceFile<ModuleOp>(original, &getContext());
-    if (!from || failed(verifyRewrite(getOperation(), *from)))
+    if (!from ||
+        (prepare && failed(prepareRewritten(getOperation(), *from,
+                                            {unrollLimit}))) ||
+        failed(verifyRewrite(getOperation(), *from)))
       signalPassFailure();
   }
 };

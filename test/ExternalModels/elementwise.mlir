@@ -1,5 +1,5 @@
 // Arithmetic on tensors and on scalars.
-// RUN: ckpt-opt %s --split-input-file --ckpt-print-problem -o /dev/null | FileCheck %s
+// RUN: ckpt-opt %s --split-input-file --ckpt-print-problem=prepare=false -o /dev/null | FileCheck %s
 
 // CHECK: value 3 bytes=4 elements=4 {{.*}} name="arith.cmpf"
 // CHECK: op 0 fusible reads=0:pointwise,1:pointwise results=3 flops=4 compute=200 name="arith.cmpf"

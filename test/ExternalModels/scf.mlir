@@ -1,5 +1,5 @@
 // Loops and conditionals run alone, and read what their bodies capture.
-// RUN: ckpt-opt %s --split-input-file --ckpt-print-problem -o /dev/null | FileCheck %s
+// RUN: ckpt-opt %s --split-input-file --ckpt-print-problem=prepare=false -o /dev/null | FileCheck %s
 
 // 10 iterations of 4 additions. The init may be overwritten.
 // CHECK: op 0 opaque reads=1:any:contiguous:destination,0:any:contiguous results=2 flops=40 {{.*}}name="scf.for"

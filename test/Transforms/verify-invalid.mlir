@@ -1,7 +1,7 @@
 // Rewrites that are wrong; the error stands at the op, with a note at the
 // original, which is in another file.
-// RUN: not ckpt-opt %s --split-input-file --ckpt-verify=original=%S/Inputs/verify-original.mlir 2>&1 | FileCheck %s
-// RUN: ckpt-opt %s --split-input-file --verify-diagnostics=only-expected --ckpt-verify=original=%S/Inputs/verify-original.mlir
+// RUN: not ckpt-opt %s --split-input-file --ckpt-verify="original=%S/Inputs/verify-original.mlir prepare=false" 2>&1 | FileCheck %s
+// RUN: ckpt-opt %s --split-input-file --verify-diagnostics=only-expected --ckpt-verify="original=%S/Inputs/verify-original.mlir prepare=false"
 
 // CHECK: verify-original.mlir:10:8: note: the original
 // Operands in another order: no algebra.

@@ -1,7 +1,7 @@
 // Rewrites that compute what the original does.
-// RUN: ckpt-opt %s --ckpt-verify=original=%S/Inputs/verify-original.mlir -o /dev/null
-// RUN: ckpt-opt %s --ckpt-kernels-to-barriers --ckpt-verify=original=%S/Inputs/verify-original.mlir -o /dev/null
-// RUN: ckpt-opt %S/Inputs/verify-original.mlir --ckpt-verify=original=%S/Inputs/verify-original.mlir -o /dev/null
+// RUN: ckpt-opt %s --ckpt-verify="original=%S/Inputs/verify-original.mlir prepare=false" -o /dev/null
+// RUN: ckpt-opt %s --ckpt-kernels-to-barriers --ckpt-verify="original=%S/Inputs/verify-original.mlir prepare=false" -o /dev/null
+// RUN: ckpt-opt %S/Inputs/verify-original.mlir --ckpt-verify="original=%S/Inputs/verify-original.mlir prepare=false" -o /dev/null
 // RUN: not ckpt-opt %s --ckpt-verify 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: not ckpt-opt %s --ckpt-verify=original=%t.none 2>&1 | FileCheck %s --check-prefix=MISSING
 

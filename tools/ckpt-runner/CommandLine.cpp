@@ -79,6 +79,11 @@ static LogicalResult check(const CommandLine &options) {
   if (!calibrates && !emits && !options.outputPath.empty())
     return reportText("'-o' is for '--calibrate' and '--emit'; results of a "
                       "step go to '--outputs'");
+  for (StringRef option : {"prepare=", "unroll-limit="})
+    if (StringRef(options.planOptions).contains(option))
+      return reportText("expected '--" + option +
+                        "...' of ckpt-runner itself, but got it in "
+                        "'--plan-options'");
   if (options.threads < 1 || options.threads > 1024)
     return reportText("expected 1 to 1024 threads, but got " +
                       Twine(options.threads));

@@ -7,6 +7,7 @@
 #include "ckpt/Runtime/Emulator.h"
 #include "ckpt/Runtime/Execution.h"
 #include "ckpt/Support/LLVM.h"
+#include "ckpt/Transforms/Prepare.h"
 #include "llvm/Support/CommandLine.h"
 
 #include <string>
@@ -36,6 +37,15 @@ struct CommandLine {
   cl::opt<std::string> planOptions{
       "plan-options", cl::value_desc("options"), cl::cat(category),
       cl::desc("More options of --ckpt-plan, as there")};
+  cl::opt<bool> prepare{
+      "prepare", cl::init(true), cl::cat(category),
+      cl::desc("Bring the step into the planner's form first, as "
+               "--ckpt-prepare does (default true)")};
+  cl::opt<int64_t> unrollLimit{
+      "unroll-limit", cl::init(PrepareOptions().unrollLimit),
+      cl::cat(category),
+      cl::desc("Unroll loops as long as the step has at most so many ops "
+               "(default 300000)")};
   cl::opt<std::string> functionName{
       "func", cl::value_desc("name"), cl::cat(category),
       cl::desc("The step; by default the only public function")};

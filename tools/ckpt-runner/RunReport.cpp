@@ -176,6 +176,8 @@ void ckpt::printRunReport(const RunReport &report, llvm::raw_ostream &os) {
   table.addColumn("planned", "peak_bytes", report.planned);
   table.print(report.planFigures);
   os << "\n";
+  if (!report.preparation.empty())
+    os << "  " << report.preparation << "\n";
   printPlan(report, os);
   if (report.bitEqual)
     os << "  results: "

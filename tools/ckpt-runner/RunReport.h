@@ -14,6 +14,8 @@ namespace ckpt {
 struct RunReport {
   /// "@main of gpt2.mlir".
   std::string title;
+  /// What was done to the program before; may be empty.
+  std::string preparation;
   /// The report of the plan pass.
   llvm::json::Object planFigures;
   std::optional<Measurement> planned;

@@ -87,6 +87,7 @@ public:
 private:
   void useGpu();
   LogicalResult openDevice();
+  LogicalResult prepare(mlir::func::FuncOp step);
   Variant plannedVariant() const;
   FailureOr<mlir::OwningOpRef<ModuleOp>>
   planVariant(const Variant &variant, llvm::json::Object &figures);
@@ -119,7 +120,7 @@ Runner::planVariant(const Variant &variant, llvm::json::Object &figures) {
   if (rewritten)
     return std::move(copy);
   Progress progress("planning " + variant.title);
-  std::string text = variant.planOptions;
+  std::string text = "prepare=false " + variant.planOptions;
   if (!command.functionName.empty())
     text += " func=" + command.functionName;
   if (failed(planModule(*copy, text, variant.formLayers, figures)))
@@ -261,6 +262,17 @@ LogicalResult Runner::openDevice() {
   return success();
 }
 
+/// Once for all ways to run the step.
+LogicalResult Runner::prepare(mlir::func::FuncOp step) {
+  if (!command.prepare)
+    return success();
+  FailureOr<PreparationSummary> prepared =
+      prepareStep(step, {command.unrollLimit});
+  if (succeeded(prepared))
+    summary.preparation = prepared->text();
+  return prepared;
+}
+
 LogicalResult Runner::run() {
   FailureOr<mlir::func::FuncOp> step = findStep(program, command.functionName);
   if (failed(step))
@@ -277,7 +289,7 @@ LogicalResult Runner::run() {
            << "' is rewritten into kernels already: '--verify', '--profile' "
               "and plan options need the program as it was before";
   FailureOr<Signature> read = readSignature(*step);
-  if (failed(read))
+  if (failed(read) || failed(prepare(*step)))
     return failure();
   signature = *read;
   if (emits())

@@ -52,15 +52,38 @@ def FormLayersPass : Pass<"ckpt-form-layers", "::mlir::func::FuncOp"> {
   ];
 }
 
+def PreparePass : Pass<"ckpt-prepare", "::mlir::ModuleOp"> {
+  let summary = "Bring a step into the form that the planner understands";
+  let description = [{
+    Frontends write calls, loops, composite ops and many kinds of views; the
+    planner decides about single ops in one block. This pass leads from the one
+    to the other, with upstream's own rewrites wherever they exist, and without
+    a change of the bits of any result (docs/Preparation.md).
+
+    `--ckpt-plan`, `--ckpt-print-problem` and `ckpt-runner` run it first, and
+    `--ckpt-verify` on the original; `prepare=false` leaves it out there. Plans
+    refer to the prepared step. A step that needs nothing comes out as it was,
+    and so does one that has a plan or consists of kernels. A remark at the step
+    says how much was rewritten.
+  }];
+  let options = [
+    Option<"function", "func", "std::string", "\"\"",
+           "The step; by default the only public function with a body">,
+    Option<"unrollLimit", "unroll-limit", "int64_t", "300000",
+           "Loops are unrolled as long as the step has at most so many ops">,
+  ];
+}
+
 def PlanPass : Pass<"ckpt-plan", "::mlir::ModuleOp"> {
   let summary = "Decide what stands in memory, under a byte budget";
   let description = [{
     Decides for every value of a training step whether it stands in memory, is
     computed inside the kernels that read it, or is recomputed; which ops share a
     kernel; in which order kernels run; and where in one arena each value lies.
-    Changes nothing but attributes: `ckpt.decision` on every op and layer, for
-    people, and `ckpt.plan` on the function, the exact schedule that
-    `--ckpt-apply-plan` follows. A report goes to stderr.
+    Brings the step into its form first (`--ckpt-prepare`), and then changes
+    nothing but attributes: `ckpt.decision` on every op and layer, for people,
+    and `ckpt.plan` on the function, the exact schedule that `--ckpt-apply-plan`
+    follows. A report goes to stderr.
 
     `--ckpt-plan=budget=4096` is all that is needed: no annotations. A bare
     number is MiB; `512KiB`, `1.5GB`, `4294967296B` and `50%` (of the baseline)
@@ -127,6 +150,10 @@ def PlanPass : Pass<"ckpt-plan", "::mlir::ModuleOp"> {
            "Also write the curve to this file, as JSON">,
     Option<"frontierSvg", "frontier-svg", "std::string", "\"\"",
            "Also write the curve to this file, as a picture">,
+    Option<"prepare", "prepare", "bool", "true",
+           "false: plan the step as it is, without --ckpt-prepare">,
+    Option<"unrollLimit", "unroll-limit", "int64_t", "300000",
+           "As for --ckpt-prepare">,
     Option<"ratio", "ratio", "std::string", "\"\"", "selective: share of layers">,
     Option<"every", "n", "std::string", "\"\"", "every-nth: the distance">,
     Option<"topK", "top-k", "std::string", "\"\"", "largest: how many layers">,
@@ -164,7 +191,8 @@ def PrintProblemPass : Pass<"ckpt-print-problem", "::mlir::ModuleOp"> {
   let summary = "Print the planning problem of the step as text";
   let description = [{
     Writes what the planner sees of a function to standard output, in the text
-    form that `ckpt-plan` reads (docs/PlanFormat.md); the program is not changed.
+    form that `ckpt-plan` reads (docs/PlanFormat.md), after `--ckpt-prepare` on a
+    copy; the program is not changed.
     Use it with `-o /dev/null`, since the program follows on standard output. A
     comment at the end holds the figures of the program as written: its peak, the
     bytes that it moves and its work.
@@ -174,6 +202,10 @@ def PrintProblemPass : Pass<"ckpt-print-problem", "::mlir::ModuleOp"> {
            "The step; by default the only public function with a body">,
     Option<"device", "device", "std::string", "\"cpu\"",
            "What costs refer to: a known device or a file (docs/Devices.md)">,
+    Option<"prepare", "prepare", "bool", "true",
+           "false: the problem of the step as it is, without --ckpt-prepare">,
+    Option<"unrollLimit", "unroll-limit", "int64_t", "300000",
+           "As for --ckpt-prepare">,
   ];
 }
 
@@ -229,7 +261,8 @@ def VerifyPass : Pass<"ckpt-verify", "::mlir::ModuleOp"> {
       kernel, it is enough that it reads one. Barriers have to do the same for
       dissolved kernels.
 
-    The pass trusts no plan. All functions and symbols of the file are compared
+    The original of a function that was rewritten is brought into its form first
+    (`--ckpt-prepare`), as `--ckpt-plan` did. The pass trusts no plan. All functions and symbols of the file are compared
     with those of the same name. An error stands at the op of the rewritten file,
     with a note at the original:
 
@@ -241,6 +274,10 @@ def VerifyPass : Pass<"ckpt-verify", "::mlir::ModuleOp"> {
   let options = [
     Option<"original", "original", "std::string", "\"\"",
            "The file before the rewrite">,
+    Option<"prepare", "prepare", "bool", "true",
+           "false: compare with the original as it is, without --ckpt-prepare">,
+    Option<"unrollLimit", "unroll-limit", "int64_t", "300000",
+           "As for --ckpt-prepare">,
   ];
 }
 
