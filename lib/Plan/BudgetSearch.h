@@ -78,8 +78,9 @@ constexpr double shareOfLimit = 1.4;
 /// Share of time after which a plan is changed no more.
 constexpr double shareOfChanges = 1.3;
 
-/// Share of time after which walks end where there is no plan yet.
-constexpr double shareWithoutPlan = 1.75;
+/// Share of time after which walks end where there is no plan yet. What is left
+/// of the limit is for the smallest budget.
+constexpr double shareWithoutPlan = 1;
 
 /// What merging kernels and refitting them takes off a score at most, roughly.
 constexpr double gainOfRefitting = 1.1;
@@ -173,30 +174,33 @@ private:
   double walksMs() const {
     return static_cast<double>(options.timeLimitMs) / shareOfLimit;
   }
-  /// Whether \p share of the time is over. Without a limit it never is.
+  /// Whether \p share of the time is over, or all of it. Without a limit it
+  /// never is.
   bool isOver(double share = 1) {
     bool over = options.timeLimitMs > 0 &&
-                static_cast<double>(watch.ms()) > share * walksMs();
+                static_cast<double>(watch.ms()) >
+                    std::min(share, shareOfLimit) * walksMs();
     result.stoppedByClock |= over;
     return over;
   }
-  /// When \p share of the time is over.
+  /// When \p share of the time is over, or all of it.
   std::chrono::steady_clock::time_point deadline(double share) const {
     if (options.timeLimitMs <= 0)
       return std::chrono::steady_clock::time_point::max();
     return watch.start() +
-           std::chrono::milliseconds(static_cast<int64_t>(share * walksMs()));
+           std::chrono::milliseconds(static_cast<int64_t>(
+               std::min(share, shareOfLimit) * walksMs()));
   }
   int mostRounds() const { return options.timeLimitMs > 0 ? 5 : 1; }
   /// Rounds leave time for what follows, but the best settings shall have their
-  /// turn. They go on a little beyond the limit while there is no plan: those
-  /// of the ladder, which come then, fit but cost much.
+  /// turn. They go on while there is no plan: those of the ladder, which come
+  /// then, fit but cost much.
   bool roundsAreOver() {
     if (anyPlanUntil)
       return result.best || isOver(*anyPlanUntil);
     constexpr size_t fewest = 6;
     bool few = attempts.size() > fewest && attempts[fewest - 1].runs == 0;
-    return isOver(!result.best ? 1.25 : few ? 0.7 : 0.4);
+    return isOver(!result.best ? shareWithoutPlan : few ? 0.7 : 0.4);
   }
 
   const Problem &problem;

@@ -93,7 +93,7 @@ void BudgetSearch::varyFirstPlan() {
   auto make = [&](const CostWeights &weights) {
     Plan plan = firstPlan(graph, budget, options, weights).plan;
     if (!plan.kernels.empty()) {
-      dropRepeats(problem, plan, budget);
+      dropRepeats(problem, plan, budget, deadline(shareOfChanges));
       improve(problem, plan, budget);
       refitKernels(problem, plan, budget, deadline(shareOfChanges));
     }
@@ -113,7 +113,7 @@ void BudgetSearch::varyFirstPlan() {
 void BudgetSearch::keepRepeated(double share) {
   Plan plan = withoutSlots(result.best->plan);
   auto limit = static_cast<int64_t>(share * static_cast<double>(budget));
-  if (dropRepeats(problem, plan, limit))
+  if (dropRepeats(problem, plan, limit, deadline(shareOfLimit)))
     enterPlan(std::move(plan));
 }
 
@@ -121,11 +121,14 @@ void BudgetSearch::keepRepeated(double share) {
 /// a limit, as other systems do it, can be better than any walk.
 void BudgetSearch::moveKernels() {
   constexpr size_t mostMoved = 500;
-  if (unlimitedPlan.kernels.size() > mostMoved || isOver(shareWithoutPlan))
+  if (unlimitedPlan.kernels.size() > mostMoved || isOver(shareOfChanges))
     return;
   if (std::optional<Solution> moved =
-          repeatKernels(problem, unlimitedPlan, budget, flopWeight * nsPerFlop))
+          repeatKernels(problem, unlimitedPlan, budget, flopWeight * nsPerFlop,
+                        deadline(shareOfChanges)))
     enterPlan(withoutSlots(std::move(moved->plan)));
+  if (isOver(shareOfChanges))
+    return;
   for (BaselinePoint &point :
        baselineCurve(problem, "dtr", budget, options, &unlimited).points)
     enterPlan(withoutSlots(std::move(point.solution.plan)));
@@ -199,7 +202,7 @@ Plan BudgetSearch::descended(
           std::max(limit, static_cast<int64_t>(descent.keptWithin *
                                                static_cast<double>(budget)));
     if (level > 0 || descent.keptWithin > 0)
-      dropRepeats(problem, plan, limit);
+      dropRepeats(problem, plan, limit, deadline);
     improve(problem, plan, limit);
     refitKernels(problem, plan, limit, deadline);
   }
@@ -314,11 +317,13 @@ void BudgetSearch::tryChains() {
          {KernelChain::Backward::Early, KernelChain::Backward::Late}) {
       chain.places = places;
       chain.backward = backward;
-      if (isTooLargeToWalk(graph) && isOver(result.best ? latest : 1))
+      if (isOver(!isTooLargeToWalk(graph) ? shareOfLimit
+                 : result.best            ? latest
+                                          : 1))
         return;
       tryChain(chain);
     }
-  if (result.best)
+  if (result.best || isOver(shareOfLimit))
     return;
   // Costs matter less now than every byte.
   chain.backward = KernelChain::Backward::Early;

@@ -13,20 +13,23 @@ RefitChanges::RefitChanges(const Problem &problem, const Plan &plan,
                            KernelCache &kernels)
     : problem(problem), plan(plan), kernels(kernels),
       onlyReader(problem.values.size(), none) {
-  std::vector<int32_t> readers(problem.values.size(), 0);
+  std::vector<int32_t> count(problem.values.size(), 0);
   for (size_t op = 0; op < problem.ops.size(); ++op)
     for (const Read &read : problem.ops[op].reads)
       onlyReader[read.value] =
-          readers[read.value]++ == 0 ? static_cast<OpId>(op) : none;
+          count[read.value]++ == 0 ? static_cast<OpId>(op) : none;
 }
 
 void RefitChanges::measure() {
   infos.clear();
   inside.assign(problem.values.size(), {});
   writers.assign(problem.values.size(), {});
+  readers.assign(problem.values.size(), {});
   for (size_t k = 0; k < plan.kernels.size(); ++k) {
     const Kernel &kernel = plan.kernels[k];
     infos.push_back(&kernels.get(kernel));
+    for (ValueId value : infos[k]->memoryReads)
+      readers[value].push_back(k);
     for (OpId op : kernel.ops)
       for (ValueId value : problem.ops[op].results) {
         bool written = std::find(kernel.outputs.begin(), kernel.outputs.end(),
@@ -48,7 +51,7 @@ bool RefitChanges::reduce(Kernel &kernel, ValueId value, int64_t &ns) const {
   if (found == kernel.ops.end() || isWritten)
     return false;
   kernel.ops.erase(found);
-  trimOps(problem, kernel);
+  trim(kernel);
   ns = timeOf(kernel);
   return ns >= 0;
 }
@@ -70,6 +73,11 @@ std::optional<size_t> RefitChanges::sourceOf(const Kernel &kernel,
       if (writer < end && (!last || writer > *last))
         last = writer;
   return last;
+}
+
+void RefitChanges::trim(Kernel &kernel) const {
+  counted += kernel.ops.size();
+  trimOps(problem, kernel);
 }
 
 /// Lets \p change write what \p writer writes before kernel `at`: along with
@@ -105,7 +113,7 @@ RefitChange RefitChanges::share(ValueId value, size_t first) const {
   if (!isWritten) {
     Kernel writer = plan.kernels[change.at];
     writer.outputs = {value};
-    trimOps(problem, writer);
+    trim(writer);
     if (!write(std::move(writer), change))
       return RefitChange();
   }
@@ -152,81 +160,13 @@ void RefitChanges::findShares(ValueId value,
     changes.push_back(std::move(best));
 }
 
-/// What \p op and those it is made of element by element put together, if
-/// \p kernel computes all of it inside.
-std::vector<ValueId> RefitChanges::partsOf(OpId op,
-                                           const Kernel &kernel) const {
-  int64_t elements = problem.values[problem.ops[op].results[0]].elements;
-  std::vector<ValueId> parts;
-  std::vector<OpId> work = {op};
-  // Those of `work` that others complete.
-  std::vector<OpId> completed = {op};
-  auto has = [](auto &list, auto item) {
-    return std::find(list.begin(), list.end(), item) != list.end();
-  };
-  for (size_t i = 0; i < work.size(); ++i) {
-    const std::vector<Read> &reads = problem.ops[work[i]].reads;
-    bool joins = has(completed, work[i]) ||
-                 std::any_of(reads.begin(), reads.end(),
-                             [](auto &read) { return read.destination; });
-    for (const Read &read : reads) {
-      const Value &v = problem.values[read.value];
-      if (!std::binary_search(kernel.ops.begin(), kernel.ops.end(), v.op) ||
-          problem.ops[v.op].kind != OpKind::Fusible)
-        continue;
-      if (v.elements == elements && !has(work, v.op)) {
-        work.push_back(v.op);
-        if (read.destination)
-          completed.push_back(v.op);
-      } else if (joins && 1 < v.elements && v.elements < elements &&
-                 v.home == Home::Arena && v.keep == Keep::Free &&
-                 !has(parts, read.value)) {
-        parts.push_back(read.value);
-      }
-    }
-  }
-  return parts;
-}
-
-/// Writes the parts that a kernel puts together beforehand, all by one kernel:
-/// what they have in common is computed for each of them inside (the halves of
-/// random bits).
-void RefitChanges::findParts(size_t index,
-                             std::vector<RefitChange> &changes) const {
-  const Kernel &kernel = plan.kernels[index];
-  for (OpId op : kernel.ops) {
-    if (problem.ops[op].kind != OpKind::Fusible ||
-        problem.ops[op].results.size() != 1)
-      continue;
-    std::vector<ValueId> parts = partsOf(op, kernel);
-    if (parts.size() < 2)
-      continue;
-    Kernel writer = kernel, rest = kernel;
-    writer.outputs = parts;
-    trimOps(problem, writer);
-    int64_t ns = timeOf(writer), left = 0;
-    bool isLegal = ns >= 0;
-    for (size_t i = 0; i < parts.size() && isLegal; ++i)
-      isLegal = reduce(rest, parts[i], left);
-    RefitChange change;
-    change.savedNs = infos[index]->timeNs - ns - left;
-    if (!isLegal || change.savedNs <= 0)
-      continue;
-    change.at = index;
-    change.added = std::move(writer);
-    change.replaced.emplace_back(index, std::move(rest));
-    changes.push_back(std::move(change));
-  }
-}
-
 std::vector<size_t> RefitChanges::readersOf(const Instance &instance) const {
-  std::vector<size_t> readers;
-  for (size_t k = instance.kernel + 1;
-       k <= static_cast<size_t>(instance.lastRead); ++k)
-    if (std::binary_search(infos[k]->memoryReads.begin(),
-                           infos[k]->memoryReads.end(), instance.value))
-      readers.push_back(k);
-  return readers;
+  const std::vector<size_t> &all = readers[instance.value];
+  auto last = static_cast<size_t>(instance.lastRead);
+  return {
+      std::upper_bound(all.begin(), all.end(), size_t(instance.kernel)),
+      std::upper_bound(all.begin(), all.end(), last),
+  };
 }
 
 /// Takes what \p instance is out of its kernel, which is dropped if it writes
@@ -242,7 +182,7 @@ RefitChange RefitChanges::without(const Instance &instance) const {
     change.dropped = from;
     return change;
   }
-  trimOps(problem, left);
+  trim(left);
   change.savedNs -= timeOf(left);
   change.replaced.emplace_back(from, std::move(left));
   return change;
@@ -252,7 +192,7 @@ RefitChange RefitChanges::without(const Instance &instance) const {
 Kernel RefitChanges::only(const Instance &instance) const {
   Kernel kernel = plan.kernels[instance.kernel];
   kernel.outputs = {instance.value};
-  trimOps(problem, kernel);
+  trim(kernel);
   return kernel;
 }
 
@@ -289,7 +229,7 @@ RefitChange RefitChanges::unwrite(size_t from,
     change.dropped = from;
     return change;
   }
-  trimOps(problem, left);
+  trim(left);
   change.savedNs -= timeOf(left);
   change.replaced.emplace_back(from, std::move(left));
   return change;
@@ -305,7 +245,7 @@ void RefitChanges::findInline(size_t from, const std::vector<ValueId> &values,
     return;
   for (size_t reader : readers) {
     Kernel joined = join(plan.kernels[reader], inner);
-    trimOps(problem, joined);
+    trim(joined);
     int64_t ns = timeOf(joined);
     if (ns < 0)
       return;
@@ -429,7 +369,9 @@ void RefitChanges::findJoins(const Instance &instance,
 std::vector<RefitChange>
 RefitChanges::find(const Verdict &verdict,
                    std::chrono::steady_clock::time_point deadline) {
-  auto isOver = [&] { return std::chrono::steady_clock::now() > deadline; };
+  auto isOver = [&] {
+    return isSpent() || std::chrono::steady_clock::now() > deadline;
+  };
   measure();
   std::vector<RefitChange> changes;
   for (size_t value = 0; value < problem.values.size() && !isOver(); ++value)

@@ -41,8 +41,6 @@ public:
 
 private:
   void measure();
-  std::vector<ValueId> partsOf(OpId op, const Kernel &kernel) const;
-  void findParts(size_t index, std::vector<RefitChange> &changes) const;
   bool isLink(ValueId value) const;
   void findShares(ValueId value, std::vector<RefitChange> &changes) const;
   void findSink(const Instance &instance,
@@ -56,6 +54,14 @@ private:
                    std::vector<RefitChange> &changes) const;
   void findJoins(const Instance &instance,
                  std::vector<RefitChange> &changes) const;
+
+  // RefitParts.cpp
+  std::vector<ValueId> partsOf(OpId op, const Kernel &kernel) const;
+  std::vector<OpId> joinersOf(const Kernel &kernel) const;
+  void findParts(size_t index, std::vector<RefitChange> &changes) const;
+  bool hasDestination(OpId op) const;
+  bool isFusibleIn(OpId op, const Kernel &kernel) const;
+  static bool isPart(const Value &value, int64_t elements);
 
   // RefitSpills.cpp
   using Instances = std::vector<std::vector<const Instance *>>;
@@ -78,7 +84,12 @@ private:
   bool reduce(Kernel &kernel, ValueId value, int64_t &ns) const;
   /// \p kernel with everything of \p inner inside.
   static Kernel join(Kernel kernel, const Kernel &inner);
+  void trim(Kernel &kernel) const;
+  /// Whether all work that was allowed is done. What a look at a kernel takes
+  /// grows with its ops.
+  bool isSpent() const { return counted > mostCounted; }
   int64_t timeOf(const Kernel &kernel) const {
+    counted += kernel.ops.size();
     const KernelInfo &info = kernels.get(kernel);
     return info.error.empty() ? info.timeNs : -1;
   }
@@ -91,8 +102,14 @@ private:
   /// Per value: kernels that compute it inside and do not write it; and those
   /// that write it.
   std::vector<std::vector<size_t>> inside, writers;
+  /// Per value: kernels that read it from memory, ascending.
+  std::vector<std::vector<size_t>> readers;
   /// Per value: the only op that reads it, or `none`.
   std::vector<OpId> onlyReader;
+  /// Ops of kernels that were looked at, in all calls of `find`: five times
+  /// more than ordinary steps take end the search.
+  static constexpr size_t mostCounted = 5'000'000;
+  mutable size_t counted = 0;
 };
 
 } // namespace ckpt::plan

@@ -38,9 +38,9 @@ RefitChanges::spill(const Instance &instance, size_t to,
   Kernel product = plan.kernels[from], rest = product;
   OpId anchor = infos[from]->anchor;
   product.outputs = problem.ops[anchor].results;
-  trimOps(problem, product);
+  trim(product);
   rest.ops.erase(std::find(rest.ops.begin(), rest.ops.end(), anchor));
-  trimOps(problem, rest);
+  trim(rest);
   Kernel joined = join(plan.kernels[to], rest);
   joined.outputs.push_back(instance.value);
   int64_t productNs = timeOf(product), joinedNs = timeOf(joined);

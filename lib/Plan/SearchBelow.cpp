@@ -41,7 +41,7 @@ void BudgetSearch::searchBelow() {
       return;
     Plan plan = withoutSlots(lower.best->plan);
     enterPlan(plan);
-    dropRepeats(problem, plan, budget);
+    dropRepeats(problem, plan, budget, deadline(shareOfLimit));
     improve(problem, plan, budget);
     refitKernels(problem, plan, budget, deadline(shareOfLimit));
     enterPlan(std::move(plan));

@@ -194,7 +194,7 @@ void BudgetSearch::closeIn(double share) {
 void BudgetSearch::runLadder() {
   for (double share : ladderShares)
     for (const Setting &setting : ladderSettings) {
-      if (isOver(shareWithoutPlan))
+      if (isOver(shareOfLimit))
         return;
       WalkLimits now = limits();
       now.kernelsPerNew = 4;
@@ -243,21 +243,23 @@ void BudgetSearch::spareSmallest() {
 /// and mostly with a better result; in large ones, after walks found nothing,
 /// the clock has mostly run out.
 void BudgetSearch::findSmallest() {
-  constexpr double shareOfSearch = 0.5, shareOfSmallWalks = 0.9,
-                   shareOfAllWalks = 2, shareIfLast = 1.5,
-                   shareOfLastSteps = 0.2;
-  shrink(plainWalk(), shareOver() + shareOfSearch);
+  // Of the time that is left.
+  constexpr double third = 1.0 / 3, most = 0.8;
+  auto until = [&](double part) {
+    return shareOver() + part * std::max(0.0, shareOfLimit - shareOver());
+  };
+  shrink(plainWalk(), until(third));
   if (isSmall()) {
-    trySmallest(unlimited, shareOver() + shareOfSearch);
+    trySmallest(unlimited, until(third));
     if (result.smallest.plan.arenaBytes > budget)
-      closeIn(std::min(shareOver() + shareOfSmallWalks, shareOfAllWalks));
+      closeIn(until(most));
   } else {
-    closeIn(std::max(shareOfAllWalks, shareOver() + shareOfSmallWalks));
+    closeIn(until(most));
     runLadder();
     if (!result.best)
-      trySmallest(result.smallest, shareIfLast);
+      trySmallest(result.smallest, until(most));
   }
   if (!result.best && result.smallest.plan.arenaBytes > budget)
-    shrink(withoutSlots(result.smallest.plan), shareOver() + shareOfLastSteps);
+    shrink(withoutSlots(result.smallest.plan), until(most));
   spareSmallest();
 }

@@ -130,6 +130,8 @@ LogicalResult Planner::solveForBudget(bool isConstrained) {
   if (request.countArguments)
     budget -= figures.argumentBytes + figures.resultBytes;
   plan::SolverOptions options = request.solver;
+  options.timeLimitMs =
+      plan::timeLeft(options.timeLimitMs, millisecondsSince(start));
   options.onPlan = [&](const plan::Plan &plan, const plan::Verdict &verdict) {
     drafts.add(verdict.livePeakBytes, {plan, verdict});
   };

@@ -7,6 +7,7 @@
 #include "ckpt/Plan/Pack.h"
 
 #include <algorithm>
+#include <chrono>
 #include <iostream>
 
 using namespace ckpt::plan;
@@ -101,7 +102,12 @@ bool Solve::solve() {
     return fail("ckpt-plan", "strategy 'budget' needs --budget");
   if (strategy == "none" && budget)
     return fail("ckpt-plan", "strategy 'none' takes no --budget");
+  auto start = std::chrono::steady_clock::now();
   Solution baseline = solveUnlimited(problem, options);
+  auto spent = std::chrono::steady_clock::now() - start;
+  options.timeLimitMs = timeLeft(
+      options.timeLimitMs,
+      std::chrono::duration_cast<std::chrono::milliseconds>(spent).count());
   if (budget)
     budgetBytes = budget->resolve(baseline.plan.arenaBytes);
   if (isBaseline(strategy)) {

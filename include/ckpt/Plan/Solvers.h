@@ -12,6 +12,7 @@
 
 #include "ckpt/Plan/Validate.h"
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -38,6 +39,12 @@ struct SolverOptions {
   /// the budget or not, before slots are placed; may be empty.
   std::function<void(const Plan &, const Verdict &)> onPlan;
 };
+
+/// What is left of a limit of \p limitMs after \p spentMs: at least a moment,
+/// as 0 stands for no limit.
+inline int64_t timeLeft(int64_t limitMs, int64_t spentMs) {
+  return limitMs <= 0 ? limitMs : std::max<int64_t>(1, limitMs - spentMs);
+}
 
 /// The fastest plan without a limit: fused and ordered, recomputing nothing
 /// that stands in memory but what `Keep::Recompute` demands. Named strategies

@@ -55,7 +55,8 @@ static std::vector<Repeat> findRepeats(const Problem &problem, const Plan &plan,
 }
 
 bool ckpt::plan::dropRepeats(const Problem &problem, Plan &plan,
-                             int64_t budgetBytes) {
+                             int64_t budgetBytes,
+                             std::chrono::steady_clock::time_point deadline) {
   // Kernels in all simulations: half a second.
   constexpr size_t mostSimulated = 500000;
   KernelCache kernels(problem);
@@ -72,6 +73,8 @@ bool ckpt::plan::dropRepeats(const Problem &problem, Plan &plan,
   };
   bool changed = false;
   for (Repeat &repeat : repeats) {
+    if (std::chrono::steady_clock::now() > deadline)
+      break;
     std::swap(all[repeat.kernel], repeat.rest);
     Verdict verdict = validate(problem, listed(), /*slots=*/false, kernels);
     if (verdict.error.empty() && verdict.livePeakBytes <= budgetBytes)
@@ -87,9 +90,9 @@ namespace {
 class Repeater {
 public:
   Repeater(const Problem &problem, const Plan &start, int64_t budgetBytes,
-           double flopNs)
+           double flopNs, std::chrono::steady_clock::time_point deadline)
       : problem(problem), graph(problem, start), budget(budgetBytes),
-        flopNs(flopNs) {}
+        flopNs(flopNs), deadline(deadline), kernels(problem) {}
 
   void search(const WalkOptions &options);
   std::optional<Solution> best;
@@ -97,6 +100,7 @@ public:
 private:
   void tryLimit(int64_t limit, const WalkOptions &options);
   void enter(Plan plan);
+  bool isOver() const { return std::chrono::steady_clock::now() > deadline; }
   bool isBetter(const Solution &solution,
                 const std::optional<Solution> &than) const {
     auto scoreOf = [&](const Verdict &verdict) {
@@ -110,6 +114,8 @@ private:
   const KernelGraph graph;
   const int64_t budget;
   const double flopNs;
+  const std::chrono::steady_clock::time_point deadline;
+  KernelCache kernels;
   /// The best of one search.
   std::optional<Solution> found;
 };
@@ -119,11 +125,11 @@ private:
 void Repeater::tryLimit(int64_t limit, const WalkOptions &options) {
   Solution solution;
   solution.plan = graph.emit(walk(graph, limit, options));
-  solution.verdict = validate(problem, solution.plan, /*slots=*/false);
+  solution.verdict = validate(problem, solution.plan, /*slots=*/false, kernels);
   if (!solution.verdict.error.empty() ||
       solution.verdict.livePeakBytes > budget)
     return;
-  packSlots(problem, solution.plan, budget);
+  packSlots(problem, solution.plan, budget, PackEffort::Search, kernels);
   if (solution.plan.arenaBytes > budget)
     return;
   if (isBetter(solution, found))
@@ -133,9 +139,9 @@ void Repeater::tryLimit(int64_t limit, const WalkOptions &options) {
 /// Enters a plan, with slots, if it is the best so far.
 void Repeater::enter(Plan plan) {
   Solution solution;
-  packSlots(problem, plan, budget);
+  packSlots(problem, plan, budget, PackEffort::Search, kernels);
   solution.plan = std::move(plan);
-  solution.verdict = validate(problem, solution.plan, /*slots=*/true);
+  solution.verdict = validate(problem, solution.plan, /*slots=*/true, kernels);
   if (solution.verdict.error.empty() && solution.plan.arenaBytes <= budget &&
       isBetter(solution, best))
     best = std::move(solution);
@@ -146,7 +152,7 @@ void Repeater::search(const WalkOptions &options) {
   constexpr size_t fewest = 8, most = 70, work = 4000;
   size_t count = std::clamp(work / graph.nodes.size(), fewest, most);
   tryLimit(budget, options);
-  for (size_t i = 0; i <= count; ++i) {
+  for (size_t i = 0; i <= count && !isOver(); ++i) {
     double share =
         0.8 + 0.7 * static_cast<double>(i) / static_cast<double>(count);
     tryLimit(static_cast<int64_t>(share * static_cast<double>(budget)),
@@ -158,15 +164,15 @@ void Repeater::search(const WalkOptions &options) {
   found.reset();
   enter(plan);
   plan = withoutSlots(std::move(plan));
-  dropRepeats(problem, plan, budget);
+  dropRepeats(problem, plan, budget, deadline);
   enter(std::move(plan));
 }
 
-std::optional<Solution> ckpt::plan::repeatKernels(const Problem &problem,
-                                                  const Plan &start,
-                                                  int64_t budgetBytes,
-                                                  double flopNs) {
-  Repeater repeater(problem, start, budgetBytes, flopNs);
+std::optional<Solution>
+ckpt::plan::repeatKernels(const Problem &problem, const Plan &start,
+                          int64_t budgetBytes, double flopNs,
+                          std::chrono::steady_clock::time_point deadline) {
+  Repeater repeater(problem, start, budgetBytes, flopNs, deadline);
   for (size_t mostInBlock : {1, 8})
     for (bool weighTime : {true, false})
       repeater.search({mostInBlock, weighTime});
