@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -34,12 +35,15 @@ static bool isStaticTensor(Type type) {
 //===----------------------------------------------------------------------===//
 
 /// \p value in the shape of \p type: itself, a reshape, or two through one
-/// dimension.
+/// dimension. Without elements there is nothing to read.
 static Value reshape(OpBuilder &builder, mlir::Location loc, Value value,
                      RankedTensorType type) {
   auto from = cast<RankedTensorType>(value.getType());
   if (from == type)
     return value;
+  if (type.getNumElements() == 0)
+    return tensor::EmptyOp::create(builder, loc, type.getShape(),
+                                   type.getElementType(), type.getEncoding());
   auto groups = mlir::getReassociationIndicesForReshape(from, type);
   if (groups && from.getRank() > type.getRank())
     return tensor::CollapseShapeOp::create(builder, loc, type, value, *groups);
@@ -64,14 +68,45 @@ static bool keepsOrder(ArrayRef<int64_t> permutation, ArrayRef<int64_t> shape) {
   return true;
 }
 
-static bool isAll(mlir::OffsetSizeAndStrideOpInterface slice,
-                  RankedTensorType whole) {
-  return slice.getStaticSizes() == whole.getShape() &&
-         llvm::all_of(slice.getStaticOffsets(),
-                      [](int64_t offset) { return offset == 0; }) &&
-         llvm::all_of(slice.getStaticStrides(),
-                      [](int64_t stride) { return stride == 1; });
-}
+/// The part of a tensor that a slice names, with constants as numbers.
+namespace {
+struct Part {
+  Part(mlir::OffsetSizeAndStrideOpInterface slice, RankedTensorType whole)
+      : offsets(slice.getMixedOffsets()), sizes(slice.getStaticSizes()),
+        strides(slice.getStaticStrides()), whole(whole) {
+    gainsNumbers = succeeded(mlir::foldDynamicIndexList(offsets));
+  }
+
+  bool isStatic() const {
+    return whole.hasStaticShape() && mlir::ShapedType::isStaticShape(sizes) &&
+           mlir::ShapedType::isStaticShape(strides);
+  }
+
+  bool isAll() const {
+    return sizes == whole.getShape() &&
+           llvm::all_of(offsets,
+                        [](auto offset) { return mlir::isZeroInteger(offset); }) &&
+           llvm::all_of(strides, [](int64_t stride) { return stride == 1; });
+  }
+
+  /// Whether it lies within the tensor, as far as numbers tell.
+  bool isInside() const {
+    return llvm::all_of(
+        llvm::zip_equal(offsets, sizes, strides, whole.getShape()),
+        [](auto dim) {
+          auto [offset, size, stride, extent] = dim;
+          std::optional<int64_t> first = mlir::getConstantIntValue(offset);
+          return !first ||
+                 (*first >= 0 && *first + (size - 1) * stride < extent);
+        });
+  }
+
+  SmallVector<mlir::OpFoldResult> offsets;
+  ArrayRef<int64_t> sizes, strides;
+  RankedTensorType whole;
+  bool gainsNumbers;
+};
+} // namespace
 
 //===----------------------------------------------------------------------===//
 // Op by op
@@ -124,18 +159,29 @@ static Value shownBy(OpBuilder &builder, tensor::ReshapeOp op) {
 }
 
 static Value shownBy(OpBuilder &builder, tensor::ExtractSliceOp slice) {
-  if (!slice.getSourceType().hasStaticShape() ||
-      !isAll(slice, slice.getSourceType()))
+  Part part(slice, slice.getSourceType());
+  if (!part.isStatic())
     return Value();
-  return reshape(builder, slice.getLoc(), slice.getSource(), slice.getType());
+  if (part.isAll())
+    return reshape(builder, slice.getLoc(), slice.getSource(), slice.getType());
+  if (!part.gainsNumbers || !part.isInside())
+    return Value();
+  return tensor::ExtractSliceOp::create(
+      builder, slice.getLoc(), slice.getType(), slice.getSource(), part.offsets,
+      slice.getMixedSizes(), slice.getMixedStrides());
 }
 
 static Value shownBy(OpBuilder &builder, tensor::InsertSliceOp slice) {
-  if (!slice.getDestType().hasStaticShape() ||
-      !isAll(slice, slice.getDestType()))
+  Part part(slice, slice.getDestType());
+  if (!part.isStatic())
     return Value();
-  return reshape(builder, slice.getLoc(), slice.getSource(),
-                 slice.getDestType());
+  if (part.isAll())
+    return reshape(builder, slice.getLoc(), slice.getSource(), part.whole);
+  if (!part.gainsNumbers || !part.isInside())
+    return Value();
+  return tensor::InsertSliceOp::create(
+      builder, slice.getLoc(), slice.getSource(), slice.getDest(), part.offsets,
+      slice.getMixedSizes(), slice.getMixedStrides());
 }
 
 static Value shownBy(OpBuilder &builder, tensor::PadOp pad) {

@@ -215,6 +215,44 @@ func.func @step(%x: tensor<4x1x6xf32>) -> (tensor<24xf32>, tensor<3x8xf32>, tens
 
 // -----
 
+// Offsets that are constants become numbers, but for those that lie outside.
+// CHECK-LABEL: func.func @step
+// CHECK-SAME: %[[X:[^:]*]]: tensor<4x6xf32>, %[[I:[^:]*]]: index
+// CHECK-DAG: %[[FIVE:.*]] = arith.constant 5 : index
+// CHECK-DAG: %[[MINUS:.*]] = arith.constant -1 : index
+// CHECK: tensor.extract_slice %[[X]][1, %[[I]]] [1, 2] [1, 1]
+// CHECK: tensor.extract_slice %[[X]][%[[FIVE]], 0] [1, 6] [1, 1]
+// CHECK: tensor.extract_slice %[[X]][%[[MINUS]], 0] [1, 6] [1, 1]
+// CHECK: tensor.insert_slice %{{.*}} into %[[X]][1, 2] [1, 2] [1, 1]
+// CHECK: return %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[X]]
+func.func @step(%x: tensor<4x6xf32>, %i: index) -> (tensor<1x2xf32>, tensor<1x6xf32>, tensor<6xf32>, tensor<4x6xf32>, tensor<4x6xf32>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %two = arith.constant 2 : index
+  %five = arith.constant 5 : index
+  %minus = arith.constant -1 : index
+  %0 = tensor.extract_slice %x[%one, %i] [1, 2] [1, 1] : tensor<4x6xf32> to tensor<1x2xf32>
+  %1 = tensor.extract_slice %x[%five, 0] [1, 6] [1, 1] : tensor<4x6xf32> to tensor<1x6xf32>
+  %2 = tensor.extract_slice %x[%minus, 0] [1, 6] [1, 1] : tensor<4x6xf32> to tensor<6xf32>
+  %3 = tensor.insert_slice %0 into %x[%one, %two] [1, 2] [1, 1] : tensor<1x2xf32> into tensor<4x6xf32>
+  %4 = tensor.extract_slice %x[%zero, 0] [4, 6] [1, 1] : tensor<4x6xf32> to tensor<4x6xf32>
+  return %0, %1, %2, %3, %4 : tensor<1x2xf32>, tensor<1x6xf32>, tensor<6xf32>, tensor<4x6xf32>, tensor<4x6xf32>
+}
+
+// -----
+
+// Nothing is read where there are no elements.
+// CHECK-LABEL: func.func @step
+// CHECK-NEXT: %[[E:.*]] = tensor.empty() : tensor<3x0xf32>
+// CHECK-NEXT: return %[[E]]
+func.func @step(%x: tensor<0x3xf32>) -> tensor<3x0xf32> {
+  %s = arith.constant dense<[3, 0]> : tensor<2xi64>
+  %0 = tensor.reshape %x(%s) : (tensor<0x3xf32>, tensor<2xi64>) -> tensor<3x0xf32>
+  return %0 : tensor<3x0xf32>
+}
+
+// -----
+
 // What is pinned stays, and so does what changes the order.
 // CHECK-LABEL: func.func @step
 // CHECK: linalg.copy {ckpt.pin = #ckpt.pin<save>}
