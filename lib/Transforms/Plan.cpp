@@ -23,8 +23,7 @@ namespace ckpt {
 
 using namespace ckpt;
 
-static LogicalResult writeReportFile(ModuleOp module, StringRef path,
-                                     const PlanOutcome &outcome) {
+static llvm::json::Object figuresOf(const PlanOutcome &outcome) {
   llvm::json::Object object;
   if (!outcome.isForwardChain) {
     for (const auto &[key, number] : outcome.figures.integers())
@@ -34,7 +33,12 @@ static LogicalResult writeReportFile(ModuleOp module, StringRef path,
   }
   for (const auto &[key, number] : outcome.layerFigures)
     object[key] = number;
-  llvm::json::Value value(std::move(object));
+  return object;
+}
+
+static LogicalResult writeReportFile(ModuleOp module, StringRef path,
+                                     const PlanOutcome &outcome) {
+  llvm::json::Value value(figuresOf(outcome));
   llvm::Error error = writeOutputFile(path, [&](llvm::raw_ostream &os) {
     os << llvm::formatv("{0:2}", value) << "\n";
   });
@@ -51,6 +55,8 @@ struct PlanPass : impl::PlanPassBase<PlanPass> {
     PlanPassBase::getDependentDialects(registry);
     registerPreparedDialects(registry);
   }
+
+  explicit PlanPass(llvm::json::Object &figures) : figuresOut(&figures) {}
 
   void runOnOperation() override {
     FailureOr<mlir::func::FuncOp> step = findStep(getOperation(), function);
@@ -95,8 +101,15 @@ private:
 
   /// A line of the report.
   std::string preparation;
+
+  /// Where the caller wants the figures of the report; may be null.
+  llvm::json::Object *figuresOut = nullptr;
 };
 } // namespace
+
+std::unique_ptr<mlir::Pass> ckpt::createPlanPass(llvm::json::Object &figures) {
+  return std::make_unique<PlanPass>(figures);
+}
 
 FailureOr<PlanRequest> PlanPass::readRequest(mlir::func::FuncOp step) {
   PlanRequest request;
@@ -275,6 +288,8 @@ LogicalResult PlanPass::planStep(mlir::func::FuncOp step) {
     llvm::errs() << "\r\033[K";
   if (failed(outcome))
     return failure();
+  if (figuresOut)
+    *figuresOut = figuresOf(*outcome);
   if (!reportFile.empty() &&
       failed(writeReportFile(getOperation(), reportFile, *outcome)))
     return failure();

@@ -6,11 +6,6 @@
 #include "Messages.h"
 #include "ckpt/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Pass/PassRegistry.h"
-#include "llvm/ADT/SmallString.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Process.h"
 
 #include <chrono>
@@ -32,35 +27,18 @@ Progress::~Progress() {
 // Planning
 //===----------------------------------------------------------------------===//
 
-/// Reads the report file of the plan pass; without one, there are no figures.
-static void readFigures(StringRef path, llvm::json::Object &figures) {
-  auto file = llvm::MemoryBuffer::getFile(path);
-  if (!file)
-    return;
-  llvm::Expected<llvm::json::Value> value =
-      llvm::json::parse((*file)->getBuffer());
-  if (!value)
-    return llvm::consumeError(value.takeError());
-  if (llvm::json::Object *object = value->getAsObject())
-    figures = std::move(*object);
-}
-
 LogicalResult ckpt::planModule(ModuleOp module, StringRef planOptions,
                                bool formLayers, llvm::json::Object &figures) {
-  llvm::SmallString<128> report;
-  if (llvm::sys::fs::createTemporaryFile("ckpt-plan", "json", report))
-    return reportText("cannot create a temporary file");
-  llvm::FileRemover remover(report);
-
-  mlir::PassManager manager(module.getContext());
-  std::string pipeline = formLayers ? "func.func(ckpt-form-layers)," : "";
-  pipeline +=
-      ("ckpt-plan{quiet=true report=" + report + " " + planOptions + "}").str();
-  if (failed(mlir::parsePassPipeline(pipeline, manager, llvm::errs())))
+  std::unique_ptr<mlir::Pass> plan = createPlanPass(figures);
+  if (failed(plan->initializeOptions(
+          ("quiet=true " + planOptions).str(),
+          [](const Twine &message) { return reportText(message); })))
     return failure();
-  LogicalResult result = manager.run(module);
-  readFigures(report, figures);
-  return result;
+  mlir::PassManager manager(module.getContext());
+  if (formLayers)
+    manager.addNestedPass<mlir::func::FuncOp>(createFormLayersPass());
+  manager.addPass(std::move(plan));
+  return manager.run(module);
 }
 
 LogicalResult ckpt::rewriteModule(ModuleOp module) {
