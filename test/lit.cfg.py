@@ -79,6 +79,11 @@ for library in ["lib", "lib64"]:
         config.available_features.add("cublaslt")
         config.substitutions.append(("%cublaslt", folder))
 
+# How many random programs and texts the tests in Fuzz try, and from which seed.
+for name in ["CKPT_STRESS", "CKPT_STRESS_FIRST"]:
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+
 # Made by scripts/setup-jax; the tests in Python/Newest are those in Python, run with the newest.
 jax_python = os.path.join(config.ckpt_source_dir, "build", "jax", "bin", "python")
 config.substitutions.append(("%jax_python", jax_python))
