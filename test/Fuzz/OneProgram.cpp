@@ -1,7 +1,7 @@
 //===- OneProgram.cpp - One program, run in all its ways ------------------===//
 
 #include "OneProgram.h"
-#include "ckpt/Analysis/Step.h"
+#include "ckpt/IR/CkptDialect.h"
 #include "ckpt/Runtime/Arena.h"
 #include "ckpt/Runtime/Emulator.h"
 #include "ckpt/Runtime/Execution.h"
@@ -50,6 +50,7 @@ public:
   [[noreturn]] void run();
 
 private:
+  [[noreturn]] void runGiven(StringRef passes);
   void runWay(StringRef budget, StringRef device);
   OwningOpRef<ModuleOp> rewrite(StringRef budget);
   OwningOpRef<ModuleOp> plan(StringRef budget, llvm::json::Object &figures);
@@ -223,6 +224,26 @@ void Program::runWay(StringRef budget, StringRef device) {
   }
 }
 
+/// A text that was edited: read, judged by passes, and run if it has kernels.
+/// The first pipeline may refuse it, those behind `;` may not.
+void Program::runGiven(StringRef passes) {
+  way = "given";
+  auto module = parseSourceString<ModuleOp>(text, &context, "program.mlir");
+  check(success(bool(module)), "refused");
+  StringRef verdict = "refused";
+  for (StringRef pipeline : llvm::split(passes, ';')) {
+    PassManager manager(&context);
+    if (failed(parsePassPipeline(pipeline.trim(), manager)))
+      fail("parse", "expected a pipeline, but got " + pipeline.str());
+    check(manager.run(*module), verdict);
+    verdict = "verify";
+  }
+  bool hasKernels =
+      module->walk([](KernelOp) { return WalkResult::interrupt(); })
+          .wasInterrupted();
+  finish("ok", "", hasKernels ? execute(*module, "cpu") : "");
+}
+
 void Program::finish(StringRef verdict, StringRef message, StringRef bytes) {
   std::string line =
       (verdict + " " + Twine(bytes.size()) + " " + message + "\n" + bytes)
@@ -238,6 +259,8 @@ void Program::run() {
       llvm::raw_string_ostream(said)
           << diagnostic.getLocation() << ": " << diagnostic << "\n";
   });
+  if (StringRef passes = lineOf(text, "// passes:"); !passes.empty())
+    runGiven(passes);
   setThreadOrder(ThreadOrder::Shuffled);
   SmallVector<StringRef> ways;
   lineOf(text, "// ways:").split(ways, ' ', -1, /*KeepEmpty=*/false);

@@ -31,8 +31,9 @@ LogicalResult ckpt::planModule(ModuleOp module, StringRef planOptions,
                                bool formLayers, llvm::json::Object &figures) {
   std::unique_ptr<mlir::Pass> plan = createPlanPass(figures);
   if (failed(plan->initializeOptions(
-          ("quiet=true " + planOptions).str(),
-          [](const Twine &message) { return reportText(message); })))
+          ("quiet=true " + planOptions).str(), [](const Twine &message) {
+            return reportText(StringRef(message.str()).rtrim());
+          })))
     return failure();
   mlir::PassManager manager(module.getContext());
   if (formLayers)

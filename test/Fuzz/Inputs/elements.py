@@ -386,6 +386,15 @@ def to_integer(is_signed, type_, x):
     return bits(type_, low) if low == high else UNKNOWN
 
 
+def altered(x):
+    """Another element than x."""
+    if isinstance(x, tuple):
+        return (x[1] + 1 + abs(x[1]), x[1] + 2 + 2 * abs(x[1]))
+    if isinstance(x, float):
+        return 1.0 if math.isnan(x) or math.isinf(x) else x + 1 + abs(x) / 2
+    return x if x is UNKNOWN else x ^ 1
+
+
 FORMATS = {"f16": "<e", "f32": "<f", "f64": "<d"}
 
 

@@ -34,16 +34,16 @@ def generate(choices, excluded=()):
     controls = [(feature, weight) for feature, weight in CONTROL if feature.__name__ not in excluded]
     for _ in range(choices.between(2, 14)):
         choices.begin()
+        is_control = controls and choices.chance(8)
+        feature = choices.weighted(controls if is_control else table)
+        maker.feature = feature.__name__
+        inside = [i for i in INSIDE if i.__name__ not in excluded]
         try:
-            if controls and choices.chance(8):
-                choices.weighted(controls)(maker, [i for i in INSIDE if i.__name__ not in excluded])
-            else:
-                choices.weighted(table)(maker)
+            feature(maker, inside) if is_control else feature(maker)
         except (Skip, elements.Undefined):
             pass
     choices.begin()
     finish(maker, choices)
-    program.used = [feature for feature in maker.used] if hasattr(maker, "used") else []
     return program.without_dead_arguments()
 
 

@@ -21,6 +21,8 @@ class Maker:
     def __init__(self, choices, program, sizes, excluded=(), outer=None):
         self.choices, self.program, self.sizes = choices, program, sizes
         self.excluded, self.outer = excluded, outer
+        # The feature that adds ops.
+        self.feature = outer.feature if outer else None
         self.ops = [] if outer else program.ops
         self.values = list(outer.values) if outer else program.arguments[:]
 
@@ -30,6 +32,7 @@ class Maker:
             if result.shape is not None and len(each) != result.size():
                 raise AssertionError(f"{op.text}: {len(each)} elements for {result.type()}")
             result.data = each
+        op.feature = self.feature
         self.ops.append(op)
         self.values += op.results
         return op.results[0]

@@ -201,6 +201,16 @@ class Block:
         self.given, self.ops, self.yields = given, ops, yields
         self.free = free_values(ops, given, yields)
 
+    def lean(self):
+        """Without ops that no yielded value needs."""
+        live, ops = set(self.yields), []
+        for op in reversed(self.ops):
+            if live & set(op.results):
+                op = op.lean()
+                live |= set(op.operands)
+                ops.insert(0, op)
+        return Block(self.given, ops, self.yields)
+
     def run(self, outside, data):
         env = dict(outside)
         env.update(zip(self.given, data))
@@ -226,6 +236,8 @@ def counted_loop(bounds, inits, block, index):
 
     def run(*data):
         low, high, step = (known_index(each) for each in data[:3])
+        if step < 1:
+            raise Undefined("a loop without an end")
         outside = dict(zip(block.free, data[3 + len(inits):]))
         carries = data[3:3 + len(inits)]
         for i in range(low, high, step):
@@ -239,7 +251,7 @@ def counted_loop(bounds, inits, block, index):
         return (f"scf.for {names[index]} = {low} to {high} step {step} iter_args({carried}) -> ({types}) {{\n"
                 f"{block.lines(names)}\n}}")
 
-    return Op(results, operands, text, run)
+    return Op(results, operands, text, run, lambda: counted_loop(bounds, inits, block.lean(), index))
 
 
 def while_loop(inits, before, condition, after):
@@ -269,7 +281,8 @@ def while_loop(inits, before, condition, after):
                 f"  scf.condition({names[condition]}) {handed} : {types}\n}} do {{\n^bb0({given}):\n"
                 f"{after.lines(names)}\n}}")
 
-    return Op(results, [*inits, *free], text, run)
+    return Op(results, [*inits, *free], text, run,
+              lambda: while_loop(inits, before, condition, after.lean()))
 
 
 def choice(condition, then, otherwise):
@@ -286,4 +299,5 @@ def choice(condition, then, otherwise):
         return (f"scf.if {names[condition]} -> ({types}) {{\n{then.lines(names)}\n}} else {{\n"
                 f"{otherwise.lines(names)}\n}}")
 
-    return Op(results, [condition, *free], text, run)
+    return Op(results, [condition, *free], text, run,
+              lambda: choice(condition, then.lean(), otherwise.lean()))

@@ -34,8 +34,19 @@ class Op:
     """Results, operands, the text with {0}, {1}, ... for operands, and an evaluator:
     from the operands' data to a list of the results' data."""
 
-    def __init__(self, results, operands, text, run):
+    def __init__(self, results, operands, text, run, rebuild=None):
         self.results, self.operands, self.text, self.run = results, operands, text, run
+        self.rebuild = rebuild
+        # Which feature of the generator added it.
+        self.feature = None
+
+    def lean(self):
+        """The op with nothing inside that is not needed."""
+        if not self.rebuild:
+            return self
+        op = self.rebuild()
+        op.results, op.feature = self.results, self.feature
+        return op
 
     def lines(self, names):
         """The op as MLIR; names maps values to names."""
@@ -67,9 +78,12 @@ class Names(dict):
         return self[value]
 
 
-def run_ops(ops, env):
+def run_ops(ops, env, altered=None):
+    """Evaluates ops; the results of an altered one are wrong in all elements."""
     for op in ops:
         op.evaluate(env)
+        if op is altered:
+            env.update((result, [elements.altered(x) for x in env[result]]) for result in op.results)
 
 
 class Program:
@@ -100,10 +114,10 @@ class Program:
     def argument_bytes(self):
         return b"".join(elements.encode(a.element, x) for a in self.arguments for x in a.data)
 
-    def evaluate(self):
+    def evaluate(self, altered=None):
         """The data of what is returned."""
         env = {argument: argument.data for argument in self.arguments}
-        run_ops(self.ops, env)
+        run_ops(self.ops, env, altered)
         return [env[value] for value in self.returned]
 
     def without_dead_arguments(self):

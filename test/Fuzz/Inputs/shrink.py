@@ -82,6 +82,8 @@ def edited_copy(program, edit):
     copy.arguments, copy.ops, copy.returned = program.arguments[:], program.ops[:], program.returned[:]
     ways, (what, i) = program.ways.split(), edit
     copy.lean = program.lean or what == "lean"
+    if what == "lean":
+        copy.ops = [op.lean() for op in copy.ops]
     if what == "way":
         del ways[i]
     elif what == "result":

@@ -1,4 +1,7 @@
 """Structured ops: linalg.generic with any maps, and the named ops as such loops."""
+import math
+from fractions import Fraction
+
 import elements
 from program import COMBINERS, Body, Map, Op, Value, fold_with, identity, points, projection, scalar_call
 
@@ -140,7 +143,9 @@ def contraction(name, attributes, left, right, init, sizes, maps, iterators, cas
 
 def unrounded(type_, a, b):
     rounded = elements.FLOAT_BINARY["arith.mulf"](type_, a, b)
-    if not (elements.exact(a, b) and isinstance(rounded, float)) or rounded == a * b:
+    if not (elements.exact(a, b) and isinstance(rounded, float)) or not math.isfinite(rounded):
+        return rounded
+    if Fraction(rounded) == Fraction(a) * Fraction(b):
         return rounded
     return elements.widened(type_, a * b, a * b)
 
