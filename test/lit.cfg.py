@@ -1,5 +1,6 @@
 # How lit finds and runs the tests.
 import ctypes
+import glob
 import os
 import shutil
 
@@ -89,3 +90,9 @@ jax_python = os.path.join(config.ckpt_source_dir, "build", "jax", "bin", "python
 config.substitutions.append(("%jax_python", jax_python))
 if os.path.exists(jax_python):
     config.available_features.add("jax-export")
+
+# The Python package, which scripts/setup-python installs beside the newest JAX.
+newest = os.path.join(config.ckpt_source_dir, "build", "jax-newest")
+config.substitutions.append(("%package_python", os.path.join(newest, "bin", "python")))
+if glob.glob(os.path.join(newest, "lib", "python*", "site-packages", "ckpt", "_planner*.so")):
+    config.available_features.add("python-package")

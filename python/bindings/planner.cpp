@@ -1,0 +1,181 @@
+//===- planner.cpp - The planner as a Python module -----------------------===//
+//
+// ckpt/planner.py calls this module: text of a problem in, a plan and its
+// figures out, in the process of the caller. The GIL is free while the planner
+// searches.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ckpt/Plan/Explain.h"
+#include "ckpt/Plan/Frontier.h"
+#include "ckpt/Plan/Text.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <sstream>
+
+namespace nb = nanobind;
+using namespace ckpt::plan;
+
+namespace {
+
+/// Called with a line for people between rounds of the search.
+using Progress = std::optional<std::function<void(const std::string &)>>;
+
+/// A problem that plans, bounds and explanations refer to.
+class PlanningProblem {
+public:
+  PlanningProblem(const std::string &text, bool hostsResults) {
+    std::string error;
+    if (!parseProblem(text, problem, error))
+      throw nb::value_error(error.c_str());
+    if (hostsResults)
+      hostInResults(problem);
+    if (std::string fault = check(problem); !fault.empty())
+      throw nb::value_error(fault.c_str());
+  }
+  Problem problem;
+};
+
+/// A plan and the simulator's figures for it.
+struct PlannedStep {
+  Solution solution;
+  /// The plan fits the budget; without one, it always does.
+  bool fits = true;
+
+  std::vector<std::pair<std::vector<OpId>, std::vector<ValueId>>>
+  kernels() const {
+    std::vector<std::pair<std::vector<OpId>, std::vector<ValueId>>> all;
+    for (const Kernel &kernel : solution.plan.kernels)
+      all.emplace_back(kernel.ops, kernel.outputs);
+    return all;
+  }
+  std::string text() const {
+    std::ostringstream os;
+    printPlan(solution.plan, os);
+    return os.str();
+  }
+};
+
+SolverOptions solverOptions(int64_t timeLimitMs, const Progress &progress) {
+  SolverOptions options;
+  options.timeLimitMs = timeLimitMs;
+  if (progress)
+    options.progress = [&progress](const std::string &line) {
+      nb::gil_scoped_acquire acquired;
+      (*progress)(line);
+    };
+  return options;
+}
+
+PlannedStep checked(Solution solution, bool fits) {
+  if (!solution.verdict.error.empty())
+    throw nb::value_error(solution.verdict.error.c_str());
+  return {std::move(solution), fits};
+}
+
+PlannedStep solve(const PlanningProblem &of, std::optional<int64_t> budgetBytes,
+                  int64_t timeLimitMs, const Progress &progress) {
+  SolverOptions options = solverOptions(timeLimitMs, progress);
+  BudgetResult found;
+  Solution unlimited;
+  {
+    nb::gil_scoped_release released;
+    unlimited = solveUnlimited(of.problem, options);
+    if (budgetBytes)
+      found = solveBudget(of.problem, *budgetBytes, options, &unlimited);
+  }
+  if (!budgetBytes)
+    return checked(std::move(unlimited), true);
+  bool fits = found.best.has_value();
+  return checked(fits ? std::move(*found.best) : std::move(found.smallest),
+                 fits);
+}
+
+std::vector<PlannedStep> frontier(const PlanningProblem &of, int32_t points,
+                                  int64_t timeLimitMs,
+                                  const Progress &progress) {
+  Frontier curve;
+  {
+    nb::gil_scoped_release released;
+    curve = solveFrontier(of.problem, points,
+                          solverOptions(timeLimitMs, progress));
+  }
+  if (!curve.error.empty())
+    throw nb::value_error(curve.error.c_str());
+  std::vector<PlannedStep> steps;
+  for (FrontierPoint &point : curve.points)
+    steps.push_back({std::move(point.solution), true});
+  return steps;
+}
+
+/// Reads a plan that `PlannedStep.text` wrote; the simulator judges it again.
+PlannedStep readPlan(const PlanningProblem &of, const std::string &text) {
+  PlannedStep step;
+  std::string error;
+  if (!parsePlan(text, of.problem, step.solution.plan, error))
+    throw nb::value_error(error.c_str());
+  step.solution.verdict =
+      validate(of.problem, step.solution.plan, /*slots=*/true);
+  return checked(std::move(step.solution), true);
+}
+
+/// The values that stand in the arena at the peak: number, bytes and a sentence
+/// on the reason; -1 is scratch memory of the kernel at the peak.
+std::vector<std::tuple<ValueId, int64_t, std::string>>
+atPeak(const PlanningProblem &of, const PlannedStep &step) {
+  std::vector<std::tuple<ValueId, int64_t, std::string>> all;
+  for (const HeldAtPeak &held : explainPeak(of.problem, step.solution.plan,
+                                            step.solution.verdict))
+    all.emplace_back(held.value, held.bytes, describe(of.problem, held));
+  return all;
+}
+
+} // namespace
+
+NB_MODULE(_planner, module) {
+  nb::class_<PlanningProblem>(module, "PlanningProblem")
+      .def(nb::init<const std::string &, bool>(), nb::arg("text"),
+           nb::arg("hosts_results") = false)
+      .def("minimum_bytes_bound",
+           [](const PlanningProblem &of) {
+             nb::gil_scoped_release released;
+             return Bound(of.problem).minimumBytes();
+           })
+      .def("extra_flops_bound",
+           [](const PlanningProblem &of, int64_t bytes) {
+             nb::gil_scoped_release released;
+             return Bound(of.problem).extraFlops(bytes);
+           })
+      .def_prop_ro("flops", [](const PlanningProblem &of) {
+        return asWritten(of.problem).flops;
+      });
+  nb::class_<PlannedStep>(module, "PlannedStep")
+      .def_prop_ro("kernels", &PlannedStep::kernels)
+      .def_prop_ro("text", &PlannedStep::text)
+      .def_ro("fits", &PlannedStep::fits)
+      .def_prop_ro("arena_bytes",
+                   [](const PlannedStep &step) {
+                     return step.solution.plan.arenaBytes;
+                   })
+      .def_prop_ro(
+          "time_ns",
+          [](const PlannedStep &step) { return step.solution.verdict.timeNs; })
+      .def_prop_ro("extra_flops", [](const PlannedStep &step) {
+        return step.solution.verdict.extraFlops;
+      });
+  module.def("solve", &solve, nb::arg("problem"),
+             nb::arg("budget_bytes").none(), nb::arg("time_limit_ms"),
+             nb::arg("progress").none() = nb::none());
+  module.def("frontier", &frontier, nb::arg("problem"), nb::arg("points"),
+             nb::arg("time_limit_ms"), nb::arg("progress").none() = nb::none());
+  module.def("read_plan", &readPlan, nb::arg("problem"), nb::arg("text"));
+  module.def("at_peak", &atPeak, nb::arg("problem"), nb::arg("step"));
+}

@@ -1,0 +1,62 @@
+"""Budgets as people write them: bytes, "12GiB", or a share such as "50%"."""
+
+from __future__ import annotations
+
+import re
+
+from .errors import CkptError
+
+_UNITS = {
+    "": 1 << 20,
+    "B": 1,
+    "KIB": 1 << 10,
+    "MIB": 1 << 20,
+    "GIB": 1 << 30,
+    "TIB": 1 << 40,
+    "KB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "TB": 10**12,
+}
+
+Budget = int | str
+
+
+def is_share(budget: Budget) -> bool:
+    """True for a budget such as "50%", which refers to an unplanned step."""
+    return isinstance(budget, str) and budget.strip().endswith("%")
+
+
+def parse_budget(budget: Budget, whole_bytes: int = 0) -> int:
+    """Returns the bytes of `budget`; a share is one of `whole_bytes`.
+
+    An `int` counts bytes. A text has a unit, such as "512KiB" or "1.5GB"; a
+    text without a unit counts MiB, as the command line does.
+
+    Raises:
+        CkptError: `budget` is not positive or not a budget.
+    """
+    if isinstance(budget, bool) or not isinstance(budget, (int, str)):
+        raise CkptError(f"expected a budget such as '12GiB', '50%' or bytes, but got {budget!r}")
+    if isinstance(budget, int):
+        number = budget
+    else:
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(%|[A-Za-z]*)\s*", budget)
+        unit = match.group(2).upper() if match else ""
+        if not match or (unit != "%" and unit not in _UNITS):
+            raise CkptError(f"expected a budget such as '12GiB', '50%' or bytes, but got {budget!r}")
+        scale = whole_bytes / 100 if unit == "%" else _UNITS[unit]
+        number = int(float(match.group(1)) * scale)
+    if number <= 0 or number >= 1 << 62:
+        raise CkptError(f"expected a budget of at least one byte, but got {budget!r}")
+    return number
+
+
+def format_bytes(number: int) -> str:
+    """Returns bytes for people, such as "1,276.0 MiB"."""
+    size = float(number)
+    for unit in ("B", "KiB", "MiB"):
+        if abs(size) < 10000:
+            return f"{number} B" if unit == "B" else f"{size:,.1f} {unit}"
+        size /= 1024
+    return f"{size:,.1f} GiB"

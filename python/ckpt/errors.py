@@ -1,0 +1,41 @@
+"""The exceptions of the package; each message is one clear sentence."""
+
+from __future__ import annotations
+
+
+class CkptError(Exception):
+    """Base of every exception that this package raises on purpose."""
+
+
+class UnsupportedStep(CkptError):
+    """The step, or the way in which it is called, cannot be planned."""
+
+
+class BudgetError(CkptError):
+    """No plan meets the budget.
+
+    Attributes:
+        budget_bytes: the bytes that were asked for.
+        smallest_bytes: the smallest bytes for which a plan was found.
+        bound_bytes: no plan needs fewer bytes; 0 where nothing is proven.
+        report: lines that name the values that stand in the way.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        budget_bytes: int,
+        smallest_bytes: int,
+        bound_bytes: int = 0,
+        report: str = "",
+    ) -> None:
+        super().__init__(f"{message}\n{report}" if report else message)
+        self.budget_bytes = budget_bytes
+        self.smallest_bytes = smallest_bytes
+        self.bound_bytes = bound_bytes
+        self.report = report
+
+
+class PlanMismatch(CkptError):
+    """A saved plan belongs to another step; the message names the difference."""

@@ -1,0 +1,211 @@
+"""Steps of JAX planned into a memory budget, run by the user's own JAX.
+
+step = ckpt.jax.jit(step, budget="50%", donate_argnums=0)
+params, loss = step(params, batch)
+print(step.report)
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax as _jax
+
+from ..budget import Budget, is_share, parse_budget
+from ..errors import CkptError, UnsupportedStep
+from ..planner import Plan, Progress
+from . import xla
+from .kernels import MODELS, KernelModel
+from .step import CompiledStep, PlanOptions, Report, SavedPlan, TracedStep, compile_step
+
+__all__ = ["KernelModel", "MODELS", "Report", "Step", "jit", "load", "plan", "planned"]
+
+
+class Step:
+    """A function that plans itself at the first call per shapes.
+
+    Attributes:
+        report: of the signature that was compiled last; a `Report`.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        options: PlanOptions,
+        jit_options: dict[str, Any],
+        saved: SavedPlan | None = None,
+    ) -> None:
+        functools.update_wrapper(self, function)
+        self._function = function
+        self._options = options
+        self._jit_options = jit_options
+        self._saved = saved
+        self._compiled: dict[Any, CompiledStep] = {}
+        self._last: CompiledStep | None = None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if any(isinstance(leaf, _jax.core.Tracer) for leaf in _jax.tree.leaves((args, kwargs))):
+            raise UnsupportedStep(
+                "a step of ckpt.jax.jit sets compile options and cannot run inside another "
+                "transformation of JAX; use ckpt.jax.plan or ckpt.jax.planned there"
+            )
+        return self.compile(*args, **kwargs).executable(*args, **kwargs)
+
+    def compile(self, *args: Any, **kwargs: Any) -> CompiledStep:
+        """Plans and compiles for the shapes of the arguments, without a run."""
+        key = _signature(args, kwargs)
+        if key not in self._compiled:
+            self._compiled[key] = compile_step(
+                self._function, args, kwargs, self._options, self._jit_options, self._saved
+            )
+        self._last = self._compiled[key]
+        return self._last
+
+    def _latest(self) -> CompiledStep:
+        if self._last is None:
+            raise CkptError("the step was not called yet: it is planned at the first call")
+        return self._last
+
+    @property
+    def report(self) -> Report:
+        return self._latest().report
+
+    def frontier(self, points: int = 20) -> list[Plan]:
+        """Returns plans from the smallest arena to that of no recomputation."""
+        problem = self._latest().traced.problem
+        return problem.frontier(points, time_limit=self._options.time_limit)
+
+    def save(self, path: str) -> None:
+        """Writes the plan of the last signature; `ckpt.jax.load` replays it."""
+        latest = self._latest()
+        if latest.plan is None:
+            raise CkptError("plain jit meets the budget: there is no plan to save")
+        SavedPlan(latest.traced.problem.text, latest.plan.text).save(path)
+
+
+def _signature(args: Any, kwargs: Any) -> Any:
+    leaves, tree = _jax.tree.flatten((args, kwargs))
+    shapes = []
+    for leaf in leaves:
+        aval = _jax.typeof(leaf)
+        is_placed = isinstance(leaf, _jax.Array) and not isinstance(leaf, _jax.core.Tracer)
+        sharding = leaf.sharding if is_placed and len(leaf.sharding.device_set) > 1 else None
+        shapes.append((aval.shape, str(aval.dtype), getattr(aval, "weak_type", False), sharding))
+    return tree, tuple(shapes)
+
+
+def jit(
+    function: Callable[..., Any] | None = None,
+    *,
+    budget: Budget | None = None,
+    device: str | KernelModel | None = None,
+    pins: dict[str, str] | None = None,
+    exact: bool = False,
+    time_limit: float = 5.0,
+    unroll_limit: int = 60_000,
+    progress: Progress | None = None,
+    **jit_options: Any,
+) -> Any:
+    """Returns `function` planned into `budget`, compiled by `jax.jit`.
+
+    Args:
+        function: a training step: forward pass, backward pass and update.
+        budget: the most temporary memory that XLA may take per device, without
+            arguments and results: bytes, "12GiB", or "50%" of plain `jit`'s.
+            `None` orders and fuses the step, and recomputes nothing.
+        device: "cpu", "gpu", "tpu" or a `KernelModel`; by default the backend.
+        pins: "save" or "recompute" by patterns on layers: `{"h_*/attn": "save"}`.
+        exact: every budget gives the same bits, for some 5 to 20 % of the time.
+        time_limit: seconds of each search for a plan.
+        unroll_limit: a scan of more equations stays one op.
+        progress: called with a line for people while the planner searches.
+        jit_options: passed on to `jax.jit`, such as `donate_argnums`.
+
+    Raises (at the first call per shapes):
+        BudgetError: no plan meets the budget.
+        UnsupportedStep: JAX cannot trace the step.
+    """
+    if "static_argnums" in jit_options or "static_argnames" in jit_options:
+        raise UnsupportedStep("bind static arguments with functools.partial before ckpt.jax.jit")
+    if budget is not None:
+        parse_budget(budget, 1 << 40)
+    options = PlanOptions(budget, device, pins, exact, time_limit, unroll_limit, progress)
+    if function is None:
+        return lambda decorated: Step(decorated, options, jit_options)
+    return Step(function, options, jit_options)
+
+
+def load(path: str, function: Callable[..., Any], **jit_options: Any) -> Step:
+    """Returns `function` with the plan of `Step.save`, without a search.
+
+    Raises at the first call:
+        PlanMismatch: the plan belongs to another step; names the difference.
+    """
+    return Step(function, PlanOptions(), jit_options, SavedPlan.load(path))
+
+
+def planned(
+    function: Callable[..., Any] | None = None,
+    *,
+    budget: int | str | None = None,
+    device: str | KernelModel | None = None,
+    pins: dict[str, str] | None = None,
+    time_limit: float = 5.0,
+    unroll_limit: int = 60_000,
+) -> Any:
+    """Returns `function` so that tracing it gives the planned order.
+
+    For functions that run inside the user's own `jit` or `shard_map`. The plan
+    is made for the shapes of the trace; a share refers to the planner's own
+    unlimited plan. On the CPU the outer `jit` needs the compile options of
+    `ckpt.jax.compiler_options()`, or XLA undoes the plan.
+    """
+    options = PlanOptions(budget, device, pins, False, time_limit, unroll_limit)
+    if function is None:
+        return lambda decorated: planned(
+            decorated, budget=budget, device=device, pins=pins, time_limit=time_limit, unroll_limit=unroll_limit
+        )
+    plans: dict[Any, tuple[TracedStep, Plan]] = {}
+
+    @functools.wraps(function)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        _refuse_vmap(args, kwargs)
+        key = _signature(args, kwargs)
+        if key not in plans:
+            plans[key] = _plan(function, args, kwargs, options)
+        traced, made = plans[key]
+        run.plan = made
+        return traced.function(made)(*args, **kwargs)
+
+    return run
+
+
+def plan(function: Callable[..., Any], *example_args: Any, **options: Any) -> Any:
+    """Plans `function` for the shapes of `example_args` now; see `planned`."""
+    result = planned(function, **options)
+    _jax.eval_shape(result, *example_args)
+    return result
+
+
+def compiler_options() -> dict[str, Any]:
+    """The options of `jax.jit` that keep the plan of `planned` on this backend."""
+    return xla.compile_options(_jax.default_backend(), exact=False)
+
+
+def _refuse_vmap(args: Any, kwargs: Any) -> None:
+    for leaf in _jax.tree.leaves((args, kwargs)):
+        if type(leaf).__name__ == "BatchTracer":
+            raise UnsupportedStep("a planned step cannot be batched by vmap: plan the vmapped step instead")
+
+
+def _plan(function: Callable[..., Any], args: Any, kwargs: Any, options: PlanOptions) -> tuple[TracedStep, Plan]:
+    shapes = _jax.tree.map(lambda leaf: _jax.typeof(leaf), (args, kwargs))
+    shapes = _jax.tree.map(lambda aval: _jax.ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type), shapes)
+    traced = TracedStep(function, *shapes, options, donates=False)
+    budget = options.budget
+    if budget is None:
+        return traced, traced.problem.solve(None)
+    whole = traced.problem.solve(None).arena_bytes if is_share(budget) else 0
+    return traced, traced.problem.solve(parse_budget(budget, whole), time_limit=options.time_limit)

@@ -1,0 +1,89 @@
+"""A program of `ckpt.jax.program` as a planning problem."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Mapping
+
+from ..errors import CkptError
+from ..planner import Problem, ProblemBuilder
+from .kernels import KernelModel, bytes_of, describe, is_collective
+from .program import Op, Program, Value, is_backward, layer_of, place_of
+
+Pins = Mapping[str, str]
+
+
+def _pin_of(layer: str, pins: Pins) -> str:
+    for pattern, pin in pins.items():
+        if fnmatch.fnmatchcase(layer, pattern):
+            return pin
+    return "free"
+
+
+def _check_pins(pins: Pins, layers: set[str]) -> None:
+    for pattern, pin in pins.items():
+        if pin not in ("save", "recompute"):
+            raise CkptError(f"expected pin {pattern!r} to be 'save' or 'recompute', but got {pin!r}")
+        if not any(fnmatch.fnmatchcase(layer, pattern) for layer in layers):
+            some = ", ".join(sorted(layers)[:8]) or "none: name them with jax.named_scope"
+            raise CkptError(f"pin {pattern!r} matches no layer; the step has {some}")
+
+
+def build_problem(program: Program, model: KernelModel, *, pins: Pins | None = None, donates: bool = False) -> Problem:
+    """Numbers the values of `program` and returns its planning problem.
+
+    Args:
+        program: its values receive their numbers.
+        model: the kernels of the backend.
+        pins: "save" or "recompute" by patterns on layer names.
+        donates: arguments are donated, so that results' buffers are theirs.
+    """
+    pins = pins or {}
+    builder = ProblemBuilder(model.bandwidth, model.launch_ns)
+    for value in (*program.inputs, *program.constants):
+        value.number = builder.value(_shape(value), bytes_of(value.aval), home="argument")
+    results = {operand for operand in program.outputs if isinstance(operand, Value)}
+    backward: set[Value] = set()
+    layers = {layer for op in program.ops if (layer := layer_of(op.scope))}
+    _check_pins(pins, layers)
+    for op in program.ops:
+        late = is_backward(op) or any(value in backward for value in op.reads)
+        layer = layer_of(op.scope)
+        once = bool(op.eqn.effects) or is_collective(op)
+        description = describe(op, model)
+        for value in op.outputs:
+            keep = "free" if late or once or description.kind == "view" else _pin_of(layer, pins)
+            value.number = builder.value(
+                _shape(value),
+                bytes_of(value.aval),
+                home="result" if value in results else "arena",
+                keep=keep,
+                name=_name_of(op),
+            )
+            if late:
+                backward.add(value)
+        rate = model.product_rate if description.is_product else model.element_rate
+        builder.op(
+            "opaque" if once else description.kind,
+            description.reads,
+            [value.number for value in op.outputs],
+            flops=description.flops,
+            compute_ps=description.flops * 1_000_000 // rate,
+            once=once,
+            effects=bool(op.eqn.effects),
+            backward=late,
+            layer=layer,
+            name=op.name,
+        )
+    return Problem(builder.text(), hosts_results=not donates)
+
+
+def _name_of(op: Op) -> str:
+    """Layer, primitive and the user's line: "h_0/attn · exp (model.py:12)"."""
+    layer, place = layer_of(op.scope), place_of(op)
+    name = f"{layer} · {op.name}" if layer else op.name
+    return f"{name} ({place})" if place else name
+
+
+def _shape(value: Value) -> tuple[int, ...]:
+    return tuple(getattr(value.aval, "shape", ()))

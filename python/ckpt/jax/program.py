@@ -1,0 +1,294 @@
+"""A jaxpr as one flat list of ops: calls inlined, counted loops unrolled.
+
+`ckpt.jax.problem` describes the list to the planner, and `ckpt.jax.emit` runs
+its ops again in the order of a plan. Only public names of JAX are used.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.extend.core as jex
+import jax.numpy as jnp
+import numpy as np
+
+# Primitives that only call a jaxpr, and the parameter that holds it.
+_CALLS = {
+    "jit": "jaxpr",
+    "pjit": "jaxpr",
+    "closed_call": "call_jaxpr",
+    "core_call": "call_jaxpr",
+    "remat": "jaxpr",
+    "remat2": "jaxpr",
+    "checkpoint": "jaxpr",
+    "custom_jvp_call": "call_jaxpr",
+    "custom_vjp_call": "call_jaxpr",
+    "custom_vjp_call_jaxpr": "fun_jaxpr",
+}
+
+
+class Value:
+    """What one op makes, or an input or a constant (`op` is None)."""
+
+    __slots__ = ("aval", "op", "number")
+
+    def __init__(self, aval: Any, op: Op | None = None) -> None:
+        self.aval = aval
+        self.op = op
+        self.number = -1
+
+
+Operand = Value | jex.Literal
+
+
+@dataclasses.dataclass(eq=False)
+class Op:
+    """One equation of a jaxpr with the values that it reads and makes here."""
+
+    eqn: Any
+    inputs: list[Operand]
+    outputs: list[Value]
+    scope: str
+
+    @property
+    def name(self) -> str:
+        return self.eqn.primitive.name
+
+    @property
+    def reads(self) -> list[Value]:
+        """The inputs that are no literals."""
+        return [operand for operand in self.inputs if isinstance(operand, Value)]
+
+    @functools.cached_property
+    def _function(self) -> tuple[Any, list[Any]]:
+        variables = list(dict.fromkeys(v for v in self.eqn.invars if not isinstance(v, jex.Literal)))
+        names: dict[str, Any] = {}
+        if hasattr(jex, "DebugInfo"):
+            blank = tuple("" for _ in variables), tuple("" for _ in self.eqn.outvars)
+            names["debug_info"] = jex.DebugInfo("op", "op", *blank)
+        jaxpr = jex.Jaxpr((), variables, list(self.eqn.outvars), [self.eqn], self.eqn.effects, **names)
+        return jex.jaxpr_as_fun(jex.ClosedJaxpr(jaxpr, ())), variables
+
+    def run(self, operands: Sequence[Any]) -> list[Any]:
+        """Binds the primitive to `operands`, one per input; literals are ignored."""
+        function, variables = self._function
+        given = dict(zip(_keys(self.eqn.invars), operands))
+        return function(*(given[variable] for variable in variables))
+
+
+def _keys(invars: Sequence[Any]) -> list[Any]:
+    return [None if isinstance(v, jex.Literal) else v for v in invars]
+
+
+@dataclasses.dataclass
+class Program:
+    """A step: inputs and constants, ops in order, and outputs."""
+
+    inputs: list[Value]
+    constants: dict[Value, Any]
+    ops: list[Op]
+    outputs: list[Operand]
+
+
+class _Flattener:
+    def __init__(self, unroll_limit: int) -> None:
+        self.unroll_limit = unroll_limit
+        self.ops: list[Op] = []
+        self.constants: dict[Value, Any] = {}
+        # The values of a stack that an unrolled loop made: a loop that slices
+        # the stack reads them without it.
+        self.parts: dict[Value, list[Operand]] = {}
+
+    def inline(self, jaxpr: Any, consts: Sequence[Any], args: Sequence[Operand], scope: str) -> list[Operand]:
+        env: dict[Any, Operand] = dict(zip(jaxpr.invars, args))
+        for variable, constant in zip(jaxpr.constvars, consts):
+            if not isinstance(constant, Value):
+                value = Value(variable.aval)
+                self.constants[value] = constant
+                constant = value
+            env[variable] = constant
+
+        def read(operand: Any) -> Operand:
+            return operand if isinstance(operand, jex.Literal) else env[operand]
+
+        for eqn in jaxpr.eqns:
+            inputs = [read(operand) for operand in eqn.invars]
+            where = f"{scope}/{eqn.source_info.name_stack}"
+            env.update(zip(eqn.outvars, self._equation(eqn, inputs, where)))
+        return [read(operand) for operand in jaxpr.outvars]
+
+    def _equation(self, eqn: Any, inputs: list[Operand], scope: str) -> Sequence[Operand]:
+        name = eqn.primitive.name
+        called = eqn.params.get(_CALLS.get(name, ""))
+        if called is not None and not _has_shardings(eqn):
+            if isinstance(called, jex.ClosedJaxpr):
+                return self.inline(called.jaxpr, called.consts, inputs, scope)
+            return self.inline(called, (), inputs, scope)
+        if name == "scan" and self._is_short(eqn):
+            return self._unroll(eqn, inputs, scope)
+        if name == "optimization_barrier":
+            return inputs
+        op = Op(eqn, inputs, [], scope)
+        op.outputs = [Value(variable.aval, op) for variable in eqn.outvars]
+        self.ops.append(op)
+        return op.outputs
+
+    def _is_short(self, eqn: Any) -> bool:
+        return eqn.params["length"] * _count(eqn.params["jaxpr"].jaxpr) <= self.unroll_limit
+
+    def _trace(self, function: Any, *args: Operand, scope: str) -> Operand:
+        """The ops of `function`, which has one result, on `args`."""
+        shapes = [jax.ShapeDtypeStruct(arg.aval.shape, arg.aval.dtype) for arg in args]
+        closed = jax.make_jaxpr(function)(*shapes)
+        return self.inline(closed.jaxpr, closed.consts, list(args), scope)[0]
+
+    def _unroll(self, eqn: Any, args: list[Operand], scope: str) -> list[Operand]:
+        params = eqn.params
+        constants, carries = params["num_consts"], params["num_carry"]
+        length, body = params["length"], params["jaxpr"]
+        fixed, carry = args[:constants], args[constants : constants + carries]
+        stacks = args[constants + carries :]
+        order = range(length - 1, -1, -1) if params["reverse"] else range(length)
+        made: list[list[Operand]] = [[]] * length
+        for i in order:
+            where = f"{scope}/{i}"
+            slices = [self._slice(stack, i, where) for stack in stacks]
+            results = self.inline(body.jaxpr, body.consts, [*fixed, *carry, *slices], where)
+            carry, made[i] = results[:carries], results[carries:]
+        joined = [
+            self._join([each[k] for each in made], variable.aval, scope)
+            for k, variable in enumerate(eqn.outvars[carries:])
+        ]
+        return [*carry, *joined]
+
+    def _slice(self, stack: Operand, i: int, scope: str) -> Operand:
+        if isinstance(stack, Value) and stack in self.parts:
+            return self.parts[stack][i]
+        return self._trace(lambda t: jax.lax.index_in_dim(t, i, keepdims=False), stack, scope=scope)
+
+    def _join(self, parts: list[Operand], aval: Any, scope: str) -> Operand:
+        if not parts:
+            return self._trace(lambda: jnp.zeros(aval.shape, aval.dtype), scope=scope)
+        values = [
+            self._trace(lambda p=part: jnp.full(p.aval.shape, p.val, p.aval.dtype), scope=scope)
+            if isinstance(part, jex.Literal)
+            else part
+            for part in parts
+        ]
+        stack = self._trace(lambda *each: jnp.stack(each), *values, scope=scope)
+        assert isinstance(stack, Value)
+        self.parts[stack] = values
+        return stack
+
+
+def _has_shardings(eqn: Any) -> bool:
+    """A jit inside the step that places its arguments stays one op."""
+    shardings = (*eqn.params.get("in_shardings", ()), *eqn.params.get("out_shardings", ()))
+    return any(isinstance(sharding, jax.sharding.Sharding) for sharding in shardings)
+
+
+def _count(jaxpr: Any) -> int:
+    """Equations of `jaxpr`, calls and counted loops in it inlined."""
+    number = 0
+    for eqn in jaxpr.eqns:
+        inner = eqn.params.get(_CALLS.get(eqn.primitive.name, ""))
+        if eqn.primitive.name == "scan":
+            number += eqn.params["length"] * _count(eqn.params["jaxpr"].jaxpr)
+        elif inner is not None:
+            number += _count(getattr(inner, "jaxpr", inner))
+        else:
+            number += 1
+    return number
+
+
+def _attributes(op: Op) -> Any:
+    """A key that is equal for ops that compute the same from the same operands."""
+    params = op.eqn.params
+    if op.eqn.effects or any("jaxpr" in key for key in params):
+        return id(op)
+    try:
+        key = (op.name, tuple(sorted(params.items())), tuple(str(v.aval) for v in op.outputs))
+        hash(key)
+    except TypeError:
+        return id(op)
+    return key
+
+
+def _simplify(program: Program) -> None:
+    """Removes common subexpressions and dead ops, as XLA does before it fuses."""
+    same: dict[Value, Value] = {}
+    seen: dict[Any, Op] = {}
+
+    def resolve(operand: Operand) -> Operand:
+        return same.get(operand, operand) if isinstance(operand, Value) else operand
+
+    def key(operand: Operand) -> Any:
+        if isinstance(operand, Value):
+            return id(operand)
+        return str(operand.aval), np.asarray(operand.val).tobytes()
+
+    kept = []
+    for op in program.ops:
+        op.inputs = [resolve(operand) for operand in op.inputs]
+        first = seen.setdefault((_attributes(op), *map(key, op.inputs)), op)
+        if first is op:
+            kept.append(op)
+        else:
+            same.update(zip(op.outputs, first.outputs))
+    program.outputs = [resolve(operand) for operand in program.outputs]
+    needed = {operand for operand in program.outputs if isinstance(operand, Value)}
+    alive = []
+    for op in reversed(kept):
+        if op.eqn.effects or any(value in needed for value in op.outputs):
+            alive.append(op)
+            needed.update(op.reads)
+    program.ops = alive[::-1]
+
+
+def flatten(closed: Any, *, unroll_limit: int = 60_000) -> Program:
+    """Returns the ops of `closed` (a ClosedJaxpr) as one list.
+
+    Args:
+        closed: what `jax.make_jaxpr` returns.
+        unroll_limit: a scan that would become more equations stays one op.
+    """
+    flattener = _Flattener(unroll_limit)
+    inputs = [Value(variable.aval) for variable in closed.jaxpr.invars]
+    outputs = flattener.inline(closed.jaxpr, closed.consts, inputs, "")
+    program = Program(inputs, flattener.constants, flattener.ops, outputs)
+    _simplify(program)
+    return program
+
+
+_TRANSFORM = re.compile(r"(?:jvp|transpose|vmap|checkpoint|rematted_computation)\(([^()]*)\)")
+
+
+def layer_of(scope: str) -> str:
+    """Returns the names that the user gave, such as "h_0/attn"."""
+    previous = None
+    while previous != scope:
+        previous, scope = scope, _TRANSFORM.sub(r"\1", scope)
+    names = [name for name in scope.split("/") if name]
+    return "/".join(name for name in names if "(" not in name and name not in ("jvp", "transpose"))
+
+
+def is_backward(op: Op) -> bool:
+    """True for an op that transposition made."""
+    return "transpose(" in op.scope
+
+
+def place_of(op: Op) -> str:
+    """Returns "file.py:12" of the user's code, or an empty string."""
+    traceback = getattr(op.eqn.source_info, "traceback", None)
+    if traceback is None:
+        return ""
+    for frame in traceback.frames:
+        name = frame.file_name
+        if "/jax/" not in name and "/ckpt/" not in name and not name.startswith("<"):
+            return f"{name.rsplit('/', 1)[-1]}:{frame.line_num}"
+    return ""

@@ -1,0 +1,283 @@
+"""Planned steps: tracing, planning, compiling until XLA's bytes fit."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+
+from .. import budget as budgets
+from ..budget import Budget, format_bytes
+from ..errors import BudgetError, CkptError, PlanMismatch, UnsupportedStep
+from ..planner import Plan, Problem, Progress
+from . import xla
+from .emit import planned_function
+from .kernels import MODELS, KernelModel
+from .problem import Pins, build_problem
+from .program import Program, flatten
+
+
+@dataclasses.dataclass(frozen=True)
+class PlanOptions:
+    """What the user asks of a plan; `ckpt.jax.jit` documents each field."""
+
+    budget: Budget | None = None
+    device: str | KernelModel | None = None
+    pins: Pins | None = None
+    exact: bool = False
+    time_limit: float = 5.0
+    unroll_limit: int = 60_000
+    progress: Progress | None = None
+
+    def model(self) -> KernelModel:
+        if isinstance(self.device, KernelModel):
+            return self.device
+        name = self.device or jax.default_backend()
+        if name not in MODELS:
+            raise CkptError(f"expected a device among {', '.join(MODELS)}, but got {name!r}")
+        return MODELS[name]
+
+
+class TracedStep:
+    """A step as a flat program and a planning problem, for fixed shapes."""
+
+    def __init__(
+        self, function: Callable[..., Any], args: Any, kwargs: Any, options: PlanOptions, donates: bool
+    ) -> None:
+        try:
+            closed, shape = jax.make_jaxpr(lambda a, k: function(*a, **k), return_shape=True)(args, kwargs)
+        except Exception as error:
+            raise UnsupportedStep(f"JAX cannot trace the step: {error}") from error
+        self.out_tree = jax.tree.structure(shape)
+        self.program: Program = flatten(closed, unroll_limit=options.unroll_limit)
+        self.problem: Problem = build_problem(self.program, options.model(), pins=options.pins, donates=donates)
+
+    def function(self, plan: Plan) -> Callable[..., Any]:
+        """The step with its own signature, in the order of `plan`."""
+        run = planned_function(self.program, plan)
+
+        def planned(*args: Any, **kwargs: Any) -> Any:
+            return jax.tree.unflatten(self.out_tree, run(*jax.tree.leaves((args, kwargs))))
+
+        return planned
+
+
+@dataclasses.dataclass
+class Report:
+    """What a planned step takes; sizes are bytes per device, without arguments
+    and results, unless a name says otherwise."""
+
+    budget_bytes: int | None
+    plain_temp_bytes: int
+    temp_bytes: int
+    planned_bytes: int
+    extra_flops_share: float
+    extra_flops_bound_share: float
+    kernels: int
+    ops: int
+    planning_seconds: float
+    compile_seconds: float
+    rounds: int
+    planned: bool = True
+
+    def __str__(self) -> str:
+        lines = [f"ckpt: {self.ops:,} ops in {self.kernels:,} kernels"]
+        lines.append(f"  plain jit, by XLA       {format_bytes(self.plain_temp_bytes):>14}")
+        if self.budget_bytes is not None:
+            lines.append(f"  budget                  {format_bytes(self.budget_bytes):>14}")
+        if not self.planned:
+            lines.append("  plain jit meets the budget: the step runs as it is")
+            return "\n".join(lines)
+        lines.append(f"  planned step, by XLA    {format_bytes(self.temp_bytes):>14}")
+        lines.append(f"  arena of the plan       {format_bytes(self.planned_bytes):>14}")
+        lines.append(
+            f"  extra work {100 * self.extra_flops_share:.2f} % of the step's FLOPs; "
+            f"no plan does with less than {100 * self.extra_flops_bound_share:.2f} %"
+        )
+        lines.append(
+            f"  planned in {self.planning_seconds:.1f} s, compiled in {self.compile_seconds:.1f} s, "
+            f"{self.rounds} round{'s' if self.rounds != 1 else ''}"
+        )
+        return "\n".join(lines)
+
+    def json(self) -> str:
+        """The fields as a JSON object."""
+        return json.dumps(dataclasses.asdict(self), indent=2)
+
+
+@dataclasses.dataclass
+class CompiledStep:
+    """One compiled signature of a step."""
+
+    executable: Any
+    traced: TracedStep
+    plan: Plan | None
+    report: Report
+
+
+class _Compilation:
+    """Compiles, reads XLA's bytes, and plans again with less until they fit."""
+
+    MOST_ROUNDS = 5
+
+    def __init__(
+        self, function: Callable[..., Any], args: Any, kwargs: Any, options: PlanOptions, jit_options: dict[str, Any]
+    ) -> None:
+        self.function, self.args, self.kwargs = function, args, kwargs
+        self.options, self.jit_options = options, jit_options
+        self.planning = self.compiling = 0.0
+        self.rounds = 0
+        self.donates = bool(jit_options.get("donate_argnums") or jit_options.get("donate_argnames"))
+
+    def _compile(self, function: Callable[..., Any], **more: Any) -> Any:
+        start = time.perf_counter()
+        executable = xla.compiled(function, self.args, self.kwargs, **self.jit_options, **more)
+        self.compiling += time.perf_counter() - start
+        return executable
+
+    def _planned(self, plan: Plan) -> Any:
+        options = xla.compile_options(jax.default_backend(), self.options.exact)
+        self.rounds += 1
+        return self._compile(self.traced.function(plan), compiler_options=options or None)
+
+    def _solve(self, nbytes: int | None) -> Plan:
+        start = time.perf_counter()
+        try:
+            return self.traced.problem.solve(nbytes, time_limit=self.options.time_limit, progress=self.options.progress)
+        finally:
+            self.planning += time.perf_counter() - start
+
+    def run(self, replayed: str | None = None) -> CompiledStep:
+        self.plain = self._compile(self.function)
+        self.plain_bytes = xla.temp_bytes(self.plain)
+        self.traced = TracedStep(self.function, self.args, self.kwargs, self.options, self.donates)
+        if replayed is not None:
+            plan = self.traced.problem.read_plan(replayed)
+            return self._finish(self._planned(plan), plan, None)
+        if self.options.budget is None:
+            plan = self._solve(None)
+            return self._finish(self._planned(plan), plan, None)
+        want = budgets.parse_budget(self.options.budget, self.plain_bytes)
+        if want >= self.plain_bytes:
+            return self._finish(self.plain, None, want)
+        return self._fit(want)
+
+    def _fit(self, want: int) -> CompiledStep:
+        # A step on several devices takes less on each than the plan counts.
+        unlimited = self._solve(None)
+        devices = _devices(self.args, self.kwargs)
+        scale = max(1.0, unlimited.arena_bytes / max(1, self.plain_bytes)) if devices > 1 else 1.0
+        ask = int(want * scale)
+        least_measured = self.plain_bytes
+        for _ in range(self.MOST_ROUNDS):
+            plan, is_least = self._plan_within(ask, want)
+            executable = self._planned(plan)
+            got = xla.temp_bytes(executable)
+            least_measured = min(least_measured, got)
+            if got <= want:
+                return self._finish(executable, plan, want)
+            if is_least:
+                break
+            ask = min(plan.arena_bytes, ask) - max(int((got - want) * scale), ask // 100)
+        raise BudgetError(
+            f"XLA takes {format_bytes(least_measured)} at least of the plans that were tried, "
+            f"more than the budget of {format_bytes(want)}",
+            budget_bytes=want,
+            smallest_bytes=least_measured,
+        )
+
+    def _plan_within(self, ask: int, want: int) -> tuple[Plan, bool]:
+        """A plan within `ask` bytes, or else the smallest one that was found."""
+        try:
+            return self._solve(max(ask, 1)), False
+        except BudgetError as error:
+            if error.smallest_bytes > want * 2:
+                raise
+            return self._solve(error.smallest_bytes), True
+
+    def _finish(self, executable: Any, plan: Plan | None, want: int | None) -> CompiledStep:
+        flops = max(1, self.traced.problem.flops)
+        bound = self.traced.problem.extra_flops_bound(plan.arena_bytes) if plan else 0
+        report = Report(
+            budget_bytes=want,
+            plain_temp_bytes=self.plain_bytes,
+            temp_bytes=xla.temp_bytes(executable),
+            planned_bytes=plan.arena_bytes if plan else 0,
+            extra_flops_share=plan.extra_flops / flops if plan else 0.0,
+            extra_flops_bound_share=bound / flops,
+            kernels=len(plan.kernels) if plan else 0,
+            ops=len(self.traced.program.ops),
+            planning_seconds=self.planning,
+            compile_seconds=self.compiling,
+            rounds=self.rounds,
+            planned=plan is not None,
+        )
+        return CompiledStep(executable, self.traced, plan, report)
+
+
+def compile_step(
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    options: PlanOptions,
+    jit_options: dict[str, Any],
+    saved: SavedPlan | None = None,
+) -> CompiledStep:
+    """Plans and compiles `function` for the shapes of its arguments."""
+    if xla.keeping_options(jax.default_backend()) is None:
+        raise UnsupportedStep(
+            f"expected a JAX whose CPU backend takes per-call compile options (0.6.2 or newer), "
+            f"but got {jax.__version__}"
+        )
+    compilation = _Compilation(function, tuple(args), kwargs, options, jit_options)
+    if saved is None:
+        return compilation.run()
+    saved.check(TracedStep(function, tuple(args), kwargs, options, compilation.donates).problem)
+    return compilation.run(replayed=saved.plan)
+
+
+@dataclasses.dataclass
+class SavedPlan:
+    """A plan in a file, with the problem that it belongs to."""
+
+    problem: str
+    plan: str
+
+    def save(self, path: str) -> None:
+        digest = hashlib.sha256(self.problem.encode()).hexdigest()
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"ckpt": 1, "sha256": digest, "problem": self.problem, "plan": self.plan}, file)
+
+    @staticmethod
+    def load(path: str) -> SavedPlan:
+        """Raises `CkptError` if the file holds no plan."""
+        try:
+            with open(path, encoding="utf-8") as file:
+                data = json.load(file)
+            return SavedPlan(data["problem"], data["plan"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise CkptError(f"{path!r} holds no plan: {error}") from None
+
+    def check(self, problem: Problem) -> None:
+        """Raises `PlanMismatch` at the first line that differs."""
+        if problem.text == self.problem:
+            return
+        for number, (old, new) in enumerate(
+            zip(self.problem.splitlines() + ["the end"], problem.text.splitlines() + ["the end"])
+        ):
+            if old != new:
+                raise PlanMismatch(
+                    f"the plan belongs to another step; they first differ in line {number + 1} "
+                    f"of their problems: {old!r} was planned, and this step has {new!r}"
+                )
+
+
+def _devices(args: Any, kwargs: Any) -> int:
+    """The most devices that hold one argument."""
+    leaves = jax.tree.leaves((args, kwargs))
+    return max((len(leaf.sharding.device_set) for leaf in leaves if isinstance(leaf, jax.Array)), default=1)

@@ -1,0 +1,59 @@
+"""Compilation by XLA: the options that keep a plan, and the memory that it takes."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jax
+
+Options = Mapping[str, Any]
+
+# The CPU backend removes barriers before it merges common subexpressions, and
+# its default schedulers leave the planned order. The names of the second option
+# differ by version: the first set that the backend accepts is used.
+_CPU_OPTIONS: Sequence[Options] = (
+    {
+        "xla_disable_hlo_passes": "cse_barrier_expander",
+        "xla_cpu_scheduler_type": "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED",
+    },
+    {
+        "xla_disable_hlo_passes": "cse_barrier_expander",
+        "xla_cpu_enable_concurrency_optimized_scheduler": False,
+    },
+)
+
+
+@functools.cache
+def keeping_options(backend: str) -> dict[str, Any] | None:
+    """Returns the compile options that keep a plan on `backend`.
+
+    `None`: this version of JAX has no such options. Accelerators need none.
+    """
+    if backend != "cpu":
+        return {}
+    for options in _CPU_OPTIONS:
+        try:
+            jax.jit(lambda x: x + 1, compiler_options=dict(options)).lower(0.0).compile()
+        except Exception:  # jaxlib raises its own, undocumented types
+            continue
+        return dict(options)
+    return None
+
+
+def compile_options(backend: str, exact: bool) -> dict[str, Any]:
+    options = dict(keeping_options(backend) or {})
+    if exact and backend == "cpu":
+        options["xla_cpu_use_fusion_emitters"] = False
+    return options
+
+
+def compiled(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], **jit: Any) -> Any:
+    """Compiles `function` for the shapes and placement of `args`."""
+    return jax.jit(function, **jit).lower(*args, **kwargs).compile()
+
+
+def temp_bytes(executable: Any) -> int:
+    """XLA's temporary memory per device: neither arguments nor results."""
+    return int(executable.memory_analysis().temp_size_in_bytes)

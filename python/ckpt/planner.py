@@ -1,0 +1,206 @@
+"""Planning problems and plans, free of any framework.
+
+The doors (`ckpt.jax`) describe a step as a `Problem` and follow the kernels of
+the `Plan` that `Problem.solve` returns. docs/PlanFormat.md defines the text.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+
+from . import _planner
+from .budget import format_bytes
+from .errors import BudgetError, CkptError, PlanMismatch
+
+Progress = Callable[[str], None]
+
+
+@dataclasses.dataclass
+class Read:
+    """One operand of an op; the fields are those of docs/PlanFormat.md."""
+
+    value: int
+    access: str = "any"
+    need: str = "inline"
+    destination: bool = False
+
+    def text(self) -> str:
+        parts = [str(self.value), self.access]
+        if self.need != "inline":
+            parts.append(self.need)
+        if self.destination:
+            parts.append("destination")
+        return ":".join(parts)
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
+
+
+class ProblemBuilder:
+    """Collects the values and ops of a step in program order."""
+
+    def __init__(self, bandwidth: int, launch_ns: int) -> None:
+        self._head = [f"bandwidth={bandwidth}", f"launch={launch_ns}"]
+        self._layers: dict[str, int] = {}
+        self._shapes: dict[tuple[int, ...], int] = {}
+        self._lines: list[str] = []
+        self._values = 0
+        self._ops = 0
+
+    def value(
+        self,
+        shape: tuple[int, ...],
+        nbytes: int,
+        *,
+        home: str = "arena",
+        keep: str = "free",
+        name: str = "",
+    ) -> int:
+        """Adds a value of `nbytes` bytes and returns its number."""
+        elements = 1
+        for extent in shape:
+            elements *= extent
+        line = f"value {self._values} bytes={nbytes} elements={elements}"
+        line += f" shape={self._shapes.setdefault(shape, len(self._shapes))}"
+        if home != "arena":
+            line += f" home={home}"
+        if keep != "free":
+            line += f" keep={keep}"
+        self._lines.append(line + f" name={_quoted(name)}")
+        self._values += 1
+        return self._values - 1
+
+    def op(
+        self,
+        kind: str,
+        reads: Sequence[Read],
+        results: Sequence[int],
+        *,
+        flops: int = 0,
+        compute_ps: int = 0,
+        once: bool = False,
+        effects: bool = False,
+        backward: bool = False,
+        layer: str = "",
+        name: str = "",
+    ) -> int:
+        """Adds an op of `kind` and returns its number; time is in picoseconds."""
+        line = f"op {self._ops} {kind}"
+        if reads:
+            line += " reads=" + ",".join(read.text() for read in reads)
+        line += " results=" + ",".join(map(str, results))
+        line += f" flops={flops} compute={compute_ps}"
+        for word, holds in (("once", once), ("effects", effects), ("backward", backward)):
+            if holds:
+                line += f" {word}"
+        if layer:
+            line += f" layer={self._layers.setdefault(layer, len(self._layers))}"
+        self._lines.append(line + f" name={_quoted(name)}")
+        self._ops += 1
+        return self._ops - 1
+
+    def text(self) -> str:
+        layers = [f"layer={_quoted(layer)}" for layer in self._layers]
+        return "\n".join([*self._head, *layers, *self._lines]) + "\n"
+
+
+class Plan:
+    """A schedule of kernels with its figures.
+
+    Attributes:
+        kernels: pairs of op numbers (program order) and written value numbers,
+            in the order in which they run.
+        arena_bytes: the planned peak.
+        time_ns: the planned time, by the cost model.
+        extra_flops: the work that the plan repeats.
+    """
+
+    def __init__(self, step: _planner.PlannedStep) -> None:
+        self._step = step
+        self.kernels: list[tuple[list[int], list[int]]] = step.kernels
+        self.arena_bytes: int = step.arena_bytes
+        self.time_ns: int = step.time_ns
+        self.extra_flops: int = step.extra_flops
+
+    @property
+    def text(self) -> str:
+        """The plan in the form of docs/PlanFormat.md."""
+        return self._step.text
+
+
+class Problem:
+    """A planning problem in the form of docs/PlanFormat.md.
+
+    Args:
+        text: the problem.
+        hosts_results: results' buffers may hold values before the results are
+            written; only right where no argument is donated.
+    """
+
+    def __init__(self, text: str, *, hosts_results: bool = False) -> None:
+        self.text = text
+        try:
+            self._problem = _planner.PlanningProblem(text, hosts_results)
+        except ValueError as error:
+            raise CkptError(f"the step cannot be planned: {error}") from None
+
+    @property
+    def flops(self) -> int:
+        """The work of the step as written, in FLOPs."""
+        return self._problem.flops
+
+    def extra_flops_bound(self, nbytes: int) -> int:
+        """No plan within `nbytes` bytes repeats fewer FLOPs."""
+        return self._problem.extra_flops_bound(nbytes)
+
+    def solve(
+        self,
+        budget_bytes: int | None = None,
+        *,
+        time_limit: float = 5.0,
+        progress: Progress | None = None,
+    ) -> Plan:
+        """Returns the fastest plan found within `budget_bytes` of arena.
+
+        Args:
+            budget_bytes: the largest arena; `None` recomputes nothing.
+            time_limit: seconds after which the search ends; 0 is one round.
+            progress: called with a line for people between rounds.
+
+        Raises:
+            BudgetError: no plan was found.
+        """
+        step = _planner.solve(self._problem, budget_bytes, int(time_limit * 1000), progress)
+        if step.fits:
+            return Plan(step)
+        bound = self._problem.minimum_bytes_bound()
+        in_the_way = _planner.at_peak(self._problem, step)[:8]
+        proven = f"no plan does with less than {format_bytes(bound)}" if bound else "no bound is known"
+        assert budget_bytes is not None
+        raise BudgetError(
+            f"no plan was found within {format_bytes(budget_bytes)}: the smallest found takes "
+            f"{format_bytes(step.arena_bytes)}; {proven}",
+            budget_bytes=budget_bytes,
+            smallest_bytes=step.arena_bytes,
+            bound_bytes=bound,
+            report="\n".join("  " + sentence for _, _, sentence in in_the_way),
+        )
+
+    def frontier(self, points: int, *, time_limit: float = 5.0, progress: Progress | None = None) -> list[Plan]:
+        """Returns plans from the smallest arena found to the unlimited plan's."""
+        steps = _planner.frontier(self._problem, points, int(time_limit * 1000), progress)
+        return [Plan(step) for step in steps]
+
+    def read_plan(self, text: str) -> Plan:
+        """Reads `Plan.text` of the same problem; the simulator judges it again.
+
+        Raises:
+            PlanMismatch: the plan breaks a rule of this problem.
+        """
+        try:
+            return Plan(_planner.read_plan(self._problem, text))
+        except ValueError as error:
+            raise PlanMismatch(f"the plan belongs to another step: {error}") from None

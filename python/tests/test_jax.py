@@ -1,0 +1,166 @@
+"""Planned steps give plain JAX's results, in the bytes that were asked for."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import ckpt
+import ckpt.jax
+
+
+def plain_temp(step, arguments):
+    return jax.jit(step).lower(*arguments).compile().memory_analysis().temp_size_in_bytes
+
+
+def planned_temp(step, arguments):
+    return step.compile(*arguments).executable.memory_analysis().temp_size_in_bytes
+
+
+def assert_close(actual, expected):
+    for a, e in zip(jax.tree.leaves(actual), jax.tree.leaves(expected), strict=True):
+        np.testing.assert_allclose(a, e, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("share", ["75%", "50%"])
+def test_budget_is_a_contract_about_the_bytes_of_xla(gpt, share):
+    step, arguments = gpt
+    planned = ckpt.jax.jit(step, budget=share, time_limit=1)
+    assert_close(planned(*arguments), jax.jit(step)(*arguments))
+    want = plain_temp(step, arguments) * int(share[:-1]) / 100
+    assert planned_temp(planned, arguments) <= want
+    assert planned.report.temp_bytes <= want
+    assert planned.report.plain_temp_bytes == plain_temp(step, arguments)
+
+
+def test_a_scan_over_layers_meets_a_budget_that_its_stacks_exceed(scanned_gpt):
+    step, arguments = scanned_gpt
+    planned = ckpt.jax.jit(step, budget="50%", time_limit=1)
+    assert_close(planned(*arguments), jax.jit(step)(*arguments))
+    assert planned_temp(planned, arguments) <= plain_temp(step, arguments) / 2
+
+
+def test_donated_arguments_keep_the_budget(gpt):
+    step, arguments = gpt
+
+    def updated(parameters, tokens):
+        loss, parameters = step(parameters, tokens)
+        return parameters, loss
+
+    expected = jax.jit(updated)(*arguments)
+    planned = ckpt.jax.jit(updated, budget="60%", donate_argnums=0, time_limit=1)
+    donated = jax.device_put(arguments[0])
+    assert_close(planned(donated, arguments[1]), expected)
+    assert all(leaf.is_deleted() for leaf in jax.tree.leaves(donated))
+
+
+def test_each_shape_is_planned_once(gpt):
+    step, (parameters, tokens) = gpt
+    planned = ckpt.jax.jit(step, budget="60%", time_limit=0)
+    first = planned.compile(parameters, tokens)
+    assert planned.compile(parameters, tokens) is first
+    assert planned.compile(parameters, tokens[:1].repeat(2, 0)) is first
+
+
+def test_a_budget_that_plain_jit_meets_leaves_the_step_alone(gpt):
+    step, arguments = gpt
+    planned = ckpt.jax.jit(step, budget="1GiB")
+    assert_close(planned(*arguments), jax.jit(step)(*arguments))
+    assert not planned.report.planned
+
+
+def test_an_impossible_budget_says_what_is_possible(gpt):
+    step, arguments = gpt
+    with pytest.raises(ckpt.BudgetError) as raised:
+        ckpt.jax.jit(step, budget="4KiB", time_limit=0)(*arguments)
+    assert raised.value.smallest_bytes > raised.value.budget_bytes == 4096
+    assert "conftest.py:" in raised.value.report
+
+
+@pytest.mark.parametrize("budget", ["0%", "-1", "lots", "12 parsecs", 0, True])
+def test_budgets_that_mean_nothing_are_refused_at_once(budget):
+    with pytest.raises(ckpt.CkptError, match="expected a budget"):
+        ckpt.jax.jit(lambda x: x, budget=budget)
+
+
+def test_a_saved_plan_is_replayed_without_a_search(gpt, tmp_path):
+    step, arguments = gpt
+    planned = ckpt.jax.jit(step, budget="50%", time_limit=1)
+    planned(*arguments)
+    path = str(tmp_path / "step.plan")
+    planned.save(path)
+    replayed = ckpt.jax.load(path, step)
+    assert_close(replayed(*arguments), planned(*arguments))
+    assert replayed.report.planned_bytes == planned.report.planned_bytes
+
+
+def test_a_plan_of_another_step_names_the_first_difference(gpt, scanned_gpt, tmp_path):
+    step, arguments = gpt
+    planned = ckpt.jax.jit(step, time_limit=0)
+    planned(*arguments)
+    path = str(tmp_path / "step.plan")
+    planned.save(path)
+    other, other_arguments = scanned_gpt
+    with pytest.raises(ckpt.PlanMismatch, match="first differ in line"):
+        ckpt.jax.load(path, other)(*other_arguments)
+
+
+def test_a_planned_function_runs_inside_the_users_jit(gpt):
+    step, arguments = gpt
+    inner = ckpt.jax.planned(step, budget="50%", time_limit=1)
+    outer = jax.jit(lambda *a: inner(*a), compiler_options=ckpt.jax.compiler_options())
+    assert_close(outer(*arguments), jax.jit(step)(*arguments))
+    taken = outer.lower(*arguments).compile().memory_analysis().temp_size_in_bytes
+    assert taken <= inner.plan.arena_bytes * 1.05
+
+
+def test_vmap_of_a_planned_function_is_refused():
+    inner = ckpt.jax.planned(lambda x: jnp.sin(x) * 2)
+    with pytest.raises(ckpt.UnsupportedStep, match="vmap"):
+        jax.vmap(inner)(np.ones((3, 4), np.float32))
+
+
+def test_pins_are_obeyed_and_unknown_layers_named(gpt):
+    step, arguments = gpt
+    with pytest.raises(ckpt.CkptError, match="h_0/attn"):
+        ckpt.jax.jit(step, pins={"nowhere": "save"})(*arguments)
+    pinned = ckpt.jax.jit(step, pins={"h_*/mlp": "recompute"}, time_limit=0)
+    assert_close(pinned(*arguments), jax.jit(step)(*arguments))
+    assert pinned.report.extra_flops_share > 0
+
+
+def test_dropout_draws_the_same_mask_when_it_is_recomputed():
+    width = 256
+
+    def loss(weights, key, x):
+        for i, weight in enumerate(weights):
+            mask = jax.random.bernoulli(jax.random.fold_in(key, i), 0.5, x.shape)
+            x = jnp.where(mask, jnp.tanh(x @ weight), 0)
+        return (x**2).sum()
+
+    def step(weights, key, x):
+        return jax.value_and_grad(loss)(weights, key, x)
+
+    random = np.random.default_rng(0)
+    weights = [random.standard_normal((width, width)).astype(np.float32) / 16 for _ in range(4)]
+    arguments = weights, jax.random.key(3), random.standard_normal((512, width)).astype(np.float32)
+    planned = ckpt.jax.jit(step, budget="60%", time_limit=1)
+    assert_close(planned(*arguments), jax.jit(step)(*arguments))
+
+
+def test_ordinary_control_flow_and_opaque_primitives_are_planned():
+    def step(x):
+        order = jnp.argsort(x.sum(-1))
+        y = jax.lax.cond(x[0, 0] > 0, jnp.sin, jnp.cos, x[order])
+        y = jax.lax.fori_loop(0, 3, lambda i, y: y * 0.5 + i, y)
+        y = jax.lax.while_loop(lambda y: y.sum() > 10, lambda y: y / 2, y)
+        return jnp.fft.fft(y).real, jnp.cumsum(y), jnp.linalg.cholesky(y @ y.T + 10 * jnp.eye(8))
+
+    x = np.random.default_rng(0).standard_normal((8, 8)).astype(np.float32)
+    assert_close(ckpt.jax.jit(step)(x), jax.jit(step)(x))
+
+
+def test_a_step_inside_another_transformation_names_the_way_out(gpt):
+    step, arguments = gpt
+    with pytest.raises(ckpt.UnsupportedStep, match="ckpt.jax.planned"):
+        jax.jit(ckpt.jax.jit(step))(*arguments)
