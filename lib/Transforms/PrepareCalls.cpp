@@ -5,9 +5,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "PrepareSteps.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
-#include "mlir/Transforms/Inliner.h"
-#include "mlir/Transforms/InliningUtils.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace ckpt;
@@ -15,30 +14,17 @@ using mlir::func::CallOp;
 using mlir::func::FuncOp;
 
 namespace {
-/// Preparation is no optimization that a dialect could be asked about.
-struct StepInliner : mlir::InlinerInterface {
-  using InlinerInterface::InlinerInterface;
-  bool isLegalToInline(Operation *, Operation *, bool) const override {
-    return true;
-  }
-  bool isLegalToInline(Region *, Region *, bool,
-                       mlir::IRMapping &) const override {
-    return true;
-  }
-  bool isLegalToInline(Operation *, Region *, bool,
-                       mlir::IRMapping &) const override {
-    return true;
-  }
-};
-
 class CallInliner {
 public:
   CallInliner(FuncOp step, PreparationSummary &summary)
-      : step(step), summary(summary), inliner(step.getContext()) {}
+      : step(step), summary(summary) {}
 
   LogicalResult run() {
-    if (failed(checkCallsOf(step)) || failed(inlineAll()))
+    if (failed(checkCallsOf(step)))
       return failure();
+    step.walk([&](CallOp call) { calls.push_back(call); });
+    while (!calls.empty())
+      inlineCall(calls.pop_back_val());
     eraseUnused();
     return success();
   }
@@ -49,18 +35,19 @@ private:
   }
   LogicalResult check(CallOp call);
   LogicalResult checkCallsOf(FuncOp function);
-  LogicalResult inlineAll();
+  void inlineCall(CallOp call);
   void eraseUnused();
 
   FuncOp step;
   PreparationSummary &summary;
-  StepInliner inliner;
   mlir::SymbolTableCollection tables;
   /// The functions whose calls are being followed, outermost first.
   llvm::SetVector<Operation *> path;
   /// All functions that the step calls, each behind the functions that it
   /// calls.
   llvm::SetVector<Operation *> callees;
+  /// Calls of the step that are still there.
+  SmallVector<CallOp> calls;
 };
 } // namespace
 
@@ -93,26 +80,25 @@ LogicalResult CallInliner::checkCallsOf(FuncOp function) {
   return failure(result.wasInterrupted());
 }
 
-/// Calls that come with an inlined body are inlined in turn.
-LogicalResult CallInliner::inlineAll() {
-  mlir::InlinerConfig config;
-  SmallVector<CallOp> calls;
-  while (true) {
-    calls.clear();
-    step.walk([&](CallOp call) { calls.push_back(call); });
-    if (calls.empty())
-      return success();
-    for (CallOp call : calls) {
-      FuncOp callee = calleeOf(call);
-      if (failed(mlir::inlineCall(inliner, config.getCloneCallback(), call,
-                                  callee, &callee.getBody())))
-        return call.emitError()
-               << "expected a function that can be inlined, but got '"
-               << call.getCallee() << "'";
-      call.erase();
-      ++summary.calls;
-    }
-  }
+/// Upstream's inliner moves all that stands behind a call, which takes long in
+/// a step of many calls.
+void CallInliner::inlineCall(CallOp call) {
+  FuncOp callee = calleeOf(call);
+  Block &body = callee.getBody().front();
+  mlir::IRMapping mapping;
+  mapping.map(body.getArguments(), call.getOperands());
+  OpBuilder builder(call);
+  for (Operation &op : body.without_terminator())
+    builder.clone(op, mapping)->walk([&](Operation *inner) {
+      inner->setLoc(mlir::CallSiteLoc::get(inner->getLoc(), call.getLoc()));
+      if (auto next = dyn_cast<CallOp>(inner))
+        calls.push_back(next);
+    });
+  for (auto [result, value] : llvm::zip_equal(
+           call.getResults(), body.getTerminator()->getOperands()))
+    result.replaceAllUsesWith(mapping.lookupOrDefault(value));
+  call.erase();
+  ++summary.calls;
 }
 
 /// From callers to callees: a function that only removed ones use goes too.

@@ -68,6 +68,11 @@ static FailureOr<Value> collapse(mlir::RewriterBase &rewriter,
 static LogicalResult dropUnitDims(mlir::RewriterBase &rewriter,
                                   linalg::GenericOp op) {
   ControlDropUnitDims control;
+  // An empty list would mean that the op is to be left alone.
+  control.controlFn = [&](Operation *) {
+    return llvm::to_vector(
+        llvm::seq<unsigned>(0, std::max(1u, op.getNumLoops())));
+  };
   control.collapseFn = [](mlir::RewriterBase &rewriter, mlir::Location loc,
                           Value value, ArrayRef<int64_t> shape,
                           ArrayRef<mlir::ReassociationIndices> groups,

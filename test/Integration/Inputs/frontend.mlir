@@ -262,6 +262,18 @@ func.func private @behind_all(%x: tensor<4x5xf32>, %w: tensor<5x3xf32>, %b: tens
   return %r : tensor<4x1x3xf32>
 }
 
+// numpy: [np.abs(x).reshape(1)]
+func.func private @scalar_into_one(%x: tensor<f32>) -> tensor<1xf32> {
+  %e = tensor.empty() : tensor<1xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<() -> ()>, affine_map<() -> (0)>], iterator_types = []} ins(%x : tensor<f32>) outs(%e : tensor<1xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %v = math.absf %p : f32
+    linalg.yield %v : f32
+  } -> tensor<1xf32>
+  %s = math.absf %r : tensor<1xf32>
+  return %s : tensor<1xf32>
+}
+
 // numpy: [np.abs(x @ w)]
 func.func private @product_of_one_batch(%x: tensor<1x4x8xf32>, %w: tensor<1x8x3xf32>) -> tensor<1x4x3xf32> {
   %z = arith.constant dense<0.0> : tensor<1x4x3xf32>
@@ -652,6 +664,7 @@ func.func @main(%keep_vector_x: tensor<5xf32>,
     %behind_all_x: tensor<4x5xf32>,
     %behind_all_w: tensor<5x3xf32>,
     %behind_all_b: tensor<3xf32>,
+    %scalar_into_one_x: tensor<f32>,
     %product_of_one_batch_x: tensor<1x4x8xf32>,
     %product_of_one_batch_w: tensor<1x8x3xf32>,
     %copy_between_x: tensor<4x8xf32>,
@@ -735,6 +748,7 @@ func.func @main(%keep_vector_x: tensor<5xf32>,
     tensor<8x1xf32>,
     tensor<1x1x1xf32>,
     tensor<4x1x3xf32>,
+    tensor<1xf32>,
     tensor<1x4x3xf32>,
     tensor<4x8xf32>,
     tensor<4x8xf32>,
@@ -810,6 +824,7 @@ func.func @main(%keep_vector_x: tensor<5xf32>,
   %behind_column = call @behind_column(%behind_column_x, %behind_column_w, %behind_column_b) : (tensor<8x16xf32>, tensor<16x1xf32>, tensor<1xf32>) -> tensor<8x1xf32>
   %behind_one = call @behind_one(%behind_one_x, %behind_one_w, %behind_one_b) : (tensor<1x5xf32>, tensor<5x1xf32>, tensor<1xf32>) -> tensor<1x1x1xf32>
   %behind_all = call @behind_all(%behind_all_x, %behind_all_w, %behind_all_b) : (tensor<4x5xf32>, tensor<5x3xf32>, tensor<3xf32>) -> tensor<4x1x3xf32>
+  %scalar_into_one = call @scalar_into_one(%scalar_into_one_x) : (tensor<f32>) -> tensor<1xf32>
   %product_of_one_batch = call @product_of_one_batch(%product_of_one_batch_x, %product_of_one_batch_w) : (tensor<1x4x8xf32>, tensor<1x8x3xf32>) -> tensor<1x4x3xf32>
   %copy_between:3 = call @copy_between(%copy_between_x, %copy_between_w, %copy_between_d) : (tensor<4x8xf32>, tensor<8x8xf32>, tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>)
   %transpose_between:3 = call @transpose_between(%transpose_between_x, %transpose_between_w, %transpose_between_d) : (tensor<4x8xf32>, tensor<8x8xf32>, tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>)
@@ -872,6 +887,7 @@ func.func @main(%keep_vector_x: tensor<5xf32>,
       %behind_column,
       %behind_one,
       %behind_all,
+      %scalar_into_one,
       %product_of_one_batch,
       %copy_between#0,
       %copy_between#1,
@@ -959,6 +975,7 @@ func.func @main(%keep_vector_x: tensor<5xf32>,
       tensor<8x1xf32>,
       tensor<1x1x1xf32>,
       tensor<4x1x3xf32>,
+      tensor<1xf32>,
       tensor<1x4x3xf32>,
       tensor<4x8xf32>,
       tensor<4x8xf32>,
