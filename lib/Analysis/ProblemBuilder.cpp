@@ -5,6 +5,7 @@
 #include "ckpt/Analysis/Program.h"
 #include "ckpt/Analysis/ValueShape.h"
 #include "ckpt/Interfaces/RematOpInterface.h"
+#include "ckpt/Plan/LimitEvaluations.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -437,6 +438,7 @@ FailureOr<ProgramProblem> Builder::run() {
   for (const PlacedOp &placed : placedOps)
     if (program.opIds.contains(placed.op) && failed(addPins(placed)))
       return failure();
+  plan::limitEvaluations(program.problem);
   hostInReturnedResults();
   if (std::string error = plan::check(program.problem); !error.empty())
     return mlir::emitError(function.getLoc())

@@ -328,7 +328,8 @@ static bool isHalfOrMore(int64_t one, int64_t other) {
 }
 
 void Judge::countWork() {
-  // Readers at the same coordinates share elements; those of halves do not.
+  // Readers at the same coordinates share elements; those of halves and of
+  // elements looked up do not.
   std::map<int, int64_t> evaluations, apart;
   constexpr int64_t limit = INT64_MAX / 64;
   auto raise = [&](int id, int64_t times) {
@@ -348,8 +349,9 @@ void Judge::countWork() {
       iterations = std::max(iterations, value(read.value).elements);
     for (const StepRead &read : op(id).reads)
       if (madeInside(read.value) && !op(id).isAnchor() &&
-          read.access == "any" &&
-          isHalfOrMore(elements, value(read.value).elements))
+          (read.access == "gather" ||
+           (read.access == "any" &&
+            isHalfOrMore(elements, value(read.value).elements))))
         apart[value(read.value).op] =
             std::min(apart[value(read.value).op] + times, limit);
       else if (madeInside(read.value))

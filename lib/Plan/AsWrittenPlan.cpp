@@ -5,6 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AsWrittenPlan.h"
+
 #include "ckpt/Plan/Pack.h"
 #include "ckpt/Plan/Solvers.h"
 
@@ -75,9 +77,13 @@ private:
 };
 } // namespace
 
+Plan ckpt::plan::asWrittenPlan(const Problem &problem) {
+  return AsWrittenPlanner(problem).run();
+}
+
 Solution ckpt::plan::solveAsWritten(const Problem &problem) {
   Solution solution;
-  solution.plan = AsWrittenPlanner(problem).run();
+  solution.plan = asWrittenPlan(problem);
   packSlots(problem, solution.plan, 0);
   solution.verdict = validate(problem, solution.plan, /*slots=*/true);
   return solution;

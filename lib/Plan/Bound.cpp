@@ -159,12 +159,14 @@ private:
 
 BoundSearch::BoundSearch(const Problem &problem)
     : problem(problem), graph(problem, true), moment(graph) {
-  // Each moment is a cut of the whole step at many prices: for very large
-  // steps only what single kernels need is bounded.
-  constexpr size_t mostOps = 20000;
+  // Each moment is a cut of the whole step at many prices, and each root may
+  // have to look at all of it: for very large steps only what single kernels
+  // need is bounded.
+  constexpr size_t mostOps = 20000, mostWork = 50'000'000;
   auto [largest, bytes] = moment.largestAlone();
   raiseMinimum(bytes, largest);
-  if (problem.ops.size() > mostOps)
+  if (problem.ops.size() > mostOps ||
+      graph.roots.size() * problem.ops.size() > mostWork)
     return;
   findMoments();
   auto lookAtFlops = [&] {

@@ -104,6 +104,7 @@ public:
 private:
   void tryFirstPlan();
   bool tryUnlimited();
+  void tryAsWritten();
   struct Descent;
   Plan descended(const Descent &descent, double mostNs,
                  std::chrono::steady_clock::time_point deadline) const;

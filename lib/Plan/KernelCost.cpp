@@ -161,8 +161,8 @@ int64_t KernelAnalysis::droppedBytes(int32_t position) const {
 }
 
 /// An op is made once for all readers at the same coordinates. Who cuts halves
-/// off or joins them needs other elements: it is made for each once more. Who
-/// spreads few elements finds them made.
+/// off, joins them or looks elements up needs others: it is made for each once
+/// more. Who spreads few elements finds them made.
 void KernelAnalysis::countWork() {
   std::vector<int64_t> evaluations(size, 0), apart(size, 0);
   for (int32_t output : outputs) {
@@ -186,8 +186,12 @@ void KernelAnalysis::countWork() {
       int64_t times = !isAnchor(op(i))             ? evaluations[i]
                       : op(i).reads[r].destination ? elements
                                                    : iterations;
-      if (!isAnchor(op(i)) && op(i).reads[r].access == Access::Any &&
-          isAbout(elements, problem.values[op(i).reads[r].value].elements))
+      const Read &read = op(i).reads[r];
+      bool isElsewhere =
+          read.access == Access::Gather ||
+          (read.access == Access::Any &&
+           isAbout(elements, problem.values[read.value].elements));
+      if (!isAnchor(op(i)) && isElsewhere)
         apart[maker] = clampCost(Wide(apart[maker]) + times);
       else
         evaluations[maker] = std::max(evaluations[maker], times);

@@ -31,6 +31,9 @@ std::map<std::string, int64_t> Figures::integers() const {
           {"next_bytes", nextBytes},
           {"next_saved_ns", nextSavedNs},
           {"next_saved_flops_at_most", nextSavedFlopsAtMost},
+          {"relief_bytes", reliefBytes},
+          {"relief_cost_ns", reliefCostNs},
+          {"relief_extra_flops", reliefExtraFlops},
           {"bytes_moved", bytesMoved},
           {"baseline_bytes_moved", baselineBytesMoved},
           {"written_bytes_moved", writtenBytesMoved},
@@ -204,6 +207,14 @@ static void printWork(const Figures &figures, std::ostream &os) {
        << " of the time, by plans that were found, and at most "
        << percent(figures.nextSavedFlopsAtMost / flops)
        << " of the FLOPs, by the bound\n";
+  if (figures.reliefBytes > 0)
+    os << "  warning: within this budget a step takes "
+       << milliseconds(figures.costNs) << " with "
+       << percent(figures.extraFlops / flops) << " extra work; "
+       << formatBytes(figures.reliefBytes) << " are enough for "
+       << milliseconds(figures.reliefCostNs) << " with "
+       << percent(figures.reliefExtraFlops / flops)
+       << ", by plans that were found\n";
 }
 
 static void printPeak(const Problem &problem, const Solution &solution,

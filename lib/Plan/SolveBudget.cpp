@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AsWrittenPlan.h"
 #include "BudgetSearch.h"
 #include "ExchangeRepeats.h"
 #include "FirstPlan.h"
@@ -278,6 +279,16 @@ bool BudgetSearch::tryUnlimited() {
   return outcome.isWithin(budget);
 }
 
+/// No plan shall be slower than the program as it is, where that fits.
+void BudgetSearch::tryAsWritten() {
+  Plan plan = asWrittenPlan(problem);
+  Verdict verdict = validate(problem, plan, /*slots=*/false);
+  bool isBetter = verdict.error.empty() && verdict.livePeakBytes <= budget &&
+                  (!result.best || scoreOf(verdict) < bestScore);
+  if (isBetter)
+    enterAsItIs(std::move(plan));
+}
+
 /// Whether so much is made again that some of it may be worth making again more
 /// than once.
 bool BudgetSearch::isDeep() const {
@@ -441,6 +452,7 @@ BudgetResult BudgetSearch::run() {
   tryFirstPlan();
   if (isTooLargeToWalk(graph)) {
     runLarge();
+    tryAsWritten();
     return std::move(result);
   }
   if (!result.best)
@@ -458,6 +470,7 @@ BudgetResult BudgetSearch::run() {
     findSmallest();
   if (result.best && !isPart)
     searchBelow();
+  tryAsWritten();
   tighten();
   return std::move(result);
 }

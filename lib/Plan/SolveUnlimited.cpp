@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AsWrittenPlan.h"
 #include "FirstPlan.h"
 #include "PostPasses.h"
 #include "RefitKernels.h"
@@ -160,5 +161,11 @@ Solution ckpt::plan::solveUnlimited(const Problem &problem,
     if (!draft.verdict.error.empty())
       return none;
   }
-  return placeSlots(problem, std::move(draft), 0);
+  // No plan shall be slower than the program as it is.
+  Draft written;
+  written.plan = asWrittenPlan(problem);
+  written.verdict = validate(problem, written.plan, /*slots=*/false);
+  bool isFaster = written.verdict.error.empty() &&
+                  written.verdict.timeNs < draft.verdict.timeNs;
+  return placeSlots(problem, std::move(isFaster ? written : draft), 0);
 }

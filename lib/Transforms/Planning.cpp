@@ -47,6 +47,7 @@ private:
   void noteArguments(mlir::InFlightDiagnostic &diagnostic);
   mlir::Location placeFor(mlir::Location location) const;
   void priceMemory(const plan::Bound &bound, int64_t bytes);
+  void findRelief(int64_t bytes);
 
   ProgramProblem &program;
   plan::Problem &problem;
@@ -213,6 +214,26 @@ void Planner::priceMemory(const plan::Bound &bound, int64_t bytes) {
       drafts.savedNs(bytes, figures.costNs, figures.nextBytes);
   figures.nextSavedFlopsAtMost = std::max<int64_t>(
       0, figures.extraFlops - bound.extraFlops(bytes + figures.nextBytes));
+  findRelief(bytes);
+}
+
+/// Where a budget that costs far too much ends, by the plans that were found.
+void Planner::findRelief(int64_t bytes) {
+  constexpr int64_t timesAsLong = 2, timesAsMuch = 4, partOfStep = 2;
+  plan::Figures &figures = outcome.figures;
+  bool repeatsMuch = figures.extraFlops > figures.flops / partOfStep;
+  for (const auto &[needed, solution] : drafts.plans()) {
+    const plan::Verdict &verdict = solution.verdict;
+    bool isRelief =
+        verdict.timeNs <= figures.costNs / timesAsLong ||
+        (repeatsMuch && verdict.extraFlops <= figures.extraFlops / timesAsMuch);
+    if (needed <= bytes || !isRelief)
+      continue;
+    figures.reliefBytes = needed;
+    figures.reliefCostNs = verdict.timeNs;
+    figures.reliefExtraFlops = verdict.extraFlops;
+    return;
+  }
 }
 
 /// Arguments of steps from JAX have names, but no place in a file: a note there

@@ -87,9 +87,11 @@ bool MarkVerifier::livesPast(Value value, int64_t k) const {
 
 /// A kernel that repeats \p original has to wait for a value that was made
 /// since. Where nothing that was made since lives past it, to read such a value
-/// must do.
+/// must do; directly behind the original, nothing was made since.
 LogicalResult MarkVerifier::verifyWait(int64_t k, int64_t original) {
   KernelOp kernel = rewritten.kernels[k];
+  if (k == original + 1)
+    return success();
   auto isYounger = [&](Value value) { return maker(value) > original; };
   if (llvm::any_of(kernel.getAfter(), isYounger))
     return success();

@@ -49,6 +49,16 @@ bool tool::readProblem(const std::string &path, Problem &problem) {
 bool tool::writeFile(const std::string &path, const std::string &text) {
   if (path == "-")
     return static_cast<bool>(std::cout << text << std::flush);
+  std::error_code ignored;
+  // A device or a pipe is written as it is.
+  bool inPlace = std::filesystem::exists(path, ignored) &&
+                 !std::filesystem::is_regular_file(path, ignored);
+  if (inPlace) {
+    std::ofstream stream(path, std::ios::binary);
+    stream << text;
+    stream.close();
+    return !stream.fail() || fail(path, "cannot be written");
+  }
   std::string temporary = path + ".tmp";
   std::ofstream stream(temporary, std::ios::binary);
   stream << text;

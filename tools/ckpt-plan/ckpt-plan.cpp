@@ -9,6 +9,7 @@
 #include "Tool.h"
 
 #include <algorithm>
+#include <csignal>
 #include <iostream>
 #include <iterator>
 
@@ -231,12 +232,21 @@ static bool run(const Arguments &arguments) {
   return chosen->run(arguments);
 }
 
+/// Whether all of the output arrived: a full disk or a closed pipe loses it.
+static bool finishOutput() {
+  return std::cout.flush() ||
+         fail("ckpt-plan", "the standard output cannot be written");
+}
+
 int main(int argc, char **argv) {
+  // A closed pipe is an error of the stream, not the end.
+  std::signal(SIGPIPE, SIG_IGN);
   for (int i = 1; i < argc; ++i)
     if (std::string(argv[i]) == "--help") {
       printHelp();
-      return 0;
+      return finishOutput() ? 0 : 1;
     }
   Arguments arguments;
-  return parseArguments(argc, argv, arguments) && run(arguments) ? 0 : 1;
+  bool succeeded = parseArguments(argc, argv, arguments) && run(arguments);
+  return finishOutput() && succeeded ? 0 : 1;
 }

@@ -36,6 +36,12 @@ struct Figures {
   int64_t nextBytes = 0;
   int64_t nextSavedNs = 0;
   int64_t nextSavedFlopsAtMost = 0;
+  /// The smallest larger plan that was found with at most half of the time, or
+  /// with a quarter of the extra FLOPs where those are half of the step's, and
+  /// its figures: where a budget that costs far too much ends. 0: it does not.
+  int64_t reliefBytes = 0;
+  int64_t reliefCostNs = 0;
+  int64_t reliefExtraFlops = 0;
   int64_t bytesMoved = 0;
   int64_t baselineBytesMoved = 0;
   int64_t writtenBytesMoved = 0;

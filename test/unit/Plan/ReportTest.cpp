@@ -128,6 +128,19 @@ TEST(Report, WithoutABudgetSpeaksOfTheArena) {
   EXPECT_THAT(text, HasSubstr("planned in 12 ms\n"));
 }
 
+TEST(Report, WarnsOfABudgetThatCostsFarTooMuch) {
+  Figures figures = someFigures();
+  EXPECT_THAT(report(Recomputation(), figures), Not(HasSubstr("warning")));
+  figures.reliefBytes = 18 << 20;
+  figures.reliefCostNs = 1200000;
+  figures.reliefExtraFlops = 30;
+  EXPECT_THAT(report(Recomputation(), figures),
+              HasSubstr("  warning: within this budget a step takes 2.500 ms "
+                        "with 33.33 % extra work; 18.0 MiB are enough for "
+                        "1.200 ms with 1.00 %, by plans that were found\n"));
+  EXPECT_EQ(figures.integers()["relief_bytes"], 18 << 20);
+}
+
 /// The baseline is fast, but not proved to be the fastest.
 TEST(Report, ABoundBelowTheBaselineSaysHowMuchFasterAPlanCouldBe) {
   Figures figures = someFigures();

@@ -1,0 +1,18 @@
+//===- LimitEvaluations.h - Reads not to be computed inside -----*- C++ -*-===//
+
+#ifndef CKPT_PLAN_LIMITEVALUATIONS_H
+#define CKPT_PLAN_LIMITEVALUATIONS_H
+
+#include "ckpt/Plan/Problem.h"
+
+namespace ckpt::plan {
+
+/// Demands memory for reads at other elements than their reader's where a
+/// kernel that computed everything inside would make such reads more than eight
+/// times as often as there are any: lookups inside lookups, slices of joins.
+/// Emitted work would grow exponentially along a chain of them.
+void limitEvaluations(Problem &problem);
+
+} // namespace ckpt::plan
+
+#endif // CKPT_PLAN_LIMITEVALUATIONS_H
