@@ -374,6 +374,7 @@ LogicalResult Builder::addResults() {
     plan::Op &maker = program.problem.ops[value.op];
     if (maker.kind == OpKind::View) {
       maker.kind = OpKind::Fusible;
+      value.same = plan::none;
       if (maker.reads[0].access == plan::Access::Permute)
         maker.reads[0].access = plan::Access::Any;
     }

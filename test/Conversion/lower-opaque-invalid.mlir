@@ -1,8 +1,8 @@
 // What kernels cannot be made of is said at its place.
 
-// RUN: ckpt-opt %s --ckpt-plan=quiet=true --ckpt-apply-plan \
+// RUN: ckpt-opt %s --ckpt-plan="quiet=true prepare=false" --ckpt-apply-plan \
 // RUN:   --ckpt-lower-to-cpu-pipeline --split-input-file --verify-diagnostics
-// RUN: ckpt-opt %s --ckpt-plan=quiet=true --ckpt-apply-plan \
+// RUN: ckpt-opt %s --ckpt-plan="quiet=true prepare=false" --ckpt-apply-plan \
 // RUN:   --ckpt-lower-to-nvvm-pipeline=chip=sm_90a --split-input-file \
 // RUN:   --verify-diagnostics
 

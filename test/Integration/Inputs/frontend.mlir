@@ -609,6 +609,16 @@ func.func private @constant_offsets(%x: tensor<4x6xf32>) -> (tensor<2xf32>, tens
   return %s, %r : tensor<2xf32>, tensor<4x6xf32>
 }
 
+// numpy: [y := np.abs(x), y.T]
+func.func private @undone_transposition(%x: tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<6x4xf32>) {
+  %a = math.absf %x : tensor<4x6xf32>
+  %e = tensor.empty() : tensor<6x4xf32>
+  %t = linalg.transpose ins(%a : tensor<4x6xf32>) outs(%e : tensor<6x4xf32>) permutation = [1, 0]
+  %f = tensor.empty() : tensor<4x6xf32>
+  %u = linalg.transpose ins(%t : tensor<6x4xf32>) outs(%f : tensor<4x6xf32>) permutation = [1, 0]
+  return %u, %t : tensor<4x6xf32>, tensor<6x4xf32>
+}
+
 // numpy: [np.exp(np.abs(x)) if i > 0 else x]
 func.func private @branch(%x: tensor<4xf32>, %i: tensor<i32>) -> tensor<4xf32> {
   %k = tensor.extract %i[] : tensor<i32>
@@ -718,6 +728,7 @@ func.func @main(%keep_vector_x: tensor<5xf32>,
     %pack_padded_x: tensor<7x5xf32>,
     %generate_x: tensor<4x3xf32>,
     %constant_offsets_x: tensor<4x6xf32>,
+    %undone_transposition_x: tensor<4x6xf32>,
     %branch_x: tensor<4xf32>,
     %branch_i: tensor<i32>) -> (
     tensor<1xf32>,
@@ -807,6 +818,8 @@ func.func @main(%keep_vector_x: tensor<5xf32>,
     tensor<3x4xf32>,
     tensor<2xf32>,
     tensor<4x6xf32>,
+    tensor<4x6xf32>,
+    tensor<6x4xf32>,
     tensor<4xf32>) {
   %keep_vector:2 = call @keep_vector(%keep_vector_x, %keep_vector_b) : (tensor<5xf32>, tensor<1xf32>) -> (tensor<1xf32>, tensor<5xf32>)
   %keep_rows:2 = call @keep_rows(%keep_rows_x, %keep_rows_b) : (tensor<7x9xi32>, tensor<7x1xi32>) -> (tensor<7x1xi32>, tensor<7x9xi32>)
@@ -858,6 +871,7 @@ func.func @main(%keep_vector_x: tensor<5xf32>,
   %pack_padded = call @pack_padded(%pack_padded_x) : (tensor<7x5xf32>) -> tensor<7x5xf32>
   %generate = call @generate(%generate_x) : (tensor<4x3xf32>) -> tensor<3x4xf32>
   %constant_offsets:2 = call @constant_offsets(%constant_offsets_x) : (tensor<4x6xf32>) -> (tensor<2xf32>, tensor<4x6xf32>)
+  %undone_transposition:2 = call @undone_transposition(%undone_transposition_x) : (tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<6x4xf32>)
   %branch = call @branch(%branch_x, %branch_i) : (tensor<4xf32>, tensor<i32>) -> tensor<4xf32>
   return %keep_vector#0,
       %keep_vector#1,
@@ -946,6 +960,8 @@ func.func @main(%keep_vector_x: tensor<5xf32>,
       %generate,
       %constant_offsets#0,
       %constant_offsets#1,
+      %undone_transposition#0,
+      %undone_transposition#1,
       %branch :
       tensor<1xf32>,
       tensor<5xf32>,
@@ -1034,5 +1050,7 @@ func.func @main(%keep_vector_x: tensor<5xf32>,
       tensor<3x4xf32>,
       tensor<2xf32>,
       tensor<4x6xf32>,
+      tensor<4x6xf32>,
+      tensor<6x4xf32>,
       tensor<4xf32>
 }
