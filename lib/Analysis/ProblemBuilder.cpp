@@ -3,6 +3,7 @@
 #include "ckpt/Analysis/ProblemBuilder.h"
 #include "ckpt/Analysis/NameStack.h"
 #include "ckpt/Analysis/Program.h"
+#include "ckpt/Analysis/ReturnedParts.h"
 #include "ckpt/Analysis/ValueShape.h"
 #include "ckpt/Interfaces/RematOpInterface.h"
 #include "ckpt/Plan/LimitEvaluations.h"
@@ -41,7 +42,6 @@ private:
   void addReads(const OpSummary &summary, plan::Op &op);
   LogicalResult addResults();
   void markSame(Operation *op, plan::ValueId id);
-  void hostInReturnedResults();
   LogicalResult setSpeed();
   bool isInNearestCache() const {
     return !device.caches.empty() && device.cacheOf(program.outsideBytes) == 0;
@@ -49,12 +49,12 @@ private:
   void markBackward(plan::OpId id);
   LogicalResult addPins(const PlacedOp &placed);
   int32_t layerNumber(LayerOp layer);
-  Value withoutReshapes(Value value) const;
 
   mlir::func::FuncOp function;
   const Device &device;
   ProgramProblem program;
   SmallVector<PlacedOp> placedOps;
+  SmallVector<ReturnedPart> parts;
   llvm::DenseMap<Operation *, OpSummary> summaries;
   llvm::DenseSet<Operation *> needed;
   std::map<std::vector<int64_t>, int32_t> shapes;
@@ -136,29 +136,16 @@ void Builder::summarizeOps() {
   }
 }
 
-/// The value whose elements \p value shows in the same order.
-Value Builder::withoutReshapes(Value value) const {
-  value = lookThroughLayers(value);
-  while (Operation *op = value.getDefiningOp()) {
-    const OpSummary &summary = summaries.find(op)->second;
-    if (summary.kind != OpKind::View || summary.reads.size() != 1 ||
-        summary.reads.front().access != plan::Access::Reshape)
-      break;
-    value = summary.reads.front().value;
-  }
-  return value;
-}
-
-/// What results and effects depend on. A returned reshape needs no op: the
-/// buffer is filled with what it shows.
+/// What results and effects depend on. A returned reshape needs no op, nor does
+/// a result in parts: the parts fill the buffer.
 void Builder::markNeeded() {
   SmallVector<Operation *> work;
   auto need = [&](Operation *op) {
     if (op && needed.insert(op).second)
       work.push_back(op);
   };
-  for (Value result : function.getBody().front().getTerminator()->getOperands())
-    need(withoutReshapes(result).getDefiningOp());
+  for (const ReturnedPart &part : parts)
+    need(part.value.getDefiningOp());
   for (const PlacedOp &placed : placedOps)
     if (summaries[placed.op].hasEffects)
       need(placed.op);
@@ -326,9 +313,8 @@ LogicalResult Builder::addOps() {
 /// Tensors of undefined contents are nothing to plan, except that the function
 /// has to return them. After all ops: who reads them reads none of their bits.
 LogicalResult Builder::addUndefinedResults() {
-  for (Value result :
-       function.getBody().front().getTerminator()->getOperands()) {
-    Value value = withoutReshapes(result);
+  for (const ReturnedPart &part : parts) {
+    Value value = part.value;
     if (program.valueIds.contains(value) ||
         !isa<mlir::RankedTensorType>(value.getType()))
       continue;
@@ -356,12 +342,13 @@ void Builder::markBackward(plan::OpId id) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult Builder::addResults() {
-  for (Value result :
-       function.getBody().front().getTerminator()->getOperands()) {
-    if (failed(shapeOfValue(lookThroughLayers(result))))
+  for (const ReturnedPart &part : parts) {
+    if (failed(shapeOfValue(part.value)))
       return failure();
-    auto known = program.valueIds.find(withoutReshapes(result));
+    auto known = program.valueIds.find(part.value);
     ProgramResult &entry = program.results.emplace_back();
+    entry.result = part.result;
+    entry.beginBytes = part.beginBytes;
     if (known == program.valueIds.end())
       continue;
     entry.value = known->second;
@@ -375,24 +362,12 @@ LogicalResult Builder::addResults() {
     if (maker.kind == OpKind::View) {
       maker.kind = OpKind::Fusible;
       value.same = plan::none;
-      if (maker.reads[0].access == plan::Access::Permute)
+      if (maker.reads[0].access == plan::Access::Permute ||
+          maker.reads[0].access == plan::Access::Stretch)
         maker.reads[0].access = plan::Access::Any;
     }
   }
   return success();
-}
-
-/// Hosts are results that the kernel writes as they are returned, so that the
-/// buffer has the number of the function's result.
-void Builder::hostInReturnedResults() {
-  plan::hostInResults(program.problem);
-  auto returned = function.getBody().front().getTerminator()->getOperands();
-  for (plan::Value &value : program.problem.values)
-    if (value.host != plan::none &&
-        !llvm::is_contained(returned, program.values[value.host])) {
-      value.home = plan::Home::Arena;
-      value.host = plan::none;
-    }
 }
 
 LogicalResult Builder::addPins(const PlacedOp &placed) {
@@ -432,6 +407,7 @@ FailureOr<ProgramProblem> Builder::run() {
   if (failed(checkFunction()) || failed(setSpeed()))
     return failure();
   placedOps = opsInOrder(function.getBody().front());
+  parts = returnedParts(function.getBody().front());
   summarizeOps();
   markNeeded();
   if (failed(addArguments()) || failed(addOps()) || failed(addResults()))
@@ -440,7 +416,7 @@ FailureOr<ProgramProblem> Builder::run() {
     if (program.opIds.contains(placed.op) && failed(addPins(placed)))
       return failure();
   plan::limitEvaluations(program.problem);
-  hostInReturnedResults();
+  plan::hostInResults(program.problem);
   if (std::string error = plan::check(program.problem); !error.empty())
     return mlir::emitError(function.getLoc())
            << "function '" << function.getName()

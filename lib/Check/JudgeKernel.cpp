@@ -87,6 +87,11 @@ bool Judge::checkLists() {
   return true;
 }
 
+/// Whether a view shows what lies in memory as it lies there.
+static bool isInOnePiece(const StepRead &read) {
+  return read.access == "reshape" || read.access == "stretch";
+}
+
 bool Judge::checkNeeds() {
   for (int id : kernel.ops)
     for (const StepRead &read : op(id).reads) {
@@ -95,7 +100,7 @@ bool Judge::checkNeeds() {
       for (int at = read.value; madeInside(at);) {
         const StepOp &maker = op(value(at).op);
         if (!require(maker.isView() && (read.need == "memory" ||
-                                        maker.reads[0].access == "reshape"),
+                                        isInOnePiece(maker.reads[0])),
                      "op " + std::to_string(id) + " needs value " +
                          std::to_string(read.value) + " in memory"))
           return false;
@@ -106,7 +111,7 @@ bool Judge::checkNeeds() {
     return true;
   for (int id : kernel.ops)
     if (!require(id == anchor ||
-                     (op(id).isView() && op(id).reads[0].access == "reshape"),
+                     (op(id).isView() && isInOnePiece(op(id).reads[0])),
                  "something stands in one kernel with an opaque op"))
       return false;
   return true;
@@ -350,7 +355,7 @@ void Judge::countWork() {
     for (const StepRead &read : op(id).reads)
       if (madeInside(read.value) && !op(id).isAnchor() &&
           (read.access == "gather" ||
-           (read.access == "any" &&
+           ((read.access == "any" || read.access == "stretch") &&
             isHalfOrMore(elements, value(read.value).elements))))
         apart[value(read.value).op] =
             std::min(apart[value(read.value).op] + times, limit);

@@ -41,7 +41,7 @@ private:
 
 bool StepReader::readRead(const std::string &text, StepRead &read) {
   static const std::set<std::string> accesses = {
-      "pointwise", "reshape", "permute", "aligned", "gather", "any"};
+      "pointwise", "reshape", "permute", "stretch", "aligned", "gather", "any"};
   std::vector<std::string> parts = split(text, ':');
   if (!index(parts[0], step.values.size(), read.value))
     return false;

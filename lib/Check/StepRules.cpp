@@ -93,8 +93,9 @@ bool Rules::checkRead(int id, const StepRead &read) {
   const StepValue &source = step.values[read.value];
   std::string name = "op " + std::to_string(id);
   bool viewOnly = read.access == "reshape" || read.access == "permute";
+  bool stretch = read.access == "stretch";
   if (!require(source.op < id, name + " reads a value before it is made") ||
-      !require(!viewOnly || op.isView(),
+      !require(!(viewOnly || stretch) || op.isView(),
                name + " has an access that only views have"))
     return false;
   for (int result : op.results) {
@@ -102,6 +103,8 @@ bool Rules::checkRead(int id, const StepRead &read) {
     if (!require(op.isAnchor() || read.access != "pointwise" ||
                      source.shape == target.shape,
                  name + " reads another shape point by point") ||
+        !require(!stretch || source.elements >= target.elements,
+                 name + " shows a stretch that is longer than its source") ||
         !require(!viewOnly || source.elements == target.elements,
                  name +
                      " has a one-to-one access to another number of elements"))

@@ -4,9 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "StepMemory.h"
 #include "ckpt/Conversion/Passes.h"
-#include "ckpt/IR/CkptDialect.h"
-#include "ckpt/Interfaces/RematOpInterface.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -25,42 +24,6 @@ namespace ckpt {
 
 using namespace ckpt;
 using namespace mlir;
-
-/// The tensor that stands in memory for a value: a scalar that a kernel made is
-/// one without dimensions.
-static RankedTensorType tensorOf(Type type) {
-  if (auto tensor = dyn_cast<RankedTensorType>(type))
-    return tensor;
-  return RankedTensorType::get({}, type);
-}
-
-/// What a value is in memory.
-static MemRefType memoryType(Type type) {
-  RankedTensorType tensor = tensorOf(type);
-  Type element = tensor.getElementType();
-  if (element.isInteger(1))
-    element = IntegerType::get(type.getContext(), 8);
-  // Bare pointers of upstream refuse strides of 0, as 4 x 0 elements have by
-  // default. Where there is nothing, any strides do.
-  MemRefLayoutAttrInterface layout;
-  if (tensor.getNumElements() == 0)
-    layout = StridedLayoutAttr::get(type.getContext(), 0,
-                                    SmallVector<int64_t>(tensor.getRank(), 1));
-  return MemRefType::get(tensor.getShape(), element, layout);
-}
-
-/// \p type with the strides that upstream's ops that make memory demand.
-static MemRefType denseType(MemRefType type) {
-  return MemRefType::get(type.getShape(), type.getElementType());
-}
-
-/// What a kernel is passed for \p value: scalars of the caller as they are.
-static Type operandType(Value value) {
-  bool isScalar = !isa<RankedTensorType>(value.getType());
-  return isScalar && !value.getDefiningOp<KernelOp>()
-             ? value.getType()
-             : Type(memoryType(value.getType()));
-}
 
 /// Which constants each kernel holds itself.
 enum class OwnConstants {
@@ -166,24 +129,6 @@ static void buildKernelBody(KernelOp kernel, func::FuncOp function,
   func::ReturnOp::create(builder, loc);
 }
 
-/// What \p op shows in another shape, if that is all that it does. Between
-/// kernels stands how a result is returned.
-static Value reshapedBy(Operation *op) {
-  if (!op || isa<KernelOp>(op))
-    return Value();
-  OpSummary summary = summarize(op);
-  bool isReshape = summary.kind == plan::OpKind::View &&
-                   summary.reads.size() == 1 &&
-                   summary.reads.front().access == plan::Access::Reshape;
-  return isReshape ? summary.reads.front().value : Value();
-}
-
-static Value withoutReshapes(Value value) {
-  while (Value source = reshapedBy(value.getDefiningOp()))
-    value = source;
-  return value;
-}
-
 namespace {
 
 /// Makes the functions of kernels, one per distinct text.
@@ -252,7 +197,7 @@ public:
   /// \p mark is called between kernels, if there is one.
   StepLowering(func::FuncOp step, KernelFunctions &kernels,
                SymbolTable &symbols, func::FuncOp mark)
-      : step(step), kernels(kernels), symbols(symbols), mark(mark) {}
+      : step(step), kernels(kernels), mark(mark), memory(step, symbols) {}
 
   LogicalResult run() {
     Block &old = step.front();
@@ -294,12 +239,7 @@ private:
       arenaBytes = std::max(arenaBytes, planned.getInt());
     // The type of the arena says it from here on.
     step->removeAttr(CkptDialect::arenaBytesAttrName());
-    auto type = step.getFunctionType();
-    SmallVector<Type> types =
-        llvm::map_to_vector(old.getArguments(), [](Value argument) {
-          return operandType(argument);
-        });
-    llvm::append_range(types, llvm::map_range(type.getResults(), memoryType));
+    SmallVector<Type> types = memory.callerTypes();
     types.push_back(
         MemRefType::get({arenaBytes}, IntegerType::get(step.getContext(), 8)));
     step.setFunctionType(FunctionType::get(step.getContext(), types, {}));
@@ -316,11 +256,7 @@ private:
     step.getBody().push_front(entry);
     entry->addArguments(types, locations);
     builder = OpBuilder::atBlockBegin(entry);
-    for (auto [before, after] :
-         llvm::zip(old.getArguments(), entry->getArguments()))
-      memory[before] = after;
-    resultBuffers = entry->getArguments().slice(old.getNumArguments(),
-                                                ret.getNumOperands());
+    memory.enter(*entry, *builder);
     return success();
   }
 
@@ -329,129 +265,54 @@ private:
       func::CallOp::create(*builder, loc, mark);
   }
 
-  Value view(Location loc, MemRefType type, int64_t offset) {
-    Value shift = arith::ConstantIndexOp::create(*builder, loc, offset);
-    Value dense = memref::ViewOp::create(*builder, loc, denseType(type),
-                                         entry->getArguments().back(), shift,
-                                         ValueRange());
-    return reshaped(dense, type);
-  }
-
   LogicalResult lower(Operation &op) {
     if (auto kernel = dyn_cast<KernelOp>(op))
       return lowerKernel(kernel);
-    if (isa<arith::ConstantOp>(op) || reshapedBy(&op))
+    if (isa<arith::ConstantOp>(op) || isStretch(&op) || isInParts(op))
       return success(); // Made where it is read.
     return op.emitError("expected only 'ckpt.kernel' and constants in a "
                         "function of kernels, but got '")
            << op.getName() << "'";
   }
 
+  /// Whether \p op puts results together that lie so in the caller's buffer.
+  bool isInParts(Operation &op) const {
+    return isa<tensor::ConcatOp>(op) &&
+           llvm::all_of(op.getUsers(),
+                        [](Operation *user) { return !isa<KernelOp>(user); }) &&
+           llvm::none_of(memory.getParts(), [&](const ReturnedPart &part) {
+             return part.value == op.getResult(0);
+           });
+  }
+
   LogicalResult lowerKernel(KernelOp kernel) {
     SmallVector<Value> operands =
         llvm::map_to_vector(kernels.operandsOf(kernel),
-                            [&](Value value) { return inMemory(value); });
-    for (auto [result, offset] :
-         llvm::zip_equal(kernel.getResults(), kernel.getOffsets())) {
-      Value buffer;
-      if (offset >= 0)
-        buffer = view(kernel.getLoc(), memoryType(result.getType()), offset);
-      else if (failed(offset == -1
-                          ? resultBuffer(result, buffer)
-                          : hostBuffer(result, hostOf(offset), buffer)))
-        return failure();
-      memory[result] = buffer;
-      operands.push_back(buffer);
-    }
+                            [&](Value value) { return memory.buffer(value); });
+    if (failed(memory.place(kernel)))
+      return failure();
+    for (Value result : kernel.getResults())
+      operands.push_back(memory.buffer(result));
     if (kernel.getWorkspaceBytes() > 0)
-      operands.push_back(view(
-          kernel.getLoc(),
-          MemRefType::get({static_cast<int64_t>(kernel.getWorkspaceBytes())},
-                          builder->getI8Type()),
-          kernel.getWorkspaceOffset()));
+      operands.push_back(memory.workspace(kernel));
     callMark(kernel.getLoc());
     func::CallOp::create(*builder, kernel.getLoc(), kernels.get(kernel),
                          operands);
     return success();
   }
 
-  /// The buffer of a result of the function, for a value of another shape that
-  /// lies there first.
-  LogicalResult hostBuffer(OpResult result, int64_t host, Value &buffer) {
-    MemRefType wanted = memoryType(result.getType());
-    MemRefType type;
-    if (host < static_cast<int64_t>(resultBuffers.size()))
-      type = cast<MemRefType>(resultBuffers[host].getType());
-    if (!type || !type.hasStaticShape() ||
-        type.getElementType() != wanted.getElementType() ||
-        type.getNumElements() != wanted.getNumElements())
-      return result.getOwner()->emitOpError()
-             << "expected result " << result.getResultNumber()
-             << " to have the elements of result " << host
-             << " of the function, in whose buffer it lies";
-    buffer = reshaped(resultBuffers[host], wanted);
-    return success();
-  }
-
-  /// \p buffer in the shape of \p wanted, which has as many elements.
-  Value reshaped(Value buffer, MemRefType wanted) {
-    if (buffer.getType() == wanted)
-      return buffer;
-    auto [strides, offset] = wanted.getStridesAndOffset();
-    return memref::ReinterpretCastOp::create(*builder, buffer.getLoc(), wanted,
-                                             buffer, offset, wanted.getShape(),
-                                             strides);
-  }
-
-  LogicalResult resultBuffer(OpResult result, Value &buffer) {
-    for (auto [operand, out] :
-         llvm::zip_equal(ret.getOperands(), resultBuffers))
-      if (withoutReshapes(operand) == result) {
-        buffer = reshaped(out, memoryType(result.getType()));
-        written.insert(out);
-        return success();
-      }
-    return result.getOwner()->emitOpError()
-           << "expected result " << result.getResultNumber()
-           << ", which has no place in the arena, to be returned";
-  }
-
-  /// The buffer that holds \p value, whose producer has run.
-  Value inMemory(Value value) {
-    if (Value known = memory.lookup(value))
-      return known;
-    auto constant = value.getDefiningOp<arith::ConstantOp>();
-    if (!isa<RankedTensorType>(value.getType()))
-      return memory[value] = builder->clone(*constant)->getResult(0);
-    MemRefType type = memoryType(value.getType());
-    auto elements = cast<ElementsAttr>(constant.getValue());
-    if (cast<ShapedType>(value.getType()).getElementType().isInteger(1))
-      elements = cast<DenseIntElementsAttr>(elements).mapValues(
-          type.getElementType(), [](const APInt &bit) { return bit.zext(8); });
-    OpBuilder atModule(step);
-    auto global = memref::GlobalOp::create(
-        atModule, constant.getLoc(), "constant",
-        atModule.getStringAttr("private"), denseType(type), elements,
-        /*constant=*/true, /*alignment=*/atModule.getI64IntegerAttr(64));
-    symbols.insert(global);
-    // In the entry so that it dominates every later reader.
-    Value dense = memref::GetGlobalOp::create(
-        *builder, constant.getLoc(), global.getType(), global.getSymName());
-    return memory[value] = reshaped(dense, type);
-  }
-
+  /// Fills what no kernel writes.
   void copyResults() {
-    for (auto [operand, out] :
-         llvm::zip_equal(ret.getOperands(), resultBuffers)) {
-      auto type = cast<MemRefType>(out.getType());
-      if (written.contains(out) || type.getNumElements() == 0)
+    for (auto [number, part] : llvm::enumerate(memory.getParts())) {
+      MemRefType type = memoryType(part.value.getType());
+      if (memory.isWritten(number) || type.getNumElements() == 0)
         continue;
-      Value source = withoutReshapes(operand);
-      if (kernels.hold(source))
-        writeConstant(source, out);
+      Value out = memory.partBuffer(number, ret.getLoc());
+      if (kernels.hold(part.value))
+        writeConstant(part.value, out);
       else
         memref::CopyOp::create(*builder, ret.getLoc(),
-                               reshaped(inMemory(source), type), out);
+                               memory.buffer(part.value), out);
     }
   }
 
@@ -468,21 +329,16 @@ private:
     Block &body = kernel.getBody().emplaceBlock();
     before.setInsertionPointToEnd(&body);
     YieldOp::create(before, loc, body.addArgument(type, loc));
-    func::CallOp::create(*builder, loc, kernels.get(kernel),
-                         reshaped(out, memoryType(type)));
+    func::CallOp::create(*builder, loc, kernels.get(kernel), out);
   }
 
   func::FuncOp step;
   KernelFunctions &kernels;
-  SymbolTable &symbols;
   func::FuncOp mark;
+  StepMemory memory;
   func::ReturnOp ret;
   Block *entry = nullptr;
   std::optional<OpBuilder> builder;
-  ValueRange resultBuffers;
-  llvm::DenseMap<Value, Value> memory;
-  /// Buffers of results that a kernel writes itself.
-  llvm::DenseSet<Value> written;
 };
 
 /// Whether \p function was planned, maybe to no kernel at all, or written by

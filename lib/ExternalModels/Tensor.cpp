@@ -7,6 +7,7 @@
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "Elementwise.h"
+#include "ckpt/ExternalModels/ContiguousSlice.h"
 #include "ckpt/ExternalModels/ExternalModels.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Matchers.h"
@@ -136,6 +137,7 @@ struct ExtractSliceModel
         slice.getSourceType().getRank() == slice.getType().getRank();
     Access access = fromOrigin && isAll      ? Access::Reshape
                     : fromOrigin && sameRank ? Access::Aligned
+                    : contiguousBegin(slice) ? Access::Stretch
                                              : Access::Any;
     reads.push_back({slice.getSource(), access});
     readScalars(slice.getOffsets(), reads);

@@ -42,12 +42,12 @@ public:
   }
 
 private:
-  /// A contiguous read, or one of an opaque op, sees only reshapes: the first
-  /// other view below is copied.
+  /// A contiguous read, or one of an opaque op, sees only reshapes and stretches:
+  /// the first other view below is copied.
   void materializeBelow(ValueId value) {
     while (!standsInMemory[value]) {
       const Read &read = problem.ops[problem.values[value].op].reads.front();
-      if (read.access != Access::Reshape)
+      if (!isInOnePiece(read))
         standsInMemory[value] = true;
       value = read.value;
     }

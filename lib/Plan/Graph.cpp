@@ -118,7 +118,7 @@ void Graph::findNodes(bool fusion) {
       while (!node[value] && isView(value)) {
         const Op &view = problem.ops[problem.values[value].op];
         if (need == Need::Contiguous &&
-            view.reads.front().access != Access::Reshape)
+            !isInOnePiece(view.reads.front()))
           break;
         value = view.reads.front().value;
       }

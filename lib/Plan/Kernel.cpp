@@ -93,7 +93,7 @@ bool KernelAnalysis::standsInMemory(int32_t local, bool contiguous) const {
        local = localRead(maker, 0)) {
     if (op(maker).kind != OpKind::View)
       return false;
-    if (contiguous && op(maker).reads[0].access != Access::Reshape)
+    if (contiguous && !isInOnePiece(op(maker).reads[0]))
       return false;
   }
   return true;
@@ -119,7 +119,7 @@ bool KernelAnalysis::checkOpaque() {
     return true;
   for (int32_t i = 0; i < size; ++i)
     if (i != anchor && (op(i).kind != OpKind::View ||
-                        op(i).reads[0].access != Access::Reshape))
+                        !isInOnePiece(op(i).reads[0])))
       return fail(name(i) + " stands in one kernel with the opaque " +
                   name(anchor));
   return true;

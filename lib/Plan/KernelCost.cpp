@@ -189,7 +189,7 @@ void KernelAnalysis::countWork() {
       const Read &read = op(i).reads[r];
       bool isElsewhere =
           read.access == Access::Gather ||
-          (read.access == Access::Any &&
+          ((read.access == Access::Any || read.access == Access::Stretch) &&
            isAbout(elements, problem.values[read.value].elements));
       if (!isAnchor(op(i)) && isElsewhere)
         apart[maker] = clampCost(Wide(apart[maker]) + times);

@@ -125,7 +125,8 @@ ValueSet KernelNeeds::hostsOf(ValueId value) const {
     if (isAnchor(problem.ops[op]))
       continue;
     for (const Read &read : problem.ops[op].reads) {
-      if (read.access == Access::Any || read.access == Access::Gather ||
+      if (read.access == Access::Any || read.access == Access::Stretch ||
+          read.access == Access::Gather ||
           graph.isFree(read.value) || !seen.insert(read.value).second)
         continue;
       stack.push_back(read.value);

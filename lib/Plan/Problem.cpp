@@ -149,7 +149,8 @@ std::string checkAccess(const Problem &problem, const Op &op,
                         const Read &read) {
   bool viewOnly =
       read.access == Access::Reshape || read.access == Access::Permute;
-  if (viewOnly && op.kind != OpKind::View)
+  bool isStretch = read.access == Access::Stretch;
+  if ((viewOnly || isStretch) && op.kind != OpKind::View)
     return "has an access that only views have";
   if (isAnchor(op))
     return "";
@@ -158,6 +159,8 @@ std::string checkAccess(const Problem &problem, const Op &op,
     const Value &target = problem.values[result];
     if (read.access == Access::Pointwise && source.shape != target.shape)
       return "reads another shape point by point";
+    if (isStretch && source.elements < target.elements)
+      return "shows a stretch that is longer than its source";
     if (viewOnly && source.elements != target.elements)
       return "has a one-to-one access to another number of elements";
   }

@@ -20,8 +20,8 @@ namespace {
 /// Spellings, in the order of the enumerators.
 constexpr std::array<std::string_view, 5> kindNames = {
     "fusible", "view", "contraction", "reduction", "opaque"};
-constexpr std::array<std::string_view, 6> accessNames = {
-    "pointwise", "reshape", "permute", "aligned", "gather", "any"};
+constexpr std::array<std::string_view, 7> accessNames = {
+    "pointwise", "reshape", "permute", "stretch", "aligned", "gather", "any"};
 constexpr std::array<std::string_view, 3> needNames = {"inline", "memory",
                                                        "contiguous"};
 constexpr std::array<std::string_view, 4> keepNames = {"free", "save",

@@ -2,12 +2,18 @@
 
 #include "KernelBuilder.h"
 #include "ckpt/Analysis/NameStack.h"
+#include "ckpt/Analysis/ReturnedParts.h"
+#include "ckpt/Analysis/ValueShape.h"
+#include "ckpt/ExternalModels/ContiguousSlice.h"
 #include "ckpt/ExternalModels/UnreadTensors.h"
 #include "ckpt/IR/CkptDialect.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+#include <set>
 
 using namespace ckpt;
 
@@ -48,16 +54,24 @@ public:
   }
 
 private:
+  /// What a kernel is given: values of the program, and what they are now.
+  using Inputs = llvm::MapVector<Value, Value>;
+
   void build(int32_t k);
+  Value outside(plan::ValueId value, const plan::Kernel &kernel);
+  llvm::DenseSet<plan::OpId> stretchesOf(const plan::Kernel &kernel,
+                                         const plan::KernelInfo &info) const;
+  Inputs takeStretches(plan::Kernel &kernel, const plan::KernelInfo &info);
   void cloneOps(const plan::Kernel &kernel, KernelOp op,
                 mlir::IRMapping &mapping);
   void cloneFree(Value value, OpBuilder &inside, mlir::IRMapping &mapping);
   int32_t originalOf(int32_t k);
   SmallVector<Value> chooseAfter(int32_t k, int32_t original,
-                                 ArrayRef<plan::ValueId> reads);
+                                 const Inputs &inputs);
   SmallVector<int64_t> slots(const plan::Kernel &kernel);
   std::string layerName(const plan::Kernel &kernel) const;
   Location location(const plan::Kernel &kernel) const;
+  Value returned(Value value, mlir::IRMapping &latest);
   void finish(Block &block, Operation *firstOld);
 
   ProgramProblem &program;
@@ -71,6 +85,8 @@ private:
   /// The first kernel up to now that wrote each value, and that ran each
   /// anchor, or `none`.
   std::vector<int32_t> firstMade, firstRun;
+  /// Views that stand outside of kernels, by op and by what they show.
+  llvm::DenseMap<std::pair<plan::OpId, Value>, Value> views;
 };
 } // namespace
 
@@ -134,14 +150,14 @@ int32_t KernelBuilder::originalOf(int32_t k) {
 /// that lives across it anyway and is no input of it. It was not there when the
 /// original ran. Where there is none, what it reads keeps it in its place.
 SmallVector<Value> KernelBuilder::chooseAfter(int32_t k, int32_t original,
-                                              ArrayRef<plan::ValueId> reads) {
+                                              const Inputs &inputs) {
   for (int32_t since = k - 1; since > original; --since)
     for (int32_t i : instancesOf[since]) {
       const plan::Instance &instance = verdict.instances[i];
       bool caller =
           program.problem.values[instance.value].home == plan::Home::Result;
       if ((instance.lastRead >= k || caller) &&
-          !llvm::is_contained(reads, instance.value))
+          !inputs.contains(program.values[instance.value]))
         return {current[instance.value]};
     }
   return {};
@@ -176,29 +192,121 @@ Location KernelBuilder::location(const plan::Kernel &kernel) const {
 }
 
 /// The slots of a kernel: offsets as in the plan, but for values in the buffer
-/// of a result that is written later, which name that result.
+/// of a result that is written later, which name that part.
 SmallVector<int64_t> KernelBuilder::slots(const plan::Kernel &kernel) {
-  auto returned =
-      program.function.getBody().front().getTerminator()->getOperands();
   SmallVector<int64_t> offsets(kernel.offsets.begin(), kernel.offsets.end());
   for (auto [offset, output] : llvm::zip_equal(offsets, kernel.outputs)) {
     plan::ValueId host = program.problem.values[output].host;
     if (host == plan::none)
       continue;
-    auto result = llvm::find(returned, program.values[host]);
-    offset = hostedOffset(result - returned.begin());
+    auto part = llvm::find_if(program.results, [&](const ProgramResult &part) {
+      return part.value == host;
+    });
+    offset = hostedOffset(part - program.results.begin());
   }
   return offsets;
 }
 
+/// Whether \p op shows a stretch of memory at a place where values may begin.
+static bool isPlacedStretch(Operation *op) {
+  auto slice = dyn_cast<mlir::tensor::ExtractSliceOp>(op);
+  std::optional<int64_t> begin =
+      slice ? contiguousBegin(slice) : std::optional<int64_t>();
+  if (!begin)
+    return false;
+  FailureOr<ValueShape> shape = shapeOfValue(slice.getResult());
+  return succeeded(shape) && shape->elements > 0 &&
+         *begin * (shape->bytes / shape->elements) % partAlignment == 0;
+}
+
+/// \p value as it stands outside of \p kernel: by views that the kernel does
+/// not make.
+Value KernelBuilder::outside(plan::ValueId value, const plan::Kernel &kernel) {
+  plan::OpId view = program.problem.values[value].op;
+  if (!llvm::binary_search(kernel.ops, view))
+    return current[value];
+  Value source =
+      outside(program.problem.ops[view].reads.front().value, kernel);
+  Value &shown = views[{view, source}];
+  if (shown)
+    return shown;
+  Operation *op = program.ops[view];
+  mlir::IRMapping mapping;
+  mapping.map(op->getOperand(0), source);
+  Operation *copy = builder.clone(*op, mapping);
+  copy->removeDiscardableAttr(CkptDialect::decisionAttrName());
+  copy->removeDiscardableAttr(CkptDialect::pinAttrName());
+  return shown = copy->getResult(0);
+}
+
+/// Views of \p kernel that show stretches of what it reads, and that need not
+/// stand in it. What a result may be written over stays whole.
+llvm::DenseSet<plan::OpId>
+KernelBuilder::stretchesOf(const plan::Kernel &kernel,
+                           const plan::KernelInfo &info) const {
+  llvm::DenseSet<plan::ValueId> inMemory;
+  for (plan::ValueId read : info.memoryReads) {
+    Operation *maker = program.values[read].getDefiningOp();
+    bool isConstant = maker && maker->hasTrait<mlir::OpTrait::ConstantLike>();
+    bool isOverwritten =
+        llvm::any_of(info.inPlace, [&](const plan::InPlacePair &pair) {
+          return pair.input == read;
+        });
+    if (!isConstant && !isOverwritten)
+      inMemory.insert(read);
+  }
+  llvm::DenseSet<plan::OpId> stretches;
+  for (plan::OpId id : kernel.ops) {
+    const plan::Op &op = program.problem.ops[id];
+    if (op.kind != plan::OpKind::View ||
+        !inMemory.contains(op.reads.front().value) ||
+        llvm::is_contained(kernel.outputs, op.results.front()))
+      continue;
+    bool isStretch = isPlacedStretch(program.ops[id]);
+    if (isStretch)
+      stretches.insert(id);
+    if (isStretch || op.reads.front().access == plan::Access::Reshape)
+      inMemory.insert(op.results.front());
+  }
+  return stretches;
+}
+
+/// Takes stretches out of \p kernel and returns what it reads then. Layers that
+/// read different parts of a stack share their code so.
+KernelBuilder::Inputs
+KernelBuilder::takeStretches(plan::Kernel &kernel,
+                             const plan::KernelInfo &info) {
+  llvm::DenseSet<plan::OpId> stretches = stretchesOf(kernel, info);
+  std::vector<plan::OpId> rest;
+  std::set<plan::ValueId> reads;
+  for (plan::OpId id : llvm::reverse(kernel.ops)) {
+    const plan::Op &op = program.problem.ops[id];
+    // A reshape may be left without a reader.
+    bool isNeeded = op.kind != plan::OpKind::View ||
+                    reads.count(op.results.front()) ||
+                    llvm::is_contained(kernel.outputs, op.results.front());
+    if (stretches.contains(id) || !isNeeded)
+      continue;
+    rest.push_back(id);
+    for (const plan::Read &read : op.reads)
+      reads.insert(read.value);
+  }
+  std::reverse(rest.begin(), rest.end());
+  Inputs inputs;
+  for (plan::ValueId read : reads)
+    if (!llvm::binary_search(rest, program.problem.values[read].op))
+      inputs[program.values[read]] = outside(read, kernel);
+  kernel.ops = std::move(rest);
+  return inputs;
+}
+
 void KernelBuilder::build(int32_t k) {
-  const plan::Kernel &kernel = plan.kernels[k];
+  plan::Kernel kernel = plan.kernels[k];
   plan::KernelInfo info = plan::analyze(program.problem, kernel);
-  SmallVector<Value> inputs;
+  std::string layer = layerName(kernel);
+  Inputs inputs = takeStretches(kernel, info);
   SmallVector<Type> results;
   SmallVector<int64_t> bytes;
-  for (plan::ValueId read : info.memoryReads)
-    inputs.push_back(current[read]);
   for (plan::ValueId output : kernel.outputs) {
     results.push_back(program.values[output].getType());
     bytes.push_back(program.problem.values[output].bytes);
@@ -207,52 +315,46 @@ void KernelBuilder::build(int32_t k) {
   bool recompute = original != plan::none;
   SmallVector<Value> after;
   if (recompute)
-    after = chooseAfter(k, original, info.memoryReads);
+    after = chooseAfter(k, original, inputs);
 
   Location loc = location(kernel);
-  auto op = KernelOp::create(builder, loc, results, inputs, after,
-                             slots(kernel), bytes, kernel.workspaceOffset,
-                             info.workspaceBytes, layerName(kernel), recompute);
+  auto op = KernelOp::create(
+      builder, loc, results, llvm::to_vector(llvm::make_second_range(inputs)),
+      after, slots(kernel), bytes, kernel.workspaceOffset, info.workspaceBytes,
+      layer, recompute);
   Block &body = op.getBody().emplaceBlock();
   mlir::IRMapping mapping;
-  for (plan::ValueId read : info.memoryReads) {
-    Value value = program.values[read];
+  for (Value value : llvm::make_first_range(inputs))
     mapping.map(value, body.addArgument(value.getType(), value.getLoc()));
-  }
   cloneOps(kernel, op, mapping);
   for (auto [output, result] : llvm::zip_equal(kernel.outputs, op.getResults()))
     current[output] = result;
 }
 
-/// Returns the latest instances and erases the program as it was. What is
-/// returned through reshapes of a result keeps those reshapes.
+/// The latest instance of \p value, which is returned. The program returns it
+/// through the reshapes and concatenations that no kernel makes.
+Value KernelBuilder::returned(Value value, mlir::IRMapping &latest) {
+  Operation *maker = value.getDefiningOp();
+  if (!maker || latest.contains(value) ||
+      maker->hasTrait<mlir::OpTrait::ConstantLike>() ||
+      isa<mlir::tensor::EmptyOp>(maker))
+    return latest.lookupOrDefault(value);
+  size_t shown = isa<mlir::tensor::ConcatOp>(maker) ? maker->getNumOperands() : 1;
+  for (Value operand : maker->getOperands().take_front(shown))
+    latest.map(operand, returned(operand, latest));
+  return builder.clone(*maker, latest)->getResult(0);
+}
+
+/// Returns the latest instances and erases the program as it was.
 void KernelBuilder::finish(Block &block, Operation *firstOld) {
   Operation *terminator = block.getTerminator();
-  llvm::DenseMap<Value, Value> latest;
+  mlir::IRMapping latest;
   for (auto [old, now] : llvm::zip_equal(program.values, current))
-    latest.try_emplace(old, now);
-  mlir::IRMapping mapping;
-  for (auto [old, now] : latest)
-    mapping.map(old, now);
-  for (OpOperand &operand : terminator->getOpOperands()) {
-    // Views between the written value and the returned one.
-    SmallVector<Operation *> views;
-    Value value = operand.get();
-    auto written = [&](Value v) {
-      auto found = latest.find(v);
-      return !v.getDefiningOp() ||
-             (found != latest.end() && found->second != v) ||
-             v.getDefiningOp()->hasTrait<mlir::OpTrait::ConstantLike>();
-    };
-    while (!written(value)) {
-      views.push_back(value.getDefiningOp());
-      value = views.back()->getOperand(0);
-    }
-    builder.setInsertionPoint(terminator);
-    for (Operation *view : llvm::reverse(views))
-      builder.clone(*view, mapping);
-    operand.set(mapping.lookupOrDefault(operand.get()));
-  }
+    if (old != now)
+      latest.map(old, now);
+  builder.setInsertionPoint(terminator);
+  for (OpOperand &operand : terminator->getOpOperands())
+    operand.set(returned(operand.get(), latest));
   SmallVector<Operation *> old;
   for (Operation *op = firstOld; op && !isa<KernelOp>(op);
        op = op->getNextNode())

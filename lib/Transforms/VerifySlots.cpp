@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ckpt/Analysis/ReturnedParts.h"
 #include "ckpt/Analysis/ValueShape.h"
 #include "ckpt/IR/CkptDialect.h"
 #include "ckpt/Transforms/Passes.h"
@@ -19,11 +20,11 @@ namespace ckpt {
 using namespace ckpt;
 
 namespace {
-/// A stretch of the arena, or of the buffer of a result of the function, from
-/// one kernel to another, both inclusive.
+/// A stretch of the arena, or of a part of the function's results, from one
+/// kernel to another, both inclusive.
 struct Slot {
   KernelOp kernel;
-  /// -1 for the arena, else the number of the function's result.
+  /// -1 for the arena, else the number of the part.
   int64_t buffer;
   /// -1 for the workspace.
   int64_t result;
@@ -49,15 +50,29 @@ std::string describe(const Slot &slot) {
                     " of the function");
 }
 
-/// The number of the function's result that \p value is, or -1.
-int64_t returnedAs(Value value) {
-  for (OpOperand &use : value.getUses())
-    if (isa<mlir::func::ReturnOp>(use.getOwner()))
-      return use.getOperandNumber();
-  return -1;
+/// The last kernel that reads \p value or a stretch of it; behind all kernels if
+/// the function returns it.
+int64_t lastReader(Value value,
+                   const llvm::DenseMap<Operation *, int64_t> &position) {
+  int64_t last = -1;
+  for (Operation *user : value.getUsers()) {
+    auto kernel = position.find(user);
+    if (kernel != position.end())
+      last = std::max(last, kernel->second);
+    else if (user->getNumResults() == 0)
+      last = position.size();
+    for (Value shown : user->getResults())
+      if (kernel == position.end())
+        last = std::max(last, lastReader(shown, position));
+  }
+  return last;
 }
 
-SmallVector<Slot> collectSlots(mlir::func::FuncOp function) {
+SmallVector<Slot> collectSlots(mlir::func::FuncOp function,
+                               ArrayRef<ReturnedPart> parts) {
+  llvm::DenseMap<Value, int64_t> partOf;
+  for (auto [number, part] : llvm::enumerate(parts))
+    partOf.try_emplace(part.value, number);
   llvm::DenseMap<Operation *, int64_t> position;
   for (KernelOp kernel : function.getOps<KernelOp>())
     position.try_emplace(kernel, position.size());
@@ -66,14 +81,15 @@ SmallVector<Slot> collectSlots(mlir::func::FuncOp function) {
     int64_t at = position[kernel];
     for (auto [i, result] : llvm::enumerate(kernel.getResults())) {
       int64_t offset = kernel.getOffsets()[i], bytes = kernel.getBytes()[i];
-      int64_t buffer = offset == -1 ? returnedAs(result) : hostOf(offset);
+      auto returned = partOf.find(result);
+      int64_t buffer = offset < -1    ? hostOf(offset)
+                       : offset == -1 && returned != partOf.end()
+                           ? returned->second
+                           : -1;
       if ((offset < 0 && buffer < 0) || bytes == 0)
         continue;
       offset = std::max<int64_t>(offset, 0);
-      int64_t last = at;
-      for (Operation *user : result.getUsers())
-        last = std::max(last, isa<KernelOp>(user) ? position[user]
-                                                  : int64_t(position.size()));
+      int64_t last = std::max(at, lastReader(result, position));
       slots.push_back({kernel, buffer, static_cast<int64_t>(i), offset,
                        offset + bytes, at, last});
     }
@@ -122,13 +138,12 @@ LogicalResult verifyOverlaps(SmallVector<Slot> &slots) {
   return success();
 }
 
-/// The function has the result in whose buffer the slot lies, and that is large
+/// The function has the part in whose buffer the slot lies, and that is large
 /// enough.
-LogicalResult verifyHost(mlir::func::FuncOp function, Slot slot) {
-  auto results = function.getBody().front().getTerminator()->getOperands();
+LogicalResult verifyHost(ArrayRef<ReturnedPart> parts, Slot slot) {
   int64_t bytes = -1;
-  if (slot.buffer < static_cast<int64_t>(results.size()))
-    if (auto shape = shapeOfValue(results[slot.buffer]); succeeded(shape))
+  if (slot.buffer < static_cast<int64_t>(parts.size()))
+    if (auto shape = shapeOfValue(parts[slot.buffer].value); succeeded(shape))
       bytes = shape->bytes;
   if (slot.end <= bytes)
     return success();
@@ -147,12 +162,15 @@ struct VerifySlotsPass : impl::VerifySlotsPassBase<VerifySlotsPass> {
 } // namespace
 
 LogicalResult ckpt::verifySlots(mlir::func::FuncOp function) {
+  if (function.isExternal())
+    return success();
   auto arena = function->getAttrOfType<mlir::IntegerAttr>(
       CkptDialect::arenaBytesAttrName());
-  SmallVector<Slot> slots = collectSlots(function);
+  SmallVector<ReturnedPart> parts = returnedParts(function.getBody().front());
+  SmallVector<Slot> slots = collectSlots(function, parts);
   for (Slot &slot : slots) {
     if (slot.buffer >= 0) {
-      if (failed(verifyHost(function, slot)))
+      if (failed(verifyHost(parts, slot)))
         return failure();
       continue;
     }

@@ -7,14 +7,14 @@
 
 #include "VerifyTakeovers.h"
 #include "ckpt/Analysis/ProblemBuilder.h"
+#include "ckpt/Analysis/ReturnedParts.h"
 #include "ckpt/Plan/Kernel.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace ckpt;
 
 namespace {
-/// A stretch of memory: of the arena, or of the buffer of a result of the
-/// function.
+/// A stretch of memory: of the arena, or of a part of the function's results.
 struct Stretch {
   /// -1 for the arena.
   int64_t buffer;
@@ -26,8 +26,12 @@ struct Stretch {
 };
 } // namespace
 
+/// The number of the part that a value fills.
+using PartNumbers = llvm::DenseMap<Value, int64_t>;
+
 /// Where a result of a kernel lies.
-static std::optional<Stretch> stretchOf(Value value) {
+static std::optional<Stretch> stretchOf(Value value,
+                                        const PartNumbers &partOf) {
   auto kernel = value.getDefiningOp<KernelOp>();
   if (!kernel)
     return std::nullopt;
@@ -38,9 +42,8 @@ static std::optional<Stretch> stretchOf(Value value) {
     return Stretch{-1, offset, offset + bytes};
   if (int64_t host = hostOf(offset); host >= 0)
     return Stretch{host, 0, bytes};
-  for (OpOperand &use : value.getUses())
-    if (isa<mlir::func::ReturnOp>(use.getOwner()))
-      return Stretch{use.getOperandNumber(), 0, bytes};
+  if (auto part = partOf.find(value); part != partOf.end())
+    return Stretch{part->second, 0, bytes};
   return std::nullopt;
 }
 
@@ -81,14 +84,28 @@ static bool mayOverwrite(KernelOp kernel, unsigned input, unsigned result) {
   });
 }
 
+/// What \p value is or shows a stretch of.
+static Value wholeOf(Value value) {
+  Operation *maker = value.getDefiningOp();
+  while (maker && !isa<KernelOp>(maker) && maker->getNumOperands() > 0) {
+    value = maker->getOperand(0);
+    maker = value.getDefiningOp();
+  }
+  return value;
+}
+
 LogicalResult ckpt::verifyTakeovers(mlir::func::FuncOp function) {
+  PartNumbers partOf;
+  for (auto [number, part] :
+       llvm::enumerate(returnedParts(function.getBody().front())))
+    partOf.try_emplace(part.value, number);
   for (KernelOp kernel : function.getOps<KernelOp>())
     for (auto [i, input] : llvm::enumerate(kernel.getInputs())) {
-      std::optional<Stretch> place = stretchOf(input);
+      std::optional<Stretch> place = stretchOf(wholeOf(input), partOf);
       if (!place)
         continue;
       for (OpResult result : kernel->getResults()) {
-        std::optional<Stretch> target = stretchOf(result);
+        std::optional<Stretch> target = stretchOf(result, partOf);
         if (!target || !target->overlaps(*place) ||
             mayOverwrite(kernel, i, result.getResultNumber()))
           continue;

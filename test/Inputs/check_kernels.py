@@ -20,7 +20,9 @@ import generic_mlir
 
 ALIGNMENT = 256
 RESHAPES = ("tensor.expand_shape", "tensor.collapse_shape", "tensor.cast")
+STRETCHES = RESHAPES + ("tensor.extract_slice",)
 CONSTANTS = ("arith.constant", "tensor.empty")
+CONCAT = "tensor.concat"
 
 
 class Refused(Exception):
@@ -107,7 +109,7 @@ def same_storage(source, target):
 
 
 class Place:
-    """A stretch of the arena (or of the buffer of a result of the function),
+    """A stretch of the arena (or of a part of the function's results),
     from one kernel to another, both inclusive."""
 
     def __init__(self, name, kernel, offset, bytes_, buffer=None):
@@ -140,13 +142,33 @@ class Program:
                 self.kernels.append(Kernel(op, len(self.kernels)))
             else:
                 self.outside.append(op)
-        self.returned = self.outside[-1].operands
+        self.parts = self.parts_of(self.outside[-1])
         self.arena_bytes = int(self.arena.split()[0]) if self.arena else 0
+
+    def parts_of(self, op):
+        """Names and types of the values that the results consist of, in order."""
+        makers = {name: op for op in self.outside for name in op.results}
+        parts = []
+
+        def add(name, type_):
+            maker, source = makers.get(name), name
+            while maker and maker.name in RESHAPES:
+                source = maker.operands[0]
+                maker = makers.get(source)
+            if maker and maker.name == CONCAT:
+                for operand in zip(maker.operands, maker.operand_types):
+                    add(*operand)
+            else:
+                parts.append((name, type_))
+
+        for operand in zip(op.operands, op.operand_types):
+            add(*operand)
+        return parts
 
     def check(self, budget):
         """Everything that needs no original."""
         for op in self.outside[:-1]:
-            if op.name not in RESHAPES + CONSTANTS:
+            if op.name not in STRETCHES + CONSTANTS + (CONCAT,):
                 raise Refused(f"line {op.line}: '{op.name}' stands in no kernel")
         for kernel in self.kernels:
             kernel.check_form()
@@ -158,16 +180,14 @@ class Program:
 
     def live_ranges(self):
         """Places of all results by name, each with its last reader. What lies at
-        -2 - r is in the buffer of the function's result r."""
-        places, source = {}, {}
-        returned, numbers = set(), {}
+        -2 - p is in part p of the function's results."""
+        places, source, numbers = {}, {}, {}
         for op in self.function.regions[0].ops:
-            if op.name in RESHAPES:
+            if op.name in STRETCHES:
                 source[op.results[0]] = source.get(op.operands[0], op.operands[0])
-            elif op.name == "func.return":
-                returned = {source.get(name, name) for name in op.operands}
-                for number, name in enumerate(op.operands):
-                    numbers.setdefault(name, number)
+        for number, (name, _) in enumerate(self.parts):
+            numbers.setdefault(source.get(name, name), number)
+        returned = numbers
         for kernel in self.kernels:
             for name in kernel.inputs + kernel.after:
                 place = places.get(source.get(name, name))
@@ -219,15 +239,14 @@ class Program:
         return peak
 
     def check_host(self, place):
-        """The function has the result in whose buffer `place` lies."""
-        results = self.outside[-1].operand_types
+        """The function has the part in whose buffer `place` lies."""
         if (
-            place.buffer >= len(results)
-            or dataflow.type_bytes(results[place.buffer]) < place.end
+            place.buffer >= len(self.parts)
+            or dataflow.type_bytes(self.parts[place.buffer][1]) < place.end
         ):
             raise Refused(
-                f"{place.kernel.where}: {place} does not fit the buffer of result "
-                f"{place.buffer}"
+                f"{place.kernel.where}: {place} does not fit part {place.buffer} of "
+                "the results"
             )
 
     def check_takeover(self, place, other):

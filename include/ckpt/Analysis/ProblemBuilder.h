@@ -10,14 +10,18 @@
 
 namespace ckpt {
 
-/// Where a result of the function comes from.
+/// Where a part of a result of the function comes from.
 struct ProgramResult {
   /// Its elements, in the same order and perhaps in another shape. `none` for
   /// a scalar constant or a `tensor.empty`, which no kernel makes.
   plan::ValueId value = plan::none;
-  /// The caller's buffer is filled by a copy: `value` is an argument or a
-  /// constant, or an earlier result lies in the buffer that it was written to.
+  /// The part is filled by a copy: `value` is an argument or a constant, or an
+  /// earlier part lies in the buffer that it was written to.
   bool copied = false;
+  /// The number of the function's result, and where the part begins in the
+  /// caller's buffer.
+  unsigned result = 0;
+  int64_t beginBytes = 0;
 };
 
 /// The planning problem of a function, and what its numbers stand for.
@@ -32,7 +36,8 @@ struct ProgramProblem {
   SmallVector<Value> values;
   llvm::DenseMap<Operation *, plan::OpId> opIds;
   llvm::DenseMap<Value, plan::ValueId> valueIds;
-  /// By function result.
+  /// In the order of the function's results and of parts in them; most results
+  /// are one part (`returnedParts`).
   SmallVector<ProgramResult> results;
 };
 

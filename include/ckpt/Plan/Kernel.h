@@ -8,8 +8,8 @@
 // Without an anchor all outputs have one shape. With one, every output is a
 // result of the anchor or is reached from it by reads that are one to one
 // (`Pointwise`, or a `Reshape`/`Permute` view); all paths to an output pass
-// the same views. An opaque anchor holds nothing else but reshapes of its
-// reads.
+// the same views. An opaque anchor holds nothing else but reshapes and
+// stretches of its reads.
 //
 //===----------------------------------------------------------------------===//
 

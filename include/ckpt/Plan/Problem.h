@@ -52,6 +52,9 @@ enum class Access : uint8_t {
   Reshape,
   /// A permutation of dimensions: one to one, another order (views only).
   Permute,
+  /// A stretch in one piece: the linear position is kept but for a constant
+  /// (views only). In memory it is there as it is.
+  Stretch,
   /// Result element with coordinates i reads coordinates i or nothing, and the
   /// shapes differ: a slice from the origin, padding at the high ends.
   Aligned,
@@ -68,7 +71,8 @@ enum class Need : uint8_t {
   Inline,
   /// It stands in memory, possibly seen through `View` ops.
   Memory,
-  /// It stands in memory as it is laid out; only reshapes in between.
+  /// It stands in memory as it is laid out; only reshapes and stretches in
+  /// between.
   Contiguous,
 };
 
@@ -167,6 +171,11 @@ struct Problem {
 
 inline bool isAnchor(const Op &op) {
   return op.kind != OpKind::Fusible && op.kind != OpKind::View;
+}
+
+/// Whether a view with \p read shows what lies in memory as it lies there.
+inline bool isInOnePiece(const Read &read) {
+  return read.access == Access::Reshape || read.access == Access::Stretch;
 }
 
 /// Bytes of the operand that \p read takes in one execution of \p op, at most:

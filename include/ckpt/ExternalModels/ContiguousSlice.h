@@ -1,0 +1,16 @@
+//===- ContiguousSlice.h - Slices that are one stretch ----------*- C++ -*-===//
+
+#ifndef CKPT_EXTERNALMODELS_CONTIGUOUSSLICE_H
+#define CKPT_EXTERNALMODELS_CONTIGUOUSSLICE_H
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace ckpt {
+
+/// Where \p slice begins in its source, in elements, if it is one stretch of
+/// that at a place known now: a layer's weight in a stack of weights.
+std::optional<int64_t> contiguousBegin(mlir::tensor::ExtractSliceOp slice);
+
+} // namespace ckpt
+
+#endif // CKPT_EXTERNALMODELS_CONTIGUOUSSLICE_H

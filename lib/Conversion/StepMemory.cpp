@@ -1,0 +1,262 @@
+//===- StepMemory.cpp - Where the values of a step lie --------------------===//
+
+#include "StepMemory.h"
+#include "ckpt/Analysis/ValueShape.h"
+#include "ckpt/ExternalModels/ContiguousSlice.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace ckpt;
+using namespace mlir;
+
+RankedTensorType ckpt::tensorOf(Type type) {
+  if (auto tensor = dyn_cast<RankedTensorType>(type))
+    return tensor;
+  return RankedTensorType::get({}, type);
+}
+
+MemRefType ckpt::memoryType(Type type) {
+  RankedTensorType tensor = tensorOf(type);
+  Type element = tensor.getElementType();
+  if (element.isInteger(1))
+    element = IntegerType::get(type.getContext(), 8);
+  // Bare pointers of upstream refuse strides of 0, as 4 x 0 elements have by
+  // default. Where there is nothing, any strides do.
+  MemRefLayoutAttrInterface layout;
+  if (tensor.getNumElements() == 0)
+    layout = StridedLayoutAttr::get(type.getContext(), 0,
+                                    SmallVector<int64_t>(tensor.getRank(), 1));
+  return MemRefType::get(tensor.getShape(), element, layout);
+}
+
+/// \p type with the strides that upstream's ops that make memory demand.
+static MemRefType denseType(MemRefType type) {
+  return MemRefType::get(type.getShape(), type.getElementType());
+}
+
+Type ckpt::operandType(Value value) {
+  bool isScalar = !isa<RankedTensorType>(value.getType());
+  return isScalar && !value.getDefiningOp<KernelOp>()
+             ? value.getType()
+             : Type(memoryType(value.getType()));
+}
+
+/// What \p op shows a stretch of, and where that begins in bytes.
+static std::optional<std::pair<Value, int64_t>> stretchOf(Operation *op) {
+  if (!op || op->getNumResults() != 1)
+    return std::nullopt;
+  Value result = op->getResult(0);
+  if (Value source = lookThroughReshapes(result); source != result)
+    return std::make_pair(source, int64_t(0));
+  auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
+  std::optional<int64_t> begin =
+      slice ? contiguousBegin(slice) : std::optional<int64_t>();
+  if (!begin)
+    return std::nullopt;
+  FailureOr<ValueShape> shape = shapeOfValue(result);
+  if (failed(shape) || shape->elements == 0)
+    return std::nullopt;
+  return std::make_pair(slice.getSource(),
+                        *begin * (shape->bytes / shape->elements));
+}
+
+bool ckpt::isStretch(Operation *op) { return stretchOf(op).has_value(); }
+
+StepMemory::StepMemory(func::FuncOp step, SymbolTable &symbols)
+    : step(step), symbols(symbols), old(step.front()),
+      parts(returnedParts(old)) {
+  markBytes();
+}
+
+/// The part in whose buffer \p result lies, whose kernel says \p offset; -1 if
+/// there is none.
+int64_t StepMemory::partOf(OpResult result, int64_t offset) const {
+  if (offset < -1)
+    return hostOf(offset);
+  auto found = llvm::find_if(parts, [&](const ReturnedPart &part) {
+    return part.value == result;
+  });
+  return offset >= 0 || found == parts.end() ? -1 : found - parts.begin();
+}
+
+/// A view at an offset needs bytes.
+void StepMemory::markBytes() {
+  for (const ReturnedPart &part : parts)
+    if (part.beginBytes > 0)
+      byteResults.insert(part.result);
+  for (auto slice : old.getOps<tensor::ExtractSliceOp>()) {
+    Value root = slice.getSource();
+    while (auto stretch = stretchOf(root.getDefiningOp()))
+      root = stretch->first;
+    if (auto argument = dyn_cast<BlockArgument>(root))
+      byteArguments.insert(argument.getArgNumber());
+    auto kernel = root.getDefiningOp<KernelOp>();
+    if (!kernel)
+      continue;
+    auto result = cast<OpResult>(root);
+    int64_t part =
+        partOf(result, kernel.getOffsets()[result.getResultNumber()]);
+    if (part >= 0 && part < static_cast<int64_t>(parts.size()))
+      byteResults.insert(parts[part].result);
+  }
+}
+
+SmallVector<Type> StepMemory::callerTypes() const {
+  SmallVector<Type> types;
+  auto bytes = [](Value value) -> Type {
+    FailureOr<ValueShape> shape = shapeOfValue(value);
+    return MemRefType::get({succeeded(shape) ? shape->bytes : 0},
+                           IntegerType::get(value.getContext(), 8));
+  };
+  for (BlockArgument argument : old.getArguments())
+    types.push_back(byteArguments.contains(argument.getArgNumber())
+                        ? bytes(argument)
+                        : operandType(argument));
+  for (OpOperand &result : old.getTerminator()->getOpOperands())
+    types.push_back(byteResults.contains(result.getOperandNumber())
+                        ? bytes(result.get())
+                        : memoryType(result.get().getType()));
+  return types;
+}
+
+void StepMemory::enter(Block &block, OpBuilder &at) {
+  entry = &block;
+  builder = &at;
+  for (auto [before, after] :
+       llvm::zip(old.getArguments(), entry->getArguments())) {
+    places[before] = {after, 0};
+    if (!isa<MemRefType>(after.getType()))
+      buffers[before] = after;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Views
+//===----------------------------------------------------------------------===//
+
+/// \p buffer in the shape of \p wanted, which has as many elements.
+Value StepMemory::reshaped(Value buffer, MemRefType wanted) {
+  if (buffer.getType() == wanted)
+    return buffer;
+  auto [strides, offset] = wanted.getStridesAndOffset();
+  return memref::ReinterpretCastOp::create(*builder, buffer.getLoc(), wanted,
+                                           buffer, offset, wanted.getShape(),
+                                           strides);
+}
+
+/// Memory of \p type at \p place.
+Value StepMemory::view(Location loc, MemRefType type, Place place) {
+  auto held = cast<MemRefType>(place.buffer.getType());
+  bool isBytes = held.getRank() == 1 && held.getElementType().isInteger(8);
+  if (!isBytes || (place.begin == 0 && held == type))
+    return reshaped(place.buffer, type);
+  Value shift = arith::ConstantIndexOp::create(*builder, loc, place.begin);
+  Value dense = memref::ViewOp::create(*builder, loc, denseType(type),
+                                       place.buffer, shift, ValueRange());
+  return reshaped(dense, type);
+}
+
+Value StepMemory::workspace(KernelOp kernel) {
+  auto bytes = static_cast<int64_t>(kernel.getWorkspaceBytes());
+  return view(kernel.getLoc(),
+              MemRefType::get({bytes}, builder->getI8Type()),
+              {entry->getArguments().back(),
+               static_cast<int64_t>(kernel.getWorkspaceOffset())});
+}
+
+StepMemory::Place StepMemory::partPlace(size_t part) const {
+  unsigned result = parts[part].result;
+  return {entry->getArgument(old.getNumArguments() + result),
+          parts[part].beginBytes};
+}
+
+Value StepMemory::partBuffer(size_t part, Location loc) {
+  return view(loc, memoryType(parts[part].value.getType()), partPlace(part));
+}
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+/// A value of another shape may lie in the buffer of a part before that.
+LogicalResult StepMemory::checkHost(OpResult result, int64_t part) const {
+  MemRefType wanted = memoryType(result.getType());
+  MemRefType type;
+  if (part < static_cast<int64_t>(parts.size()))
+    type = memoryType(parts[part].value.getType());
+  if (type && type.hasStaticShape() &&
+      type.getElementType() == wanted.getElementType() &&
+      type.getNumElements() == wanted.getNumElements())
+    return success();
+  return result.getOwner()->emitOpError()
+         << "expected result " << result.getResultNumber()
+         << " to have the elements of result " << part
+         << " of the function, in whose buffer it lies";
+}
+
+LogicalResult StepMemory::place(KernelOp kernel) {
+  for (auto [result, offset] :
+       llvm::zip_equal(kernel.getResults(), kernel.getOffsets())) {
+    if (offset >= 0) {
+      places[result] = {entry->getArguments().back(), offset};
+      continue;
+    }
+    int64_t part = partOf(result, offset);
+    if (part < 0)
+      return kernel.emitOpError()
+             << "expected result " << result.getResultNumber()
+             << ", which has no place in the arena, to be returned";
+    if (offset < -1 && failed(checkHost(result, part)))
+      return failure();
+    if (offset == -1)
+      written.insert(part);
+    places[result] = partPlace(part);
+  }
+  return success();
+}
+
+/// Data of the program, which becomes a global.
+StepMemory::Place StepMemory::constantPlace(Value value) {
+  auto constant = value.getDefiningOp<arith::ConstantOp>();
+  MemRefType type = memoryType(value.getType());
+  auto elements = cast<ElementsAttr>(constant.getValue());
+  if (cast<ShapedType>(value.getType()).getElementType().isInteger(1))
+    elements = cast<DenseIntElementsAttr>(elements).mapValues(
+        type.getElementType(), [](const APInt &bit) { return bit.zext(8); });
+  OpBuilder atModule(step);
+  auto global = memref::GlobalOp::create(
+      atModule, constant.getLoc(), "constant",
+      atModule.getStringAttr("private"), denseType(type), elements,
+      /*constant=*/true, /*alignment=*/atModule.getI64IntegerAttr(64));
+  symbols.insert(global);
+  // In the entry so that it dominates every later reader.
+  return {memref::GetGlobalOp::create(*builder, constant.getLoc(),
+                                      global.getType(), global.getSymName()),
+          0};
+}
+
+StepMemory::Place StepMemory::placeOf(Value value) {
+  auto known = places.find(value);
+  if (known != places.end())
+    return known->second;
+  Place place;
+  if (auto stretch = stretchOf(value.getDefiningOp())) {
+    place = placeOf(stretch->first);
+    place.begin += stretch->second;
+  } else {
+    place = constantPlace(value);
+  }
+  return places[value] = place;
+}
+
+Value StepMemory::buffer(Value value) {
+  if (Value known = buffers.lookup(value))
+    return known;
+  // A scalar constant.
+  if (!isa<RankedTensorType>(value.getType()) &&
+      !value.getDefiningOp<KernelOp>())
+    return buffers[value] =
+               builder->clone(*value.getDefiningOp())->getResult(0);
+  return buffers[value] = view(value.getLoc(), memoryType(value.getType()),
+                               placeOf(value));
+}
