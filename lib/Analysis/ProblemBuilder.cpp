@@ -1,6 +1,7 @@
 //===- ProblemBuilder.cpp - From a function to a planning problem ---------===//
 
 #include "ckpt/Analysis/ProblemBuilder.h"
+#include "ckpt/Analysis/Donation.h"
 #include "ckpt/Analysis/NameStack.h"
 #include "ckpt/Analysis/Program.h"
 #include "ckpt/Analysis/ReturnedParts.h"
@@ -410,7 +411,8 @@ FailureOr<ProgramProblem> Builder::run() {
   parts = returnedParts(function.getBody().front());
   summarizeOps();
   markNeeded();
-  if (failed(addArguments()) || failed(addOps()) || failed(addResults()))
+  if (failed(addArguments()) || failed(addOps()) ||
+      failed(addResults()) || failed(addDonations(program)))
     return failure();
   for (const PlacedOp &placed : placedOps)
     if (program.opIds.contains(placed.op) && failed(addPins(placed)))

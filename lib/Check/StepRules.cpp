@@ -67,7 +67,8 @@ bool Rules::checkValue(int id) {
                name + " is an argument with a producer or lacks one") ||
       !require(value.shape >= 0 && value.shape <= INT32_MAX,
                name + " has no valid shape") ||
-      !require((value.home == "hosted") == (value.host != -1),
+      !require(value.home == "result" ||
+                   (value.home == "hosted") == (value.host != -1),
                name + " is hosted by no value or has a host and another home"))
     return false;
   if (value.host != -1) {
@@ -75,9 +76,12 @@ bool Rules::checkValue(int id) {
                  name + " has no such host"))
       return false;
     const StepValue &host = step.values[value.host];
-    if (!require(host.home == "result" && host.op > value.op &&
-                     sameElements(value, host),
-                 name + " has a host that is no later result as large"))
+    bool isLater = host.home == "result" && host.host == -1 &&
+                   host.op > value.op && sameElements(value, host);
+    bool isDonated = host.home == "argument" && host.bytes == value.bytes;
+    if (!require(value.home == "result" ? isDonated : isLater,
+                 name + " has a host that is no later result, or no argument, "
+                        "as large"))
       return false;
   }
   return value.same == -1 ||

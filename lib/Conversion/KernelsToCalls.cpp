@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "StepMemory.h"
+#include "ckpt/Analysis/Donation.h"
 #include "ckpt/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -239,6 +240,7 @@ private:
       arenaBytes = std::max(arenaBytes, planned.getInt());
     // The type of the arena says it from here on.
     step->removeAttr(CkptDialect::arenaBytesAttrName());
+    dropDonations(step);
     SmallVector<Type> types = memory.callerTypes();
     types.push_back(
         MemRefType::get({arenaBytes}, IntegerType::get(step.getContext(), 8)));
@@ -307,12 +309,13 @@ private:
       MemRefType type = memoryType(part.value.getType());
       if (memory.isWritten(number) || type.getNumElements() == 0)
         continue;
-      Value out = memory.partBuffer(number, ret.getLoc());
-      if (kernels.hold(part.value))
-        writeConstant(part.value, out);
-      else
-        memref::CopyOp::create(*builder, ret.getLoc(),
-                               memory.buffer(part.value), out);
+      if (kernels.hold(part.value)) {
+        writeConstant(part.value, memory.partBuffer(number, ret.getLoc()));
+        continue;
+      }
+      Value source = memory.buffer(part.value);
+      memref::CopyOp::create(*builder, ret.getLoc(), source,
+                             memory.partBuffer(number, ret.getLoc()));
     }
   }
 

@@ -42,8 +42,8 @@ public:
   }
 
 private:
-  /// A contiguous read, or one of an opaque op, sees only reshapes and stretches:
-  /// the first other view below is copied.
+  /// A contiguous read, or one of an opaque op, sees only reshapes and
+  /// stretches: the first other view below is copied.
   void materializeBelow(ValueId value) {
     while (!standsInMemory[value]) {
       const Read &read = problem.ops[problem.values[value].op].reads.front();

@@ -279,6 +279,7 @@ void Hosting::host(ValueId result) {
 void ckpt::plan::hostInResults(Problem &problem) {
   Hosting hosting(problem);
   for (size_t value = 0; value < problem.values.size(); ++value)
-    if (problem.values[value].home == Home::Result)
+    if (problem.values[value].home == Home::Result &&
+        problem.values[value].host == none)
       hosting.host(static_cast<ValueId>(value));
 }

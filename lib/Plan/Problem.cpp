@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 using namespace ckpt::plan;
@@ -99,21 +100,42 @@ Fault checkGuests(const Problem &problem) {
   return std::nullopt;
 }
 
+/// Of a value with a host: a hosted value is to become a later result, and a
+/// result may lie in an argument.
+Fault checkHost(const Problem &problem, ValueId id) {
+  const Value &value = problem.values[id];
+  if (!inRange(value.host, problem.values.size()))
+    return faultValue(id, " has a host that does not exist");
+  const Value &host = problem.values[value.host];
+  if (value.home == Home::Result) {
+    if (host.home != Home::Argument || host.bytes != value.bytes)
+      return faultValue(id, " has a host that is no argument as large");
+    return std::nullopt;
+  }
+  if (host.home != Home::Result || host.op <= value.op ||
+      !sameElements(value, host))
+    return faultValue(id, " has a host that is no later result as large");
+  if (host.host != none)
+    return faultValue(id, " has a host that lies in an argument");
+  return std::nullopt;
+}
+
 /// What `host` and `same` promise.
 Fault checkRelations(const Problem &problem) {
+  std::set<ValueId> donated;
   for (ValueId id = 0; id < static_cast<ValueId>(problem.values.size()); ++id) {
     const Value &value = problem.values[id];
-    if ((value.home == Home::Hosted) != (value.host != none))
+    bool mayBeHosted = value.home == Home::Hosted || value.home == Home::Result;
+    if ((value.home == Home::Hosted && value.host == none) ||
+        (!mayBeHosted && value.host != none))
       return faultValue(id, " is hosted by no value, or has a host and another "
                             "home");
-    if (value.host != none) {
-      if (!inRange(value.host, problem.values.size()))
-        return faultValue(id, " has a host that does not exist");
-      const Value &host = problem.values[value.host];
-      if (host.home != Home::Result || host.op <= value.op ||
-          !sameElements(value, host))
-        return faultValue(id, " has a host that is no later result as large");
-    }
+    if (value.host != none)
+      if (Fault fault = checkHost(problem, id))
+        return fault;
+    if (value.home == Home::Result && value.host != none &&
+        !donated.insert(value.host).second)
+      return faultValue(id, " has the argument of another result as its host");
     if (value.same == none)
       continue;
     if (!inRange(value.same, problem.values.size()) || value.op == none ||

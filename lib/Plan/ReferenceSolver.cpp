@@ -237,7 +237,8 @@ bool Reference::respectsHosts(const State &state, const Choice &choice,
   Set after = (state.standing | choice.outputs) & ~dropped;
   for (size_t i = 0; i < problem.values.size(); ++i) {
     ValueId host = problem.values[i].host;
-    if (host == none || !contains(state.standing | choice.outputs, i))
+    bool isGuest = problem.values[i].home == Home::Hosted;
+    if (!isGuest || !contains(state.standing | choice.outputs, i))
       continue;
     for (size_t other = 0; other < problem.values.size(); ++other) {
       bool isThere = static_cast<ValueId>(other) == host ||

@@ -22,6 +22,8 @@ std::map<std::string, int64_t> Figures::integers() const {
           {"live_peak_bytes", livePeakBytes},
           {"argument_bytes", argumentBytes},
           {"result_bytes", resultBytes},
+          {"donated_bytes", donatedBytes},
+          {"total_bytes", totalBytes()},
           {"baseline_cost_ns", baselineCostNs},
           {"cost_ns", costNs},
           {"flops", flops},
@@ -182,7 +184,11 @@ static void printWork(const Figures &figures, std::ostream &os) {
        << formatBytes(figures.peakBytes) << " (largest live sum "
        << formatBytes(figures.livePeakBytes) << ")\n";
   os << "  the caller's: arguments " << formatBytes(figures.argumentBytes)
-     << ", results " << formatBytes(figures.resultBytes) << "\n";
+     << ", results " << formatBytes(figures.resultBytes);
+  if (figures.donatedBytes > 0)
+    os << ", of these " << formatBytes(figures.donatedBytes)
+       << " in donated arguments";
+  os << "; with the arena " << formatBytes(figures.totalBytes()) << "\n";
   os << "  extra work " << percent(figures.extraFlops / flops)
      << " of the step's FLOPs; no plan "
      << (figures.budgetBytes >= 0 ? "within the budget" : "in this arena")

@@ -59,15 +59,19 @@ std::vector<std::vector<OpId>> ckpt::plan::findFollowers(const Graph &graph) {
       followers[last].push_back(op);
     last = op;
   }
-  // Of several values in one buffer the last one is read by more than the next.
-  std::map<ValueId, ValueId> guests;
+  // A result is written after what reads the value in its buffer: a guest, or a
+  // donated argument. Of several guests the last one is read by more than the
+  // next.
+  std::map<ValueId, ValueId> before;
   for (const Op &op : problem.ops)
     for (ValueId value : op.results)
-      if (problem.values[value].host != none)
-        guests[problem.values[value].host] = value;
-  for (const auto &[result, guest] : guests) {
+      if (ValueId host = problem.values[value].host; host != none) {
+        bool isDonated = problem.values[value].home == Home::Result;
+        before[isDonated ? value : host] = isDonated ? host : value;
+      }
+  for (const auto &[result, there] : before) {
     OpId host = problem.values[result].op;
-    for (OpId root : readingRoots(graph, guest, host))
+    for (OpId root : readingRoots(graph, there, host))
       if (root < host)
         followers[root].push_back(host);
   }

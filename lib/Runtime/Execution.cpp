@@ -157,6 +157,7 @@ CompiledStep::compile(ModuleOp module, const CompileOptions &options) {
   std::unique_ptr<CompiledStep> result(new CompiledStep());
   result->arguments = std::move(lowered->arguments);
   result->results = std::move(lowered->results);
+  result->donated = std::move(lowered->donated);
   result->arenaBytes = lowered->arenaBytes;
   result->threads = options.threads;
   result->engine = std::move(*engine);

@@ -1,6 +1,7 @@
 //===- LowerStep.cpp - A step of kernels in LLVM's dialect ----------------===//
 
 #include "LowerStep.h"
+#include "ckpt/Analysis/Donation.h"
 #include "ckpt/Conversion/Passes.h"
 #include "ckpt/Pipelines/CpuPipeline.h"
 #include "ckpt/Pipelines/GpuPipeline.h"
@@ -105,6 +106,7 @@ ckpt::lowerStep(ModuleOp module, const CompileOptions &options, int64_t lanes) {
   for (Type type : step->getResultTypes())
     lowered.results.push_back(describe(type));
   lowered.name = step->getName().str();
+  lowered.donated = donatedResults(*step);
 
   // The arena is the last argument, but only until it is a bare pointer.
   for (auto function : lowered.module->getOps<mlir::func::FuncOp>())

@@ -16,6 +16,8 @@ struct LoweredStep {
   /// of the arena.
   std::string name;
   SmallVector<BufferType> arguments, results;
+  /// By argument: the result that may lie in its buffer, or -1.
+  SmallVector<int64_t> donated;
   int64_t arenaBytes = 0;
 };
 

@@ -1,6 +1,7 @@
 //===- KernelBuilder.cpp - From a plan to ckpt.kernel ops -----------------===//
 
 #include "KernelBuilder.h"
+#include "ckpt/Analysis/Donation.h"
 #include "ckpt/Analysis/NameStack.h"
 #include "ckpt/Analysis/ReturnedParts.h"
 #include "ckpt/Analysis/ValueShape.h"
@@ -59,6 +60,7 @@ private:
 
   void build(int32_t k);
   Value outside(plan::ValueId value, const plan::Kernel &kernel);
+  plan::ValueId shownBy(plan::ValueId value, const plan::Kernel &kernel) const;
   llvm::DenseSet<plan::OpId> stretchesOf(const plan::Kernel &kernel,
                                          const plan::KernelInfo &info) const;
   Inputs takeStretches(plan::Kernel &kernel, const plan::KernelInfo &info);
@@ -197,7 +199,7 @@ SmallVector<int64_t> KernelBuilder::slots(const plan::Kernel &kernel) {
   SmallVector<int64_t> offsets(kernel.offsets.begin(), kernel.offsets.end());
   for (auto [offset, output] : llvm::zip_equal(offsets, kernel.outputs)) {
     plan::ValueId host = program.problem.values[output].host;
-    if (host == plan::none)
+    if (program.problem.values[output].home != plan::Home::Hosted)
       continue;
     auto part = llvm::find_if(program.results, [&](const ProgramResult &part) {
       return part.value == host;
@@ -271,6 +273,15 @@ KernelBuilder::stretchesOf(const plan::Kernel &kernel,
   return stretches;
 }
 
+/// What stands in memory of which the views of \p kernel make \p value.
+plan::ValueId KernelBuilder::shownBy(plan::ValueId value,
+                                     const plan::Kernel &kernel) const {
+  const plan::Problem &problem = program.problem;
+  while (llvm::binary_search(kernel.ops, problem.values[value].op))
+    value = problem.ops[problem.values[value].op].reads.front().value;
+  return value;
+}
+
 /// Takes stretches out of \p kernel and returns what it reads then. Layers that
 /// read different parts of a stack share their code so.
 KernelBuilder::Inputs
@@ -292,10 +303,14 @@ KernelBuilder::takeStretches(plan::Kernel &kernel,
       reads.insert(read.value);
   }
   std::reverse(rest.begin(), rest.end());
-  Inputs inputs;
+  // In the order of what they show, so that it is the same for all layers.
+  std::set<std::pair<plan::ValueId, plan::ValueId>> ordered;
   for (plan::ValueId read : reads)
     if (!llvm::binary_search(rest, program.problem.values[read].op))
-      inputs[program.values[read]] = outside(read, kernel);
+      ordered.insert({shownBy(read, kernel), read});
+  Inputs inputs;
+  for (auto [shown, read] : ordered)
+    inputs[program.values[read]] = outside(read, kernel);
   kernel.ops = std::move(rest);
   return inputs;
 }
@@ -339,7 +354,8 @@ Value KernelBuilder::returned(Value value, mlir::IRMapping &latest) {
       maker->hasTrait<mlir::OpTrait::ConstantLike>() ||
       isa<mlir::tensor::EmptyOp>(maker))
     return latest.lookupOrDefault(value);
-  size_t shown = isa<mlir::tensor::ConcatOp>(maker) ? maker->getNumOperands() : 1;
+  size_t shown =
+      isa<mlir::tensor::ConcatOp>(maker) ? maker->getNumOperands() : 1;
   for (Value operand : maker->getOperands().take_front(shown))
     latest.map(operand, returned(operand, latest));
   return builder.clone(*maker, latest)->getResult(0);
@@ -374,6 +390,7 @@ void ckpt::buildKernels(ProgramProblem &program, const plan::Plan &plan,
   OpBuilder builder(function.getContext());
   function->setAttr(CkptDialect::arenaBytesAttrName(),
                     builder.getI64IntegerAttr(plan.arenaBytes));
+  recordDonations(program, plan);
   // Inlined into another function, the places would mean nothing.
   function.setNoInlineAttr(builder.getUnitAttr());
 }

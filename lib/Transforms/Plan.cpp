@@ -1,5 +1,6 @@
 //===- Plan.cpp - The pass --ckpt-plan ------------------------------------===//
 
+#include "ckpt/Analysis/Donation.h"
 #include "ckpt/Analysis/Step.h"
 #include "ckpt/IR/CkptDialect.h"
 #include "ckpt/Plan/Certificate.h"
@@ -270,6 +271,8 @@ LogicalResult PlanPass::planStep(mlir::func::FuncOp step) {
     return failure();
   // The script pins layers and ops, which the problem then demands.
   if (!policyScript.empty() && failed(applyPolicyScript(step, policyScript)))
+    return failure();
+  if (!donate.empty() && failed(markDonated(step, donate)))
     return failure();
   FailureOr<ProgramProblem> program = buildProblem(step, device);
   if (failed(program))

@@ -4,6 +4,7 @@
 #include "LayerReport.h"
 #include "ckpt/Analysis/Layers.h"
 #include "ckpt/Plan/Baselines.h"
+#include "ckpt/Plan/Donation.h"
 #include "ckpt/Plan/Explain.h"
 #include "ckpt/Plan/Frontier.h"
 
@@ -185,6 +186,7 @@ void Planner::measureSolution() {
   plan::Figures &figures = outcome.figures;
   const plan::Solution &solution = outcome.solution;
   figures.peakBytes = solution.plan.arenaBytes;
+  figures.donatedBytes = plan::donatedBytes(problem, solution.plan);
   figures.livePeakBytes = solution.verdict.livePeakBytes;
   figures.costNs = solution.verdict.timeNs;
   figures.extraFlops = solution.verdict.extraFlops;
@@ -310,6 +312,12 @@ FailureOr<PlanOutcome> Planner::run() {
   }
   if (failed(solve(byLayers)) || failed(checkPlan()))
     return failure();
+  int64_t limitBytes = outcome.solution.plan.arenaBytes;
+  if (request.budget && !request.layerSum && !request.countArguments)
+    limitBytes = std::max(limitBytes, outcome.figures.budgetBytes);
+  if (outcome.figures.feasible && strategy != "as-written")
+    outcome.solution = plan::moveForDonations(
+        problem, std::move(outcome.solution), limitBytes);
   measureSolution();
   if (!outcome.figures.feasible)
     reportInfeasible();

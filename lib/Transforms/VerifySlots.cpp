@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ckpt/Analysis/Donation.h"
 #include "ckpt/Analysis/ReturnedParts.h"
 #include "ckpt/Analysis/ValueShape.h"
 #include "ckpt/IR/CkptDialect.h"
@@ -23,10 +24,11 @@ namespace {
 /// A stretch of the arena, or of a part of the function's results, from one
 /// kernel to another, both inclusive.
 struct Slot {
+  /// Null for a donated argument.
   KernelOp kernel;
   /// -1 for the arena, else the number of the part.
   int64_t buffer;
-  /// -1 for the workspace.
+  /// -1 for the workspace; of a donated argument its number.
   int64_t result;
   int64_t begin, end;
   int64_t first, last;
@@ -41,7 +43,8 @@ struct Slot {
 
 std::string describe(const Slot &slot) {
   return (slot.result < 0 ? std::string("the workspace")
-                          : "result " + std::to_string(slot.result)) +
+                          : (slot.kernel ? "result " : "argument ") +
+                                std::to_string(slot.result)) +
          " at [" + std::to_string(slot.begin) + ", " +
          std::to_string(slot.end) + ")" +
          (slot.buffer < 0
@@ -50,8 +53,8 @@ std::string describe(const Slot &slot) {
                     " of the function");
 }
 
-/// The last kernel that reads \p value or a stretch of it; behind all kernels if
-/// the function returns it.
+/// The last kernel that reads \p value or a stretch of it; behind all kernels
+/// if the function returns it.
 int64_t lastReader(Value value,
                    const llvm::DenseMap<Operation *, int64_t> &position) {
   int64_t last = -1;
@@ -108,8 +111,43 @@ bool takesOver(const Slot &later, const Slot &earlier) {
       later.begin != earlier.begin || later.end > earlier.end)
     return false;
   KernelOp maker = earlier.kernel, reader = later.kernel;
-  return llvm::is_contained(reader.getInputs(),
-                            maker.getResult(earlier.result));
+  Value there =
+      maker ? Value(maker.getResult(earlier.result))
+            : reader->getParentOfType<mlir::func::FuncOp>().getArgument(
+                  earlier.result);
+  return llvm::is_contained(reader.getInputs(), there);
+}
+
+/// Donated arguments stand in the buffers of results until they are read for
+/// the last time.
+LogicalResult addDonated(mlir::func::FuncOp function,
+                         ArrayRef<ReturnedPart> parts,
+                         SmallVector<Slot> &slots) {
+  llvm::DenseMap<Operation *, int64_t> position;
+  for (KernelOp kernel : function.getOps<KernelOp>())
+    position.try_emplace(kernel, position.size());
+  llvm::DenseSet<int64_t> taken;
+  for (auto [number, result] : llvm::enumerate(donatedResults(function))) {
+    if (result < 0)
+      continue;
+    BlockArgument argument = function.getArgument(number);
+    auto isOfResult = [&, r = result](const ReturnedPart &part) {
+      return part.result == r;
+    };
+    auto part = llvm::find_if(parts, isOfResult);
+    FailureOr<ValueShape> given = shapeOfValue(argument), made = failure();
+    if (llvm::count_if(parts, isOfResult) == 1 && taken.insert(result).second)
+      made = shapeOfValue(part->value);
+    if (failed(given) || failed(made) || given->bytes != made->bytes)
+      return mlir::emitError(argument.getLoc())
+             << "argument " << number << " is donated to result " << result
+             << " of the function, which is no single value as large, or "
+                "another argument is";
+    slots.push_back({KernelOp(), part - parts.begin(),
+                     static_cast<int64_t>(number), 0, given->bytes, -1,
+                     lastReader(argument, position)});
+  }
+  return success();
 }
 
 LogicalResult verifyOverlaps(SmallVector<Slot> &slots) {
@@ -129,7 +167,10 @@ LogicalResult verifyOverlaps(SmallVector<Slot> &slots) {
       mlir::InFlightDiagnostic diagnostic =
           mlir::emitError(slot.kernel.getLoc())
           << describe(slot) << " overlaps a value that is still needed";
-      diagnostic.attachNote(other->kernel.getLoc())
+      Operation *place =
+          other->kernel ? other->kernel.getOperation()
+                        : slot.kernel->getParentOp();
+      diagnostic.attachNote(place->getLoc())
           << "which is " << describe(*other);
       return diagnostic;
     }
@@ -168,7 +209,11 @@ LogicalResult ckpt::verifySlots(mlir::func::FuncOp function) {
       CkptDialect::arenaBytesAttrName());
   SmallVector<ReturnedPart> parts = returnedParts(function.getBody().front());
   SmallVector<Slot> slots = collectSlots(function, parts);
+  if (failed(addDonated(function, parts, slots)))
+    return failure();
   for (Slot &slot : slots) {
+    if (!slot.kernel)
+      continue;
     if (slot.buffer >= 0) {
       if (failed(verifyHost(parts, slot)))
         return failure();

@@ -6,8 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "VerifyTakeovers.h"
+#include "ckpt/Analysis/Donation.h"
 #include "ckpt/Analysis/ProblemBuilder.h"
 #include "ckpt/Analysis/ReturnedParts.h"
+#include "ckpt/Analysis/ValueShape.h"
 #include "ckpt/Plan/Kernel.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -29,12 +31,17 @@ struct Stretch {
 /// The number of the part that a value fills.
 using PartNumbers = llvm::DenseMap<Value, int64_t>;
 
-/// Where a result of a kernel lies.
+/// Where a result of a kernel or a donated argument lies.
 static std::optional<Stretch> stretchOf(Value value,
                                         const PartNumbers &partOf) {
   auto kernel = value.getDefiningOp<KernelOp>();
-  if (!kernel)
-    return std::nullopt;
+  if (!kernel) {
+    auto part = partOf.find(value);
+    FailureOr<ValueShape> shape = shapeOfValue(value);
+    if (!isa<BlockArgument>(value) || part == partOf.end() || failed(shape))
+      return std::nullopt;
+    return Stretch{part->second, 0, shape->bytes};
+  }
   unsigned number = cast<OpResult>(value).getResultNumber();
   int64_t offset = kernel.getOffsets()[number];
   int64_t bytes = kernel.getBytes()[number];
@@ -96,9 +103,16 @@ static Value wholeOf(Value value) {
 
 LogicalResult ckpt::verifyTakeovers(mlir::func::FuncOp function) {
   PartNumbers partOf;
+  llvm::DenseMap<int64_t, int64_t> partOfResult;
   for (auto [number, part] :
-       llvm::enumerate(returnedParts(function.getBody().front())))
-    partOf.try_emplace(part.value, number);
+       llvm::enumerate(returnedParts(function.getBody().front()))) {
+    partOfResult.try_emplace(part.result, number);
+    if (!isa<BlockArgument>(part.value))
+      partOf.try_emplace(part.value, number);
+  }
+  for (auto [number, result] : llvm::enumerate(donatedResults(function)))
+    if (auto part = partOfResult.find(result); part != partOfResult.end())
+      partOf.try_emplace(function.getArgument(number), part->second);
   for (KernelOp kernel : function.getOps<KernelOp>())
     for (auto [i, input] : llvm::enumerate(kernel.getInputs())) {
       std::optional<Stretch> place = stretchOf(wholeOf(input), partOf);

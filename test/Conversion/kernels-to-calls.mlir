@@ -52,8 +52,8 @@ func.func @step(%x: tensor<4xf32>)
 // CHECK: %[[OUT:.*]] = memref.reinterpret_cast %[[R0]] to offset: [0], sizes: [4], strides: [1]
 // CHECK: call @kernel_0_elementwise(%[[X]], %[[OUT]])
 // CHECK: memref.copy %[[OUT]], %[[R1]]
-// CHECK: %[[XS:.*]] = memref.reinterpret_cast %[[X]] to offset: [0], sizes: [2, 2], strides: [2, 1]
-// CHECK: memref.copy %[[XS]], %[[R2]]
+// CHECK: %[[XS:.*]] = memref.reinterpret_cast %[[R2]] to offset: [0], sizes: [4], strides: [1]
+// CHECK: memref.copy %[[X]], %[[XS]]
 // CHECK: return
 func.func @reshaped(%x: tensor<4xf32>) -> (tensor<2x2xf32>, tensor<4xf32>, tensor<2x2xf32>) {
   %0 = ckpt.kernel(%a = %x : tensor<4xf32>) slots [-1 : 16] {

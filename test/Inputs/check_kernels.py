@@ -13,6 +13,7 @@ on stderr for the first rule that is broken.
 
 import argparse
 import collections
+import re
 import sys
 
 import dataflow
@@ -110,12 +111,12 @@ def same_storage(source, target):
 
 class Place:
     """A stretch of the arena (or of a part of the function's results),
-    from one kernel to another, both inclusive."""
+    from one kernel to another, both inclusive. No kernel makes an argument."""
 
     def __init__(self, name, kernel, offset, bytes_, buffer=None):
         self.name, self.kernel, self.buffer = name, kernel, buffer
         self.begin, self.end = offset, offset + bytes_
-        self.last = kernel.position
+        self.last = kernel.position if kernel else -1
         self.taken_over = False
 
     def overlaps(self, other):
@@ -146,23 +147,24 @@ class Program:
         self.arena_bytes = int(self.arena.split()[0]) if self.arena else 0
 
     def parts_of(self, op):
-        """Names and types of the values that the results consist of, in order."""
+        """Names and types of the values that the results consist of, in order,
+        each with the number of the result."""
         makers = {name: op for op in self.outside for name in op.results}
         parts = []
 
-        def add(name, type_):
+        def add(name, type_, result):
             maker, source = makers.get(name), name
             while maker and maker.name in RESHAPES:
                 source = maker.operands[0]
                 maker = makers.get(source)
             if maker and maker.name == CONCAT:
                 for operand in zip(maker.operands, maker.operand_types):
-                    add(*operand)
+                    add(*operand, result)
             else:
-                parts.append((name, type_))
+                parts.append((name, type_, result))
 
-        for operand in zip(op.operands, op.operand_types):
-            add(*operand)
+        for result, operand in enumerate(zip(op.operands, op.operand_types)):
+            add(*operand, result)
         return parts
 
     def check(self, budget):
@@ -185,9 +187,11 @@ class Program:
         for op in self.function.regions[0].ops:
             if op.name in STRETCHES:
                 source[op.results[0]] = source.get(op.operands[0], op.operands[0])
-        for number, (name, _) in enumerate(self.parts):
+        for number, (name, _, _) in enumerate(self.parts):
             numbers.setdefault(source.get(name, name), number)
         returned = numbers
+        for place in self.donated_arguments():
+            places[place.name] = place
         for kernel in self.kernels:
             for name in kernel.inputs + kernel.after:
                 place = places.get(source.get(name, name))
@@ -210,9 +214,25 @@ class Program:
                     )
         return places
 
+    def donated_arguments(self):
+        """Arguments that lie in the buffers of results."""
+        attributes = self.function.attributes.get("arg_attrs", "")
+        donated = []
+        for (name, type_), text in zip(
+            self.function.regions[0].arguments, re.findall(r"{[^{}]*}", attributes)
+        ):
+            result = re.search(r"ckpt\.donated = (\d+)", text)
+            if result:
+                parts = [i for i, part in enumerate(self.parts) if part[2] == int(result[1])]
+                bytes_ = dataflow.type_bytes(type_)
+                if len(parts) != 1 or dataflow.type_bytes(self.parts[parts[0]][1]) != bytes_:
+                    raise Refused(f"{name} is donated to what is no value as large")
+                donated.append(Place(name, None, 0, bytes_, parts[0]))
+        return donated
+
     def check_places(self, places):
         """Plays the kernels; returns the largest sum of live bytes."""
-        live, peak = [], 0
+        live, peak = [place for place in places.values() if not place.kernel], 0
         for kernel in self.kernels:
             live = [p for p in live if p.last >= kernel.position]
             new = [places[name] for name in kernel.op.results if name in places]

@@ -15,22 +15,26 @@
 // RUN: FileCheck %s --check-prefix=LAYERS --input-file=%t.mlir
 // RUN: %{prove} %t.mlir
 // RUN: ckpt-opt %t.mlir --ckpt-kernels-to-calls | FileCheck %s --check-prefix=CALLS
-// Two kernels with one function: the bytes moved are those of one matrix each.
+// The second and the third layer have one function. The bytes moved are those of
+// one matrix of the stack per layer.
 // LAYERS-LABEL: func @layers
 // LAYERS: tensor.extract_slice %{{.*}}[0, 0, 0] [1, 32, 32]
 // LAYERS: ckpt.kernel
 // LAYERS: tensor.extract_slice %{{.*}}[1, 0, 0] [1, 32, 32]
 // LAYERS: ckpt.kernel
+// LAYERS: tensor.extract_slice %{{.*}}[2, 0, 0] [1, 32, 32]
+// LAYERS: ckpt.kernel
 // LAYERS-NOT: ckpt.kernel
+// LAYERS: return
 // RUN: FileCheck %s --check-prefix=BYTES --input-file=%t.json
-// BYTES: "bytes_moved": 24576
-// CALLS-LABEL: func.func private @kernel_0
-// CALLS-NOT: func.func private
-// CALLS: func @layers(%[[X:.*]]: memref<32x32xf32>, %[[W:.*]]: memref<16384xi8>
+// BYTES: "bytes_moved": 36864
+// CALLS: func @layers(%{{.*}}: memref<32x32xf32>{{.*}}, %[[W:.*]]: memref<16384xi8>
 // CALLS: memref.view %[[W]]
-// CALLS: call @kernel_0
+// CALLS: call @[[FIRST:kernel_[0-9]+]]_
 // CALLS: memref.view %[[W]]
-// CALLS: call @kernel_0
+// CALLS: call @[[NEXT:kernel_[0-9]+]]_
+// CALLS: memref.view %[[W]]
+// CALLS: call @[[NEXT]]_
 func.func @layers(%x: tensor<32x32xf32>, %w: tensor<4x32x32xf32>)
     -> tensor<32x32xf32> {
   %zero = arith.constant 0.0 : f32
@@ -40,7 +44,9 @@ func.func @layers(%x: tensor<32x32xf32>, %w: tensor<4x32x32xf32>)
   %w1 = tensor.extract_slice %w[1, 0, 0] [1, 32, 32] [1, 1, 1] : tensor<4x32x32xf32> to tensor<32x32xf32>
   %0 = linalg.matmul ins(%x, %w0 : tensor<32x32xf32>, tensor<32x32xf32>) outs(%f : tensor<32x32xf32>) -> tensor<32x32xf32>
   %1 = linalg.matmul ins(%0, %w1 : tensor<32x32xf32>, tensor<32x32xf32>) outs(%f : tensor<32x32xf32>) -> tensor<32x32xf32>
-  return %1 : tensor<32x32xf32>
+  %w2 = tensor.extract_slice %w[2, 0, 0] [1, 32, 32] [1, 1, 1] : tensor<4x32x32xf32> to tensor<32x32xf32>
+  %2 = linalg.matmul ins(%1, %w2 : tensor<32x32xf32>, tensor<32x32xf32>) outs(%f : tensor<32x32xf32>) -> tensor<32x32xf32>
+  return %2 : tensor<32x32xf32>
 }
 
 // Of a value in the arena, through reshapes, in a reduction, in elementwise
@@ -63,7 +69,9 @@ func.func @readers(%x: tensor<8x16xf32>, %b: tensor<16xf32>)
   %f8 = linalg.fill ins(%zero : f32) outs(%e8 : tensor<8xf32>) -> tensor<8xf32>
   %e = tensor.empty() : tensor<16x16xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<16x16xf32>) -> tensor<16x16xf32>
-  %0 = linalg.matmul_transpose_a ins(%x, %x : tensor<8x16xf32>, tensor<8x16xf32>) outs(%f : tensor<16x16xf32>) -> tensor<16x16xf32>
+  %te = tensor.empty() : tensor<16x8xf32>
+  %xt = linalg.transpose ins(%x : tensor<8x16xf32>) outs(%te : tensor<16x8xf32>) permutation = [1, 0]
+  %0 = linalg.matmul ins(%xt, %x : tensor<16x8xf32>, tensor<8x16xf32>) outs(%f : tensor<16x16xf32>) -> tensor<16x16xf32>
   %rows = tensor.extract_slice %0[8, 0] [8, 16] [1, 1] : tensor<16x16xf32> to tensor<8x16xf32>
   %sums = linalg.reduce ins(%rows : tensor<8x16xf32>) outs(%f8 : tensor<8xf32>) dimensions = [1]
     (%a: f32, %s: f32) {

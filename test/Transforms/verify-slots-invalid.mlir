@@ -278,3 +278,79 @@ func.func @f(%x: tensor<4xf32>) -> tensor<4xf32>
   } -> tensor<4xf32>
   return %1 : tensor<4xf32>
 }
+
+// -----
+
+// A stretch of a value keeps all of it.
+func.func @f(%x: tensor<8xf32>) -> tensor<4xf32>
+    attributes {ckpt.arena_bytes = 512 : i64} {
+  // expected-note @+1 {{which is result 0 at [0, 32)}}
+  %0 = ckpt.kernel(%a0 = %x : tensor<8xf32>) slots [0 : 32] {
+    %e = math.exp %a0 : tensor<8xf32>
+    ckpt.yield %e : tensor<8xf32>
+  } -> tensor<8xf32>
+  %half = tensor.extract_slice %0[4] [4] [1] : tensor<8xf32> to tensor<4xf32>
+  // expected-error @+1 {{result 0 at [0, 32) overlaps a value that is still needed}}
+  %1 = ckpt.kernel(%a0 = %x : tensor<8xf32>) slots [0 : 32] {
+    %e = math.exp %a0 : tensor<8xf32>
+    ckpt.yield %e : tensor<8xf32>
+  } -> tensor<8xf32>
+  %2 = ckpt.kernel(%a0 = %half : tensor<4xf32>) slots [-1 : 16] {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+
+// -----
+
+// A value in a part that is written before it is read.
+func.func @f(%x: tensor<4xf32>) -> tensor<8xf32>
+    attributes {ckpt.arena_bytes = 512 : i64} {
+  // expected-note @+1 {{which is result 0 at [0, 16) of the buffer of result 1 of the function}}
+  %0 = ckpt.kernel(%a0 = %x : tensor<4xf32>) slots [-3 : 16] {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  // expected-error @+1 {{result 0 at [0, 16) of the buffer of result 1 of the function overlaps a value that is still needed}}
+  %1 = ckpt.kernel(%a0 = %x : tensor<4xf32>) slots [-1 : 16] {
+    %e = math.sin %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  %2 = ckpt.kernel(%a0 = %0 : tensor<4xf32>) slots [-1 : 16] {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  %3 = tensor.concat dim(0) %2, %1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<8xf32>
+  return %3 : tensor<8xf32>
+}
+
+// -----
+
+// A donated argument is read after the result is written.
+// expected-note @+1 {{which is argument 0 at [0, 16) of the buffer of result 0 of the function}}
+func.func @f(%x: tensor<4xf32> {ckpt.donated = 0}) -> (tensor<4xf32>, tensor<4xf32>)
+    attributes {ckpt.arena_bytes = 0 : i64} {
+  // expected-error @+1 {{result 0 at [0, 16) of the buffer of result 0 of the function overlaps a value that is still needed}}
+  %0 = ckpt.kernel(%a0 = %x : tensor<4xf32>) slots [-1 : 16] {
+    %e = math.exp %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  %1 = ckpt.kernel(%a0 = %x : tensor<4xf32>) slots [-1 : 16] {
+    %e = math.sin %a0 : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  return %0, %1 : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{argument 0 is donated to result 0 of the function, which is no single value as large, or another argument is}}
+func.func @f(%x: tensor<4xf32> {ckpt.donated = 0}) -> tensor<8xf32>
+    attributes {ckpt.arena_bytes = 0 : i64} {
+  %0 = ckpt.kernel(%a0 = %x : tensor<4xf32>) slots [-1 : 32] {
+    %c = tensor.concat dim(0) %a0, %a0 : (tensor<4xf32>, tensor<4xf32>) -> tensor<8xf32>
+    ckpt.yield %c : tensor<8xf32>
+  } -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}

@@ -59,6 +59,8 @@ public:
   /// Makes all that the step writes unusable.
   llvm::Error poison();
   llvm::Error copyResults();
+  /// The step overwrites what it was donated: it starts from a copy.
+  llvm::Error donate();
 
 private:
   cuda::Step launches() {
@@ -99,7 +101,21 @@ llvm::Error DeviceRun::prepare() {
   }
   for (size_t i = arguments.size(); i < bytes.size(); ++i)
     resultPointers.push_back(memory.buffer(i));
+  for (auto [argument, result] : llvm::enumerate(step.getDonated()))
+    if (result >= 0)
+      argumentPointers[argument] = resultPointers[result];
+  if (llvm::Error error = donate())
+    return error;
   return cuda::wait() ? llvm::Error::success() : deviceError();
+}
+
+llvm::Error DeviceRun::donate() {
+  for (auto [argument, result] : llvm::enumerate(step.getDonated()))
+    if (result >= 0 &&
+        !cuda::copyToDevice(resultPointers[result], arguments[argument]->data(),
+                            arguments[argument]->size()))
+      return deviceError();
+  return llvm::Error::success();
 }
 
 llvm::Error DeviceRun::runOnce() {
@@ -188,6 +204,8 @@ llvm::Error ckpt::measureOnDevice(const CompiledStep &step,
   if (llvm::Error error = run.capture())
     return error;
   if (llvm::Error error = run.poison())
+    return error;
+  if (llvm::Error error = run.donate())
     return error;
   if (llvm::Error error = run.replay())
     return error;

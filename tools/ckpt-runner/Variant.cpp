@@ -60,11 +60,14 @@ namespace {
 /// A compiled step with its memory.
 class Run {
 public:
+  /// A result that lies in a donated argument has one buffer with it.
   Run(const CompiledStep &step, const Buffers &arguments,
       const Buffers &results, GuardedBuffer &arena)
-      : step(step), results(results), arena(arena) {
-    for (const auto &buffer : arguments)
-      argumentPointers.push_back(buffer->data());
+      : step(step), arguments(arguments), results(results), arena(arena) {
+    for (auto [buffer, result] :
+         llvm::zip_equal(arguments, step.getDonated()))
+      argumentPointers.push_back(result < 0 ? buffer->data()
+                                            : results[result]->data());
     for (const auto &buffer : results)
       resultPointers.push_back(buffer->data());
   }
@@ -72,6 +75,7 @@ public:
   /// Runs once and returns the nanoseconds; those of each kernel in
   /// \p kernelNs, if the step was compiled for it.
   llvm::Expected<int64_t> once(std::vector<int64_t> &kernelNs) {
+    donate();
     Clock::time_point start = Clock::now();
     kernelNs = step.time(argumentPointers, resultPointers, arena.data());
     int64_t elapsed = nanosecondsSince(start);
@@ -91,8 +95,16 @@ public:
   }
 
 private:
+  /// The step overwrites what it was donated: it starts from a copy.
+  void donate() {
+    for (auto [buffer, result] :
+         llvm::zip_equal(arguments, step.getDonated()))
+      if (result >= 0)
+        std::copy_n(buffer->data(), buffer->size(), results[result]->data());
+  }
+
   const CompiledStep &step;
-  const Buffers &results;
+  const Buffers &arguments, &results;
   GuardedBuffer &arena;
   SmallVector<void *> argumentPointers, resultPointers;
 };

@@ -39,6 +39,8 @@ struct ProgramProblem {
   /// In the order of the function's results and of parts in them; most results
   /// are one part (`returnedParts`).
   SmallVector<ProgramResult> results;
+  /// By argument: the result that lies in its buffer, or -1.
+  SmallVector<int64_t> donated;
 };
 
 /// Reads \p function, whose costs are those on \p device. Says at the place in

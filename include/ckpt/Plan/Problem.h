@@ -128,7 +128,7 @@ struct Value {
   int32_t shape = 0;
   Home home = Home::Arena;
   Keep keep = Keep::Free;
-  /// The result in whose buffer it lies; `none` but for `Home::Hosted`.
+  /// The result in whose buffer it lies; of a result: the donated argument.
   ValueId host = none;
   /// Of a view: an earlier value with the same elements in the same order,
   /// such as what a pair of inverse permutations started from; or `none`.
@@ -196,8 +196,8 @@ inline int64_t slotBytes(int64_t bytes) {
 /// later: the gradient of a tied embedding, or partial sums of the gradient of
 /// a weight that is read many times, each of which is read only to make the
 /// next. What earlier results are made of, too, lies in the buffer of the last:
-/// a gradient that waits for the norm of all. Only right if the caller's result
-/// buffers are not also its arguments.
+/// a gradient that waits for the norm of all. A result that should lie in an
+/// argument hosts nothing.
 void hostInResults(Problem &problem);
 
 /// Says what is wrong with \p problem ("op 3 reads value 7 before it is made"),

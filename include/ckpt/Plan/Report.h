@@ -21,6 +21,8 @@ struct Figures {
   int64_t livePeakBytes = 0;
   int64_t argumentBytes = 0;
   int64_t resultBytes = 0;
+  /// Of results that lie in donated arguments.
+  int64_t donatedBytes = 0;
   int64_t baselineCostNs = 0;
   int64_t costNs = 0;
   int64_t flops = 0;
@@ -55,6 +57,10 @@ struct Figures {
 
   /// Extra FLOPs above the bound as a share of the step's.
   double gap() const;
+  /// Memory of the step and of its caller: arguments, results and the arena.
+  int64_t totalBytes() const {
+    return argumentBytes + resultBytes - donatedBytes + peakBytes;
+  }
   /// Key and value, as in the report file.
   std::map<std::string, int64_t> integers() const;
 };

@@ -72,6 +72,9 @@ public:
 
   ArrayRef<BufferType> getArguments() const { return arguments; }
   ArrayRef<BufferType> getResults() const { return results; }
+  /// By argument: the result that may have its address, since the caller
+  /// donates the argument and the step writes the result when it is dead; or -1.
+  ArrayRef<int64_t> getDonated() const { return donated; }
   /// Of the arena; its address must be a multiple of `arenaAlignment`.
   int64_t getArenaBytes() const { return arenaBytes; }
   static constexpr int64_t arenaAlignment = 64;
@@ -92,6 +95,7 @@ private:
   std::unique_ptr<mlir::ExecutionEngine> engine;
   void (*entry)(void **) = nullptr;
   SmallVector<BufferType> arguments, results;
+  SmallVector<int64_t> donated;
   int64_t arenaBytes = 0;
   unsigned threads = 1;
 };

@@ -94,6 +94,13 @@ def PlanPass : Pass<"ckpt-plan", "::mlir::ModuleOp"> {
     (docs/Strategies.md); fusion, order and places are planned all the same. The
     same options can stand in a `ckpt.strategy` attribute on the function.
 
+    Results may lie in the buffers of donated arguments: those with
+    `tf.aliasing_output` or `jax.buffer_donor`, as JAX marks them, with
+    `ckpt.donated` (alone, or the number of the result), and those of `donate`.
+    A plan writes such a result after the last read of the argument where it
+    can. `--ckpt-apply-plan` writes `ckpt.donated = N` on the argument in whose
+    buffer result N lies; a caller may pass one buffer as both.
+
     `save-plan` keeps the plan in a file, line by line, to be stored beside the
     program and compared with `ckpt-plan --diff`. `plan-file` replays such a
     file, exactly and without a search, and refuses it with an error at the first
@@ -133,6 +140,9 @@ def PlanPass : Pass<"ckpt-plan", "::mlir::ModuleOp"> {
            "false: kernels in program order, for comparison">,
     Option<"countArguments", "count-arguments", "bool", "false",
            "The budget also holds the caller's arguments and results">,
+    Option<"donate", "donate", "std::string", "\"\"",
+           "Arguments whose buffers results may take: all, or numbers such as "
+           "0,1; besides those that the program marks">,
     Option<"timeLimitMs", "time-limit", "int64_t", "5000",
            "Milliseconds after which plans are improved no more; 0: one round">,
     Option<"reportFile", "report", "std::string", "\"\"",
