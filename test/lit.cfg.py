@@ -96,3 +96,9 @@ newest = os.path.join(config.ckpt_source_dir, "build", "jax-newest")
 config.substitutions.append(("%package_python", os.path.join(newest, "bin", "python")))
 if glob.glob(os.path.join(newest, "lib", "python*", "site-packages", "ckpt", "_planner*.so")):
     config.available_features.add("python-package")
+
+# Made by scripts/setup-torch, which nothing runs by itself: PyTorch is large.
+torch_python = os.path.join(config.ckpt_source_dir, "build", "torch", "bin", "python")
+config.substitutions.append(("%torch_python", torch_python))
+if os.path.exists(torch_python):
+    config.available_features.add("torch-export")

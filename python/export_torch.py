@@ -1,0 +1,58 @@
+"""Turns a training step written in PyTorch into a file that ckpt-opt and ckpt-runner read.
+
+The step is a function of tensors in a Python file of yours, beside example arguments: forward pass,
+gradients (torch.autograd.grad or torch.func) and update. Weights are arguments, by torch.func.functional_call.
+See docs/ExportFromTorch.md for packages and an example.
+"""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+import torch.utils._pytree as pytree
+from mlir_text import Unsupported
+from step_file import command_line
+from torch_lowering import lower
+from torch_tracing import Draws, trace
+
+
+class TorchStep:
+    """A step and its example arguments, traced to one graph of ATen operations."""
+
+    def __init__(self, step: Callable, example: tuple):
+        self.step, self.example = step, example
+        self.leaves, self.tree = pytree.tree_flatten(example)
+        if not all(isinstance(leaf, torch.Tensor) for leaf in self.leaves):
+            raise Unsupported("expected arguments that are tensors; what is none belongs to the step")
+        names = list(inspect.signature(step).parameters)
+        self.seed = self.example[names.index("seed")] if "seed" in names else None
+        self.graph = trace(self.on_leaves, self.leaves)
+
+    def on_leaves(self, *leaves: torch.Tensor) -> list[torch.Tensor]:
+        """The step on flat arguments, with its tensors alone as results."""
+        # What a step changes in place, such as running statistics, are not the arguments themselves.
+        own = [leaf.detach().clone() for leaf in leaves]
+        results = pytree.tree_leaves(self.step(*pytree.tree_unflatten(own, self.tree)))
+        return [result.detach() for result in results if isinstance(result, torch.Tensor)]
+
+    def draws(self, leaves: list[Any]) -> Draws:
+        """Runs the graph with random numbers from the argument that is called seed."""
+        number = next((i for i, leaf in enumerate(self.leaves) if leaf is self.seed), None)
+        return Draws(self.graph, None if number is None else leaves[number])
+
+    def export(self) -> str:
+        """The step as text in upstream MLIR dialects."""
+        return lower(lambda *leaves: self.draws(list(leaves)).run(*leaves), self.leaves)
+
+    def inputs(self) -> list[np.ndarray]:
+        return [leaf.detach().numpy() for leaf in self.leaves]
+
+    def expected(self) -> list[np.ndarray]:
+        """What PyTorch computes, with random numbers from the seed."""
+        return [result.detach().numpy() for result in self.draws(self.leaves).run(*[leaf.detach().clone() for leaf in self.leaves])]
+
+
+if __name__ == "__main__":
+    command_line(__doc__, TorchStep, ())

@@ -1,0 +1,84 @@
+"""From a graph of ATen operations to linalg on tensors, by torch-mlir."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+import torch.fx.traceback as fx_traceback
+from mlir_text import Unsupported, pack_booleans
+from torch._decomp import core_aten_decompositions, get_decompositions
+from torch.func import functionalize
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch_mlir import fx
+from torch_mlir.extras import fx_importer
+from torch_mlir.ir import Location
+from torch_decompositions import OWN
+from torch_tracing import META
+
+aten = torch.ops.aten
+# What torch-mlir has no form for, beside what PyTorch calls its core.
+DECOMPOSED = [
+    aten._log_softmax,
+    aten._log_softmax_backward_data,
+    aten._native_batch_norm_legit,
+    aten._native_batch_norm_legit_functional,
+    aten._softmax,
+    aten._softmax_backward_data,
+    aten.gelu,
+    aten.gelu_backward,
+    aten.native_batch_norm_backward,
+    aten.native_layer_norm,
+    aten.native_layer_norm_backward,
+    aten.nll_loss_backward,
+    aten.nll_loss_forward,
+    aten.tanh_backward,
+    aten.threshold_backward,
+]
+
+
+def lower(step: Callable, leaves: list[torch.Tensor]) -> str:
+    """The text of a module in upstream dialects."""
+    decompositions = {**core_aten_decompositions(), **get_decompositions(DECOMPOSED), **OWN}
+    with fx_traceback.preserve_node_meta():
+        pure = functionalize(step, remove="mutations")
+        graph = make_fx(pure, decomposition_table=decompositions, tracing_mode="fake", _allow_non_fake_inputs=True)(*leaves)
+    graph.graph.eliminate_dead_code()
+    try:
+        module = fx.stateless_fx_import(graph, output_type="linalg-on-tensors", model_name="main")
+    except Exception as error:
+        found = re.findall(r"torch\.aten\.[\w.]+", str(error))
+        names = ", ".join(dict.fromkeys(found)) or str(error).strip().splitlines()[0]
+        raise Unsupported(f"torch-mlir has no linalg form for: {names}") from error
+    # Indices that torch-mlir checks are in bounds in PyTorch, which stops the step otherwise.
+    for block in (block for function in module.body.operations for block in function.regions[0].blocks):
+        for operation in list(walk(block)):
+            if operation.name == "cf.assert":
+                operation.erase()
+    return pack_booleans(module.operation.get_asm(enable_debug_info=True))
+
+
+def walk(block: Any) -> Iterator[Any]:
+    """All operations of a block, at any depth."""
+    for operation in block.operations:
+        for region in operation.regions:
+            for inner in region.blocks:
+                yield from walk(inner)
+        yield operation.operation
+
+
+def location_of(cache: fx_importer.ContextCache, node: torch.fx.Node) -> Location:
+    """The path of an operation as ckpt reads it, and the last place of its trace in a file of the user's."""
+    path, context = node.meta.get(META, ""), cache._c
+    frames = re.findall(r'File "([^"]+)", line (\d+)', node.meta.get("stack_trace") or "")
+    frames = [frame for frame in frames if "/torch/" not in frame[0]]
+    file = Location.file(frames[-1][0], int(frames[-1][1]), 0, context) if frames else None
+    backward = re.fullmatch(r"transpose\((.*)\)", path)
+    module = (backward[1] if backward else path).replace(".", "/")
+    wrapper = "transpose(jvp())" if backward else "jvp()" if module else ""
+    name = "/".join(part for part in (wrapper, module, str(node.target).split(".")[1 if "." in str(node.target) else 0]) if part)
+    return Location.name(name, file, context)
+
+
+# torch-mlir takes no locations: it reads them from traces, which hold no modules.
+fx_importer.ContextCache.get_node_location = location_of

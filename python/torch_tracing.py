@@ -1,0 +1,118 @@
+"""From a PyTorch function to one graph of ATen operations, each with the module that it stems from."""
+
+import bisect
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.fx.traceback as fx_traceback
+from mlir_text import Unsupported
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
+from torch_random import kept
+
+aten = torch.ops.aten
+META = "nn_module_stack"
+
+
+class ModulePaths:
+    """While a step is traced, says of each operation the path of its module: in the backward pass that of the forward's."""
+
+    def __init__(self):
+        self.stack: list[str] = []
+        self.names: dict[int, str] = {}
+        self.since: list[tuple[int, str]] = []
+
+    def __enter__(self) -> None:
+        self.hooks = [register_module_forward_pre_hook(self.enter), register_module_forward_hook(self.leave)]
+        self.grad, torch.autograd.grad = torch.autograd.grad, self.differentiate
+
+    def __exit__(self, *error: Any) -> None:
+        torch.autograd.grad = self.grad
+        for hook in self.hooks:
+            hook.remove()
+
+    def enter(self, module: torch.nn.Module, arguments: Any) -> None:
+        if not self.stack:
+            self.names = {id(part): name for name, part in module.named_modules()}
+        self.stack.append(self.names.get(id(module), ""))
+        self.note()
+
+    def leave(self, module: torch.nn.Module, arguments: Any, result: Any) -> None:
+        self.stack.pop()
+        self.note()
+
+    def note(self) -> None:
+        path = self.stack[-1] if self.stack else ""
+        fx_traceback.current_meta[META] = path
+        self.since.append((torch.autograd._get_sequence_nr(), path))
+
+    def path_of(self, sequence: int) -> str:
+        """The path of the operation with a number in the order of the forward pass."""
+        place = bisect.bisect_right(self.since, (sequence, chr(0x10FFFF))) - 1
+        return self.since[place][1] if place >= 0 else ""
+
+    def differentiate(self, outputs: Any, *arguments: Any, **options: Any) -> Any:
+        """torch.autograd.grad, where each node of the backward pass says its path first."""
+        waiting = [each.grad_fn for each in (outputs if isinstance(outputs, (list, tuple)) else [outputs])]
+        seen = set(waiting)
+        while waiting:
+            node = waiting.pop()
+            path = f"transpose({self.path_of(node._sequence_nr())})"
+            node.register_prehook(lambda gradients, path=path: fx_traceback.current_meta.update({META: path}))
+            for following, _ in node.next_functions:
+                if following is not None and following not in seen:
+                    seen.add(following)
+                    waiting.append(following)
+        result = self.grad(outputs, *arguments, **options)
+        fx_traceback.current_meta[META] = ""
+        return result
+
+
+def trace(step: Callable, leaves: list[torch.Tensor]) -> torch.fx.GraphModule:
+    """The step as one graph: forward pass, backward pass and update."""
+    try:
+        with fx_traceback.preserve_node_meta(), ModulePaths():
+            return make_fx(step, tracing_mode="fake", _allow_non_fake_inputs=True, record_stack_traces=True)(*leaves)
+    except Exception as error:
+        first = (str(error).strip().splitlines() or [""])[0]
+        raise Unsupported(f"PyTorch cannot trace the step: {type(error).__name__}: {first}") from error
+
+
+class Draws(torch.fx.Interpreter):
+    """Runs a graph with random numbers that are functions of a seed."""
+
+    def __init__(self, graph: torch.fx.GraphModule, seed: torch.Tensor | None):
+        super().__init__(graph)
+        self.seed, self.count = seed, 0
+        self.extra_traceback = False
+
+    def mask(self, like: torch.Tensor, probability: float) -> torch.Tensor:
+        if self.seed is None:
+            raise Unsupported("expected an argument of the step that is called seed, as it draws random numbers")
+        self.count += 1
+        return kept(self.seed, self.count, like.shape, probability)
+
+    def call_function(self, target: Any, arguments: tuple, options: dict) -> Any:
+        if target == aten.native_dropout.default:
+            x, dropped, training = arguments
+            mask = self.mask(x, 1 - dropped) if training is not False else torch.ones_like(x, dtype=torch.bool)
+            return torch.where(mask, x / (1 - dropped), torch.zeros_like(x)), mask
+        if target in (aten.bernoulli.p, aten.bernoulli_.float):
+            return self.mask(arguments[0], arguments[1] if len(arguments) > 1 else 0.5).to(arguments[0].dtype)
+        if target == aten.native_batch_norm.default:
+            return self.normalized(*arguments)
+        if torch.Tag.nondeterministic_seeded in getattr(target, "tags", ()):
+            raise Unsupported(f"{target} draws random numbers in a way that is not supported: use dropout or bernoulli")
+        return super().call_function(target, arguments, options)
+
+    def normalized(self, x, weight, bias, mean, variance, training, momentum, epsilon) -> Any:
+        """Batch normalization, whose schema does not say that it changes the running statistics."""
+        functional = aten._native_batch_norm_legit_functional.default
+        if mean is None:
+            return aten._native_batch_norm_legit.no_stats(x, weight, bias, training, momentum, epsilon)
+        *results, mean_now, variance_now = functional(x, weight, bias, mean, variance, training, momentum, epsilon)
+        if training:
+            mean.copy_(mean_now)
+            variance.copy_(variance_now)
+        return tuple(results)
