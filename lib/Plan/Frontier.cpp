@@ -58,11 +58,11 @@ private:
   void proveAll();
   /// When the time of walks is over, which waits a little for a coarse curve.
   std::chrono::milliseconds end() const {
-    constexpr int32_t fewestWalks = 8, patience = 3;
+    constexpr int32_t fewestWalks = 8;
     constexpr double share = 0.6;
     return std::chrono::milliseconds(
         walked < fewestWalks
-            ? patience * options.timeLimitMs
+            ? options.timeLimitMs
             : static_cast<int64_t>(share *
                                    static_cast<double>(options.timeLimitMs)));
   }
@@ -70,9 +70,7 @@ private:
   Moment partOfRest(size_t count) const {
     if (options.timeLimitMs <= 0)
       return Moment::max();
-    constexpr double share = 1.2;
-    double restMs = share * static_cast<double>(options.timeLimitMs) -
-                    static_cast<double>(watch.ms());
+    double restMs = static_cast<double>(options.timeLimitMs - watch.ms());
     return std::chrono::steady_clock::now() +
            std::chrono::microseconds(static_cast<int64_t>(
                1000 * std::max(0.0, restMs) / static_cast<double>(count)));
@@ -281,9 +279,8 @@ void FrontierSearch::placeSmallest() {
   int64_t above = placed.plans().begin()->first;
   if (!options.fusion || frontier.minimumBoundBytes >= above)
     return;
-  // Walks take all of the time.
   auto isPast = [&] {
-    return options.timeLimitMs > 0 && watch.ms() >= end().count() * 3 / 2;
+    return options.timeLimitMs > 0 && watch.ms() >= options.timeLimitMs;
   };
   std::optional<Solution> smallest = solveSmallest(graph, above, isPast);
   if (!smallest)
