@@ -5,6 +5,8 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+import jax
+import numpy as np
 from jax.extend import source_info_util
 from jax_rules import drop
 from mlir_text import NO_FORM, Unsupported
@@ -14,13 +16,18 @@ CALLBACKS = ("debug_callback", "debug_print", "io_callback", "pure_callback")
 OUTSIDE = "compute it outside of the step and pass the result as an argument"
 # Primitives without a form, and what to write instead.
 WAYS_OUT = {
-    "eig": f"use jnp.linalg.eigh where the matrix is symmetric, or {OUTSIDE}",
+    "cholesky": "write it with jax.lax.fori_loop over columns",
+    "eig": OUTSIDE,
+    "eigh": f"use products, such as a Newton-Schulz iteration for inverse roots, or {OUTSIDE}",
+    "fft": "multiply by the cosines and the sines of the transform, as two real products",
     "geqrf": OUTSIDE,
     "hessenberg": OUTSIDE,
     "householder_product": OUTSIDE,
-    "qr": f"use jnp.linalg.cholesky of x.T @ x where x is well conditioned, or {OUTSIDE}",
+    "lu": "write it with jax.lax.fori_loop over columns",
+    "qr": OUTSIDE,
     "schur": OUTSIDE,
-    "svd": f"use jnp.linalg.eigh of x.T @ x where x is well conditioned, or {OUTSIDE}",
+    "svd": OUTSIDE,
+    "triangular_solve": "write it with jax.lax.fori_loop over rows",
     "tridiagonal": OUTSIDE,
     "tridiagonal_solve": OUTSIDE,
 }
@@ -38,6 +45,11 @@ def equations_of(jaxpr: Any, caller: str = "unknown place") -> Iterator[tuple[An
                     yield from equations_of(inner, place)
 
 
+def is_complex(aval: Any) -> bool:
+    """Whether a value is an array of complex numbers; tokens have no type of element."""
+    return hasattr(aval, "dtype") and jax.dtypes.issubdtype(aval.dtype, np.complexfloating)
+
+
 def refuse_equations(jaxpr: Any) -> None:
     """Lowers prints and other callbacks without results to nothing, with a remark; refuses what has no form."""
     refused = []
@@ -45,6 +57,8 @@ def refuse_equations(jaxpr: Any) -> None:
         name = equation.primitive.name
         if name in WAYS_OUT:
             refused.append(f"{name} ({place}): {WAYS_OUT[name]}")
+        elif any(is_complex(result.aval) for result in equation.outvars):
+            refused.append(f"complex numbers ({place}): write their real and imaginary parts as two arrays")
         if name not in CALLBACKS:
             continue
         if equation.params.get("ordered"):
