@@ -1,6 +1,7 @@
 //===- Prepare.cpp - The pass --ckpt-prepare ------------------------------===//
 
 #include "ckpt/Transforms/Prepare.h"
+#include "OpenLoops.h"
 #include "PrepareSteps.h"
 #include "ckpt/Analysis/Step.h"
 #include "ckpt/IR/CkptDialect.h"
@@ -29,6 +30,9 @@ std::string PreparationSummary::text() const {
   add(calls, "call inlined", "calls inlined");
   add(globals, "global read as a constant", "globals read as constants");
   add(composites, "composite op taken apart", "composite ops taken apart");
+  add(loops, "loop unrolled", "loops unrolled");
+  add(branches, "conditional flattened", "conditionals flattened");
+  add(stacks, "op on a stack replaced", "ops on stacks replaced");
   add(views, "view simplified", "views simplified");
   add(unitDims, "op without unit dimensions", "ops without unit dimensions");
   return text;
@@ -45,16 +49,15 @@ static bool isFollowed(mlir::func::FuncOp step) {
              .wasInterrupted();
 }
 
-FailureOr<PreparationSummary>
-ckpt::prepareStep(mlir::func::FuncOp step, const PrepareOptions &options) {
+FailureOr<PreparationSummary> ckpt::prepareStep(mlir::func::FuncOp step,
+                                                const PrepareOptions &options) {
   PreparationSummary summary;
   if (step.isDeclaration() || isFollowed(step))
     return summary;
-  if (failed(inlineCalls(step, summary)) ||
-      failed(readGlobals(step, summary)))
+  if (failed(inlineCalls(step, summary)) || failed(readGlobals(step, summary)))
     return failure();
   takeCompositesApart(step, summary);
-  // Here loops are unrolled, whose bodies hold all of the above.
+  openLoops(step, options.unrollLimit, summary);
   simplifyViews(step, summary);
   indexUnitDims(step, summary);
   return summary;

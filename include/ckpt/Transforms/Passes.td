@@ -58,7 +58,8 @@ def PreparePass : Pass<"ckpt-prepare", "::mlir::ModuleOp"> {
     Frontends write calls, loops, composite ops and many kinds of views; the
     planner decides about single ops in one block. This pass leads from the one
     to the other, with upstream's own rewrites wherever they exist, and without
-    a change of the bits of any result (docs/Preparation.md).
+    a change of the bits of results, except for sums over what a loop stacks
+    (docs/Preparation.md).
 
     `--ckpt-plan`, `--ckpt-print-problem` and `ckpt-runner` run it first, and
     `--ckpt-verify` on the original; `prepare=false` leaves it out there. Plans
@@ -70,7 +71,7 @@ def PreparePass : Pass<"ckpt-prepare", "::mlir::ModuleOp"> {
     Option<"function", "func", "std::string", "\"\"",
            "The step; by default the only public function with a body">,
     Option<"unrollLimit", "unroll-limit", "int64_t", "300000",
-           "Loops are unrolled as long as the step has at most so many ops">,
+           "Loops are unrolled as long as their iterations have at most so many ops">,
   ];
 }
 

@@ -18,7 +18,7 @@
 namespace ckpt {
 
 struct PrepareOptions {
-  /// Loops are unrolled as long as the step has at most so many ops.
+  /// Loops are unrolled as long as their iterations have at most so many ops.
   int64_t unrollLimit = 300000;
 };
 
@@ -27,6 +27,9 @@ struct PreparationSummary {
   int64_t calls = 0;
   int64_t globals = 0;
   int64_t composites = 0;
+  int64_t loops = 0;
+  int64_t branches = 0;
+  int64_t stacks = 0;
   int64_t views = 0;
   int64_t unitDims = 0;
 
@@ -35,7 +38,8 @@ struct PreparationSummary {
 };
 
 /// Rewrites \p step, which stands in a module, and removes private functions
-/// that only it called. Bits of results stay as they were. A step of kernels
+/// that only it called. Bits of results stay as they were, except for sums over
+/// stacks, which go from piece to piece. A step of kernels
 /// or with a plan is left alone, and a prepared one does not change. Reports an
 /// error at the op that has no such form.
 FailureOr<PreparationSummary> prepareStep(mlir::func::FuncOp step,
