@@ -75,6 +75,23 @@ static std::string opName(const Problem &problem, OpId op) {
              : name + " (" + problem.values[results.front()].name + ")";
 }
 
+/// How the memory that \p op needs alone can become less.
+static std::string wayToLess(const Problem &problem, OpId op) {
+  bool isOpaque = op != none && problem.ops[op].kind == OpKind::Opaque;
+  if (!isOpaque)
+    return "a smaller op would lower it";
+  const std::string &name = problem.ops[op].name;
+  if (name == "scf.if" || name == "scf.index_switch")
+    return "a conditional runs as one op, with all that it reads and makes: "
+           "with 'arith.select' its sides are planned like other ops";
+  if (name.rfind("scf.", 0) == 0)
+    return "a loop runs as one op, with all that it carries and stacks: "
+           "'--ckpt-prepare' unrolls a loop whose number of iterations is "
+           "known, up to 'unroll-limit' ops";
+  return "it runs as one op: written as 'linalg.generic' ops, it is planned in "
+         "parts";
+}
+
 std::string ckpt::plan::describe(const Problem &problem,
                                  const HeldAtPeak &held) {
   std::string reader = opName(problem, held.reader);
@@ -85,7 +102,7 @@ std::string ckpt::plan::describe(const Problem &problem,
   switch (held.holder) {
   case Holder::Kernel:
     return what + "is read or written by the kernel at the peak, of " + reader +
-           ": a smaller op would lower it";
+           ": " + wayToLess(problem, held.reader);
   case Holder::Pin:
     return what + "is to be saved, by a pin or the strategy, until " + reader +
            " has read it: without that it could be made again";
@@ -166,8 +183,11 @@ std::string ckpt::plan::describeBound(const Problem &problem,
     return "";
   if (largest.bytes < boundBytes)
     return describeMaking(problem, largest.bytes, boundBytes);
+  const Op &op = problem.ops[largest.op];
   return opName(problem, largest.op) + " alone needs " +
-         readableAndExact(largest.bytes) +
-         " for what it reads and writes: that is the proven bound, and only a "
-         "smaller op would lower it";
+         readableAndExact(largest.bytes) + " for what it reads and writes" +
+         (op.workspaceBytes > 0 ? " and makes inside" : "") +
+         ": that is the proven bound, which takes each op as one piece, and " +
+         (op.kind == OpKind::Opaque ? "" : "only ") +
+         wayToLess(problem, largest.op);
 }
