@@ -2,9 +2,12 @@
 
 #include "ckpt/Analysis/ProblemBuilder.h"
 #include "ckpt/Analysis/Donation.h"
+#include "ckpt/Analysis/KernelProblem.h"
 #include "ckpt/Analysis/NameStack.h"
+#include "ckpt/Analysis/OpaqueBuffers.h"
 #include "ckpt/Analysis/Program.h"
 #include "ckpt/Analysis/ReturnedParts.h"
+#include "ckpt/Analysis/Supported.h"
 #include "ckpt/Analysis/ValueShape.h"
 #include "ckpt/Interfaces/RematOpInterface.h"
 #include "ckpt/Plan/LimitEvaluations.h"
@@ -21,8 +24,9 @@ namespace {
 
 class Builder {
 public:
-  Builder(mlir::func::FuncOp function, const Device &device)
-      : function(function), device(device) {
+  Builder(mlir::func::FuncOp function, const Device &device,
+          bool isChecked = true)
+      : function(function), device(device), isChecked(isChecked) {
     program.function = function;
   }
 
@@ -32,6 +36,7 @@ private:
   LogicalResult checkFunction();
   void summarizeOps();
   void markNeeded();
+  LogicalResult checkNeeded();
   LogicalResult addArguments();
   LogicalResult addOps();
   LogicalResult addSplatsReadBy(Operation *op);
@@ -53,6 +58,7 @@ private:
 
   mlir::func::FuncOp function;
   const Device &device;
+  bool isChecked;
   ProgramProblem program;
   SmallVector<PlacedOp> placedOps;
   SmallVector<ReturnedPart> parts;
@@ -125,7 +131,31 @@ LogicalResult Builder::checkFunction() {
     kernel.emitOpError("stands in a function that was planned already");
     return mlir::WalkResult::interrupt();
   });
-  return failure(planned.wasInterrupted());
+  if (planned.wasInterrupted())
+    return failure();
+  return isChecked ? checkSignature(function) : success();
+}
+
+/// Before anything is planned: whatever is needed can be run. Planning then
+/// knows the memory that ops without emitters take inside.
+LogicalResult Builder::checkNeeded() {
+  if (!isChecked)
+    return success();
+  for (const PlacedOp &placed : placedOps) {
+    Operation *op = placed.op;
+    if (!needed.contains(op))
+      continue;
+    if (failed(checkSupported(op)))
+      return failure();
+    OpSummary &summary = summaries[op];
+    if (summary.kind != OpKind::Opaque || isFree(op) || isOfOtherDialect(op))
+      continue;
+    FailureOr<int64_t> scratch = opaqueScratchBytes(op);
+    if (failed(scratch))
+      return failure();
+    summary.workspaceBytes = *scratch;
+  }
+  return success();
 }
 
 void Builder::summarizeOps() {
@@ -411,7 +441,7 @@ FailureOr<ProgramProblem> Builder::run() {
   parts = returnedParts(function.getBody().front());
   summarizeOps();
   markNeeded();
-  if (failed(addArguments()) || failed(addOps()) ||
+  if (failed(checkNeeded()) || failed(addArguments()) || failed(addOps()) ||
       failed(addResults()) || failed(addDonations(program)))
     return failure();
   for (const PlacedOp &placed : placedOps)
@@ -429,6 +459,11 @@ FailureOr<ProgramProblem> Builder::run() {
 FailureOr<ProgramProblem> ckpt::buildProblem(mlir::func::FuncOp function,
                                              const Device &device) {
   return Builder(function, device).run();
+}
+
+FailureOr<ProgramProblem>
+ckpt::buildKernelProblem(mlir::func::FuncOp function) {
+  return Builder(function, knownDevices().front(), /*isChecked=*/false).run();
 }
 
 FailureOr<ProgramProblem> ckpt::buildProblem(mlir::func::FuncOp function,

@@ -1,6 +1,7 @@
 //===- CheckKernelMemory.cpp - No heap, little stack ----------------------===//
 
 #include "ckpt/Conversion/Passes.h"
+#include "ckpt/Support/ElementBytes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -15,9 +16,7 @@ using namespace mlir;
 static constexpr int64_t stackLimitBytes = 64 * 1024;
 
 static int64_t bytesOf(MemRefType type) {
-  Type element = type.getElementType();
-  int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
-  return type.getNumElements() * ((bits + 7) / 8);
+  return type.getNumElements() * ckpt::elementBytes(type.getElementType());
 }
 
 namespace {

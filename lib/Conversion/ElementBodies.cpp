@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ElementEmitter.h"
+#include "ckpt/ExternalModels/ScalarCode.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
@@ -13,16 +14,27 @@
 using namespace ckpt;
 using namespace mlir;
 
+/// Vectors hold no complex numbers.
+static bool fitsInLanes(Type type) {
+  return !isa<ComplexType>(getElementTypeOrSelf(type));
+}
+
+/// Whether \p op takes vectors as it takes scalars.
+static bool worksInLanes(Operation &op) {
+  return (OpTrait::hasElementwiseMappableTraits(&op) ||
+          isa<arith::ConstantOp, linalg::IndexOp, tensor::ExtractOp>(op) ||
+          op.hasTrait<OpTrait::IsTerminator>()) &&
+         llvm::all_of(op.getOperandTypes(), fitsInLanes) &&
+         llvm::all_of(op.getResultTypes(), fitsInLanes);
+}
+
 bool ckpt::supportsLanes(Block &body) {
-  auto isSupported = [](Operation &op) {
-    return OpTrait::hasElementwiseMappableTraits(&op) ||
-           isa<arith::ConstantOp, linalg::IndexOp, tensor::ExtractOp>(op) ||
-           op.hasTrait<OpTrait::IsTerminator>();
-  };
-  return llvm::all_of(body, [&](Operation &op) {
-    return llvm::all_of(op.getRegions(), [&](Region &region) {
-      return llvm::all_of(region.getOps(), isSupported);
-    });
+  return llvm::all_of(body, [](Operation &op) {
+    // Scalars are the same in all lanes.
+    return llvm::all_of(op.getResultTypes(), fitsInLanes) &&
+           llvm::all_of(op.getRegions(), [](Region &region) {
+             return llvm::all_of(region.getOps(), worksInLanes);
+           });
   });
 }
 
@@ -35,7 +47,8 @@ static void dropFastMath(Operation *op) {
                                               arith::FastMathFlags::none));
 }
 
-Value ElementEmitter::emitElementwise(Operation &op, ArrayRef<Value> operands) {
+SmallVector<Value> ElementEmitter::emitElementwise(Operation &op,
+                                                   ArrayRef<Value> operands) {
   bool vector = llvm::any_of(
       operands, [](Value value) { return isa<VectorType>(value.getType()); });
   IRMapping mapping;
@@ -43,10 +56,11 @@ Value ElementEmitter::emitElementwise(Operation &op, ArrayRef<Value> operands) {
     mapping.map(from, vector ? broadcast(to) : to);
   Operation *clone = builder.clone(op, mapping);
   dropFastMath(clone);
-  Type type = getElementTypeOrSelf(op.getResult(0).getType());
-  clone->getResult(0).setType(vector ? VectorType::get(index.getLanes(), type)
-                                     : type);
-  return clone->getResult(0);
+  for (OpResult result : clone->getResults()) {
+    Type type = getElementTypeOrSelf(result.getType());
+    result.setType(vector ? VectorType::get(index.getLanes(), type) : type);
+  }
+  return SmallVector<Value>(clone->getResults());
 }
 
 Value ElementEmitter::mapped(Value value, IRMapping &mapping) {
@@ -58,10 +72,10 @@ Value ElementEmitter::mapped(Value value, IRMapping &mapping) {
 SmallVector<Value> ElementEmitter::emitBlock(Block &block, IRMapping &mapping,
                                              ArrayRef<LinearIndex> loops) {
   for (Operation &op : block.without_terminator()) {
-    Value value = emitBlockOp(op, mapping, loops);
-    if (!value)
+    SmallVector<Value> values = emitBlockOp(op, mapping, loops);
+    if (values.empty())
       return {};
-    mapping.map(op.getResult(0), value);
+    mapping.map(op.getResults(), values);
   }
   SmallVector<Value> yielded;
   for (Value value : block.getTerminator()->getOperands()) {
@@ -72,37 +86,29 @@ SmallVector<Value> ElementEmitter::emitBlock(Block &block, IRMapping &mapping,
   return yielded;
 }
 
-Value ElementEmitter::emitBlockOp(Operation &op, IRMapping &mapping,
-                                  ArrayRef<LinearIndex> loops) {
+SmallVector<Value> ElementEmitter::emitBlockOp(Operation &op,
+                                               IRMapping &mapping,
+                                               ArrayRef<LinearIndex> loops) {
   if (auto linalgIndex = dyn_cast<linalg::IndexOp>(op))
-    return index.materialize(loops[linalgIndex.getDim()]);
-  if (isa<arith::ConstantOp>(op))
-    return builder.clone(op)->getResult(0);
-  if (auto extract = dyn_cast<tensor::ExtractOp>(op))
-    return emitExtract(extract, mapping, loops);
+    return {index.materialize(loops[linalgIndex.getDim()])};
+  if (op.hasTrait<OpTrait::ConstantLike>())
+    return SmallVector<Value>(builder.clone(op)->getResults());
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
+    Value element = emitExtract(extract, mapping, loops);
+    return element ? SmallVector<Value>{element} : SmallVector<Value>();
+  }
+  if (!isScalarCode(&op) || (index.getLanes() != 1 && !worksInLanes(op))) {
+    op.emitError("expected scalar code inside a kernel, but got '")
+        << op.getName() << "'";
+    return {};
+  }
   SmallVector<Value> operands;
   for (Value operand : op.getOperands()) {
     operands.push_back(mapped(operand, mapping));
     if (!operands.back())
-      return Value();
+      return {};
   }
-  if (op.getNumResults() == 1 && OpTrait::hasElementwiseMappableTraits(&op))
-    return emitElementwise(op, operands);
-  if (op.getNumResults() != 1 || index.getLanes() != 1) {
-    op.emitError("expected a scalar op with one result inside a kernel");
-    return Value();
-  }
-  // Scalar control flow: cloned as it is, with the values that it captures.
-  IRMapping scalars = mapping;
-  op.walk([&](Operation *inner) {
-    for (Value operand : inner->getOperands())
-      if (!op.isProperAncestor(operand.getParentBlock()->getParentOp()) &&
-          operand.getParentBlock()->getParentOp() != &op &&
-          !scalars.contains(operand))
-        if (Value value = mapped(operand, mapping))
-          scalars.map(operand, value);
-  });
-  return builder.clone(op, scalars)->getResult(0);
+  return emitElementwise(op, operands);
 }
 
 std::optional<LinearIndex>

@@ -1,7 +1,9 @@
 //===- ElementEmitter.cpp - The value of any tensor at an index -----------===//
 
 #include "ElementEmitter.h"
+#include "ckpt/Support/ElementBytes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -60,9 +62,8 @@ llvm::MaybeAlign ElementEmitter::alignmentOf(const LinearIndex &start,
   for (const LinearIndex::Term &term : start.getTerms())
     elements = std::gcd(elements, term.factor);
   Type type = cast<MemRefType>(flat.getType()).getElementType();
-  int64_t elementBytes =
-      type.isIndex() ? 8 : llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
-  return llvm::commonAlignment(llvm::Align(alignment), elements * elementBytes);
+  return llvm::commonAlignment(llvm::Align(alignment),
+                               elements * elementBytes(type));
 }
 
 Value ElementEmitter::load(Value flat, LinearIndex position) {
@@ -161,17 +162,17 @@ Value ElementEmitter::emitScalar(Value scalar) {
   if (Value argument = memory.lookup(scalar))
     return argument;
   IRMapping mapping;
-  Operation *op = scalar.getDefiningOp();
-  if (!op)
+  auto result = dyn_cast<OpResult>(scalar);
+  if (!result)
     return Value();
-  Key key{scalar.getAsOpaquePointer(), {}};
+  Key key{result.getOwner(), {}};
   auto found = known.find(key);
   if (found != known.end())
-    return found->second.front();
-  Value value = emitBlockOp(*op, mapping, {});
-  if (value)
-    known[key] = {value};
-  return value;
+    return found->second[result.getResultNumber()];
+  SmallVector<Value> values = emitBlockOp(*result.getOwner(), mapping, {});
+  if (values.empty())
+    return Value();
+  return (known[key] = values)[result.getResultNumber()];
 }
 
 Value ElementEmitter::emitResult(OpResult result, ArrayRef<LinearIndex> at) {
@@ -196,16 +197,25 @@ Value ElementEmitter::emitResult(OpResult result, ArrayRef<LinearIndex> at) {
       .Case([&](tensor::ConcatOp op) { return emitConcat(op, at); })
       .Case([&](tensor::SplatOp op) { return emitScalar(op.getInput()); })
       .Case([&](tensor::FromElementsOp op) { return emitFromElements(op, at); })
-      .Case([&](tensor::GenerateOp op) {
+      .Case([&](tensor::GenerateOp op) -> Value {
         IRMapping mapping;
         Block &body = op.getBody().front();
         for (auto [argument, at] : llvm::zip_equal(body.getArguments(), at))
           mapping.map(argument, index.materialize(at));
-        return emitBlock(body, mapping, at).front();
+        SmallVector<Value> elements = emitBlock(body, mapping, at);
+        return elements.empty() ? Value() : elements.front();
       })
-      .Case([&](tensor::EmptyOp op) -> Value { // Any value will do.
+      .Case([&](tensor::BitcastOp op) -> Value {
+        Value element = emit(op.getSource(), at);
+        if (!element)
+          return Value();
         Type type = op.getType().getElementType();
-        return arith::ConstantOp::create(builder, builder.getZeroAttr(type));
+        if (auto vector = dyn_cast<VectorType>(element.getType()))
+          type = vector.clone(type);
+        return arith::BitcastOp::create(builder, type, element);
+      })
+      .Case([&](tensor::EmptyOp op) { // Any value will do.
+        return emitZero(op.getType().getElementType());
       })
       .Case([&](arith::ConstantOp op) { return emitConstant(op, at); })
       .Default([&](Operation *op) -> Value {
@@ -222,7 +232,7 @@ Value ElementEmitter::emitResult(OpResult result, ArrayRef<LinearIndex> at) {
                                  : emitScalar(operand));
         return llvm::is_contained(operands, Value())
                    ? Value()
-                   : emitElementwise(*op, operands);
+                   : emitElementwise(*op, operands)[result.getResultNumber()];
       });
 }
 
@@ -233,8 +243,20 @@ Value ElementEmitter::emitConstant(arith::ConstantOp op,
     op.emitError("expected constants other than splats to stand in memory");
     return Value();
   }
-  return arith::ConstantOp::create(
-      builder, cast<TypedAttr>(splat.getSplatValue<Attribute>()));
+  Type type = getElementTypeOrSelf(op.getType());
+  auto element = splat.getSplatValue<Attribute>();
+  if (isa<ComplexType>(type))
+    return complex::ConstantOp::create(builder, type, cast<ArrayAttr>(element));
+  return arith::ConstantOp::create(builder, cast<TypedAttr>(element));
+}
+
+Value ElementEmitter::emitZero(Type type) {
+  auto pair = dyn_cast<ComplexType>(type);
+  if (!pair)
+    return arith::ConstantOp::create(builder, builder.getZeroAttr(type));
+  Attribute zero = builder.getZeroAttr(pair.getElementType());
+  return complex::ConstantOp::create(builder, type,
+                                     builder.getArrayAttr({zero, zero}));
 }
 
 Value ElementEmitter::emitFromElements(tensor::FromElementsOp op,

@@ -99,17 +99,20 @@ private:
   Value emitFromElements(mlir::tensor::FromElementsOp op,
                          ArrayRef<LinearIndex> at);
   Value emitConstant(mlir::arith::ConstantOp op, ArrayRef<LinearIndex> at);
+  Value emitZero(Type type);
   Value emitExtractSlice(mlir::tensor::ExtractSliceOp op,
                          ArrayRef<LinearIndex> at);
   Value emitExtract(mlir::tensor::ExtractOp op, mlir::IRMapping &mapping,
                     ArrayRef<LinearIndex> loops);
-  Value emitElementwise(Operation &op, ArrayRef<Value> operands);
+  /// All results of \p op, a scalar op or one that works element by element.
+  SmallVector<Value> emitElementwise(Operation &op, ArrayRef<Value> operands);
   /// The ops of \p block in order; \p mapping holds its arguments. The values
   /// of its terminator.
   SmallVector<Value> emitBlock(Block &block, mlir::IRMapping &mapping,
                                ArrayRef<LinearIndex> loops);
-  Value emitBlockOp(Operation &op, mlir::IRMapping &mapping,
-                    ArrayRef<LinearIndex> loops);
+  /// The results of \p op; empty, with a diagnostic, if it cannot be emitted.
+  SmallVector<Value> emitBlockOp(Operation &op, mlir::IRMapping &mapping,
+                                 ArrayRef<LinearIndex> loops);
   Value mapped(Value value, mlir::IRMapping &mapping);
   /// The linear form of an index computed in a body, if it has one.
   std::optional<LinearIndex> linearForm(Value value,

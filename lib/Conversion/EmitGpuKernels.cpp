@@ -108,7 +108,7 @@ FailureOr<DeviceKernel> DeviceCode::emit(func::FuncOp function) {
   std::optional<cuda::MatmulShape> matmul = matchLibraryMatmul(*code);
   auto op = dyn_cast_or_null<linalg::LinalgOp>(code->anchor);
   FailureOr<LaunchSize> size = failure();
-  if (code->anchor && (!op || op.getNumReductionLoops() == 0)) {
+  if (code->isOpaque()) {
     size = emitOpaque(*code, kernel);
   } else {
     ImplicitLocOpBuilder builder(function.getLoc(), function.getContext());

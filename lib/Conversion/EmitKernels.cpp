@@ -27,10 +27,9 @@ static LogicalResult emitKernel(func::FuncOp function, int64_t lanes,
     return failure();
   if (!code->anchor)
     return emitElementwiseKernel(*code, lanes, symbols);
-  auto linalgOp = dyn_cast<linalg::LinalgOp>(code->anchor);
-  if (!linalgOp || linalgOp.getNumReductionLoops() == 0)
+  if (code->isOpaque())
     return lowerOpaqueKernel(*code);
-  return matchContraction(linalgOp)
+  return matchContraction(cast<linalg::LinalgOp>(code->anchor))
              ? emitContractionKernel(*code, lanes, symbols)
              : emitReductionKernel(*code, lanes, symbols);
 }

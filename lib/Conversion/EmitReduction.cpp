@@ -15,8 +15,6 @@ using namespace mlir;
 LogicalResult ckpt::emitReductionKernel(KernelCode &code, int64_t lanes,
                                         SymbolTable &symbols) {
   auto op = cast<linalg::LinalgOp>(code.anchor);
-  if (failed(checkReduction(op)))
-    return failure();
   Reduction reduction = analyzeReduction(op);
   bool inLanes = supportsLanes(code.function.front());
   int64_t work = workPerElement(code);

@@ -1,11 +1,13 @@
 //===- Epilogue.cpp - What a kernel makes of its anchor's element ---------===//
 //
 // Between an anchor and an output all reads are one to one, so the indices of
-// the output follow from those of the anchor's result.
+// the output follow from those of the anchor's result. How an op reads is asked
+// of the interface that the planner asks: what it plans is emitted.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Epilogue.h"
+#include "ckpt/Interfaces/RematOpInterface.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace ckpt;
@@ -40,43 +42,35 @@ private:
       return std::nullopt;
     if (op == anchor)
       return Indices(at);
-    if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ReshapeOp>(
-            op)) {
-      auto source = of(op->getOperand(0));
+    auto described = dyn_cast<RematOpInterface>(op);
+    if (!described)
+      return std::nullopt;
+    SmallVector<RematRead> reads;
+    described.getReads(reads);
+    for (const RematRead &read : reads) {
+      std::optional<Indices> source = of(read.value);
       if (!source)
-        return std::nullopt;
-      auto shape = [](Value value) {
-        return cast<ShapedType>(value.getType()).getShape();
-      };
-      LinearIndex position =
-          index.simplify(linearize(*source, shape(op->getOperand(0))));
-      return delinearize(position, shape(tensor), index);
+        continue;
+      if (read.access == plan::Access::Pointwise)
+        return source;
+      if (read.access == plan::Access::Reshape)
+        return delinearize(
+            index.simplify(linearize(*source, shapeOf(read.value))),
+            shapeOf(tensor), index);
+      if (read.access == plan::Access::Permute)
+        return permute(cast<linalg::LinalgOp>(op), *source);
     }
-    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
-      return throughLinalg(linalgOp, tensor);
-    if (isa<tensor::CastOp>(op) || OpTrait::hasElementwiseMappableTraits(op))
-      for (Value operand : op->getOperands())
-        if (auto source = of(operand))
-          return source;
     return std::nullopt;
   }
 
-  std::optional<Indices> throughLinalg(linalg::LinalgOp op, Value tensor) {
-    for (OpOperand &operand : op->getOpOperands()) {
-      if (!isa<ShapedType>(operand.get().getType()))
-        continue;
-      AffineMap map = op.getMatchingIndexingMap(&operand);
-      auto source = of(operand.get());
-      if (!source || !map.isPermutation())
-        continue;
-      Indices loops(op.getNumLoops());
-      for (auto [expr, at] : llvm::zip_equal(map.getResults(), *source))
-        loops[cast<AffineDimExpr>(expr).getPosition()] = at;
-      unsigned result = cast<OpResult>(tensor).getResultNumber();
-      return applyMap(op.getMatchingIndexingMap(op.getDpsInitOperand(result)),
-                      loops, index);
-    }
-    return std::nullopt;
+  /// From the indices of what \p op permutes to those of its result.
+  Indices permute(linalg::LinalgOp op, ArrayRef<LinearIndex> source) {
+    AffineMap from = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
+    Indices loops(op.getNumLoops());
+    for (auto [expr, at] : llvm::zip_equal(from.getResults(), source))
+      loops[cast<AffineDimExpr>(expr).getPosition()] = at;
+    return applyMap(op.getMatchingIndexingMap(op.getDpsInitOperand(0)), loops,
+                    index);
   }
 
   Operation *anchor;

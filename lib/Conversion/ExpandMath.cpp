@@ -1,6 +1,7 @@
 //===- ExpandMath.cpp - Functions such as exp as arithmetic ---------------===//
 
 #include "DoubleFunctions.h"
+#include "NarrowFloats.h"
 #include "ckpt/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -23,6 +24,7 @@ struct ExpandMath : public ckpt::impl::ExpandMathBase<ExpandMath> {
     math::populateExpansionPatterns(patterns, {"rsqrt"});
     populateMathPolynomialApproximationPatterns(patterns);
     ckpt::populateDoubleFunctionPatterns(patterns);
+    ckpt::populateNarrowFloatPatterns(patterns);
     GreedyRewriteConfig config;
     // Neither reorders floating-point arithmetic, but only these are wanted.
     config.enableFolding(false).enableConstantCSE(false);

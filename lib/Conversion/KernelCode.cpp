@@ -1,6 +1,7 @@
 //===- KernelCode.cpp - A kernel's function, before and after -------------===//
 
 #include "KernelCode.h"
+#include "ckpt/Interfaces/RematOpInterface.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -27,21 +28,23 @@ SmallVector<func::FuncOp> ckpt::kernelFunctions(ModuleOp module) {
   return llvm::filter_to_vector(module.getOps<func::FuncOp>(), isKernel);
 }
 
-/// Whether the elements of the results are made one by one.
+static std::optional<plan::OpKind> kindOf(Operation &op) {
+  auto described = dyn_cast<RematOpInterface>(op);
+  return described ? std::optional(described.getRematKind()) : std::nullopt;
+}
+
+/// Whether the elements of the results are made one by one, as planned.
 static bool isElemental(Operation &op) {
-  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
-    return linalgOp.getNumParallelLoops() == linalgOp.getNumLoops() &&
-           llvm::all_of(op.getRegions(), [](Region &region) {
-             return llvm::all_of(region.getOps(), [](Operation &inner) {
-               return inner.getNumRegions() == 0;
-             });
-           });
-  return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp,
-             tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::PadOp,
-             tensor::ConcatOp, tensor::SplatOp, tensor::FromElementsOp,
-             tensor::GenerateOp, tensor::EmptyOp, tensor::ExtractOp,
-             arith::ConstantOp, bufferization::ToTensorOp>(op) ||
-         OpTrait::hasElementwiseMappableTraits(&op);
+  std::optional<plan::OpKind> kind = kindOf(op);
+  return kind == plan::OpKind::Fusible || kind == plan::OpKind::View ||
+         isa<tensor::EmptyOp>(op) || op.hasTrait<OpTrait::ConstantLike>();
+}
+
+bool KernelCode::isOpaque() const {
+  if (!isa_and_nonnull<linalg::LinalgOp>(anchor))
+    return anchor != nullptr;
+  std::optional<plan::OpKind> kind = kindOf(*anchor);
+  return kind != plan::OpKind::Contraction && kind != plan::OpKind::Reduction;
 }
 
 FailureOr<KernelCode> KernelCode::read(func::FuncOp function) {

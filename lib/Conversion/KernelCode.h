@@ -26,6 +26,9 @@ struct KernelCode {
   /// The argument that holds \p tensor.
   std::optional<BlockArgument> inputArgument(Value tensor) const;
 
+  /// Whether the anchor has no emitter: it is bufferized by itself.
+  bool isOpaque() const;
+
   mlir::func::FuncOp function;
   /// A tensor that stands in memory and the argument that holds it.
   SmallVector<std::pair<Value, BlockArgument>> inputs;

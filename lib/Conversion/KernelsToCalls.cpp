@@ -76,21 +76,6 @@ static void markAsKernel(func::FuncOp function) {
       LLVM::LinkageAttr::get(function.getContext(), LLVM::Linkage::Internal));
 }
 
-/// What stands in \p buffer as a value of \p type.
-static Value loadInput(OpBuilder &builder, Location loc, Type type,
-                       Value buffer) {
-  RankedTensorType tensor = tensorOf(type);
-  auto stored =
-      tensor.clone(cast<MemRefType>(buffer.getType()).getElementType());
-  Value value = bufferization::ToTensorOp::create(builder, loc, stored, buffer,
-                                                  /*restrict=*/true);
-  if (stored != tensor)
-    value = arith::TruncIOp::create(builder, loc, tensor, value);
-  if (tensor != type)
-    value = tensor::ExtractOp::create(builder, loc, value, ValueRange());
-  return value;
-}
-
 /// Tensor code between memrefs: what stands in memory as i1 is widened.
 static void buildKernelBody(KernelOp kernel, func::FuncOp function,
                             OwnConstants own) {
@@ -114,19 +99,9 @@ static void buildKernelBody(KernelOp kernel, func::FuncOp function,
   Block &body = kernel.getBody().front();
   for (Operation &op : body.without_terminator())
     builder.clone(op, mapping);
-  for (Value yielded : body.getTerminator()->getOperands()) {
-    Value value = mapping.lookup(yielded);
-    Value out = entry->getArgument(next++);
-    RankedTensorType type = tensorOf(value.getType());
-    if (type != value.getType())
-      value = tensor::FromElementsOp::create(builder, loc, type, value);
-    auto stored = type.clone(cast<MemRefType>(out.getType()).getElementType());
-    if (stored != type)
-      value = arith::ExtUIOp::create(builder, loc, stored, value);
-    bufferization::MaterializeInDestinationOp::create(
-        builder, loc, /*result=*/Type(), value, out, /*restrict=*/true,
-        /*writable=*/true);
-  }
+  for (Value yielded : body.getTerminator()->getOperands())
+    storeOutput(builder, loc, mapping.lookup(yielded),
+                entry->getArgument(next++));
   func::ReturnOp::create(builder, loc);
 }
 

@@ -96,19 +96,6 @@ Reduction ckpt::analyzeReduction(linalg::LinalgOp op) {
   return reduction;
 }
 
-LogicalResult ckpt::checkReduction(linalg::LinalgOp op) {
-  SmallVector<AffineMap> maps;
-  for (OpOperand &init : op.getDpsInitsMutable())
-    maps.push_back(op.getMatchingIndexingMap(&init));
-  bool supported = llvm::all_equal(maps) &&
-                   maps.front().isProjectedPermutation() &&
-                   maps.front().getNumResults() == op.getNumParallelLoops();
-  if (!supported)
-    return op.emitOpError("expected all results of a reduction to be indexed "
-                          "by its parallel loops, each once");
-  return success();
-}
-
 SmallVector<LinearIndex> ckpt::parallelLoops(linalg::LinalgOp op,
                                              ArrayRef<LinearIndex> at) {
   AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));

@@ -110,10 +110,6 @@ private:
 /// What decides the order of \p op.
 Reduction analyzeReduction(mlir::linalg::LinalgOp op);
 
-/// Results that differ in shape, or repeat along a loop, have no place in a
-/// kernel.
-LogicalResult checkReduction(mlir::linalg::LinalgOp op);
-
 /// The loops of \p op at the indices \p at of its result.
 SmallVector<LinearIndex> parallelLoops(mlir::linalg::LinalgOp op,
                                        ArrayRef<LinearIndex> at);

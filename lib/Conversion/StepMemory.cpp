@@ -9,26 +9,6 @@
 using namespace ckpt;
 using namespace mlir;
 
-RankedTensorType ckpt::tensorOf(Type type) {
-  if (auto tensor = dyn_cast<RankedTensorType>(type))
-    return tensor;
-  return RankedTensorType::get({}, type);
-}
-
-MemRefType ckpt::memoryType(Type type) {
-  RankedTensorType tensor = tensorOf(type);
-  Type element = tensor.getElementType();
-  if (element.isInteger(1))
-    element = IntegerType::get(type.getContext(), 8);
-  // Bare pointers of upstream refuse strides of 0, as 4 x 0 elements have by
-  // default. Where there is nothing, any strides do.
-  MemRefLayoutAttrInterface layout;
-  if (tensor.getNumElements() == 0)
-    layout = StridedLayoutAttr::get(type.getContext(), 0,
-                                    SmallVector<int64_t>(tensor.getRank(), 1));
-  return MemRefType::get(tensor.getShape(), element, layout);
-}
-
 /// \p type with the strides that upstream's ops that make memory demand.
 static MemRefType denseType(MemRefType type) {
   return MemRefType::get(type.getShape(), type.getElementType());

@@ -10,19 +10,13 @@
 #define CKPT_LIB_CONVERSION_STEPMEMORY_H
 
 #include "ckpt/Analysis/ReturnedParts.h"
+#include "ckpt/ExternalModels/KernelFunction.h"
 #include "ckpt/IR/CkptDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace ckpt {
-
-/// The tensor that stands in memory for a value: a scalar that a kernel made is
-/// one without dimensions.
-mlir::RankedTensorType tensorOf(Type type);
-
-/// The memref of a value in memory.
-mlir::MemRefType memoryType(Type type);
 
 /// The type of a kernel's parameter for \p value: scalars of the caller as they
 /// are.

@@ -12,14 +12,16 @@
 
 namespace ckpt {
 
-/// Elements of a tensor; 1 for a scalar.
+/// Elements of a tensor; 1 for a scalar, and for a size known only at run time,
+/// as loops have them inside.
 inline int64_t elementsOf(Type type) {
   auto shaped = dyn_cast<mlir::ShapedType>(type);
   if (!shaped)
     return 1;
   int64_t elements = 1;
   for (int64_t size : shaped.getShape())
-    elements = saturatingProduct(elements, size);
+    if (!mlir::ShapedType::isDynamic(size))
+      elements = saturatingProduct(elements, size);
   return elements;
 }
 

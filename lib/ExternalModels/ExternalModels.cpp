@@ -5,6 +5,7 @@
 void ckpt::registerExternalModels(mlir::DialectRegistry &registry) {
   registerArithExternalModels(registry);
   registerMathExternalModels(registry);
+  registerComplexExternalModels(registry);
   registerLinalgExternalModels(registry);
   registerTensorExternalModels(registry);
   registerSCFExternalModels(registry);

@@ -6,15 +6,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "Captures.h"
 #include "ckpt/ExternalModels/ExternalModels.h"
+#include "ckpt/ExternalModels/ScalarCode.h"
 #include "ckpt/ExternalModels/UnreadTensors.h"
 #include "ckpt/Interfaces/RematOpInterface.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Transforms/RegionUtils.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace ckpt;
 using mlir::AffineMap;
@@ -26,14 +25,6 @@ using plan::OpKind;
 //===----------------------------------------------------------------------===//
 // The body
 //===----------------------------------------------------------------------===//
-
-/// Every op of the body can be computed for one element alone.
-static bool hasPureBody(LinalgOp op) {
-  return llvm::all_of(
-      op.getBlock()->without_terminator(), [](Operation &inner) {
-        return inner.getNumRegions() == 0 && mlir::isMemoryEffectFree(&inner);
-      });
-}
 
 static bool isMultiplyAdd(Operation *multiply, Operation *add) {
   namespace arith = mlir::arith;
@@ -93,6 +84,17 @@ static bool writesEachElementOnce(LinalgOp op) {
   });
 }
 
+/// Every element of the results of an op that reduces is made by one iteration
+/// of its parallel loops, the same one in all of them.
+static bool reducesToEachElementOnce(LinalgOp op) {
+  AffineMap first = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  return first.isProjectedPermutation() &&
+         first.getNumResults() == op.getNumParallelLoops() &&
+         llvm::all_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
+           return op.getMatchingIndexingMap(&init) == first;
+         });
+}
+
 static ArrayRef<int64_t> shapeOf(OpOperand &operand) {
   auto shaped = dyn_cast<mlir::ShapedType>(operand.get().getType());
   return shaped ? shaped.getShape() : ArrayRef<int64_t>();
@@ -136,32 +138,16 @@ static Access viewAccess(LinalgOp op) {
 
 static OpKind kindOf(LinalgOp op) {
   if (!op.hasPureTensorSemantics() || op.getNumDpsInits() == 0 ||
-      !hasPureBody(op))
+      !isScalarCode(*op.getBlock()))
     return OpKind::Opaque;
-  if (!op.isAllParallelLoops())
+  if (!op.isAllParallelLoops()) {
+    if (!reducesToEachElementOnce(op))
+      return OpKind::Opaque;
     return isContraction(op) ? OpKind::Contraction : OpKind::Reduction;
+  }
   if (!writesEachElementOnce(op))
     return OpKind::Opaque;
   return onlyPermutes(op) ? OpKind::View : OpKind::Fusible;
-}
-
-/// Tensors of which the body takes elements at indices of its own are read as
-/// often as they are named. A fusible op can have such an element computed when
-/// it is asked for; other ops ask too often.
-static void appendCaptures(LinalgOp op, OpKind kind,
-                           SmallVectorImpl<RematRead> &reads) {
-  llvm::SetVector<Value> scalars;
-  mlir::visitUsedValuesDefinedAbove(op->getRegions(), [&](OpOperand *operand) {
-    bool isElement = isa<mlir::tensor::ExtractOp>(operand->getOwner());
-    if (!isa<mlir::TensorType>(operand->get().getType()))
-      scalars.insert(operand->get());
-    else
-      reads.push_back(
-          {operand->get(), isElement ? Access::Gather : Access::Any,
-           isElement && kind == OpKind::Fusible ? Need::Inline : Need::Memory});
-  });
-  for (Value scalar : scalars)
-    reads.push_back({scalar, Access::Any, Need::Inline});
 }
 
 SmallVector<Value> ckpt::unreadTensors(Operation *op) {
@@ -192,7 +178,7 @@ static void appendReads(LinalgOp op, OpKind kind,
   for (OpOperand &init : op.getDpsInitsMutable())
     if (isAnchor || op.payloadUsesValueFromOperand(&init))
       reads.push_back({init.get(), Access::Pointwise, Need::Inline, true});
-  appendCaptures(op, kind, reads);
+  appendCaptures(op, kind == OpKind::Fusible, reads);
 }
 
 namespace {
@@ -216,7 +202,8 @@ struct LinalgModel
     auto linalgOp = cast<LinalgOp>(op);
     int64_t points = 1;
     for (int64_t size : linalgOp.getStaticLoopRanges())
-      points = saturatingProduct(points, size);
+      if (!mlir::ShapedType::isDynamic(size))
+        points = saturatingProduct(points, size);
     return saturatingProduct(points, kindOf(linalgOp) == OpKind::Contraction
                                          ? 2
                                          : arithmeticOps(linalgOp));

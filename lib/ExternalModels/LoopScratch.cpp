@@ -2,6 +2,7 @@
 
 #include "ckpt/ExternalModels/LoopScratch.h"
 #include "ckpt/Plan/Pack.h"
+#include "ckpt/Support/ElementBytes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -11,17 +12,12 @@
 
 using namespace ckpt;
 
-/// What every kernel may have on the stack without asking.
-static constexpr int64_t stackBytes = 4096;
-
 /// Of buffers, a cache line.
 static constexpr int64_t alignment = 64;
 
 int64_t ckpt::scratchBytes(Type type) {
   auto shaped = cast<mlir::ShapedType>(type);
-  Type element = shaped.getElementType();
-  int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
-  return shaped.getNumElements() * llvm::divideCeil(bits, 8);
+  return shaped.getNumElements() * elementBytes(shaped.getElementType());
 }
 
 static bool isView(Operation *op) {
@@ -104,62 +100,4 @@ int64_t ckpt::placeScratch(MutableArrayRef<Scratch> buffers) {
   for (auto [scratch, offset] : llvm::zip_equal(buffers, packing.offsets))
     scratch.offset = offset;
   return packing.arenaBytes;
-}
-
-/// Whether lowering puts the tensor into a buffer of its own. Ops that start
-/// from the same undefined or equal elements do not share them.
-static bool isFresh(OpResult result) {
-  Operation *op = result.getOwner();
-  auto type = dyn_cast<mlir::RankedTensorType>(result.getType());
-  if (!type || !type.hasStaticShape())
-    return false;
-  if (auto updating = dyn_cast<mlir::DestinationStyleOpInterface>(op)) {
-    Value init = updating.getTiedOpOperand(result)->get();
-    return init.getDefiningOp<mlir::tensor::EmptyOp>() ||
-           (init.getDefiningOp<mlir::linalg::FillOp>() && !init.hasOneUse());
-  }
-  return !isView(op) && !op->hasTrait<mlir::OpTrait::ConstantLike>() &&
-         !isa<mlir::tensor::EmptyOp, mlir::LoopLikeOpInterface,
-              mlir::scf::IfOp>(op);
-}
-
-/// Whether an iteration passes on an argument that it got as another one.
-static bool isMoved(OpOperand &passed) {
-  auto argument = dyn_cast<BlockArgument>(passed.get());
-  Operation *yield = passed.getOwner();
-  return argument && argument.getOwner() == yield->getBlock() &&
-         argument.getOwner()->getNumArguments() - argument.getArgNumber() !=
-             yield->getNumOperands() - passed.getOperandNumber();
-}
-
-int64_t ckpt::loopScratchBytes(Operation *op) {
-  SmallVector<Value> fresh;
-  // What an iteration passes on as another value is moved once more, at its
-  // end.
-  int64_t atOnce = 0;
-  auto move = [&](Value value) {
-    auto type = dyn_cast<mlir::RankedTensorType>(value.getType());
-    if (type && type.hasStaticShape())
-      atOnce += llvm::alignTo(scratchBytes(type), alignment);
-  };
-  op->walk([&](Operation *inner) {
-    if (inner == op)
-      return;
-    for (OpResult result : inner->getResults())
-      if (isFresh(result))
-        fresh.push_back(result);
-    if (isa<mlir::scf::YieldOp>(inner) &&
-        isa<mlir::LoopLikeOpInterface>(inner->getParentOp()))
-      for (OpOperand &passed : inner->getOpOperands())
-        if (isMoved(passed))
-          move(passed.get());
-  });
-  // The values of a loop that nobody reads afterwards.
-  if (isa<mlir::LoopLikeOpInterface>(op))
-    for (OpResult result : op->getResults())
-      if (result.use_empty())
-        move(result);
-  SmallVector<Scratch> buffers = liveScratch(op, fresh);
-  int64_t bytes = placeScratch(buffers) + atOnce;
-  return bytes > stackBytes ? llvm::alignTo(bytes, alignment) : 0;
 }

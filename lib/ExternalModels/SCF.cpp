@@ -7,7 +7,6 @@
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "ckpt/ExternalModels/ExternalModels.h"
-#include "ckpt/ExternalModels/LoopScratch.h"
 #include "ckpt/Interfaces/RematOpInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/SetVector.h"
@@ -50,10 +49,6 @@ struct OpaqueModel
     if (auto loop = dyn_cast<mlir::LoopLikeOpInterface>(op))
       for (OpOperand &init : loop.getInitsMutable())
         reads[init.getOperandNumber()].destination = true;
-  }
-
-  int64_t getWorkspaceBytes(Operation *op) const {
-    return loopScratchBytes(op);
   }
 
   /// One iteration of each body; the longer branch of a conditional.

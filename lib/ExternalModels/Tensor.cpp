@@ -6,9 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "Captures.h"
 #include "Elementwise.h"
 #include "ckpt/ExternalModels/ContiguousSlice.h"
 #include "ckpt/ExternalModels/ExternalModels.h"
+#include "ckpt/ExternalModels/ScalarCode.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -214,6 +216,31 @@ struct FromScalarsModel
   }
 };
 
+/// Elements from their indices, by scalar code.
+struct GenerateModel : TensorModel<GenerateModel, mlir::tensor::GenerateOp> {
+  OpKind getRematKind(Operation *op) const {
+    auto generate = cast<mlir::tensor::GenerateOp>(op);
+    return generate.getType().hasStaticShape() &&
+                   isScalarCode(generate.getBody().front())
+               ? OpKind::Fusible
+               : OpKind::Opaque;
+  }
+
+  void getReads(Operation *op, SmallVectorImpl<RematRead> &reads) const {
+    if (getRematKind(op) == OpKind::Fusible)
+      appendCaptures(op, /*isFusible=*/true, reads);
+    else
+      appendOpaqueReads(op, reads);
+  }
+
+  int64_t getFlops(Operation *op) const {
+    int64_t ops = 0;
+    for (Operation &inner : op->getRegion(0).front().without_terminator())
+      ops = saturatingSum(ops, flopsOf(&inner));
+    return saturatingProduct(ops, elementsOf(op->getResult(0).getType()));
+  }
+};
+
 /// One element as a scalar.
 struct ExtractModel : TensorModel<ExtractModel, mlir::tensor::ExtractOp> {
   OpKind getRematKind(Operation *) const { return OpKind::Fusible; }
@@ -238,6 +265,7 @@ void ckpt::registerTensorExternalModels(mlir::DialectRegistry &registry) {
     ConcatOp::attachInterface<ConcatModel>(*context);
     BitcastOp::attachInterface<BitcastModel>(*context);
     ExtractOp::attachInterface<ExtractModel>(*context);
+    GenerateOp::attachInterface<GenerateModel>(*context);
     SplatOp::attachInterface<FromScalarsModel<SplatOp>>(*context);
     FromElementsOp::attachInterface<FromScalarsModel<FromElementsOp>>(*context);
   });

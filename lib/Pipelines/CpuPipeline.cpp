@@ -26,6 +26,7 @@ static void lowerToLLVM(OpPassManager &manager,
   manager.addPass(createConvertVectorToLLVMPass());
   manager.addPass(createConvertMathToLLVMPass());
   manager.addPass(createConvertMathToLibmPass());
+  manager.addPass(createConvertComplexToLLVMPass());
   manager.addPass(createFinalizeMemRefToLLVMConversionPass());
   ConvertFuncToLLVMPassOptions functions;
   functions.useBarePtrCallConv = true;

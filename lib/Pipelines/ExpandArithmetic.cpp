@@ -2,6 +2,7 @@
 
 #include "ExpandArithmetic.h"
 #include "ckpt/Conversion/Passes.h"
+#include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
@@ -27,8 +28,9 @@ struct KeepRoundings : PassWrapper<KeepRoundings, OperationPass<>> {
 } // namespace
 
 void ckpt::expandArithmetic(OpPassManager &manager) {
+  manager.addPass(createConvertComplexToStandardPass());
   arith::ArithEmulateUnsupportedFloatsOptions narrowArith;
-  narrowArith.sourceTypeStrs = {"bf16", "f16"};
+  narrowArith.sourceTypeStrs = {"bf16", "f16", "f8E4M3FN", "f8E5M2"};
   narrowArith.targetTypeStr = "f32";
   math::MathExtendToSupportedTypesOptions narrowMath;
   narrowMath.extraTypeStrs = {"f64"};

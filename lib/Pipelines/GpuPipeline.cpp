@@ -88,6 +88,7 @@ static void lowerDevice(OpPassManager &manager) {
   device.addPass(createLowerAffinePass());
   device.addPass(createSCFToControlFlowPass());
   device.addPass(ckpt::createMathToIntrinsics());
+  device.addPass(createConvertComplexToLLVMPass());
   // Functions of integers are all that is left.
   device.addPass(createConvertMathToLLVMPass());
   device.addPass(createConvertNVGPUToNVVMPass());

@@ -6,6 +6,7 @@
 #include "ckpt/Pipelines/CpuPipeline.h"
 #include "ckpt/Pipelines/GpuPipeline.h"
 #include "ckpt/Runtime/DiagnosedError.h"
+#include "ckpt/Support/ElementBytes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/PassManager.h"
@@ -39,12 +40,10 @@ static llvm::Expected<mlir::func::FuncOp> findStep(ModuleOp module,
 }
 
 static BufferType describe(Type type) {
-  auto bytesOf = [](Type element) -> int64_t {
-    return element.isIndex() ? 8 : (element.getIntOrFloatBitWidth() + 7) / 8;
-  };
   if (auto tensor = dyn_cast<mlir::RankedTensorType>(type))
-    return {type, tensor.getNumElements() * bytesOf(tensor.getElementType())};
-  return {type, bytesOf(type)};
+    return {type,
+            tensor.getNumElements() * elementBytes(tensor.getElementType())};
+  return {type, elementBytes(type)};
 }
 
 static llvm::Error runPasses(mlir::PassManager &manager, ModuleOp module,

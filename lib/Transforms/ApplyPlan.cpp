@@ -1,6 +1,7 @@
 //===- ApplyPlan.cpp - The pass --ckpt-apply-plan -------------------------===//
 
 #include "KernelBuilder.h"
+#include "ckpt/Analysis/OpaqueBuffers.h"
 #include "ckpt/IR/CkptDialect.h"
 #include "ckpt/Transforms/Passes.h"
 #include "ckpt/Transforms/Planning.h"
@@ -16,6 +17,11 @@ using namespace ckpt;
 namespace {
 struct ApplyPlanPass : impl::ApplyPlanPassBase<ApplyPlanPass> {
   using ApplyPlanPassBase::ApplyPlanPassBase;
+
+  void getDependentDialects(mlir::DialectRegistry &registry) const override {
+    ApplyPlanPassBase::getDependentDialects(registry);
+    registerBufferDialects(registry);
+  }
 
   void runOnOperation() override {
     auto functions =

@@ -3,6 +3,7 @@
 #include "ckpt/Transforms/Prepare.h"
 #include "OpenLoops.h"
 #include "PrepareSteps.h"
+#include "ckpt/Analysis/OpaqueBuffers.h"
 #include "ckpt/Analysis/Step.h"
 #include "ckpt/IR/CkptDialect.h"
 #include "ckpt/Transforms/Passes.h"
@@ -67,6 +68,7 @@ void ckpt::registerPreparedDialects(mlir::DialectRegistry &registry) {
   registry.insert<mlir::arith::ArithDialect, mlir::linalg::LinalgDialect,
                   mlir::math::MathDialect, mlir::scf::SCFDialect,
                   mlir::tensor::TensorDialect>();
+  registerBufferDialects(registry);
 }
 
 namespace {

@@ -7,7 +7,7 @@
 
 #include "VerifyTakeovers.h"
 #include "ckpt/Analysis/Donation.h"
-#include "ckpt/Analysis/ProblemBuilder.h"
+#include "ckpt/Analysis/KernelProblem.h"
 #include "ckpt/Analysis/ReturnedParts.h"
 #include "ckpt/Analysis/ValueShape.h"
 #include "ckpt/Plan/Kernel.h"
@@ -75,7 +75,7 @@ static mlir::OwningOpRef<mlir::func::FuncOp> functionOf(KernelOp kernel) {
 /// Whether result \p result may be written over input \p input.
 static bool mayOverwrite(KernelOp kernel, unsigned input, unsigned result) {
   mlir::OwningOpRef<mlir::func::FuncOp> function = functionOf(kernel);
-  FailureOr<ProgramProblem> program = buildProblem(*function, "cpu");
+  FailureOr<ProgramProblem> program = buildKernelProblem(*function);
   if (failed(program))
     return false;
   plan::Kernel whole;

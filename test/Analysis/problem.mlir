@@ -39,12 +39,11 @@ func.func @constants(%x: tensor<3xf32>) -> tensor<3xf32> {
 // CHECK: value 2 bytes=16 elements=4 shape=0 home=result
 // CHECK-NEXT: op 0 fusible reads=0:pointwise results=2
 // CHECK-NOT: op 1
-func.func @returned(%x: tensor<4xf32>) -> (tensor<2x2xf32>, tensor<4xf32>, tensor<4xf32>, tensor<2xf32>, f32) {
-  %zero = arith.constant 0.0 : f32
+func.func @returned(%x: tensor<4xf32>) -> (tensor<2x2xf32>, tensor<4xf32>, tensor<4xf32>, tensor<2xf32>) {
   %data = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>
   %0 = arith.negf %x : tensor<4xf32>
   %1 = tensor.expand_shape %0 [[0, 1]] output_shape [2, 2] : tensor<4xf32> into tensor<2x2xf32>
-  return %1, %0, %x, %data, %zero : tensor<2x2xf32>, tensor<4xf32>, tensor<4xf32>, tensor<2xf32>, f32
+  return %1, %0, %x, %data : tensor<2x2xf32>, tensor<4xf32>, tensor<4xf32>, tensor<2xf32>
 }
 
 // -----

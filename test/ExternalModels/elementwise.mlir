@@ -25,10 +25,11 @@ func.func @tensors(%x: tensor<4xf32>, %y: tensor<4xf32>, %choice: i1) -> tensor<
 // CHECK: value 2 bytes=8 elements=1
 // CHECK: op 0 fusible reads=0:pointwise results=1 flops=1
 // CHECK: op 1 fusible reads=1:pointwise results=2
-func.func @scalars(%x: f32) -> index {
+func.func @scalars(%x: f32) -> tensor<index> {
   %two = arith.constant 2.0 : f32
   %0 = arith.mulf %x, %two : f32
   %1 = arith.fptosi %0 : f32 to i64
   %2 = arith.index_cast %1 : i64 to index
-  return %2 : index
+  %3 = tensor.from_elements %2 : tensor<index>
+  return %3 : tensor<index>
 }

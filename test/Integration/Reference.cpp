@@ -45,6 +45,7 @@ static void buildPipeline(OpPassManager &manager) {
   outParams.modifyPublicFunctions = true;
   manager.addPass(bufferization::createBufferResultsToOutParamsPass(outParams));
   manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+  manager.addPass(createConvertComplexToStandardPass());
   math::MathExpandOpsPassOptions expand;
   expand.opMnemonics = {"rsqrt"};
   manager.addPass(math::createMathExpandOpsPass(expand));
@@ -59,6 +60,7 @@ static void buildPipeline(OpPassManager &manager) {
   manager.addPass(createSCFToControlFlowPass());
   manager.addPass(createConvertMathToLibmPass());
   manager.addPass(createConvertMathToLLVMPass());
+  manager.addPass(createConvertComplexToLLVMPass());
   manager.addPass(createFinalizeMemRefToLLVMConversionPass());
   ConvertFuncToLLVMPassOptions functions;
   functions.useBarePtrCallConv = true;

@@ -18,6 +18,8 @@ namespace ckpt {
 /// Elementwise ops on tensors and scalars; constants that are splats.
 void registerArithExternalModels(mlir::DialectRegistry &registry);
 void registerMathExternalModels(mlir::DialectRegistry &registry);
+/// Arithmetic on complex scalars.
+void registerComplexExternalModels(mlir::DialectRegistry &registry);
 /// All structured ops, named or generic.
 void registerLinalgExternalModels(mlir::DialectRegistry &registry);
 /// Reshapes, static slices, padding and the like.

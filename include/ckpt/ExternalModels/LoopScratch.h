@@ -36,10 +36,6 @@ SmallVector<Scratch> liveScratch(Operation *root, ArrayRef<Value> values);
 /// Returns the bytes of all.
 int64_t placeScratch(MutableArrayRef<Scratch> buffers);
 
-/// What has to be planned for the inside of \p op, a loop or a conditional: 0
-/// for the little that fits on the stack.
-int64_t loopScratchBytes(Operation *op);
-
 } // namespace ckpt
 
 #endif // CKPT_EXTERNALMODELS_LOOPSCRATCH_H

@@ -1,0 +1,38 @@
+//===- OpaqueBuffers.h - Ops without emitters, on buffers -------*- C++ -*-===//
+//
+// A loop, a conditional, or any op that is not made element by element, is
+// bufferized by itself. The lowering does so to run it, the planner to know
+// what memory that takes: both by the same code, so both get the same buffers.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_ANALYSIS_OPAQUEBUFFERS_H
+#define CKPT_ANALYSIS_OPAQUEBUFFERS_H
+
+#include "ckpt/ExternalModels/LoopScratch.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace ckpt {
+
+/// The dialects of the ops that this makes: a pass that reads a step depends on
+/// them.
+void registerBufferDialects(mlir::DialectRegistry &registry);
+
+/// Brings the tensor code of \p function to buffers. All results of \p anchor
+/// that its `bufferization.materialize_in_destination` ops write are made
+/// there.
+LogicalResult bufferizeOpaque(mlir::func::FuncOp function, Operation *anchor);
+
+/// The buffers of static shape that \p function, on buffers, allocates, each
+/// with its place in one piece of memory.
+SmallVector<Scratch> placeTemporaries(mlir::func::FuncOp function);
+
+/// The memory that has to be planned for what \p op makes inside, beside what
+/// it reads and all of its results: 0 for the little that fits on the stack.
+/// Says at the op why it cannot be bufferized, or that it needs a buffer whose
+/// size is known only at run time.
+FailureOr<int64_t> opaqueScratchBytes(Operation *op);
+
+} // namespace ckpt
+
+#endif // CKPT_ANALYSIS_OPAQUEBUFFERS_H

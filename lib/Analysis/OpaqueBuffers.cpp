@@ -1,0 +1,290 @@
+//===- OpaqueBuffers.cpp - Ops without emitters, on buffers ---------------===//
+//
+// Upstream's one-shot bufferization, for one op at a time. The inits of a loop
+// are copied to its results first, so it updates them in place; what an
+// iteration makes elsewhere is copied there at its end.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ckpt/Analysis/OpaqueBuffers.h"
+#include "ckpt/ExternalModels/KernelFunction.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace ckpt;
+using namespace mlir;
+
+//===----------------------------------------------------------------------===//
+// To buffers
+//===----------------------------------------------------------------------===//
+
+/// The operand whose buffer \p result may be made in.
+static OpOperand *destinationOf(OpResult result) {
+  Operation *op = result.getOwner();
+  if (auto loop = dyn_cast<LoopLikeOpInterface>(op))
+    return loop.getTiedLoopInit(result);
+  if (auto dps = dyn_cast<DestinationStyleOpInterface>(op))
+    return dps.getTiedOpOperand(result);
+  return nullptr;
+}
+
+/// Lets \p anchor start from a copy of its init in the output's buffer. Where
+/// the output lies over the init, the copy is one onto itself; undefined
+/// contents need none.
+static void writeIntoOutput(Operation *anchor, Value tensor, Value out) {
+  auto result = dyn_cast<OpResult>(tensor);
+  if (!result || result.getOwner() != anchor)
+    return;
+  OpOperand *init = destinationOf(result);
+  if (!init)
+    return;
+  OpBuilder builder(anchor);
+  Location loc = anchor->getLoc();
+  Value destination = bufferization::ToTensorOp::create(
+      builder, loc, init->get().getType(), out, /*restrict=*/true,
+      /*writable=*/true);
+  if (init->get().getDefiningOp<tensor::EmptyOp>())
+    return init->set(destination);
+  DenseElementsAttr splat;
+  Value started;
+  if (matchPattern(init->get(), m_Constant(&splat)) && splat.isSplat()) {
+    Value scalar = arith::ConstantOp::create(
+        builder, loc, cast<TypedAttr>(splat.getSplatValue<Attribute>()));
+    started =
+        linalg::FillOp::create(builder, loc, scalar, destination).getResult(0);
+  } else {
+    started = linalg::CopyOp::create(builder, loc, init->get(), destination)
+                  .getResult(0);
+  }
+  init->set(started);
+}
+
+namespace {
+/// A value that an iteration passes to the next one in the wrong buffer.
+struct Moved {
+  OpOperand *operand;
+  /// What it becomes.
+  BlockArgument argument;
+  /// It lies in the buffer of another such argument, as in a rotation.
+  bool isShared;
+};
+} // namespace
+
+/// Adds those of \p passed that do not lie in the buffer of the argument of
+/// \p block that they become.
+static void collectMoved(MutableArrayRef<OpOperand> passed, Block &block,
+                         const bufferization::OneShotAnalysisState &state,
+                         SmallVectorImpl<Moved> &moved) {
+  if (passed.size() > block.getNumArguments())
+    return;
+  auto arguments = block.getArguments().take_back(passed.size());
+  for (auto [operand, argument] : llvm::zip_equal(passed, arguments)) {
+    Value value = operand.get();
+    if (!isa<TensorType>(value.getType()) ||
+        argument.getType() != value.getType() ||
+        state.areEquivalentBufferizedValues(value, argument))
+      continue;
+    bool isShared = llvm::any_of(arguments, [&](BlockArgument other) {
+      return isa<TensorType>(other.getType()) &&
+             state.areAliasingBufferizedValues(value, other);
+    });
+    moved.push_back({&operand, argument, isShared});
+  }
+}
+
+static Value copyInto(Value destination, OpOperand *operand) {
+  OpBuilder builder(operand->getOwner());
+  return linalg::CopyOp::create(builder, operand->getOwner()->getLoc(),
+                                operand->get(), destination)
+      .getResult(0);
+}
+
+/// Lets every iteration of a loop leave its values where it found those of the
+/// iteration before.
+static LogicalResult
+passInPlace(func::FuncOp function,
+            bufferization::OneShotBufferizationOptions options) {
+  options.allowReturnAllocsFromLoops = true;
+  bufferization::OneShotAnalysisState state(function, options);
+  if (failed(bufferization::analyzeOp(function, state)))
+    return failure();
+  SmallVector<Moved> moved;
+  function.walk([&](Operation *op) {
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      collectMoved(*loop.getYieldedValuesMutable(), *loop.getBody(), state,
+                   moved);
+    } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+      collectMoved(loop.getConditionOp().getArgsMutable(),
+                   *loop.getBeforeBody(), state, moved);
+      collectMoved(loop.getYieldOp().getResultsMutable(), *loop.getAfterBody(),
+                   state, moved);
+    }
+  });
+  // All are read before the first is overwritten.
+  for (const Moved &move : moved)
+    if (move.isShared) {
+      OpBuilder builder(move.operand->getOwner());
+      auto type = cast<RankedTensorType>(move.argument.getType());
+      Value scratch =
+          tensor::EmptyOp::create(builder, move.operand->getOwner()->getLoc(),
+                                  type.getShape(), type.getElementType());
+      move.operand->set(copyInto(scratch, move.operand));
+    }
+  for (const Moved &move : moved)
+    move.operand->set(copyInto(move.argument, move.operand));
+  return success();
+}
+
+void ckpt::registerBufferDialects(DialectRegistry &registry) {
+  registry
+      .insert<arith::ArithDialect, bufferization::BufferizationDialect,
+              func::FuncDialect, linalg::LinalgDialect, memref::MemRefDialect,
+              scf::SCFDialect, tensor::TensorDialect>();
+}
+
+LogicalResult ckpt::bufferizeOpaque(func::FuncOp function, Operation *anchor) {
+  for (auto output : llvm::to_vector(
+           function.getOps<bufferization::MaterializeInDestinationOp>()))
+    writeIntoOutput(anchor, output.getSource(), output.getDest());
+  RewritePatternSet patterns(function.getContext());
+  linalg::populateElementwiseToLinalgConversionPatterns(patterns);
+  tensor::populateDecomposeTensorConcatPatterns(patterns);
+  if (failed(applyPatternsGreedily(function, std::move(patterns))))
+    return failure();
+  bufferization::OneShotBufferizationOptions options;
+  options.bufferAlignment = 64;
+  // A loop that is lowered like any other, not a call into a runtime library.
+  options.memCpyFn = [](OpBuilder &builder, Location loc, Value from,
+                        Value to) {
+    linalg::makeMemRefCopyOp(builder, loc, from, to);
+    return success();
+  };
+  if (failed(passInPlace(function, options)))
+    return failure();
+  bufferization::BufferizationState state;
+  if (failed(bufferization::runOneShotBufferize(function, options, state)))
+    return failure();
+  // Whoever calls gives the memory.
+  function.walk([](memref::DeallocOp dealloc) { dealloc.erase(); });
+  return success();
+}
+
+SmallVector<Scratch> ckpt::placeTemporaries(func::FuncOp function) {
+  SmallVector<Value> temporaries;
+  function.walk([&](memref::AllocOp alloc) {
+    if (alloc.getType().hasStaticShape())
+      temporaries.push_back(alloc);
+  });
+  SmallVector<Scratch> buffers = liveScratch(function, temporaries);
+  placeScratch(buffers);
+  return buffers;
+}
+
+//===----------------------------------------------------------------------===//
+// What that takes
+//===----------------------------------------------------------------------===//
+
+/// What every kernel may have on the stack without asking.
+static constexpr int64_t stackBytes = 4096;
+
+/// Undefined contents and scalar constants, which kernels hold themselves.
+static bool isHeld(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op &&
+         (isa<tensor::EmptyOp>(op) || (op->hasTrait<OpTrait::ConstantLike>() &&
+                                       !isa<ShapedType>(value.getType())));
+}
+
+static void cloneHeld(Value value, OpBuilder &builder, IRMapping &mapping) {
+  if (mapping.contains(value))
+    return;
+  Operation *op = value.getDefiningOp();
+  for (Value operand : op->getOperands())
+    cloneHeld(operand, builder, mapping);
+  builder.clone(*op, mapping);
+}
+
+/// A function of its own for \p op, as its kernel's will be: what it reads, and
+/// all of its results, stand in memory. The op in it.
+static Operation *isolate(Operation *op, ModuleOp module) {
+  llvm::SetVector<Value> used(op->operand_begin(), op->operand_end());
+  getUsedValuesDefinedAbove(op->getRegions(), used);
+  SmallVector<Value> read =
+      llvm::filter_to_vector(used, [](Value value) { return !isHeld(value); });
+  SmallVector<Type> types;
+  for (Value value : read)
+    types.push_back(isa<RankedTensorType>(value.getType())
+                        ? Type(memoryType(value.getType()))
+                        : value.getType());
+  for (Type type : op->getResultTypes())
+    types.push_back(memoryType(type));
+  OpBuilder builder(module.getBodyRegion());
+  Location loc = op->getLoc();
+  auto function = func::FuncOp::create(builder, loc, "opaque",
+                                       builder.getFunctionType(types, {}));
+  Block *entry = function.addEntryBlock();
+  builder.setInsertionPointToStart(entry);
+  IRMapping mapping;
+  auto arguments = entry->getArguments();
+  for (auto [value, argument] : llvm::zip(read, arguments))
+    mapping.map(value, isa<MemRefType>(argument.getType())
+                           ? loadInput(builder, loc, value.getType(), argument)
+                           : Value(argument));
+  for (Value value : used)
+    if (isHeld(value))
+      cloneHeld(value, builder, mapping);
+  Operation *copy = builder.clone(*op, mapping);
+  for (auto [result, buffer] :
+       llvm::zip_equal(copy->getResults(), arguments.drop_front(read.size())))
+    storeOutput(builder, loc, result, buffer);
+  func::ReturnOp::create(builder, loc);
+  return copy;
+}
+
+FailureOr<int64_t> ckpt::opaqueScratchBytes(Operation *op) {
+  OwningOpRef<ModuleOp> module = ModuleOp::create(op->getLoc());
+  Operation *copy = isolate(op, *module);
+  auto function = copy->getParentOfType<func::FuncOp>();
+  std::string message;
+  {
+    ScopedDiagnosticHandler handler(op->getContext(), [&](Diagnostic &error) {
+      if (message.empty())
+        message = error.str();
+    });
+    if (failed(bufferizeOpaque(function, copy)))
+      message = message.empty() ? "unknown reason" : message;
+    else
+      message.clear();
+  }
+  if (!message.empty())
+    return op->emitOpError("expected an op that upstream's one-shot "
+                           "bufferization turns into buffers, but got: ")
+           << message;
+  memref::AllocOp unbounded;
+  function.walk([&](memref::AllocOp alloc) {
+    if (!alloc.getType().hasStaticShape())
+      unbounded = alloc;
+  });
+  if (unbounded)
+    return op->emitOpError("expected buffers of static shape inside, but got "
+                           "one of type ")
+           << unbounded.getType();
+  int64_t bytes = 0;
+  for (const Scratch &scratch : placeTemporaries(function))
+    bytes = std::max(bytes, scratch.offset + scratch.bytes);
+  return bytes > stackBytes ? int64_t(llvm::alignTo(bytes, 64)) : 0;
+}
