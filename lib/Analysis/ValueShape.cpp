@@ -6,6 +6,9 @@
 
 using namespace ckpt;
 
+/// No machine has as much, and 64 bits count thousands of such tensors.
+constexpr int64_t largestBytes = int64_t{1} << 50;
+
 static std::optional<int64_t> bytesOfElement(Type type) {
   if (type.isIndex())
     return 8;
@@ -41,6 +44,9 @@ FailureOr<ValueShape> ckpt::shapeOfValue(Value value) {
   for (int64_t size : shape.sizes)
     shape.elements = saturatingProduct(shape.elements, size);
   shape.bytes = saturatingProduct(shape.elements, *elementBytes);
+  if (shape.bytes > largestBytes)
+    return errorAt(value) << "expected at most 2^50 bytes in a tensor, but got "
+                          << type;
   return shape;
 }
 

@@ -15,6 +15,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Program.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
@@ -221,6 +222,7 @@ llvm::Error ckpt::writeProgram(ModuleOp module, const ProgramOptions &options,
   if (llvm::sys::fs::createTemporaryFile("ckpt-step", "o", object))
     return llvm::createStringError("cannot create a temporary file");
   llvm::FileRemover remover(object);
+  llvm::sys::RemoveFileOnSignal(object);
   if (llvm::Error error = writeObject(*code, **machine, object))
     return error;
   return link(object, options.libraryFolders, path);

@@ -5,24 +5,83 @@
 #include "llvm/Support/Process.h"
 
 #include <csignal>
+#include <filesystem>
+#include <map>
+#include <mutex>
 
 using namespace llvm;
 
 static Error inFile(StringRef path, std::error_code error) {
+  std::string name =
+      path == "-" ? "the standard output" : ("'" + path + "'").str();
   return createStringError(error,
-                           "cannot write '" + path + "': " + error.message());
+                           "cannot write " + name + ": " + error.message());
+}
+
+/// \p path without symbolic links, also where the file is not there yet.
+static std::string resolved(StringRef path) {
+  std::error_code error;
+  std::filesystem::path file = std::filesystem::absolute(path.str(), error);
+  constexpr int mostLinks = 40;
+  for (int link = 0; link < mostLinks; ++link) {
+    if (!std::filesystem::is_symlink(file, error))
+      break;
+    file = file.parent_path() / std::filesystem::read_symlink(file, error);
+  }
+  auto real = std::filesystem::weakly_canonical(file, error);
+  return error ? path.str() : real.string();
+}
+
+namespace {
+/// The files of one command: who names them. Empty where there is no command,
+/// as in a compiler that runs many pipelines.
+struct Claims {
+  std::mutex mutex;
+  bool isCommand = false;
+  std::map<std::string, std::string> owners;
+};
+} // namespace
+
+static Claims &claims() {
+  static Claims files;
+  return files;
+}
+
+void ckpt::protectInputFile(StringRef path) {
+  std::lock_guard<std::mutex> lock(claims().mutex);
+  claims().isCommand = true;
+  if (path != "-" && sys::fs::is_regular_file(path))
+    claims().owners[resolved(path)] = "";
+}
+
+static Error claim(StringRef path, StringRef option) {
+  std::lock_guard<std::mutex> lock(claims().mutex);
+  if (!claims().isCommand)
+    return Error::success();
+  auto [owner, isNew] =
+      claims().owners.try_emplace(resolved(path), option.str());
+  if (isNew || owner->second == option)
+    return Error::success();
+  if (owner->second.empty())
+    return createStringError("cannot write '" + path +
+                             "': it is read by this command");
+  return createStringError("cannot write '" + path + "': '" + owner->second +
+                           "' and '" + option + "' name one file");
 }
 
 /// Runs \p write on a descriptor that stays open. A stream that still holds an
 /// error when it is destroyed ends the process, so it is cleared here.
 static std::error_code writeTo(int descriptor,
                                function_ref<void(raw_ostream &)> write) {
-  // Beyond a limit on file sizes, an error code instead of the end.
+  // Beyond a limit on file sizes, or where nobody reads a pipe any more, an
+  // error code instead of the end.
   auto previous = std::signal(SIGXFSZ, SIG_IGN);
+  auto previousPipe = std::signal(SIGPIPE, SIG_IGN);
   raw_fd_ostream stream(descriptor, /*shouldClose=*/false);
   write(stream);
   stream.flush();
   std::signal(SIGXFSZ, previous);
+  std::signal(SIGPIPE, previousPipe);
   std::error_code error = stream.error();
   stream.clear_error();
   return error;
@@ -59,19 +118,21 @@ Error ckpt::writeOutputFile(StringRef path,
                             function_ref<void(raw_ostream &)> write) {
   if (isWrittenInPlace(path))
     return writeInPlace(path, write);
-  Expected<sys::fs::TempFile> file = createBeside(path);
+  std::string target =
+      sys::fs::is_symlink_file(path) ? resolved(path) : path.str();
+  Expected<sys::fs::TempFile> file = createBeside(target);
   if (!file)
     return inFile(path, errorToErrorCode(file.takeError()));
   if (std::error_code error = writeTo(file->FD, write)) {
     consumeError(file->discard());
     return inFile(path, error);
   }
-  if (Error error = file->keep(path))
+  if (Error error = file->keep(target))
     return inFile(path, errorToErrorCode(std::move(error)));
   return Error::success();
 }
 
-Error ckpt::checkOutputFile(StringRef path) {
+Error ckpt::checkOutputFile(StringRef path, StringRef option) {
   if (isWrittenInPlace(path))
     return sys::fs::is_directory(path)
                ? inFile(path, std::make_error_code(std::errc::is_a_directory))
@@ -80,5 +141,5 @@ Error ckpt::checkOutputFile(StringRef path) {
   if (!file)
     return inFile(path, errorToErrorCode(file.takeError()));
   consumeError(file->discard());
-  return Error::success();
+  return claim(path, option);
 }

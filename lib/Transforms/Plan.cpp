@@ -88,6 +88,7 @@ private:
     });
   }
 
+  LogicalResult checkOutputs(mlir::func::FuncOp step);
   FailureOr<PlanRequest> readRequest(mlir::func::FuncOp step);
   LogicalResult planStep(mlir::func::FuncOp step);
   LogicalResult replayPlan(ProgramProblem &program);
@@ -110,6 +111,22 @@ private:
 
 std::unique_ptr<mlir::Pass> ckpt::createPlanPass(llvm::json::Object &figures) {
   return std::make_unique<PlanPass>(figures);
+}
+
+/// Before anything that takes long.
+LogicalResult PlanPass::checkOutputs(mlir::func::FuncOp step) {
+  const std::pair<StringRef, StringRef> outputs[] = {
+      {"report", reportFile},
+      {"save-plan", savePlan},
+      {"certificate", certificate},
+      {"frontier-json", frontierJson},
+      {"frontier-svg", frontierSvg}};
+  for (auto [option, path] : outputs)
+    if (!path.empty())
+      if (llvm::Error error = checkOutputFile(path, option))
+        return mlir::emitError(step.getLoc())
+               << llvm::toString(std::move(error));
+  return success();
 }
 
 FailureOr<PlanRequest> PlanPass::readRequest(mlir::func::FuncOp step) {
@@ -140,7 +157,7 @@ FailureOr<PlanRequest> PlanPass::readRequest(mlir::func::FuncOp step) {
     if (!error.empty())
       return mlir::emitError(step.getLoc()) << error;
   }
-  if (!budget.empty()) {
+  if (!budget.empty() || budget.hasValue()) {
     std::string error;
     if (!plan::parseBudget(budget, request.budget.emplace(), error))
       return mlir::emitError(step.getLoc()) << error;
@@ -189,8 +206,8 @@ LogicalResult PlanPass::saveCertificate(const ProgramProblem &program,
   if (!countArguments)
     within = std::max(within, outcome.figures.budgetBytes);
   std::string text = plan::certify(program.problem, outcome.solution, within);
-  llvm::Error error = writeOutputFile(
-      certificate, [&](llvm::raw_ostream &os) { os << text; });
+  llvm::Error error =
+      writeOutputFile(certificate, [&](llvm::raw_ostream &os) { os << text; });
   if (error)
     return mlir::emitError(getOperation().getLoc())
            << llvm::toString(std::move(error));
@@ -267,7 +284,7 @@ LogicalResult PlanPass::planFrontier(const ProgramProblem &program,
 
 LogicalResult PlanPass::planStep(mlir::func::FuncOp step) {
   FailureOr<PlanRequest> request = readRequest(step);
-  if (failed(request))
+  if (failed(request) || failed(checkOutputs(step)))
     return failure();
   // The script pins layers and ops, which the problem then demands.
   if (!policyScript.empty() && failed(applyPolicyScript(step, policyScript)))

@@ -4,9 +4,10 @@
 #include "ckpt/Analysis/Step.h"
 #include "ckpt/Plan/Text.h"
 #include "ckpt/Plan/Validate.h"
+#include "ckpt/Support/OutputFile.h"
 #include "ckpt/Transforms/Passes.h"
 #include "ckpt/Transforms/Prepare.h"
-#include "llvm/Support/raw_ostream.h"
+
 #include <sstream>
 
 namespace ckpt {
@@ -39,9 +40,13 @@ struct PrintProblemPass : impl::PrintProblemPassBase<PrintProblemPass> {
     std::ostringstream text;
     plan::printProblem(program->problem, text);
     plan::AsWritten written = plan::asWritten(program->problem);
-    llvm::outs() << text.str() << "// as written: peak " << written.peakBytes
-                 << " bytes, moved " << written.bytesMoved << " bytes, flops "
-                 << written.flops << "\n";
+    text << "// as written: peak " << written.peakBytes << " bytes, moved "
+         << written.bytesMoved << " bytes, flops " << written.flops << "\n";
+    if (llvm::Error error = writeOutputFile(
+            "-", [&](llvm::raw_ostream &os) { os << text.str(); })) {
+      step->emitError() << llvm::toString(std::move(error));
+      signalPassFailure();
+    }
   }
 };
 

@@ -81,3 +81,11 @@ module {
     return
   }
 }
+
+// -----
+
+func.func @beyond_any_machine(%x: tensor<4xf32>) -> tensor<4294967296x4194304xf32> {
+  // expected-error @+1 {{'tensor.empty' op expected at most 2^50 bytes in a tensor, but got 'tensor<4294967296x4194304xf32>'}}
+  %y = tensor.empty() : tensor<4294967296x4194304xf32>
+  return %y : tensor<4294967296x4194304xf32>
+}

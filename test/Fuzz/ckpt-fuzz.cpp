@@ -6,10 +6,11 @@
 // A line `// ways: ...` in a module lists the ways to run it: BUDGET:DEVICE,
 // where BUDGET is as-written, none, least or what `budget=` takes, and DEVICE
 // is cpu, narrow (vectors of one lane), threads (two of them) or emulator.
-// A line `// passes: PIPELINE; PIPELINE` makes it a text that was edited instead:
-// the first pipeline may refuse it, and kernels that all accept are run.
-// ARGUMENTS holds the bytes of all arguments of all modules, in order. Each
-// module runs in a process of its own, so that a crash ends one program only.
+// A line `// passes: PIPELINE; PIPELINE` makes it a text that was edited
+// instead: the first pipeline may refuse it, and kernels that all accept are
+// run. ARGUMENTS holds the bytes of all arguments of all modules, in order.
+// Each module runs in a process of its own, so that a crash ends one program
+// only.
 //
 // RESULTS receives one line per module, "VERDICT BYTES MESSAGE", and behind it
 // so many bytes: the results of the first way, in order. All ways must agree

@@ -58,7 +58,8 @@ int main(int argc, char **argv) {
       mlir::openInputFile(input, &error);
   if (!buffer)
     return fail(error);
-  if (llvm::Error problem = ckpt::checkOutputFile(output))
+  ckpt::protectInputFile(input);
+  if (llvm::Error problem = ckpt::checkOutputFile(output, "-o"))
     return fail(llvm::toString(std::move(problem)));
   std::string text;
   llvm::raw_string_ostream stream(text);

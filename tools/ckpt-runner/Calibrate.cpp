@@ -220,6 +220,6 @@ LogicalResult ckpt::calibrate(mlir::MLIRContext &context,
   if (failed(report(writeOutputFile(
           path, [&](llvm::raw_ostream &os) { printDevice(device, os); }))))
     return failure();
-  calibration.print(device, llvm::outs());
-  return success();
+  return report(writeOutputFile(
+      "-", [&](llvm::raw_ostream &os) { calibration.print(device, os); }));
 }

@@ -2,6 +2,7 @@
 
 #include "CommandLine.h"
 #include "Messages.h"
+#include "ckpt/Plan/Budget.h"
 #include "ckpt/Support/OutputFile.h"
 
 using namespace ckpt;
@@ -37,6 +38,22 @@ EXAMPLES:
 
 Exit code 0: done, and all comparisons hold. 1: an error, or a difference.
 )";
+
+/// No output may replace an input or another output.
+static LogicalResult checkFiles(const CommandLine &options) {
+  for (const auto *path :
+       {&options.inputPath, &options.inputsPath, &options.expectedPath})
+    if (!path->empty())
+      protectInputFile(*path);
+  for (const auto *path :
+       {&options.outputsPath, &options.reportPath, &options.outputPath}) {
+    std::string option =
+        (path->ArgStr.size() == 1 ? "-" : "--") + path->ArgStr.str();
+    if (!path->empty() && failed(report(checkOutputFile(*path, option))))
+      return failure();
+  }
+  return success();
+}
 
 /// What can be said without reading the program.
 static LogicalResult check(const CommandLine &options) {
@@ -95,12 +112,12 @@ static LogicalResult check(const CommandLine &options) {
       (options.seed.getNumOccurrences() || !options.ranges.empty()))
     return reportText("'--seed' and '--range' are for random arguments, but "
                       "'--inputs' gives them");
-  for (const std::string &path :
-       {options.outputsPath.getValue(), options.reportPath.getValue(),
-        options.outputPath.getValue()})
-    if (!path.empty() && failed(report(checkOutputFile(path))))
-      return failure();
-  return success();
+  plan::Budget budget;
+  std::string error;
+  if (options.budget.getNumOccurrences() && options.budget.empty() &&
+      !plan::parseBudget(options.budget, budget, error))
+    return reportText(error);
+  return checkFiles(options);
 }
 
 void ckpt::forgetOptionsOfLLVM() { cl::ResetCommandLineParser(); }

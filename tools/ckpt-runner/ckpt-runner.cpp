@@ -12,6 +12,7 @@
 #include "ckpt/Analysis/Step.h"
 #include "ckpt/IR/CkptDialect.h"
 #include "ckpt/InitAll.h"
+#include "ckpt/Support/OutputFile.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/InitLLVM.h"
@@ -354,10 +355,12 @@ int main(int argc, char **argv) {
     return 1;
   if (!ran || runner.emits())
     return ran ? 0 : 1;
-  printRunReport(summary, llvm::outs());
-  if (command.profile)
-    printProfile(summary.predicted, summary.planned->kernelNs, llvm::outs());
-  if (command.matmulLibrary != cuda::LibraryUse::Never)
-    printMatmuls(command.profile, llvm::outs());
-  return summary.holds() ? 0 : 1;
+  llvm::Error error = writeOutputFile("-", [&](llvm::raw_ostream &os) {
+    printRunReport(summary, os);
+    if (command.profile)
+      printProfile(summary.predicted, summary.planned->kernelNs, os);
+    if (command.matmulLibrary != cuda::LibraryUse::Never)
+      printMatmuls(command.profile, os);
+  });
+  return succeeded(report(std::move(error))) && summary.holds() ? 0 : 1;
 }

@@ -16,14 +16,20 @@ namespace ckpt {
 
 /// Calls \p write with a stream and puts what it wrote at \p path: all of it,
 /// or an error that names the file and nothing. "-" is stdout; what exists and
-/// is not a regular file (a device, a pipe) is written in place.
+/// is not a regular file (a device, a pipe) is written in place. A symbolic link
+/// stays, and its target is replaced.
 llvm::Error
 writeOutputFile(llvm::StringRef path,
                 llvm::function_ref<void(llvm::raw_ostream &)> write);
 
 /// Fails as `writeOutputFile` would where nothing can be written at \p path;
-/// changes nothing. For asking before long work.
-llvm::Error checkOutputFile(llvm::StringRef path);
+/// changes nothing. For asking before long work. In a command, also fails where
+/// another \p option names the same file, or the command reads it.
+llvm::Error checkOutputFile(llvm::StringRef path, llvm::StringRef option);
+
+/// Makes this process a command, which never replaces a file that it reads:
+/// \p path, unless that is "-".
+void protectInputFile(llvm::StringRef path);
 
 } // namespace ckpt
 
