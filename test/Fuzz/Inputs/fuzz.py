@@ -33,12 +33,8 @@ EXCLUDED = {
 # Refusals that come too late today: listed, not counted as failures.
 KNOWN = {
     "_mlir_main": "truncf from f64 to bf16 has no lowering",
-    "expected only 'ckpt.kernel' and constants": "copies that are returned",
-    "op was not bufferized": "tensor.bitcast",
     "the outputs of a kernel without an anchor to have one shape": "two results of other shapes",
-    "expected at most one op in a kernel that is not made element by element": "tensor.reshape before an anchor",
     "expected a function that is expanded or that": "functions that the device lacks",
-    "expected an output to be reached from the kernel's anchor one to one": "insertions and slices behind an anchor",
 }
 
 
