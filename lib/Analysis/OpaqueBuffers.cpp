@@ -7,9 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "ckpt/Analysis/OpaqueBuffers.h"
+#include "KeepInside.h"
 #include "ckpt/ExternalModels/KernelFunction.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
@@ -149,6 +151,27 @@ passInPlace(func::FuncOp function,
   return success();
 }
 
+/// Says where an iteration passes a buffer on that the next one fills again.
+static LogicalResult checkIterations(func::FuncOp function) {
+  BufferViewFlowAnalysis flow(function);
+  WalkResult result = function.walk([&](memref::AllocOp alloc) {
+    for (Value alias : flow.resolve(alloc)) {
+      auto argument = dyn_cast<BlockArgument>(alias);
+      Operation *loop = argument ? argument.getOwner()->getParentOp() : nullptr;
+      bool isCarried = isa_and_nonnull<LoopLikeOpInterface>(loop) &&
+                       argument.getOwner() == &loop->getRegion(0).front() &&
+                       loop->isProperAncestor(alloc);
+      if (!isCarried)
+        continue;
+      loop->emitError("expected every iteration to leave its tensors where it "
+                      "found them, but got one in a buffer of its own");
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 void ckpt::registerBufferDialects(DialectRegistry &registry) {
   registry
       .insert<arith::ArithDialect, bufferization::BufferizationDialect,
@@ -160,10 +183,14 @@ LogicalResult ckpt::bufferizeOpaque(func::FuncOp function, Operation *anchor) {
   for (auto output : llvm::to_vector(
            function.getOps<bufferization::MaterializeInDestinationOp>()))
     writeIntoOutput(anchor, output.getSource(), output.getDest());
+  keepIndicesInside(function);
   RewritePatternSet patterns(function.getContext());
   linalg::populateElementwiseToLinalgConversionPatterns(patterns);
   tensor::populateDecomposeTensorConcatPatterns(patterns);
-  if (failed(applyPatternsGreedily(function, std::move(patterns))))
+  GreedyRewriteConfig config;
+  // Upstream folds functions of constants with libm, which has other bits.
+  config.enableFolding(false).enableConstantCSE(false);
+  if (failed(applyPatternsGreedily(function, std::move(patterns), config)))
     return failure();
   bufferization::OneShotBufferizationOptions options;
   options.bufferAlignment = 64;
@@ -177,6 +204,8 @@ LogicalResult ckpt::bufferizeOpaque(func::FuncOp function, Operation *anchor) {
     return failure();
   bufferization::BufferizationState state;
   if (failed(bufferization::runOneShotBufferize(function, options, state)))
+    return failure();
+  if (failed(checkIterations(function)))
     return failure();
   // Whoever calls gives the memory.
   function.walk([](memref::DeallocOp dealloc) { dealloc.erase(); });

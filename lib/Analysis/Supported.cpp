@@ -78,10 +78,12 @@ std::string ckpt::refusalOfNumber(Type type) {
       return "integers without a sign in their type";
     return integer.getWidth() <= 64 ? "" : "integers of at most 64 bits";
   }
-  if (isa<mlir::Float8E4M3FNType, mlir::Float8E5M2Type>(type))
+  if (isa<mlir::Float8E3M4Type, mlir::Float8E4M3Type, mlir::Float8E4M3FNType,
+          mlir::Float8E4M3FNUZType, mlir::Float8E5M2Type,
+          mlir::Float8E5M2FNUZType>(type))
     return "";
   if (isa<mlir::FloatType>(type))
-    return "f8E4M3FN, f8E5M2, f16, bf16, f32 or f64";
+    return "floats of 8 bits that have a sign, f16, bf16, f32 or f64";
   return "ranked tensors and scalars of numbers";
 }
 
@@ -172,13 +174,6 @@ static LogicalResult checkOne(Operation *op, bool isOpaque) {
       loop && !handsOnInOrder(loop))
     return op->emitOpError("expected 'scf.condition' to hand on the tensors of "
                            "the loop in their order, and no others");
-  if (auto trunc = dyn_cast<mlir::arith::TruncFOp>(op);
-      trunc &&
-      mlir::getElementTypeOrSelf(trunc.getType()).getIntOrFloatBitWidth() ==
-          8 &&
-      mlir::getElementTypeOrSelf(trunc.getIn().getType()).isF64())
-    return op->emitOpError("expected at most 32 bits where 8 are made, but got "
-                           "f64: make an f32 first");
   if (isOpaque && !hasBuffers(op))
     return op->emitError("expected ops that ckpt lowers, but got '")
            << op->getName() << "': write it as 'linalg.generic' ops";

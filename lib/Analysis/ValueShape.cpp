@@ -13,7 +13,8 @@ static std::optional<int64_t> bytesOfElement(Type type) {
   if (type.isIndex())
     return 8;
   if (type.isIntOrFloat())
-    return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
+    return llvm::PowerOf2Ceil(
+        llvm::divideCeil(type.getIntOrFloatBitWidth(), 8));
   if (auto pair = dyn_cast<mlir::ComplexType>(type))
     if (auto part = bytesOfElement(pair.getElementType()))
       return 2 * *part;

@@ -130,9 +130,30 @@ private:
 
 inline double factorial(int n) { return n < 2 ? 1 : n * factorial(n - 1); }
 
-/// Sine and cosine of the only operand.
-Value expandSin(Formula &f, mlir::ValueRange operands);
-Value expandCos(Formula &f, mlir::ValueRange operands);
+/// e^x as 2^exponent (1 + fraction).
+struct Exponential {
+  Value exponent, fraction;
+};
+
+/// Where results beyond are zero or infinite; NaN is kept.
+Value clamp(Formula &f, Value x, double low, double high);
+/// Of \p x, which is clamped, plus \p low.
+Exponential exponentialOf(Formula &f, Value x, Value low = {});
+Value valueOf(Formula &f, const Exponential &e);
+/// e^x / 2, finite wherever it is below the largest number.
+Value halfOfExp(Formula &f, Value x);
+/// e^x - 1.
+Value minusOne(Formula &f, Value x);
+
+/// What the op of that name computes from its operands, in f64.
+using Expansion = Value(Formula &f, mlir::ValueRange operands);
+Expansion expandAcos, expandAcosh, expandAsin, expandAsinh, expandAtan,
+    expandAtan2, expandAtanh, expandCbrt, expandCos, expandCosh, expandErf,
+    expandErfc, expandExp, expandExp2, expandExpM1, expandLog, expandLog10,
+    expandLog1p, expandLog2, expandPow, expandSin, expandSinh, expandTan,
+    expandTanh;
+/// The same to the digits of f32, for numbers that an f32 holds.
+Expansion expandSingleCos, expandSingleSin, expandSingleTan;
 
 } // namespace ckpt
 

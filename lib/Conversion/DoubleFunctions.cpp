@@ -6,18 +6,11 @@
 // ops and fused multiply-adds, without branches, for scalars and vectors.
 //
 // Range reductions are those of Cody and Waite, and of fdlibm; the polynomials
-// are Taylor's, cut where the rest is below a hundredth of the last place, but
-// for the error function, whose series takes too many terms.
+// are Taylor's, cut where the rest is below a hundredth of the last place.
 //
 //===----------------------------------------------------------------------===//
 
-#include "DoubleFunctions.h"
 #include "DoubleFormula.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/Matchers.h"
-#include "mlir/IR/PatternMatch.h"
-#include "mlir/IR/TypeUtilities.h"
 #include <cmath>
 
 using namespace ckpt;
@@ -33,15 +26,7 @@ using arith::CmpFPredicate;
 // Exponential functions
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// e^x as 2^exponent (1 + fraction).
-struct Exponential {
-  Value exponent, fraction;
-};
-} // namespace
-
-/// Results that are zero or infinite stay so, and NaN is kept.
-static Value clamp(Formula &f, Value x, double low, double high) {
+Value ckpt::clamp(Formula &f, Value x, double low, double high) {
   x = f.select(f.is(CmpFPredicate::OLT, x, low), f.number(low), x);
   return f.select(f.is(CmpFPredicate::OGT, x, high), f.number(high), x);
 }
@@ -53,8 +38,7 @@ static Value fractionOf(Formula &f, Value r) {
   return f.fma(f.mul(r, r), sum, r);
 }
 
-/// Of \p x, which is clamped, plus \p low.
-static Exponential exponentialOf(Formula &f, Value x, Value low = {}) {
+Exponential ckpt::exponentialOf(Formula &f, Value x, Value low) {
   Value shifted = f.fma(x, f.number(1 / M_LN2), f.number(toWhole));
   Value whole = f.sub(shifted, f.number(toWhole));
   Value r = f.fma(whole, f.number(-log2High), x);
@@ -66,18 +50,18 @@ static Exponential exponentialOf(Formula &f, Value x, Value low = {}) {
 }
 
 /// In two steps, since 2^exponent alone may be none.
-static Value valueOf(Formula &f, const Exponential &e) {
+Value ckpt::valueOf(Formula &f, const Exponential &e) {
   Value half = f.make<arith::ShRSIOp>(e.exponent, f.integer(1));
   Value rest = f.make<arith::SubIOp>(e.exponent, half);
   Value scaled = f.mul(f.add(f.number(1), e.fraction), f.powerOfTwo(half));
   return f.mul(scaled, f.powerOfTwo(rest));
 }
 
-static Value expandExp(Formula &f, ValueRange operands) {
+Value ckpt::expandExp(Formula &f, ValueRange operands) {
   return valueOf(f, exponentialOf(f, clamp(f, operands[0], -746, 710)));
 }
 
-static Value expandExp2(Formula &f, ValueRange operands) {
+Value ckpt::expandExp2(Formula &f, ValueRange operands) {
   Value x = clamp(f, operands[0], -1076, 1025);
   Value shifted = f.add(x, f.number(toWhole));
   Value rest = f.sub(x, f.sub(shifted, f.number(toWhole)));
@@ -86,8 +70,14 @@ static Value expandExp2(Formula &f, ValueRange operands) {
           fractionOf(f, f.mul(rest, f.number(M_LN2)))});
 }
 
-/// e^x - 1. Half of it is made, since 2^exponent alone may be infinite.
-static Value minusOne(Formula &f, Value x) {
+Value ckpt::halfOfExp(Formula &f, Value x) {
+  Exponential e = exponentialOf(f, clamp(f, x, -746, 711));
+  return valueOf(f,
+                 {f.make<arith::SubIOp>(e.exponent, f.integer(1)), e.fraction});
+}
+
+/// Half of it is made, since 2^exponent alone may be infinite.
+Value ckpt::minusOne(Formula &f, Value x) {
   Exponential e = exponentialOf(f, clamp(f, x, -60, 710));
   Value half = f.powerOfTwo(f.make<arith::SubIOp>(e.exponent, f.integer(1)));
   Value result = f.fma(half, e.fraction, f.sub(half, f.number(0.5)));
@@ -97,54 +87,16 @@ static Value minusOne(Formula &f, Value x) {
   return f.select(isTiny, x, result);
 }
 
-static Value expandExpM1(Formula &f, ValueRange operands) {
+Value ckpt::expandExpM1(Formula &f, ValueRange operands) {
   return minusOne(f, operands[0]);
 }
 
 /// -t / (2 + t) where t = e^(-2|x|) - 1.
-static Value expandTanh(Formula &f, ValueRange operands) {
+Value ckpt::expandTanh(Formula &f, ValueRange operands) {
   Value x = operands[0];
   Value t = minusOne(f, f.mul(f.absolute(x), f.number(-2)));
   Value result = f.div(f.negate(t), f.add(t, f.number(2)));
   return f.make<math::CopySignOp>(result, x);
-}
-
-//===----------------------------------------------------------------------===//
-// The error function
-//===----------------------------------------------------------------------===//
-
-/// Coefficients of e^(x^2) (1 - erf(x)) from 1 to 6, in t = (x - 2) / (x + 2):
-/// through Chebyshev's points, computed in 90 digits. The result is off by less
-/// than 0.012 units of its last place.
-static constexpr double scaledRest[] = {
-    0x1.058671b52c776p-2,   -0x1.b57034efd3f72p-2,  0x1.eeea7dc8a78b7p-3,
-    -0x1.437f0b68c0bdcp-4,  0x1.e947159797158p-9,   0x1.ca95ed532b26cp-8,
-    -0x1.bc25a4763b3cap-11, -0x1.016b5cdbae621p-10, 0x1.6d5ef188bff89p-15,
-    0x1.6da9701b2c57cp-13,  0x1.cdcd09b79ebebp-16,  -0x1.ceb69de6e21dbp-16,
-    -0x1.d4b0d3d3aaf27p-17, 0x1.75d432f39d289p-20,  0x1.fc947548a0e7cp-19,
-    0x1.3c3cdeef1f68fp-20,  -0x1.1dc296ab25c2bp-21, -0x1.c49d5026d94f2p-22};
-
-/// Taylor's series below 1: x plus what is left of it.
-static Value erfNearZero(Formula &f, Value x) {
-  constexpr double beyondOne = 0.1283791670955125738961589;
-  Value sum = f.polynomial(f.mul(x, x), /*count=*/20, [](int i) {
-    double sign = i % 2 == 0 ? 1 : -1;
-    return i == 0 ? beyondOne
-                  : sign * (1 + beyondOne) / (factorial(i) * (2 * i + 1));
-  });
-  return f.fma(sum, x, x);
-}
-
-static Value expandErf(Formula &f, ValueRange operands) {
-  Value x = operands[0], size = f.absolute(x);
-  Value a = clamp(f, size, 1, 6), two = f.number(2);
-  Value t = f.div(f.sub(a, two), f.add(a, two));
-  Value scaled = f.polynomial(t, std::size(scaledRest),
-                              [](int i) { return scaledRest[i]; });
-  Value power = valueOf(f, exponentialOf(f, f.negate(f.mul(a, a))));
-  Value far = f.fma(f.negate(power), scaled, f.number(1));
-  return f.select(f.is(CmpFPredicate::OLT, size, 1.0), erfNearZero(f, x),
-                  f.make<math::CopySignOp>(far, x));
 }
 
 //===----------------------------------------------------------------------===//
@@ -202,7 +154,7 @@ static Value withSpecialLogs(Formula &f, Value x, Value result) {
   return f.select(isZero, f.number(-infinity), result);
 }
 
-static Value expandLog(Formula &f, ValueRange operands) {
+Value ckpt::expandLog(Formula &f, ValueRange operands) {
   Value x = operands[0];
   return withSpecialLogs(f, x, naturalLog(f, x).high);
 }
@@ -214,17 +166,17 @@ static Value logOfBase(Formula &f, Value x, double logOfTwo, double logOfE) {
   return withSpecialLogs(f, x, f.fma(l.exponent, f.number(logOfTwo), fraction));
 }
 
-static Value expandLog2(Formula &f, ValueRange operands) {
+Value ckpt::expandLog2(Formula &f, ValueRange operands) {
   return logOfBase(f, operands[0], 1, M_LOG2E);
 }
 
-static Value expandLog10(Formula &f, ValueRange operands) {
+Value ckpt::expandLog10(Formula &f, ValueRange operands) {
   return logOfBase(f, operands[0], M_LN2 / M_LN10, M_LOG10E);
 }
 
 /// log(u) x / (u - 1) for u = 1 + x as it is rounded: the error of u is in
 /// both.
-static Value expandLog1p(Formula &f, ValueRange operands) {
+Value ckpt::expandLog1p(Formula &f, ValueRange operands) {
   Value x = operands[0];
   Value u = f.add(x, f.number(1));
   Value log = withSpecialLogs(f, u, naturalLog(f, u).high);
@@ -260,7 +212,7 @@ static Value powerOf(Formula &f, Value a, Value b) {
 }
 
 /// The cases are those of C's pow.
-static Value expandPow(Formula &f, ValueRange operands) {
+Value ckpt::expandPow(Formula &f, ValueRange operands) {
   Value a = operands[0], b = operands[1];
   Value size = f.absolute(a), half = f.mul(b, f.number(0.5));
   Value result = powerOf(f, size, b);
@@ -284,80 +236,4 @@ static Value expandPow(Formula &f, ValueRange operands) {
                   f.is(CmpFPredicate::OEQ, a, 1.0)),
          f.number(1));
   return result;
-}
-
-//===----------------------------------------------------------------------===//
-// Patterns
-//===----------------------------------------------------------------------===//
-
-namespace {
-template <typename Op, Value (*expand)(Formula &, ValueRange)>
-struct ExpandDouble : OpRewritePattern<Op> {
-  using OpRewritePattern<Op>::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(Op op,
-                                PatternRewriter &rewriter) const override {
-    if (!getElementTypeOrSelf(op.getType()).isF64())
-      return failure();
-    Formula formula(rewriter, op.getLoc(), op.getType());
-    rewriter.replaceOp(op, expand(formula, op->getOperands()));
-    return success();
-  }
-};
-
-/// Computes in f64 what is in f32.
-template <typename Op>
-struct WidenToDouble : OpRewritePattern<Op> {
-  using OpRewritePattern<Op>::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(Op op,
-                                PatternRewriter &rewriter) const override {
-    Type type = op.getType(), wide = rewriter.getF64Type();
-    if (!getElementTypeOrSelf(type).isF32())
-      return failure();
-    if (auto vector = dyn_cast<VectorType>(type))
-      wide = vector.clone(wide);
-    SmallVector<Value> operands;
-    for (Value operand : op->getOperands())
-      operands.push_back(
-          arith::ExtFOp::create(rewriter, op.getLoc(), wide, operand));
-    Value result = Op::create(rewriter, op.getLoc(), wide, operands);
-    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, type, result);
-    return success();
-  }
-};
-
-/// Squares are the most frequent powers, and exact as products.
-struct ExpandSquare : OpRewritePattern<math::PowFOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(math::PowFOp op,
-                                PatternRewriter &rewriter) const override {
-    APFloat exponent(0.0);
-    if (!matchPattern(op.getRhs(), m_ConstantFloat(&exponent)) ||
-        !exponent.isExactlyValue(2.0))
-      return failure();
-    rewriter.replaceOpWithNewOp<arith::MulFOp>(op, op.getLhs(), op.getLhs());
-    return success();
-  }
-};
-} // namespace
-
-void ckpt::populateDoubleFunctionPatterns(RewritePatternSet &patterns) {
-  MLIRContext *context = patterns.getContext();
-  patterns
-      .add<ExpandDouble<math::CosOp, expandCos>,
-           ExpandDouble<math::ErfOp, expandErf>,
-           ExpandDouble<math::ExpOp, expandExp>,
-           ExpandDouble<math::Exp2Op, expandExp2>,
-           ExpandDouble<math::ExpM1Op, expandExpM1>,
-           ExpandDouble<math::LogOp, expandLog>,
-           ExpandDouble<math::Log10Op, expandLog10>,
-           ExpandDouble<math::Log1pOp, expandLog1p>,
-           ExpandDouble<math::Log2Op, expandLog2>,
-           ExpandDouble<math::PowFOp, expandPow>,
-           ExpandDouble<math::SinOp, expandSin>,
-           ExpandDouble<math::TanhOp, expandTanh>, WidenToDouble<math::Exp2Op>,
-           WidenToDouble<math::Log10Op>, WidenToDouble<math::PowFOp>>(context);
-  patterns.add<ExpandSquare>(context, /*benefit=*/2);
 }

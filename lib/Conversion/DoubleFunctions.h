@@ -9,9 +9,9 @@ class RewritePatternSet;
 
 namespace ckpt {
 
-/// Adds patterns for cos, erf, exp, exp2, expm1, log, log10, log1p, log2, sin,
-/// tanh and powf in f64, and in f32 for those without a polynomial upstream:
-/// computed in f64 and rounded.
+/// Adds patterns for all functions in f64, and in f32 for those without a
+/// polynomial upstream that is right to a few units: computed in f64 and
+/// rounded.
 void populateDoubleFunctionPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace ckpt

@@ -172,24 +172,33 @@ static Value cosineOf(Formula &f, const Pair &rest) {
   return f.add(start.high, small);
 }
 
-/// The sine of \p x plus \p more quarters, but for the sign of x.
-static Value waveOf(Formula &f, Value x, int64_t more) {
+/// Of \p x without its sign, reduced in the way that its size takes.
+static Angle angleOf(Formula &f, Value x) {
   Value size = f.absolute(x);
   Angle small = reduceSmall(f, size), large = reduceLarge(f, size);
   Value isSmall = f.is(CmpFPredicate::OLT, size, largeSize);
-  Value quarters = f.select(isSmall, small.quarters, large.quarters);
-  quarters = f.make<arith::AddIOp>(quarters, f.integer(more));
-  Pair rest = {f.select(isSmall, small.rest.high, large.rest.high),
-               f.select(isSmall, small.rest.low, large.rest.low)};
-  Value isOdd = f.make<arith::CmpIOp>(
-      CmpIPredicate::ne, f.make<arith::AndIOp>(quarters, f.integer(1)),
-      f.integer(0));
-  Value result = f.select(isOdd, cosineOf(f, rest), sineOf(f, rest));
+  Value isFinite = f.is(CmpFPredicate::OLT, size, infinity);
+  Value high = f.select(isSmall, small.rest.high, large.rest.high);
+  return {f.select(isSmall, small.quarters, large.quarters),
+          {f.select(isFinite, high, f.number(NAN)),
+           f.select(isSmall, small.rest.low, large.rest.low)}};
+}
+
+static Value isOdd(Formula &f, Value quarters) {
+  return f.make<arith::CmpIOp>(CmpIPredicate::ne,
+                               f.make<arith::AndIOp>(quarters, f.integer(1)),
+                               f.integer(0));
+}
+
+/// The sine of \p x plus \p more quarters, but for the sign of x.
+static Value waveOf(Formula &f, Value x, int64_t more) {
+  Angle angle = angleOf(f, x);
+  Value quarters = f.make<arith::AddIOp>(angle.quarters, f.integer(more));
+  Value result = f.select(isOdd(f, quarters), cosineOf(f, angle.rest),
+                          sineOf(f, angle.rest));
   Value sign = f.make<arith::ShLIOp>(
       f.make<arith::AndIOp>(quarters, f.integer(2)), f.integer(62));
-  result = f.fromBits(f.make<arith::XOrIOp>(f.toBits(result), sign));
-  Value isFinite = f.is(CmpFPredicate::OLT, size, infinity);
-  return f.select(isFinite, result, f.number(NAN));
+  return f.fromBits(f.make<arith::XOrIOp>(f.toBits(result), sign));
 }
 
 Value ckpt::expandSin(Formula &f, ValueRange operands) {
@@ -200,4 +209,14 @@ Value ckpt::expandSin(Formula &f, ValueRange operands) {
 
 Value ckpt::expandCos(Formula &f, ValueRange operands) {
   return waveOf(f, operands[0], /*more=*/1);
+}
+
+Value ckpt::expandTan(Formula &f, ValueRange operands) {
+  Value x = operands[0];
+  Angle angle = angleOf(f, x);
+  Value sine = sineOf(f, angle.rest), cosine = cosineOf(f, angle.rest);
+  Value odd = isOdd(f, angle.quarters);
+  Value over = f.select(odd, f.negate(cosine), sine);
+  Value sign = f.make<math::CopySignOp>(f.number(1), x);
+  return f.mul(f.div(over, f.select(odd, sine, cosine)), sign);
 }

@@ -143,9 +143,9 @@ Value ElementEmitter::emit(Value tensor, ArrayRef<LinearIndex> at) {
   Value element;
   if (Value flat = memory.lookup(tensor)) {
     element = load(flat, linearize(at, shapeOf(tensor)));
-    // A bool takes a byte in memory.
-    if (getElementTypeOrSelf(tensor.getType()).isInteger(1)) {
-      Type type = builder.getI1Type();
+    // A narrow integer takes whole bytes in memory.
+    Type type = getElementTypeOrSelf(tensor.getType());
+    if (type != getElementTypeOrSelf(element.getType())) {
       if (auto vector = dyn_cast<VectorType>(element.getType()))
         type = VectorType::get(vector.getShape(), type);
       element = arith::TruncIOp::create(builder, type, element);

@@ -44,7 +44,13 @@ Value ElementEmitter::emitInsertSlice(tensor::InsertSliceOp op,
     int64_t stride = op.getStaticStrides()[dim];
     int64_t size = op.getStaticSizes()[dim];
     int64_t span = (size - 1) * stride + 1;
-    LinearIndex offset = offsetOf(op.getMixedOffsets()[dim], extent - span);
+    OpFoldResult start = op.getMixedOffsets()[dim];
+    LinearIndex offset = offsetOf(start, extent - span);
+    // A slice that is not wholly inside is not written.
+    if (auto value = dyn_cast<Value>(start))
+      inside = both(inside, arith::CmpIOp::create(
+                                builder, arith::CmpIPredicate::eq,
+                                index.materialize(offset), emitScalar(value)));
     ClampedIndex clamped = index.clamp(at[dim] - offset, {0, span});
     inside = both(inside, clamped.inside);
     inside = both(inside, index.isMultiple(clamped.index, stride));

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GpuKernel.h"
-#include "llvm/Support/MathExtras.h"
+#include "ckpt/Support/Elements.h"
 
 using namespace ckpt;
 using namespace mlir;
@@ -19,8 +19,7 @@ static int64_t lanesOf(KernelCode &code) {
   int64_t widest = 1;
   for (auto [tensor, argument] : code.outputs) {
     Type type = getElementTypeOrSelf(tensor.getType());
-    int64_t bits = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
-    widest = std::max<int64_t>(widest, llvm::divideCeil(bits, 8));
+    widest = std::max(widest, elementBytes(type));
   }
   return std::max<int64_t>(1, accessBytes / widest);
 }

@@ -1,7 +1,9 @@
 //===- KernelCode.cpp - A kernel's function, before and after -------------===//
 
 #include "KernelCode.h"
+#include "SplitResults.h"
 #include "ckpt/Interfaces/RematOpInterface.h"
+#include "ckpt/Support/Elements.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -48,6 +50,7 @@ bool KernelCode::isOpaque() const {
 }
 
 FailureOr<KernelCode> KernelCode::read(func::FuncOp function) {
+  splitResults(function);
   KernelCode code;
   code.function = function;
   for (Operation &op : function.front().without_terminator()) {
@@ -124,19 +127,13 @@ SmallVector<memref::GlobalOp>
 ckpt::makeGlobals(KernelCode &code, OpBuilder builder, SymbolTable &symbols) {
   SmallVector<memref::GlobalOp> globals;
   for (arith::ConstantOp constant : code.constants) {
-    auto elements = cast<ElementsAttr>(constant.getValue());
+    auto elements = storedElements(cast<ElementsAttr>(constant.getValue()));
     auto type = cast<RankedTensorType>(constant.getType());
-    Type element = type.getElementType();
-    if (element.isInteger(1)) {
-      element = builder.getI8Type();
-      elements = cast<DenseIntElementsAttr>(elements).mapValues(
-          element, [](const APInt &bit) { return bit.zext(8); });
-    }
     auto global = memref::GlobalOp::create(
         builder, constant.getLoc(),
         (code.function.getSymName() + "_constant").str(),
         builder.getStringAttr("private"),
-        MemRefType::get(type.getShape(), element), elements,
+        MemRefType::get(type.getShape(), elements.getElementType()), elements,
         /*constant=*/true, builder.getI64IntegerAttr(64));
     symbols.insert(global);
     globals.push_back(global);

@@ -7,6 +7,7 @@
 #include "StepMemory.h"
 #include "ckpt/Analysis/Donation.h"
 #include "ckpt/Conversion/Passes.h"
+#include "ckpt/IR/ArenaLimit.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -76,7 +77,7 @@ static void markAsKernel(func::FuncOp function) {
       LLVM::LinkageAttr::get(function.getContext(), LLVM::Linkage::Internal));
 }
 
-/// Tensor code between memrefs: what stands in memory as i1 is widened.
+/// Tensor code between memrefs: narrow integers stand in memory as wider ones.
 static void buildKernelBody(KernelOp kernel, func::FuncOp function,
                             OwnConstants own) {
   Location loc = kernel.getLoc();
@@ -195,30 +196,51 @@ public:
   }
 
 private:
+  /// Bytes of the arena: what was planned, or the end of the last slot.
+  FailureOr<int64_t> measureArena(Block &old) {
+    auto planned =
+        step->getAttrOfType<IntegerAttr>(CkptDialect::arenaBytesAttrName());
+    int64_t limit = planned ? planned.getInt() : largestArenaBytes;
+    if (limit < 0 || limit > largestArenaBytes)
+      return step.emitError("expected an arena of at most ")
+             << largestArenaBytes << " bytes, but got " << limit;
+    int64_t arenaBytes = planned ? limit : 0;
+    auto add = [&](int64_t offset, int64_t bytes) {
+      if (offset < 0)
+        return true;
+      // No sum, which could be too large a number.
+      if (bytes > limit || offset > limit - bytes)
+        return false;
+      arenaBytes = std::max(arenaBytes, offset + bytes);
+      return true;
+    };
+    for (KernelOp kernel : old.getOps<KernelOp>()) {
+      bool fits = add(kernel.getWorkspaceOffset(), kernel.getWorkspaceBytes());
+      for (auto [offset, bytes] :
+           llvm::zip_equal(kernel.getOffsets(), kernel.getBytes()))
+        fits &= add(offset, bytes);
+      if (!fits)
+        return kernel.emitOpError("expected all slots to end within the arena "
+                                  "of ")
+               << limit << " bytes";
+    }
+    return arenaBytes;
+  }
+
   LogicalResult makeSignature(Block &old) {
     for (Type type : step.getFunctionType().getResults())
       if (!isa<RankedTensorType>(type))
         return step.emitError("expected results to be tensors, but got ")
                << type;
-    int64_t arenaBytes = 0;
-    for (KernelOp kernel : old.getOps<KernelOp>()) {
-      for (auto [offset, bytes] :
-           llvm::zip_equal(kernel.getOffsets(), kernel.getBytes()))
-        if (offset >= 0)
-          arenaBytes = std::max(arenaBytes, offset + bytes);
-      arenaBytes = std::max(arenaBytes,
-                            static_cast<int64_t>(kernel.getWorkspaceOffset() +
-                                                 kernel.getWorkspaceBytes()));
-    }
-    if (auto planned =
-            step->getAttrOfType<IntegerAttr>(CkptDialect::arenaBytesAttrName()))
-      arenaBytes = std::max(arenaBytes, planned.getInt());
+    FailureOr<int64_t> arenaBytes = measureArena(old);
+    if (failed(arenaBytes))
+      return failure();
     // The type of the arena says it from here on.
     step->removeAttr(CkptDialect::arenaBytesAttrName());
     dropDonations(step);
     SmallVector<Type> types = memory.callerTypes();
     types.push_back(
-        MemRefType::get({arenaBytes}, IntegerType::get(step.getContext(), 8)));
+        MemRefType::get({*arenaBytes}, IntegerType::get(step.getContext(), 8)));
     step.setFunctionType(FunctionType::get(step.getContext(), types, {}));
     step.removeResAttrsAttr();
     SmallVector<Location> locations(types.size(), step.getLoc());

@@ -54,7 +54,7 @@ static int64_t placeDroppedResults(KernelCode &code, Value workspace) {
   for (OpResult result : code.anchor->getResults()) {
     auto isWritten = [&](Operation *user) {
       return isa<bufferization::MaterializeInDestinationOp>(user) ||
-             isa<arith::ExtUIOp>(user);
+             isa<arith::ExtUIOp, arith::ExtSIOp>(user);
     };
     auto type = dyn_cast<RankedTensorType>(result.getType());
     if (!type || type.getNumElements() == 0 ||

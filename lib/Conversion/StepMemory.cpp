@@ -3,6 +3,7 @@
 #include "StepMemory.h"
 #include "ckpt/Analysis/ValueShape.h"
 #include "ckpt/ExternalModels/ContiguousSlice.h"
+#include "ckpt/Support/Elements.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -199,10 +200,7 @@ LogicalResult StepMemory::place(KernelOp kernel) {
 StepMemory::Place StepMemory::constantPlace(Value value) {
   auto constant = value.getDefiningOp<arith::ConstantOp>();
   MemRefType type = memoryType(value.getType());
-  auto elements = cast<ElementsAttr>(constant.getValue());
-  if (cast<ShapedType>(value.getType()).getElementType().isInteger(1))
-    elements = cast<DenseIntElementsAttr>(elements).mapValues(
-        type.getElementType(), [](const APInt &bit) { return bit.zext(8); });
+  auto elements = storedElements(cast<ElementsAttr>(constant.getValue()));
   OpBuilder atModule(step);
   auto global = memref::GlobalOp::create(
       atModule, constant.getLoc(), "constant",

@@ -1,6 +1,7 @@
 //===- KernelFunction.cpp - Tensor code between buffers -------------------===//
 
 #include "ckpt/ExternalModels/KernelFunction.h"
+#include "ckpt/Support/Elements.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -16,9 +17,7 @@ RankedTensorType ckpt::tensorOf(Type type) {
 
 MemRefType ckpt::memoryType(Type type) {
   RankedTensorType tensor = tensorOf(type);
-  Type element = tensor.getElementType();
-  if (element.isInteger(1))
-    element = IntegerType::get(type.getContext(), 8);
+  Type element = storedElement(tensor.getElementType());
   // Bare pointers of upstream refuse strides of 0, as 4 x 0 elements have by
   // default. Where there is nothing, any strides do.
   MemRefLayoutAttrInterface layout;
@@ -48,8 +47,10 @@ void ckpt::storeOutput(OpBuilder &builder, Location loc, Value value,
   if (type != value.getType())
     value = tensor::FromElementsOp::create(builder, loc, type, value);
   auto stored = type.clone(cast<MemRefType>(buffer.getType()).getElementType());
-  if (stored != type)
+  if (stored != type && type.getElementType().isInteger(1))
     value = arith::ExtUIOp::create(builder, loc, stored, value);
+  else if (stored != type)
+    value = arith::ExtSIOp::create(builder, loc, stored, value);
   bufferization::MaterializeInDestinationOp::create(
       builder, loc, /*result=*/Type(), value, buffer, /*restrict=*/true,
       /*writable=*/true);

@@ -3,6 +3,7 @@
 #include "ckpt/ExternalModels/LoopScratch.h"
 #include "ckpt/Plan/Pack.h"
 #include "ckpt/Support/ElementBytes.h"
+#include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -26,40 +27,62 @@ static bool isView(Operation *op) {
              mlir::tensor::ExtractSliceOp, mlir::tensor::CastOp>(op);
 }
 
-/// What lies where the operand lies.
-static Value sharesPlace(OpOperand &operand) {
+/// Tensors that lie where the operand, a tensor, lies. What an iteration passes
+/// to the next one is moved there.
+static SmallVector<Value> sharesPlace(OpOperand &operand) {
   Operation *op = operand.getOwner();
-  if (isView(op))
-    return operand.getOperandNumber() == 0 ? op->getResult(0) : Value();
-  if (auto loop = dyn_cast<mlir::LoopLikeOpInterface>(op))
-    return loop.getTiedLoopResult(&operand);
-  auto updating = dyn_cast<mlir::DestinationStyleOpInterface>(op);
-  if (updating && updating.isDpsInit(&operand) && op->getNumResults() > 0)
-    return updating.getTiedOpResult(&operand);
-  if (isa<mlir::scf::YieldOp>(op) && isa<mlir::scf::IfOp>(op->getParentOp()))
-    return op->getParentOp()->getResult(operand.getOperandNumber());
-  return Value();
+  SmallVector<Value> places;
+  if (isView(op)) {
+    if (operand.getOperandNumber() == 0)
+      places.push_back(op->getResult(0));
+  } else if (auto loop = dyn_cast<mlir::scf::WhileOp>(op)) {
+    // The condition may pass it on as any result.
+    for (Value result : loop.getResults())
+      if (result.getType() == operand.get().getType())
+        places.push_back(result);
+  } else if (auto loop = dyn_cast<mlir::LoopLikeOpInterface>(op)) {
+    if (OpResult result = loop.getTiedLoopResult(&operand))
+      places.push_back(result);
+  } else if (auto updating = dyn_cast<mlir::DestinationStyleOpInterface>(op)) {
+    if (updating.isDpsInit(&operand) && op->getNumResults() > 0)
+      places.push_back(updating.getTiedOpResult(&operand));
+  } else if (isa<mlir::scf::YieldOp>(op) &&
+             !isa<mlir::LoopLikeOpInterface>(op->getParentOp())) {
+    places.push_back(op->getParentOp()->getResult(operand.getOperandNumber()));
+  }
+  return places;
+}
+
+/// The op that makes \p value, or whose region takes it.
+static Operation *makerOf(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op ? op : value.getParentBlock()->getParentOp();
 }
 
 namespace {
-/// Ops by number, in the order of the text.
-class Numbers {
+/// Live ranges of buffers inside one op, in numbers of ops in the order of the
+/// text.
+class LiveRanges {
 public:
-  explicit Numbers(Operation *root) { add(root); }
+  explicit LiveRanges(Operation *root) : root(root), flow(root) { add(root); }
 
-  int64_t firstOf(Operation *op) const { return first.lookup(op); }
-
-  /// The last op in \p home that needs what lies where \p value lies, with all
-  /// ops inside that one.
-  int64_t lastUseOf(Value value, Block *home) const {
-    int64_t end = 0;
-    for (OpOperand &use : value.getUses()) {
-      if (Operation *user = home->findAncestorOpInBlock(*use.getOwner()))
-        end = std::max(end, last.lookup(user));
-      if (Value same = sharesPlace(use))
-        end = std::max(end, lastUseOf(same, home));
-    }
-    return end;
+  Scratch of(Value value) const {
+    llvm::SetVector<Operation *> needed = opsThatNeed(value);
+    // The block in which all of them lie: beyond the block of the maker, the
+    // value leaves a region, maybe for the next iteration of a loop.
+    Operation *from = value.getDefiningOp();
+    while (from != root && !llvm::all_of(needed, [&](Operation *op) {
+             return from->getBlock()->findAncestorOpInBlock(*op) != nullptr;
+           }))
+      from = from->getParentOp();
+    Scratch scratch{value, scratchBytes(value.getType()), first.lookup(from),
+                    from == root ? last.lookup(root) : first.lookup(from)};
+    if (from != root)
+      for (Operation *op : needed) {
+        Operation *user = from->getBlock()->findAncestorOpInBlock(*op);
+        scratch.end = std::max(scratch.end, last.lookup(user));
+      }
+    return scratch;
   }
 
 private:
@@ -71,6 +94,31 @@ private:
     last[op] = next - 1;
   }
 
+  /// The ops in the root that make or use values that lie where \p value lies.
+  llvm::SetVector<Operation *> opsThatNeed(Value value) const {
+    llvm::SetVector<Operation *> ops;
+    llvm::SetVector<Value> places;
+    places.insert(value);
+    for (size_t i = 0; i < places.size(); ++i) {
+      Value place = places[i];
+      // Upstream's analysis knows memrefs.
+      if (!isa<mlir::TensorType>(place.getType())) {
+        places.insert_range(flow.resolve(place));
+        continue;
+      }
+      for (OpOperand &use : place.getUses())
+        places.insert_range(sharesPlace(use));
+    }
+    for (Value place : places) {
+      ops.insert(makerOf(place));
+      ops.insert(place.user_begin(), place.user_end());
+    }
+    ops.remove_if([&](Operation *op) { return !first.contains(op); });
+    return ops;
+  }
+
+  Operation *root;
+  mlir::BufferViewFlowAnalysis flow;
   int64_t next = 0;
   llvm::DenseMap<Operation *, int64_t> first, last;
 };
@@ -78,14 +126,9 @@ private:
 
 SmallVector<Scratch> ckpt::liveScratch(Operation *root,
                                        ArrayRef<Value> values) {
-  Numbers numbers(root);
-  return llvm::map_to_vector(values, [&](Value value) {
-    Operation *maker = value.getDefiningOp();
-    int64_t begin = numbers.firstOf(maker);
-    int64_t end = numbers.lastUseOf(value, maker->getBlock());
-    return Scratch{value, scratchBytes(value.getType()), begin,
-                   std::max(begin, end)};
-  });
+  LiveRanges ranges(root);
+  return llvm::map_to_vector(values,
+                             [&](Value value) { return ranges.of(value); });
 }
 
 int64_t ckpt::placeScratch(MutableArrayRef<Scratch> buffers) {

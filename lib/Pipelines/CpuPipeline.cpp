@@ -47,11 +47,10 @@ void ckpt::buildCpuPipeline(OpPassManager &manager,
   emit.lanes = options.lanes;
   manager.addPass(createEmitKernels(emit));
   manager.addPass(createCheckKernelMemory());
+  expandArithmetic(manager);
   manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   manager.addPass(createCSEPass());
   manager.addPass(createCanonicalizerPass());
-  expandArithmetic(manager);
-  manager.addPass(createCSEPass());
   lowerToLLVM(manager, options);
 }
 

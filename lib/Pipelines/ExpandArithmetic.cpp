@@ -30,15 +30,19 @@ struct KeepRoundings : PassWrapper<KeepRoundings, OperationPass<>> {
 void ckpt::expandArithmetic(OpPassManager &manager) {
   manager.addPass(createConvertComplexToStandardPass());
   arith::ArithEmulateUnsupportedFloatsOptions narrowArith;
-  narrowArith.sourceTypeStrs = {"bf16", "f16", "f8E4M3FN", "f8E5M2"};
+  narrowArith.sourceTypeStrs = {"bf16",       "f16",        "f8E5M2",
+                                "f8E4M3",     "f8E4M3FN",   "f8E3M4",
+                                "f8E5M2FNUZ", "f8E4M3FNUZ"};
   narrowArith.targetTypeStr = "f32";
   math::MathExtendToSupportedTypesOptions narrowMath;
   narrowMath.extraTypeStrs = {"f64"};
   narrowMath.targetTypeStr = "f32";
+  manager.addPass(createExpandComposites());
   manager.addPass(math::createMathExtendToSupportedTypes(narrowMath));
   manager.addPass(arith::createArithEmulateUnsupportedFloats(narrowArith));
   manager.addPass(std::make_unique<KeepRoundings>());
   manager.addPass(createExpandMath());
+  manager.addPass(createExpandCasts());
   arith::ArithExpandOpsPassOptions expand;
   expand.includeBf16 = true;
   manager.addPass(arith::createArithExpandOpsPass(expand));

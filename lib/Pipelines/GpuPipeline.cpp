@@ -79,11 +79,10 @@ struct PassMapsByValue
 /// Device code to NVVM.
 static void lowerDevice(OpPassManager &manager) {
   OpPassManager &device = manager.nest<gpu::GPUModuleOp>();
+  ckpt::expandArithmetic(device);
   device.addPass(createConvertLinalgToLoopsPass());
   device.addPass(createCSEPass());
   device.addPass(createCanonicalizerPass());
-  ckpt::expandArithmetic(device);
-  device.addPass(createCSEPass());
   device.addPass(memref::createExpandStridedMetadataPass());
   device.addPass(createLowerAffinePass());
   device.addPass(createSCFToControlFlowPass());

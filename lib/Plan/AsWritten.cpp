@@ -139,7 +139,9 @@ void Walk::execute(OpId id) {
     if (storages[op.results[k]].counted && !overwritesInput(id, k))
       liveBytes += value.bytes;
   }
-  figures.peakBytes = std::max(figures.peakBytes, liveBytes);
+  // A loop needs what it makes inside while it runs.
+  figures.peakBytes =
+      std::max(figures.peakBytes, liveBytes + op.workspaceBytes);
   // What dies here: storages read or made, each once.
   std::vector<ValueId> dead(op.results.begin(), op.results.end());
   for (auto [value, bytes] : touched)

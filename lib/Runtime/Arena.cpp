@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
+#include <optional>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <vector>
@@ -92,8 +93,50 @@ void ckpt::installGuardHandler() {
 // GuardedBuffer
 //===----------------------------------------------------------------------===//
 
+/// What \p path, a file with one number, says; nothing where it says none.
+static std::optional<int64_t> readNumber(const char *path) {
+  auto file = MemoryBuffer::getFileAsStream(path);
+  int64_t number;
+  if (!file || (*file)->getBuffer().trim().getAsInteger(10, number))
+    return std::nullopt;
+  return number;
+}
+
+/// The memory that this process may have: the machine's, or its control
+/// group's.
+static int64_t memoryBytes() {
+  static const int64_t bytes = [] {
+    int64_t least = sysconf(_SC_PHYS_PAGES) * pageBytes();
+    for (const char *path : {"/sys/fs/cgroup/memory.max",
+                             "/sys/fs/cgroup/memory/memory.limit_in_bytes"})
+      if (std::optional<int64_t> limit = readNumber(path))
+        least = std::min(least, *limit);
+    return least;
+  }();
+  return bytes;
+}
+
+/// Says that \p bytes more than there are now do not fit into memory. Beyond,
+/// the system would end this process without a word when they are touched.
+static Error checkMemory(int64_t bytes, StringRef name) {
+  int64_t others = 0;
+  for (const Guarded &buffer : guardedBuffers())
+    others += buffer.end - buffer.begin;
+  if (bytes <= memoryBytes() - others)
+    return Error::success();
+  std::string beside =
+      others ? formatv(" beside {0} bytes of other buffers", others).str() : "";
+  return createStringError(
+      formatv("expected {0} to fit into the {1} bytes of memory of this "
+              "machine, but got {2} bytes{3}",
+              name, memoryBytes(), bytes, beside)
+          .str());
+}
+
 Expected<std::unique_ptr<GuardedBuffer>> GuardedBuffer::create(int64_t bytes,
                                                                StringRef name) {
+  if (Error error = checkMemory(bytes, name))
+    return std::move(error);
   int64_t page = pageBytes();
   int64_t usable = alignTo(std::max<int64_t>(bytes, 1), page);
   int64_t total = usable + 2 * page;

@@ -8,10 +8,13 @@
 #include "ckpt/Analysis/Donation.h"
 #include "ckpt/Analysis/ReturnedParts.h"
 #include "ckpt/Analysis/ValueShape.h"
+#include "ckpt/IR/ArenaLimit.h"
 #include "ckpt/IR/CkptDialect.h"
 #include "ckpt/Transforms/Passes.h"
 #include "ckpt/Transforms/Verify.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/MathExtras.h"
+#include <limits>
 
 namespace ckpt {
 #define GEN_PASS_DEF_VERIFYSLOTSPASS
@@ -53,6 +56,14 @@ std::string describe(const Slot &slot) {
                     " of the function");
 }
 
+/// Where a slot ends; the largest number where that cannot be said.
+int64_t endOf(int64_t offset, int64_t bytes) {
+  int64_t end;
+  return llvm::AddOverflow(offset, bytes, end)
+             ? std::numeric_limits<int64_t>::max()
+             : end;
+}
+
 /// The last kernel that reads \p value or a stretch of it; behind all kernels
 /// if the function returns it.
 int64_t lastReader(Value value,
@@ -89,16 +100,16 @@ SmallVector<Slot> collectSlots(mlir::func::FuncOp function,
                        : offset == -1 && returned != partOf.end()
                            ? returned->second
                            : -1;
-      if ((offset < 0 && buffer < 0) || bytes == 0)
+      if (offset < 0 && (buffer < 0 || bytes == 0))
         continue;
       offset = std::max<int64_t>(offset, 0);
       int64_t last = std::max(at, lastReader(result, position));
       slots.push_back({kernel, buffer, static_cast<int64_t>(i), offset,
-                       offset + bytes, at, last});
+                       endOf(offset, bytes), at, last});
     }
     if (int64_t bytes = kernel.getWorkspaceBytes()) {
       int64_t offset = kernel.getWorkspaceOffset();
-      slots.push_back({kernel, -1, -1, offset, offset + bytes, at, at});
+      slots.push_back({kernel, -1, -1, offset, endOf(offset, bytes), at, at});
     }
   }
   return slots;
@@ -179,6 +190,20 @@ LogicalResult verifyOverlaps(SmallVector<Slot> &slots) {
   return success();
 }
 
+/// The slot of a result has a place for all of its elements.
+LogicalResult verifySize(const Slot &slot) {
+  KernelOp kernel = slot.kernel;
+  if (slot.result < 0 || slot.buffer >= 0)
+    return success();
+  FailureOr<ValueShape> shape = shapeOfValue(kernel.getResult(slot.result));
+  if (failed(shape))
+    return failure();
+  if (shape->bytes <= slot.end - slot.begin)
+    return success();
+  return mlir::emitError(kernel.getLoc())
+         << describe(slot) << " has no place for " << shape->bytes << " bytes";
+}
+
 /// The function has the part in whose buffer the slot lies, and that is large
 /// enough.
 LogicalResult verifyHost(ArrayRef<ReturnedPart> parts, Slot slot) {
@@ -207,6 +232,10 @@ LogicalResult ckpt::verifySlots(mlir::func::FuncOp function) {
     return success();
   auto arena = function->getAttrOfType<mlir::IntegerAttr>(
       CkptDialect::arenaBytesAttrName());
+  if (arena && (arena.getInt() < 0 || arena.getInt() > largestArenaBytes))
+    return mlir::emitError(function.getLoc())
+           << "expected an arena of at most " << largestArenaBytes
+           << " bytes, but got " << arena.getInt();
   SmallVector<ReturnedPart> parts = returnedParts(function.getBody().front());
   SmallVector<Slot> slots = collectSlots(function, parts);
   if (failed(addDonated(function, parts, slots)))
@@ -214,6 +243,8 @@ LogicalResult ckpt::verifySlots(mlir::func::FuncOp function) {
   for (Slot &slot : slots) {
     if (!slot.kernel)
       continue;
+    if (failed(verifySize(slot)))
+      return failure();
     if (slot.buffer >= 0) {
       if (failed(verifyHost(parts, slot)))
         return failure();

@@ -60,7 +60,7 @@ func.func @in_a_loop(%y: tensor<3x5xf32>, %i: tensor<3x1xi32>, %n: index) -> ten
 // -----
 
 func.func @narrow(%x: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-error @+1 {{expected f8E4M3FN, f8E5M2, f16, bf16, f32 or f64, but got 'tensor<8xf6E3M2FN>'}}
+  // expected-error @+1 {{expected floats of 8 bits that have a sign, f16, bf16, f32 or f64, but got 'tensor<8xf6E3M2FN>'}}
   %0 = arith.truncf %x : tensor<8xf32> to tensor<8xf6E3M2FN>
   %1 = arith.extf %0 : tensor<8xf6E3M2FN> to tensor<8xf32>
   return %1 : tensor<8xf32>

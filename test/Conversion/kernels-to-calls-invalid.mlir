@@ -21,3 +21,27 @@ func.func @nowhere(%x: tensor<4xf32>) -> tensor<4xf32> {
   } -> tensor<4xf32>
   return %x : tensor<4xf32>
 }
+
+// -----
+
+// The end is no number of 64 bits.
+func.func @overflow(%x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {ckpt.arena_bytes = 512 : i64} {
+  // expected-error @+1 {{expected all slots to end within the arena of 512 bytes}}
+  %0 = ckpt.kernel(%a = %x : tensor<4xf32>) slots [9223372036854775552 : 256] {
+    %e = math.exp %a : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @far(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{expected all slots to end within the arena of 1099511627776 bytes}}
+  %0 = ckpt.kernel(%a = %x : tensor<4xf32>) slots [1099511627776 : 256] {
+    %e = math.exp %a : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

@@ -354,3 +354,45 @@ func.func @f(%x: tensor<4xf32> {ckpt.donated = 0}) -> tensor<8xf32>
   } -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// -----
+
+// The end is no number of 64 bits.
+func.func @overflow(%x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {ckpt.arena_bytes = 512 : i64} {
+  // expected-error @+1 {{result 0 at [9223372036854775552, 9223372036854775807) ends beyond the arena of 512 bytes}}
+  %0 = ckpt.kernel(%a = %x : tensor<4xf32>) slots [9223372036854775552 : 256] {
+    %e = math.exp %a : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  %1 = ckpt.kernel(%a = %0 : tensor<4xf32>) slots [-1 : 16] {
+    %e = math.exp %a : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{expected an arena of at most 1099511627776 bytes, but got 1099511628032}}
+func.func @huge(%x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {ckpt.arena_bytes = 1099511628032 : i64} {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// A slot that is too small for its elements.
+func.func @small(%x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {ckpt.arena_bytes = 512 : i64} {
+  // expected-error @+1 {{result 0 at [0, 8) has no place for 16 bytes}}
+  %0 = ckpt.kernel(%a = %x : tensor<4xf32>) slots [0 : 8] {
+    %e = math.exp %a : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  %1 = ckpt.kernel(%a = %0 : tensor<4xf32>) slots [-1 : 16] {
+    %e = math.exp %a : tensor<4xf32>
+    ckpt.yield %e : tensor<4xf32>
+  } -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}

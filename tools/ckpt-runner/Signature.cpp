@@ -1,6 +1,7 @@
 //===- Signature.cpp - What a step takes and gives ------------------------===//
 
 #include "Signature.h"
+#include "ckpt/Support/Elements.h"
 #include "mlir/IR/Location.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -11,22 +12,24 @@ std::string TensorSpec::title() const {
 }
 
 NpyType ckpt::npyTypeOf(Type type) {
-  if (type.isBF16())
-    return {'V', 2};
+  // What numpy calls types that it does not know: bf16 and floats of 8 bits.
+  bool isKnown = type.isF16() || type.isF32() || type.isF64();
+  if (isa<mlir::FloatType>(type) && !isKnown)
+    return {'V', static_cast<int>(elementBytes(type))};
   if (type.isInteger(1))
     return {'b', 1};
   char kind = isa<mlir::FloatType>(type) ? 'f'
               : type.isUnsignedInteger() ? 'u'
                                          : 'i';
-  return {kind, static_cast<int>(type.getIntOrFloatBitWidth() / 8)};
+  return {kind, static_cast<int>(elementBytes(type))};
 }
 
 bool ckpt::holdsElementsOf(NpyType stored, Type type) {
   NpyType exact = npyTypeOf(type);
   if (stored == exact)
     return true;
-  if (type.isBF16())
-    return stored == NpyType{'u', 2};
+  if (exact.kind == 'V')
+    return stored == NpyType{'u', exact.bytes};
   auto isInteger = [](NpyType t) { return t.kind == 'i' || t.kind == 'u'; };
   return isInteger(stored) && isInteger(exact) && stored.bytes == exact.bytes;
 }
@@ -34,11 +37,10 @@ bool ckpt::holdsElementsOf(NpyType stored, Type type) {
 static bool isSupportedElement(Type type) {
   if (type.isF16() || type.isBF16() || type.isF32() || type.isF64())
     return true;
-  auto integer = dyn_cast<mlir::IntegerType>(type);
-  if (!integer)
-    return false;
-  unsigned width = integer.getWidth();
-  return width == 1 || width == 8 || width == 16 || width == 32 || width == 64;
+  if (auto integer = dyn_cast<mlir::IntegerType>(type))
+    return integer.getWidth() <= 64;
+  auto floating = dyn_cast<mlir::FloatType>(type);
+  return floating && floating.getWidth() == 8;
 }
 
 /// The name that a frontend gave an argument.
@@ -55,8 +57,8 @@ static FailureOr<TensorSpec> readTensor(mlir::func::FuncOp function, Type type,
   if (!tensor || !tensor.hasStaticShape() ||
       !isSupportedElement(tensor.getElementType()))
     return mlir::emitError(location)
-           << "expected a tensor of static shape with f16, bf16, f32, f64, i1, "
-              "i8, i16, i32 or i64 elements to run '"
+           << "expected a tensor of static shape with elements of floats of 8, "
+              "16, 32 or 64 bits or integers of at most 64 to run '"
            << function.getSymName() << "', but "
            << (kind == "arg" ? "argument " : "result ") << number << " is "
            << type;

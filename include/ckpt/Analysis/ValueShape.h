@@ -13,7 +13,7 @@ struct ValueShape {
   /// Empty for a scalar.
   ArrayRef<int64_t> sizes;
   int64_t elements = 1;
-  /// An element takes whole bytes: 1 for `i1`, 8 for `index`.
+  /// An element takes a power of two of bytes: 1 for `i1`, 8 for `index`.
   int64_t bytes = 0;
 };
 

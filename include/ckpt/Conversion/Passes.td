@@ -138,14 +138,41 @@ def CheckKernelMemory : Pass<"ckpt-check-kernel-memory", "::mlir::ModuleOp"> {
   }];
 }
 
+def ExpandComposites : Pass<"ckpt-expand-composites"> {
+  let summary = "expand functions that others make up";
+  let description = [{
+    `math.clampf`, powers with whole exponents and questions such
+    as `math.isnan` become comparisons, products and simpler functions, in the
+    element type that they have. A whole number to a negative power is 0, but for
+    1 and -1. Whole numbers become narrow floats by way of f64, since f32 would
+    round them too.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::vector::VectorDialect"];
+}
+
+def ExpandCasts : Pass<"ckpt-expand-casts"> {
+  let summary = "expand conversions that LLVM calls a library for";
+  let description = [{
+    Conversions between floats of 8 bits that have a sign and wider ones become
+    arithmetic on their bits; those from f64 to bf16, f16 and 8 bits go by way of
+    f32, in whose last bit stands whether anything was cut off. So each rounds
+    once, to nearest even. Numbers too large become infinite, or NaN where the
+    type has no infinity.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
 def ExpandMath : Pass<"ckpt-expand-math"> {
   let summary = "expand functions such as exp and tanh into arithmetic";
   let description = [{
-    The same polynomials for scalars and vectors, so that a value has the same
-    bits in the remainder of a loop. bf16 is computed in f32 and rounded after
-    each op. `cos`, `erf`, `exp`, `exp2`, `expm1`, `log`, `log10`, `log1p`,
-    `log2`, `sin`, `tanh` and `powf` are also expanded in f64, to within three
-    units of the last place; `exp2`, `log10` and `powf` in f32 are computed in f64.
+    The same arithmetic for scalars and vectors, so that a value has the same
+    bits in the remainder of a loop. bf16 and f16 are computed in f32 and rounded
+    after each op. `erf`, `exp`, `expm1`, `log`, `log1p`, `log2` and `tanh` are
+    upstream's polynomials in f32. All other functions are computed in f64, and
+    rounded to f32.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",

@@ -29,7 +29,8 @@ struct Scratch {
 int64_t scratchBytes(Type type);
 
 /// \p values, made by ops inside \p root, with the ops that they live for. What
-/// is used in a loop that does not make it lives until that loop ends.
+/// is used in a loop that does not make it lives until that loop ends; what
+/// leaves the region that makes it lives as long as the op of that region.
 SmallVector<Scratch> liveScratch(Operation *root, ArrayRef<Value> values);
 
 /// Gives every one an offset; those that live at the same time do not overlap.

@@ -8,13 +8,15 @@
 
 namespace ckpt {
 
-/// Bytes that an element of \p type takes; i1 takes a whole one.
+/// Bytes that an element of \p type takes, a power of two: 1 for i1 and i4, 4 for
+/// i24.
 inline int64_t elementBytes(Type type) {
   if (type.isIndex())
     return 8;
   if (auto pair = dyn_cast<mlir::ComplexType>(type))
     return 2 * elementBytes(pair.getElementType());
-  return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
+  return llvm::PowerOf2Ceil(
+      llvm::divideCeil(type.getIntOrFloatBitWidth(), 8));
 }
 
 } // namespace ckpt
