@@ -78,13 +78,15 @@ static Value updated(Value value, SmallVectorImpl<Value> &place) {
   return updated(inserted, place) == kept ? kept : Value();
 }
 
-/// Whether the loop only updates \p carry, at places that the data name.
+/// Whether the loop only updates \p carry, at places that the data name or
+/// element by element: an element of its own is no value to plan.
 static bool isScattered(scf::ForOp loop, BlockArgument carry) {
   SmallVector<Value> place;
   Value value = loop.getTiedLoopYieldedValue(carry)->get();
+  bool isElementwise = value.getDefiningOp<tensor::InsertOp>();
   while (value && value != carry)
     value = updated(value, place);
-  return value && dependsOnData(place);
+  return value && (isElementwise || dependsOnData(place));
 }
 
 bool ckpt::isScatter(scf::ForOp loop) {

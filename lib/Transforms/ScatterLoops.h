@@ -13,7 +13,7 @@
 namespace ckpt {
 
 /// Whether \p loop does nothing but insert into its carries, at places that a
-/// table holds or the data name.
+/// table holds or the data name, or single elements.
 bool isScatter(mlir::scf::ForOp loop);
 
 } // namespace ckpt

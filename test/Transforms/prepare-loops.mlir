@@ -276,3 +276,23 @@ func.func @positions(%table: tensor<8x4xf32>, %rows: tensor<3x4xf32>) -> tensor<
   }
   return %r : tensor<8x4xf32>
 }
+
+// -----
+
+// And one that goes from element to element.
+
+// CHECK-LABEL: @elements
+// CHECK: scf.for
+// CHECK: tensor.insert
+func.func @elements(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %r = scf.for %i = %c0 to %c4 step %c1 iter_args(%a = %x) -> tensor<4xf32> {
+    %e = tensor.extract %x[%i] : tensor<4xf32>
+    %n = arith.negf %e : f32
+    %y = tensor.insert %n into %a[%i] : tensor<4xf32>
+    scf.yield %y : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
