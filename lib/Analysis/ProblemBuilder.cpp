@@ -143,12 +143,12 @@ LogicalResult Builder::checkNeeded() {
     return success();
   for (const PlacedOp &placed : placedOps) {
     Operation *op = placed.op;
-    if (!needed.contains(op))
+    if (!needed.contains(op) || isFree(op))
       continue;
     if (failed(checkSupported(op)))
       return failure();
     OpSummary &summary = summaries[op];
-    if (summary.kind != OpKind::Opaque || isFree(op) || isOfOtherDialect(op))
+    if (summary.kind != OpKind::Opaque || isOfOtherDialect(op))
       continue;
     FailureOr<int64_t> scratch = opaqueScratchBytes(op);
     if (failed(scratch))

@@ -120,7 +120,7 @@ size_t Limiter::distinctJumps(const Set *set) {
 /// Whether \p set makes jumps much more often than there are any; \p before is
 /// the weight up to which that is known not to be.
 bool Limiter::multiplies(const Set *set, int64_t &before) {
-  constexpr int64_t many = 64, mostTimes = 8;
+  constexpr int64_t many = 64, mostTimes = 32;
   constexpr size_t mostCounted = 20'000'000;
   int64_t weight = weightOf(set);
   if (weight <= std::max(many, 2 * before))

@@ -136,13 +136,27 @@ static void mergeViews(Block &block) {
   (void)mlir::applyOpPatternsGreedily(views, std::move(patterns));
 }
 
+/// Whether \p value shows one padded value: zeros around it make no stack.
+static bool isPaddedValue(Value value, const Stacks &stacks) {
+  bool isPadded = false;
+  while (Operation *maker = value.getDefiningOp()) {
+    if (!isa<tensor::PadOp, tensor::ExtractSliceOp, tensor::CollapseShapeOp,
+             tensor::ExpandShapeOp>(maker))
+      break;
+    isPadded |= isa<tensor::PadOp>(maker);
+    value = maker->getOperand(0);
+  }
+  return isPadded && !stacks.find(value);
+}
+
 int64_t ckpt::forwardStacks(Block &block) {
   Stacks stacks;
   int64_t changes = 0;
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (auto broadcast = dyn_cast<linalg::GenericOp>(op))
       changes += viewUnitBroadcast(broadcast);
-    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
+        slice && !isPaddedValue(slice.getSource(), stacks))
       if (const Stack *stack = stacks.find(slice.getSource()))
         if (Value value = forwarded(slice, *stack)) {
           slice.getResult().replaceAllUsesWith(value);

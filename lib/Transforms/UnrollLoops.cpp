@@ -267,12 +267,22 @@ bool Unroller::unroll(scf::ForOp loop) {
   return true;
 }
 
+/// Whether the counter that ended the loop is needed: upstream's rewrite gives
+/// that of the last iteration.
+static bool returnsCounter(scf::WhileOp loop) {
+  return llvm::any_of(loop.getResults(), [](Value result) {
+    return result.getType().isIntOrIndex() && !result.use_empty();
+  });
+}
+
 /// Makes `scf.for` of the counted `scf.while` loops.
 static void liftCountedLoops(mlir::func::FuncOp function) {
   SmallVector<scf::WhileOp> loops;
   function.walk([&](scf::WhileOp loop) { loops.push_back(loop); });
   mlir::IRRewriter rewriter(function.getContext());
   for (scf::WhileOp loop : loops) {
+    if (returnsCounter(loop))
+      continue;
     rewriter.setInsertionPoint(loop);
     (void)scf::upliftWhileToForLoop(rewriter, loop);
   }

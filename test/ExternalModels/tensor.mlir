@@ -16,13 +16,13 @@ func.func @reshapes(%x: tensor<4x6xf32>) -> tensor<24xf32> {
 
 // -----
 
-// From the origin; not from there; with a stride; all of it; without a
-// dimension.
+// From the origin; whole rows from elsewhere; with a stride; all of it; a row
+// without its dimension.
 // CHECK: op 0 view reads=0:aligned
-// CHECK: op 1 view reads=0:any
+// CHECK: op 1 view reads=0:stretch
 // CHECK: op 2 view reads=0:any
 // CHECK: op 3 view reads=0:reshape
-// CHECK: op 4 view reads=0:any
+// CHECK: op 4 view reads=0:stretch
 func.func @slices(%x: tensor<4x6xf32>) -> (tensor<2x6xf32>, tensor<24xf32>, tensor<6xf32>) {
   %0 = tensor.extract_slice %x[0, 0] [2, 6] [1, 1] : tensor<4x6xf32> to tensor<2x6xf32>
   %1 = tensor.extract_slice %x[2, 0] [2, 6] [1, 1] : tensor<4x6xf32> to tensor<2x6xf32>

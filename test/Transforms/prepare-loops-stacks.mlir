@@ -187,3 +187,21 @@ func.func @cast(%w: tensor<2x4xf32>) -> tensor<4xbf16> {
   %y = arith.addf %a, %b : tensor<4xbf16>
   return %y : tensor<4xbf16>
 }
+
+// -----
+
+// Zeros around one value make no stack: the slice stays where the model has it.
+
+// CHECK-LABEL: @padded
+// CHECK: %[[PAD:.*]] = tensor.pad
+// CHECK: tensor.extract_slice %[[PAD]]
+func.func @padded(%x: tensor<4x4xf32>) -> tensor<3x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %y = math.exp %x : tensor<4x4xf32>
+  %0 = tensor.pad %y low[0, 0] high[1, 0] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %zero : f32
+  } : tensor<4x4xf32> to tensor<5x4xf32>
+  %1 = tensor.extract_slice %0[0, 0] [3, 4] [1, 1] : tensor<5x4xf32> to tensor<3x4xf32>
+  return %1 : tensor<3x4xf32>
+}

@@ -34,8 +34,8 @@ TEST(LimitEvaluations, LookupsInLookupsAreCut) {
   EXPECT_GT(memoryReads(b.problem), 0);
   Solution solution = solveUnlimited(b.problem, SolverOptions());
   ASSERT_EQ(solution.verdict.error, "");
-  // No kernel holds more than a few levels.
-  EXPECT_GE(solution.plan.kernels.size(), 4u);
+  // No kernel holds more than some eight levels.
+  EXPECT_GE(solution.plan.kernels.size(), 3u);
 }
 
 TEST(LimitEvaluations, AFewLevelsAndLongChainsAreNot) {
