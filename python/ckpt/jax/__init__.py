@@ -117,7 +117,7 @@ def jit(
             `None` orders and fuses the step, and recomputes nothing.
         device: "cpu", "gpu", "tpu" or a `KernelModel`; by default the backend.
         pins: "save" or "recompute" by patterns on layers: `{"h_*/attn": "save"}`.
-        exact: every budget gives the same bits, for some 5 to 20 % of the time.
+        exact: ask XLA for the same bits at every budget; takes more time.
         time_limit: seconds of each search for a plan.
         unroll_limit: a scan of more equations stays one op.
         progress: called with a line for people while the planner searches.

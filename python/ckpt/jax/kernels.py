@@ -84,8 +84,8 @@ class KernelModel:
     transposes_in_place: bool = False
 
 
-# Measured on the CPU backend of jaxlib 0.10.2; the figures of accelerators are
-# those of their data sheets and have not been compared with a device.
+# Rough rates of one CPU core and of current accelerators. No device has been
+# compared with them: they order plans, and are no promise of time.
 MODELS = {
     "cpu": KernelModel(),
     "gpu": KernelModel(3_000_000, 3_000, 400_000_000, 30_000_000, True, True),
