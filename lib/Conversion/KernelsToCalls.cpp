@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "SharedSlices.h"
 #include "StepMemory.h"
 #include "ckpt/Analysis/Donation.h"
 #include "ckpt/Conversion/Passes.h"
@@ -61,11 +62,13 @@ static std::string describe(KernelOp kernel) {
   return name;
 }
 
-/// The values that \p kernel reads from memory, without its own constants.
-static SmallVector<Value> memoryInputs(KernelOp kernel, OwnConstants own) {
-  return llvm::filter_to_vector(kernel.getInputs(), [&](Value value) {
-    return !isOwnConstant(value, own);
-  });
+/// The arguments that \p kernel reads from memory, without its own constants.
+static SmallVector<BlockArgument> memoryArguments(KernelOp kernel,
+                                                  OwnConstants own) {
+  return llvm::filter_to_vector(
+      kernel.getBody().getArguments(), [&](BlockArgument argument) {
+        return !isOwnConstant(kernel.getInputs()[argument.getArgNumber()], own);
+      });
 }
 
 /// One function per kernel for LLVM too: the step must not swallow them all.
@@ -100,6 +103,12 @@ static void buildKernelBody(KernelOp kernel, func::FuncOp function,
   Block &body = kernel.getBody().front();
   for (Operation &op : body.without_terminator())
     builder.clone(op, mapping);
+  for (BlockArgument argument : memoryArguments(kernel, own)) {
+    SliceStart start = sliceStart(argument);
+    if (start.bytes != 0)
+      for (Operation *slice : argument.getUsers())
+        moveSlice(mapping.lookup(slice->getResult(0)).getDefiningOp(), start);
+  }
   for (Value yielded : body.getTerminator()->getOperands())
     storeOutput(builder, loc, mapping.lookup(yielded),
                 entry->getArgument(next++));
@@ -117,14 +126,17 @@ public:
   /// Whether kernels hold \p value themselves, so that it stands nowhere.
   bool hold(Value value) const { return isOwnConstant(value, own); }
 
-  /// What a call of the function of \p kernel passes, before its results.
-  SmallVector<Value> operandsOf(KernelOp kernel) const {
-    return memoryInputs(kernel, own);
+  /// The arguments for which a call of the function of \p kernel passes memory,
+  /// before its results.
+  SmallVector<BlockArgument> argumentsOf(KernelOp kernel) const {
+    return memoryArguments(kernel, own);
   }
 
   func::FuncOp get(KernelOp kernel) {
-    SmallVector<Type> types =
-        llvm::map_to_vector(operandsOf(kernel), operandType);
+    SmallVector<Type> types = llvm::map_to_vector(
+        argumentsOf(kernel), [&](BlockArgument argument) {
+          return operandType(kernel.getInputs()[argument.getArgNumber()]);
+        });
     for (Type type : kernel.getResultTypes())
       types.push_back(memoryType(type));
     if (kernel.getWorkspaceBytes() > 0)
@@ -285,9 +297,11 @@ private:
   }
 
   LogicalResult lowerKernel(KernelOp kernel) {
-    SmallVector<Value> operands =
-        llvm::map_to_vector(kernels.operandsOf(kernel),
-                            [&](Value value) { return memory.buffer(value); });
+    SmallVector<Value> operands = llvm::map_to_vector(
+        kernels.argumentsOf(kernel), [&](BlockArgument argument) {
+          return memory.buffer(kernel.getInputs()[argument.getArgNumber()],
+                               sliceStart(argument).bytes);
+        });
     if (failed(memory.place(kernel)))
       return failure();
     for (Value result : kernel.getResults())

@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "ckpt/Conversion/Passes.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -37,9 +36,8 @@ static StringRef intrinsicOf(Operation *op) {
 /// Whether upstream makes a call of \p op. Its functions of integers become
 /// intrinsics.
 static bool needsLibrary(Operation *op) {
-  return isa<arith::RemFOp>(op) ||
-         (isa<math::MathDialect>(op->getDialect()) &&
-          isa<FloatType>(getElementTypeOrSelf(op->getResult(0).getType())));
+  return isa<math::MathDialect>(op->getDialect()) &&
+         isa<FloatType>(getElementTypeOrSelf(op->getResult(0).getType()));
 }
 
 namespace {

@@ -1,6 +1,7 @@
 //===- StepMemory.cpp - Where the values of a step lie --------------------===//
 
 #include "StepMemory.h"
+#include "SharedSlices.h"
 #include "ckpt/Analysis/ValueShape.h"
 #include "ckpt/ExternalModels/ContiguousSlice.h"
 #include "ckpt/Support/Elements.h"
@@ -61,25 +62,33 @@ int64_t StepMemory::partOf(OpResult result, int64_t offset) const {
 }
 
 /// A view at an offset needs bytes.
+/// The buffer in which \p root stands is bytes.
+void StepMemory::markBytes(Value root) {
+  while (auto stretch = stretchOf(root.getDefiningOp()))
+    root = stretch->first;
+  if (auto argument = dyn_cast<BlockArgument>(root))
+    byteArguments.insert(argument.getArgNumber());
+  if (root.getDefiningOp<arith::ConstantOp>())
+    byteConstants.insert(root);
+  auto kernel = root.getDefiningOp<KernelOp>();
+  if (!kernel)
+    return;
+  auto result = cast<OpResult>(root);
+  int64_t part = partOf(result, kernel.getOffsets()[result.getResultNumber()]);
+  if (part >= 0 && part < static_cast<int64_t>(parts.size()))
+    byteResults.insert(parts[part].result);
+}
+
 void StepMemory::markBytes() {
   for (const ReturnedPart &part : parts)
     if (part.beginBytes > 0)
       byteResults.insert(part.result);
-  for (auto slice : old.getOps<tensor::ExtractSliceOp>()) {
-    Value root = slice.getSource();
-    while (auto stretch = stretchOf(root.getDefiningOp()))
-      root = stretch->first;
-    if (auto argument = dyn_cast<BlockArgument>(root))
-      byteArguments.insert(argument.getArgNumber());
-    auto kernel = root.getDefiningOp<KernelOp>();
-    if (!kernel)
-      continue;
-    auto result = cast<OpResult>(root);
-    int64_t part =
-        partOf(result, kernel.getOffsets()[result.getResultNumber()]);
-    if (part >= 0 && part < static_cast<int64_t>(parts.size()))
-      byteResults.insert(parts[part].result);
-  }
+  for (auto slice : old.getOps<tensor::ExtractSliceOp>())
+    markBytes(slice.getSource());
+  for (auto kernel : old.getOps<KernelOp>())
+    for (BlockArgument argument : kernel.getBody().getArguments())
+      if (sliceStart(argument).bytes != 0)
+        markBytes(kernel.getInputs()[argument.getArgNumber()]);
 }
 
 SmallVector<Type> StepMemory::callerTypes() const {
@@ -107,7 +116,7 @@ void StepMemory::enter(Block &block, OpBuilder &at) {
        llvm::zip(old.getArguments(), entry->getArguments())) {
     places[before] = {after, 0};
     if (!isa<MemRefType>(after.getType()))
-      buffers[before] = after;
+      buffers[{before, 0}] = after;
   }
 }
 
@@ -197,10 +206,32 @@ LogicalResult StepMemory::place(KernelOp kernel) {
 }
 
 /// Data of the program, which becomes a global.
+/// \p elements as the bytes that stand in memory.
+static ElementsAttr asBytes(ElementsAttr elements) {
+  ArrayRef<char> raw;
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(elements))
+    raw = resource.getData();
+  else
+    raw = cast<DenseElementsAttr>(elements).getRawData();
+  SmallVector<char> bytes(raw);
+  if (elements.isSplat())
+    for (int64_t i = 1; i < elements.getNumElements(); ++i)
+      bytes.append(raw.begin(), raw.end());
+  auto type =
+      RankedTensorType::get({static_cast<int64_t>(bytes.size())},
+                            IntegerType::get(elements.getContext(), 8));
+  return DenseElementsAttr::getFromRawBuffer(type, bytes);
+}
+
 StepMemory::Place StepMemory::constantPlace(Value value) {
   auto constant = value.getDefiningOp<arith::ConstantOp>();
   MemRefType type = memoryType(value.getType());
   auto elements = storedElements(cast<ElementsAttr>(constant.getValue()));
+  if (byteConstants.contains(value)) {
+    elements = asBytes(elements);
+    type = MemRefType::get(elements.getShapedType().getShape(),
+                           elements.getElementType());
+  }
   OpBuilder atModule(step);
   auto global = memref::GlobalOp::create(
       atModule, constant.getLoc(), "constant",
@@ -227,14 +258,15 @@ StepMemory::Place StepMemory::placeOf(Value value) {
   return places[value] = place;
 }
 
-Value StepMemory::buffer(Value value) {
-  if (Value known = buffers.lookup(value))
+Value StepMemory::buffer(Value value, int64_t begin) {
+  Value &known = buffers[{value, begin}];
+  if (known)
     return known;
   // A scalar constant.
   if (!isa<RankedTensorType>(value.getType()) &&
       !value.getDefiningOp<KernelOp>())
-    return buffers[value] =
-               builder->clone(*value.getDefiningOp())->getResult(0);
-  return buffers[value] = view(value.getLoc(), memoryType(value.getType()),
-                               placeOf(value));
+    return known = builder->clone(*value.getDefiningOp())->getResult(0);
+  Place place = placeOf(value);
+  place.begin += begin;
+  return known = view(value.getLoc(), memoryType(value.getType()), place);
 }

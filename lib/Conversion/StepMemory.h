@@ -39,8 +39,8 @@ public:
 
   /// Gives results of \p kernel their places.
   LogicalResult place(KernelOp kernel);
-  /// The memory of \p value, whose maker has run.
-  Value buffer(Value value);
+  /// The memory of \p value, whose maker has run, from byte \p begin on.
+  Value buffer(Value value, int64_t begin = 0);
   /// Bytes of the arena.
   Value workspace(KernelOp kernel);
   ArrayRef<ReturnedPart> getParts() const { return parts; }
@@ -56,6 +56,7 @@ private:
   };
 
   void markBytes();
+  void markBytes(Value root);
   Place placeOf(Value value);
   Place constantPlace(Value value);
   Place partPlace(size_t part) const;
@@ -70,10 +71,12 @@ private:
   SmallVector<ReturnedPart> parts;
   /// Numbers of arguments and results whose buffers are bytes.
   llvm::DenseSet<unsigned> byteArguments, byteResults;
+  /// Constants that are bytes.
+  llvm::DenseSet<Value> byteConstants;
   Block *entry = nullptr;
   mlir::OpBuilder *builder = nullptr;
   llvm::DenseMap<Value, Place> places;
-  llvm::DenseMap<Value, Value> buffers;
+  llvm::DenseMap<std::pair<Value, int64_t>, Value> buffers;
   llvm::DenseSet<size_t> written;
 };
 

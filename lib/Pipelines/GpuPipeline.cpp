@@ -80,6 +80,7 @@ struct PassMapsByValue
 static void lowerDevice(OpPassManager &manager) {
   OpPassManager &device = manager.nest<gpu::GPUModuleOp>();
   ckpt::expandArithmetic(device);
+  device.addPass(ckpt::createExpandRemainders());
   device.addPass(createConvertLinalgToLoopsPass());
   device.addPass(createCSEPass());
   device.addPass(createCanonicalizerPass());

@@ -162,6 +162,14 @@ static void printPlan(const RunReport &report, llvm::raw_ostream &os) {
         figures.getNumber("extra_flops").value_or(0) / flops,
         figures.getNumber("extra_flops_bound").value_or(0) / flops,
         figures.getNumber("gap").value_or(0));
+  if (int64_t relief = figures.getInteger("relief_bytes").value_or(0);
+      relief > 0 && flops > 0)
+    os << llvm::formatv(
+        "  warning: {0} are enough for {1:f3} ms with {2:P} extra work, by "
+        "plans that were found\n",
+        plan::formatBytes(relief),
+        figures.getNumber("relief_cost_ns").value_or(0) / 1e6,
+        figures.getNumber("relief_extra_flops").value_or(0) / flops);
   if (report.baseline)
     os << llvm::formatv(
         "  extra time, measured: {0:P} of the baseline's\n",

@@ -116,6 +116,18 @@ def MathToIntrinsics : Pass<"ckpt-math-to-intrinsics"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
+def ExpandRemainders : Pass<"ckpt-expand-remainders"> {
+  let summary = "compute remainders of floats by long division";
+  let description = [{
+    `arith.remf` becomes a loop of exact subtractions, whose results have the
+    bits of C's `fmod`. A GPU has no instruction for it.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
 def SetGpuTarget : Pass<"ckpt-set-gpu-target", "::mlir::ModuleOp"> {
   let summary = "say which device the device code is for";
   let description = [{

@@ -26,16 +26,9 @@ from generate import generate
 from shrink import shrink
 
 # Features that fail today, each with its reason: switched off until that is repaired.
-EXCLUDED = {
-    "odd-widths": "integers of i2, i4, i12, ... lie in memory in two ways",
-    "zero-sizes": "loops on tensors without elements crash the planner",
-}
+EXCLUDED = {}
 # Refusals that come too late today: listed, not counted as failures.
-KNOWN = {
-    "_mlir_main": "truncf from f64 to bf16 has no lowering",
-    "the outputs of a kernel without an anchor to have one shape": "two results of other shapes",
-    "expected a function that is expanded or that": "functions that the device lacks",
-}
+KNOWN = {}
 
 
 GOOD = {"ok", "refused", "late"}

@@ -190,6 +190,8 @@ def region(m, given, shapes, features):
     yields = []
     for value in shapes:
         same = [v for v in inner.values if v.shape == value.shape and v.element == value.element and not inner.is_undefined(v)]
+        if not same:
+            raise Skip
         yields.append(same[-1 - m.choices.below(min(len(same), 3))])
     return moving.Block(given, inner.ops, yields), inner
 
