@@ -102,3 +102,5 @@ torch_python = os.path.join(config.ckpt_source_dir, "build", "torch", "bin", "py
 config.substitutions.append(("%torch_python", torch_python))
 if os.path.exists(torch_python):
     config.available_features.add("torch-export")
+if glob.glob(os.path.join(os.path.dirname(torch_python), "..", "lib", "python*", "site-packages", "ckpt", "_planner*.so")):
+    config.available_features.add("python-package-torch")

@@ -1,6 +1,7 @@
 """ckpt: training steps planned into a memory budget.
 
-`ckpt.jax` plans steps of JAX. `ckpt.planner` is the planner by itself.
+`ckpt.jax` plans steps of JAX, `ckpt.torch` plans modules of PyTorch.
+`ckpt.planner` is the planner by itself.
 """
 
 from .errors import BudgetError, CkptError, PlanMismatch, UnsupportedStep

@@ -1,6 +1,6 @@
 """Planning problems and plans, free of any framework.
 
-The doors (`ckpt.jax`) describe a step as a `Problem` and follow the kernels of
+The doors (`ckpt.jax`, `ckpt.torch`) describe a step as a `Problem` and follow the kernels of
 the `Plan` that `Problem.solve` returns. docs/PlanFormat.md defines the text.
 """
 
@@ -81,6 +81,7 @@ class ProblemBuilder:
         *,
         flops: int = 0,
         compute_ps: int = 0,
+        workspace: int = 0,
         once: bool = False,
         effects: bool = False,
         backward: bool = False,
@@ -93,6 +94,8 @@ class ProblemBuilder:
             line += " reads=" + ",".join(read.text() for read in reads)
         line += " results=" + ",".join(map(str, results))
         line += f" flops={flops} compute={compute_ps}"
+        if workspace:
+            line += f" workspace={workspace}"
         for word, holds in (("once", once), ("effects", effects), ("backward", backward)):
             if holds:
                 line += f" {word}"

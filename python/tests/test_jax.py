@@ -74,7 +74,7 @@ def test_an_impossible_budget_says_what_is_possible(gpt):
     with pytest.raises(ckpt.BudgetError) as raised:
         ckpt.jax.jit(step, budget="4KiB", time_limit=0)(*arguments)
     assert raised.value.smallest_bytes > raised.value.budget_bytes == 4096
-    assert "conftest.py:" in raised.value.report
+    assert "jax_models.py:" in raised.value.report
 
 
 @pytest.mark.parametrize("budget", ["0%", "-1", "lots", "12 parsecs", 0, True])

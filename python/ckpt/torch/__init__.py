@@ -1,0 +1,164 @@
+"""Modules of PyTorch planned into a memory budget, run by the user's own PyTorch.
+
+model = ckpt.torch.plan(model, budget="50%")
+model(batch).backward()
+print(model.report)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch as _torch
+
+from ..budget import Budget
+from ..errors import CkptError
+from ..planner import Progress
+from . import _private
+from .kernels import MODELS, KernelModel
+from .memory import Measured, measure
+from .partition import Partitioner, Report
+
+__all__ = ["Backend", "KernelModel", "MODELS", "Measured", "Partitioner", "Planned", "Report"]
+__all__ += ["backend", "measure", "plan"]
+
+
+class Backend:
+    """A backend of `torch.compile`; `backend` makes it.
+
+    Attributes:
+        reports: one `Report` for each graph that was planned, in order.
+    """
+
+    def __init__(self, partitioner: Partitioner) -> None:
+        self._partitioner = partitioner
+
+    def __call__(self, module: Any, inputs: Any) -> Callable[..., Any]:
+        if self._partitioner.options.engine == "eager":
+            compiled = _private.require("aot_autograd")(
+                fw_compiler=_private.require("boxed_nop"), partition_fn=self._partitioner
+            )
+            return compiled(module, inputs)
+        patches = {"custom_partitioner_fn": self._partitioner}
+        with _torch._functorch.config.patch(enable_autograd_cache=False):
+            return _private.require("compile_fx")(module, inputs, config_patches=patches)
+
+    @property
+    def reports(self) -> list[Report]:
+        return self._partitioner.reports
+
+    @property
+    def report(self) -> Report:
+        """The report of the graph that was planned last."""
+        if not self.reports:
+            raise CkptError("no graph was planned yet: a model is planned at its first call with gradients")
+        return self.reports[-1]
+
+
+def backend(
+    budget: Budget | None = None,
+    *,
+    engine: str = "inductor",
+    device: str | KernelModel | None = None,
+    count_arguments: bool = False,
+    count_gradients: bool = True,
+    time_limit: float = 5.0,
+    progress: Progress | None = None,
+) -> Backend:
+    """Returns a backend: `torch.compile(model, backend=backend("12GiB"), dynamic=False)`.
+
+    Args:
+        budget: the most bytes that the forward and the backward pass may hold:
+            bytes, "12GiB", or "50%" of the unplanned step. For the eager engine
+            that is autograd's peak, for inductor the plan without a budget.
+            `None` orders the step and recomputes nothing.
+        engine: "inductor" compiles the planned graphs; "eager" runs them op by op.
+        device: "cpu", "cuda" or a `KernelModel`; by default that of the arguments.
+        count_arguments: parameters, buffers and inputs count in the budget.
+        count_gradients: gradients of parameters count in the budget.
+        time_limit: seconds of each search for a plan.
+        progress: called with a line for people while the planner searches.
+
+    Raises (inside of Dynamo's `BackendCompilerFailed`, at the first call):
+        BudgetError: no plan meets the budget.
+        UnsupportedStep: the graph cannot be planned, such as one with dynamic shapes.
+    """
+    return Backend(
+        Partitioner(
+            budget,
+            engine=engine,
+            device=device,
+            count_arguments=count_arguments,
+            count_gradients=count_gradients,
+            time_limit=time_limit,
+            progress=progress,
+        )
+    )
+
+
+class Planned:
+    """A compiled module that raises this package's own errors; `plan` makes it.
+
+    Attributes:
+        module: the user's module, which owns the parameters.
+    """
+
+    def __init__(self, module: Callable[..., Any], made: Backend, compile_options: dict[str, Any]) -> None:
+        self.module = module
+        self._backend = made
+        self._compiled = _torch.compile(module, backend=made, dynamic=False, **compile_options)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return self._compiled(*args, **kwargs)
+        except Exception as error:
+            inner = _private.inner_error(error)
+            if isinstance(inner, CkptError):
+                raise inner from None
+            raise
+
+    @property
+    def report(self) -> Report:
+        """The report of the graph that was planned last."""
+        return self._backend.report
+
+    @property
+    def reports(self) -> list[Report]:
+        return self._backend.reports
+
+
+def plan(
+    module: Callable[..., Any] | None = None,
+    *,
+    budget: Budget | None = None,
+    engine: str = "inductor",
+    device: str | KernelModel | None = None,
+    count_arguments: bool = False,
+    count_gradients: bool = True,
+    time_limit: float = 5.0,
+    progress: Progress | None = None,
+    **compile_options: Any,
+) -> Any:
+    """Returns `module` compiled with the planned forward and backward pass.
+
+    The module is planned at its first call per shapes. Without a module, `plan`
+    returns a decorator. `compile_options` go to `torch.compile`, such as
+    `fullgraph`; `backend` documents the other arguments.
+
+    Raises (at the first call per shapes):
+        BudgetError: no plan meets the budget.
+        UnsupportedStep: the graph cannot be planned.
+    """
+    made = backend(
+        budget,
+        engine=engine,
+        device=device,
+        count_arguments=count_arguments,
+        count_gradients=count_gradients,
+        time_limit=time_limit,
+        progress=progress,
+    )
+    if module is None:
+        return lambda decorated: Planned(decorated, made, compile_options)
+    return Planned(module, made, compile_options)

@@ -1,0 +1,92 @@
+"""PyTorch's undocumented names that the door needs, in one place.
+
+Each release may move them: `require` refuses a PyTorch that lacks one, before
+anything is planned, and names the missing helper.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import torch
+
+from ..errors import UnsupportedStep
+
+_OLDEST = "2.9"
+_NAMES = {
+    "CustomPartitionerFn": "torch._inductor.custom_graph_pass",
+    "SavedForBackwardsAOTOutput": "torch._functorch._aot_autograd.descriptors",
+    "InputMutationAOTOutput": "torch._functorch._aot_autograd.descriptors",
+    "fx_graph_cse": "torch._functorch.compile_utils",
+    "aot_autograd": "torch._dynamo.backends.common",
+    "boxed_nop": "torch._dynamo.backends.debugging",
+    "BackendCompilerFailed": "torch._dynamo.exc",
+    "_disable_current_modes": "torch.utils._python_dispatch",
+    "compile_fx": "torch._inductor.compile_fx",
+}
+
+
+def require(name: str) -> Any:
+    """Returns PyTorch's private helper `name`.
+
+    Raises:
+        UnsupportedStep: this version of PyTorch has no such helper.
+    """
+    try:
+        return getattr(importlib.import_module(_NAMES[name]), name)
+    except (ImportError, AttributeError):
+        raise UnsupportedStep(
+            f"expected PyTorch {_OLDEST} or newer with {_NAMES[name]}.{name}, but got {torch.__version__}"
+        ) from None
+
+
+def require_all() -> None:
+    """Raises `UnsupportedStep` unless this PyTorch has every helper."""
+    for name in _NAMES:
+        require(name)
+
+
+def saved_descriptions(nodes: list[torch.fx.Node]) -> list[Any]:
+    """What AOTAutograd's forward graph says of its saved tensors, in order."""
+    plain = require("SavedForBackwardsAOTOutput")
+    module = importlib.import_module(_NAMES["SavedForBackwardsAOTOutput"])
+    unchecked = getattr(module, "SavedForBackwardsNoVcCheckAOTOutput", plain)
+    return [(unchecked if is_unchecked(node) else plain)(number) for number, node in enumerate(nodes)]
+
+
+def is_unchecked(node: torch.fx.Node) -> bool:
+    """AOTAutograd saves the tensor without a check of its version: such tensors come last."""
+    return bool(node.meta.get("saved_tensor_with_no_vc_check", False))
+
+
+def is_tangent(node: torch.fx.Node) -> bool:
+    """True for a gradient that the backward graph receives."""
+    return node.op == "placeholder" and "tangents" in str(node.target)
+
+
+def is_mutation(description: Any) -> bool:
+    """True for the new value of an input that the model changes in place."""
+    return isinstance(description, require("InputMutationAOTOutput"))
+
+
+def inner_error(error: BaseException) -> BaseException | None:
+    """The exception inside Dynamo's wrapper; `None` for other exceptions."""
+    return getattr(error, "inner_exception", None) if isinstance(error, require("BackendCompilerFailed")) else None
+
+
+def memory_changes(profile: Any) -> list[tuple[int, int]]:
+    """Times in nanoseconds and bytes of the allocations (frees: below zero) of a CPU profile."""
+    events = profile.profiler.kineto_results.events()
+    changes = [(event.start_ns(), event.nbytes()) for event in events if event.name() == "[memory]"]
+    return sorted(changes, key=lambda change: change[0])
+
+
+def is_profiling() -> bool:
+    """True while a profiler of the user runs: there cannot be a second one."""
+    return bool(torch.autograd._profiler_enabled())
+
+
+def without_modes() -> Any:
+    """A context in which ops run on real tensors, inside of a compilation too."""
+    return require("_disable_current_modes")()

@@ -1,0 +1,218 @@
+"""The partitioner: plans a joint graph of AOTAutograd and splits it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import fx
+
+from .. import __version__
+from ..budget import Budget, format_bytes, is_share, parse_budget
+from ..errors import BudgetError, CkptError
+from ..planner import Plan, Progress
+from . import _private
+from .kernels import ENGINES, MODELS, KernelModel
+from .memory import held_by, saved_by
+from .problem import JointProblem
+from .program import Program, read_joint
+from .split import as_written, split
+from .workspaces import workspaces_of
+
+
+@dataclasses.dataclass(frozen=True)
+class PlanOptions:
+    """What the user asks of a plan; `ckpt.torch.backend` documents each field."""
+
+    budget: Budget | None = None
+    engine: str = "inductor"
+    device: str | KernelModel | None = None
+    count_arguments: bool = False
+    count_gradients: bool = True
+    time_limit: float = 5.0
+
+    def check(self) -> None:
+        if self.engine not in ENGINES:
+            raise CkptError(f"expected an engine among {', '.join(ENGINES)}, but got {self.engine!r}")
+        if self.budget is not None:
+            parse_budget(self.budget, 1 << 40)
+        if isinstance(self.device, str) and self.device not in MODELS:
+            raise CkptError(f"expected a device among {', '.join(MODELS)}, but got {self.device!r}")
+
+    def model(self, program: Program) -> KernelModel:
+        if isinstance(self.device, KernelModel):
+            return self.device
+        kinds = {value.tensor.device.type for value in program.inputs}
+        name = self.device or next((kind for kind in sorted(kinds) if kind in MODELS and kind != "cpu"), "cpu")
+        return MODELS[name]
+
+
+@dataclasses.dataclass
+class Report:
+    """What a planned graph takes; sizes are bytes of intermediate tensors, and of
+    gradients unless the budget leaves them out.
+
+    Attributes:
+        unplanned_bytes: the peak of autograd's own split, run op by op.
+        planned_bytes: the arena of the plan, with the gaps between its slots.
+        held_bytes: the peak of the planned graphs, run op by op without gaps.
+        saved_bytes: kept between the forward pass and the backward pass.
+    """
+
+    engine: str
+    budget_bytes: int | None
+    unplanned_bytes: int
+    planned_bytes: int
+    held_bytes: int
+    saved_bytes: int
+    extra_flops_share: float
+    extra_flops_bound_share: float
+    kernels: int
+    ops: int
+    planning_seconds: float
+
+    def __str__(self) -> str:
+        lines = [f"ckpt: {self.ops:,} ops in {self.kernels:,} kernels, for {self.engine}"]
+        lines.append(f"  as autograd splits it   {format_bytes(self.unplanned_bytes):>14}")
+        if self.budget_bytes is not None:
+            lines.append(f"  budget                  {format_bytes(self.budget_bytes):>14}")
+        if self.engine == "eager":
+            lines.append(f"  as planned, at its peak {format_bytes(self.held_bytes):>14}")
+        lines.append(f"  arena of the plan       {format_bytes(self.planned_bytes):>14}")
+        lines.append(f"  kept for the backward   {format_bytes(self.saved_bytes):>14}")
+        lines.append(
+            f"  extra work {100 * self.extra_flops_share:.2f} % of the step's FLOPs; "
+            f"no plan does with less than {100 * self.extra_flops_bound_share:.2f} %"
+        )
+        lines.append(f"  planned in {self.planning_seconds:.1f} s")
+        return "\n".join(lines)
+
+    def json(self) -> str:
+        """The fields as a JSON object."""
+        return json.dumps(dataclasses.asdict(self), indent=2)
+
+
+class _Planning:
+    """Plans one joint graph, and again with less until the graphs fit."""
+
+    MOST_ROUNDS = 4
+
+    def __init__(self, program: Program, options: PlanOptions, progress: Progress | None) -> None:
+        self.program, self.options, self.progress = program, options, progress
+        self.start = time.perf_counter()
+        workspaces = workspaces_of(program) if options.engine == "eager" else {}
+        self.scratch = {op.node.name: nbytes for op, nbytes in workspaces.items()}
+        self.joint = JointProblem(
+            program,
+            options.engine,
+            options.model(program),
+            workspaces=workspaces,
+            gradients_count=options.count_gradients,
+        )
+        self.arguments = sum(value.nbytes for value in program.inputs) if options.count_arguments else 0
+        self.unplanned = self._held(*as_written(program)) + self.arguments
+
+    def _held(self, forward: fx.GraphModule, backward: fx.GraphModule) -> int:
+        """Bytes that the eager engine holds at the peak of both graphs."""
+        kept, skipped = len(self.program.forward_outputs), self.program.mutations
+        return held_by(forward, backward, kept, skipped, self.scratch, self.options.count_gradients)
+
+    def _solve(self, nbytes: int | None) -> Plan:
+        limit = self.options.time_limit
+        return self.joint.problem.solve(nbytes, time_limit=limit, progress=self.progress)
+
+    def _want(self) -> int | None:
+        budget = self.options.budget
+        if budget is None:
+            return None
+        whole = self.unplanned
+        if is_share(budget) and self.options.engine == "inductor":
+            whole = self._solve(None).arena_bytes + self.arguments
+        return parse_budget(budget, whole)
+
+    def run(self) -> tuple[fx.GraphModule, fx.GraphModule, Report]:
+        want = self._want()
+        if want is None:
+            plan = self._solve(None)
+            return self._finish(plan, *split(self.program, self.joint, plan), None)
+        ask = want - self.arguments
+        if ask <= 0:
+            raise BudgetError(
+                f"the arguments take {format_bytes(self.arguments)}, no less than the budget of {format_bytes(want)}",
+                budget_bytes=want,
+                smallest_bytes=self.arguments,
+            )
+        for _ in range(self.MOST_ROUNDS):
+            plan = self._solve(ask)
+            graphs = split(self.program, self.joint, plan)
+            over = self._held(*graphs) + self.arguments - want
+            if over <= 0 or self.options.engine != "eager":
+                return self._finish(plan, *graphs, want)
+            ask = min(ask, plan.arena_bytes) - over
+        raise BudgetError(
+            f"the graphs of the plans that were tried hold {format_bytes(want + over)}, "
+            f"more than the budget of {format_bytes(want)}",
+            budget_bytes=want,
+            smallest_bytes=want + over,
+        )
+
+    def _finish(
+        self, plan: Plan, forward: fx.GraphModule, backward: fx.GraphModule, want: int | None
+    ) -> tuple[fx.GraphModule, fx.GraphModule, Report]:
+        flops = max(1, self.joint.problem.flops)
+        report = Report(
+            engine=self.options.engine,
+            budget_bytes=want,
+            unplanned_bytes=self.unplanned,
+            planned_bytes=plan.arena_bytes + self.arguments,
+            held_bytes=self._held(forward, backward) + self.arguments,
+            saved_bytes=saved_by(forward, len(self.program.forward_outputs)),
+            extra_flops_share=plan.extra_flops / flops,
+            extra_flops_bound_share=self.joint.problem.extra_flops_bound(plan.arena_bytes) / flops,
+            kernels=len(plan.kernels),
+            ops=len(self.program.ops),
+            planning_seconds=time.perf_counter() - self.start,
+        )
+        return forward, backward, report
+
+
+class Partitioner(_private.require("CustomPartitionerFn")):  # type: ignore[misc]
+    """A partitioner of AOTAutograd that splits each joint graph as planned.
+
+    For `torch.compile(model, options={"custom_partitioner_fn": Partitioner(...)})`;
+    `ckpt.torch.backend` documents the arguments.
+
+    Attributes:
+        reports: one `Report` for each graph that was planned.
+    """
+
+    def __init__(self, budget: Budget | None = None, *, progress: Progress | None = None, **options: Any) -> None:
+        _private.require_all()
+        self.options = PlanOptions(budget, **options)
+        self.options.check()
+        self.progress = progress
+        self.reports: list[Report] = []
+
+    def __call__(
+        self, gm: fx.GraphModule, joint_inputs: Sequence[object], *, num_fwd_outputs: int, **_: Any
+    ) -> tuple[fx.GraphModule, fx.GraphModule]:
+        program = read_joint(gm, num_fwd_outputs)
+        forward, backward, report = _Planning(program, self.options, self.progress).run()
+        self.reports.append(report)
+        return forward, backward
+
+    def uuid(self) -> str:
+        """Of the plan: PyTorch's caches hold one entry for each budget, options and version."""
+        return f"ckpt {__version__} {self.options} {torch.__version__}"
+
+    def __reduce__(self) -> Any:
+        fields = {field.name: getattr(self.options, field.name) for field in dataclasses.fields(self.options)}
+        return _restored, (fields,)
+
+
+def _restored(fields: dict[str, Any]) -> Partitioner:
+    return Partitioner(**fields)

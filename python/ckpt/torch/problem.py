@@ -1,0 +1,103 @@
+"""A program of `ckpt.torch.program` as a planning problem."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..planner import Problem, ProblemBuilder, Read
+from .kernels import KernelModel, describe, home_of, layer_of
+from .program import Op, Program, Value, base_of
+
+
+class JointProblem:
+    """The planning problem of a joint graph.
+
+    The forward pass comes first. The op `tangents` reads all outputs and makes
+    their gradients, so that no op of the backward pass runs before it. The op
+    `return` reads the gradients of parameters and the outputs that the caller
+    holds, so that they stand in memory at the end.
+
+    Attributes:
+        problem: for the planner.
+        ops: by op number; `None` is `tangents` or `return`.
+        values: by value number.
+        tangents: the number of the op `tangents`.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        engine: str,
+        model: KernelModel,
+        *,
+        workspaces: Mapping[Op, int] | None = None,
+        gradients_count: bool = True,
+    ) -> None:
+        self._builder = ProblemBuilder(model.bandwidth, model.launch_ns)
+        self._engine, self._model = engine, model
+        self._workspaces = workspaces or {}
+        self.ops: list[Op | None] = []
+        self.values: dict[int, Value] = {}
+        self._results = set() if gradients_count else self._gradients(program)
+        for value in program.inputs:
+            self._value(value, home="argument")
+        pending = list(program.ops)
+        while pending and not pending[0].backward:
+            self._op(pending.pop(0))
+        self.tangents = len(self.ops)
+        self._tangents(program)
+        for op in pending:
+            self._op(op)
+        self._return(program)
+        self.problem = Problem(self._builder.text())
+
+    @staticmethod
+    def _gradients(program: Program) -> set[Value]:
+        nodes = [node for node in program.backward_outputs if node is not None]
+        values = {base_of(value) for node in nodes if (value := program.value(node)) is not None}
+        return {value for value in values if value.op is not None}
+
+    def _value(self, value: Value, home: str = "arena") -> int:
+        if value in self._results:
+            home = "result"
+        value.number = self._builder.value(value.shape, value.nbytes, home=home, name=home_of(value))
+        self.values[value.number] = value
+        return value.number
+
+    def _op(self, op: Op) -> None:
+        description = describe(op, self._engine, self._model)
+        outputs = [self._value(value) for value in op.outputs]
+        once = op.ordered or (op.reads_tangents and description.kind not in ("view", "fusible"))
+        if not outputs:
+            outputs = [self._builder.value((), 0)]
+        self._builder.op(
+            "opaque" if op.ordered else description.kind,
+            description.reads,
+            outputs,
+            flops=description.flops,
+            compute_ps=description.compute_ps,
+            workspace=self._workspaces.get(op, 0),
+            once=once,
+            effects=op.ordered,
+            backward=op.backward,
+            layer=layer_of(op.node),
+            name=op.name,
+        )
+        self.ops.append(op)
+
+    def _tangents(self, program: Program) -> None:
+        nodes = [node for node in program.forward_outputs if node is not None]
+        values = dict.fromkeys(value for node in nodes if (value := program.value(node)) is not None)
+        reads = [Read(value.number, need="memory") for value in values]
+        results = [self._value(value) for value in program.tangents] or [self._builder.value((), 0)]
+        self._builder.op("opaque", reads, results, once=True, effects=True, name="tangents")
+        self.ops.append(None)
+
+    def _return(self, program: Program) -> None:
+        nodes = [node for node in program.backward_outputs if node is not None]
+        values = dict.fromkeys(value for node in nodes if (value := program.value(node)) is not None)
+        held = dict.fromkeys([*values, *program.kept])
+        reads = [Read(value.number, need="memory") for value in held]
+        end = self._builder.value((), 0, home="result", name="end")
+        self._builder.op("opaque", reads, [end], once=True, effects=True, backward=True, name="return")
+        self.ops.append(None)

@@ -1,0 +1,180 @@
+"""A plan as the forward graph and the backward graph of AOTAutograd.
+
+Both graphs hold a node for each time that the plan runs an op, in the order of
+the plan. The backward graph receives the values that stand in memory at the end
+of the forward graph and are read later.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+
+from torch import fx
+
+from ..planner import Plan
+from . import _private
+from .problem import JointProblem
+from .program import OP, Op, Program, Value, again, is_statistic
+
+# Ops of each kernel, and the values that it writes.
+Kernels = list[tuple[list[Op], list[Value]]]
+
+
+class _Graph:
+    """One graph under construction."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.graph = fx.Graph()
+        # The node that holds each value in memory now.
+        self.held: dict[Value, fx.Node] = {}
+        self.ran: set[fx.Node] = set()
+        self.constants: dict[fx.Node, fx.Node] = {}
+
+    def placeholder(self, value: Value) -> fx.Node:
+        node = self.graph.placeholder(value.shown.name)
+        node.meta = value.shown.meta
+        self.held[value] = node
+        return node
+
+    def missing(self, value: Value) -> fx.Node:
+        raise AssertionError(f"the plan reads {value.node.name} before it is made")
+
+    def read(self, operand: fx.Node, local: dict[Value, fx.Node]) -> fx.Node:
+        """The node that stands for `operand` of the joint graph now."""
+        value = self.program.value(operand)
+        if value is None:
+            if operand not in self.constants:  # a graph that a higher-order op calls
+                self.constants[operand] = self.graph.node_copy(operand)
+            return self.constants[operand]
+        return self.node_of(value, local)
+
+    def node_of(self, value: Value, local: dict[Value, fx.Node]) -> fx.Node:
+        if value in local:
+            return local[value]
+        if value in self.held:
+            return self.held[value]
+        if value.op is not None and value.op.is_view:
+            self.run(value.op, local)
+            return local[value]
+        if value.node.op == "get_attr":
+            self.held[value] = self.graph.node_copy(value.node)
+            return self.held[value]
+        return self.missing(value)
+
+    def run(self, op: Op, local: dict[Value, fx.Node]) -> None:
+        """Adds one run of `op`; `local` receives its results."""
+        target, args = again(op.node) if op.node in self.ran else (op.node.target, op.node.args)
+        args, kwargs = fx.node.map_arg((args, op.node.kwargs), lambda node: self.read(node, local))
+        made = self.graph.create_node("call_function", target, args, kwargs, op.node.name)
+        made.meta = {**op.node.meta, OP: op.node.name}
+        self.ran.add(op.node)
+        pieces = {user.args[1]: user for user in op.node.users if user.target is operator.getitem}
+        for value in op.outputs:
+            if not isinstance(op.node.meta["val"], (tuple, list)):
+                local[value] = made
+            elif value.index in pieces and not (target is not op.node.target and is_statistic(value)):
+                piece = pieces[value.index]
+                local[value] = self.graph.node_copy(piece, lambda _, made=made: made)
+
+    def kernel(self, ops: Sequence[Op], outputs: Sequence[Value]) -> None:
+        local: dict[Value, fx.Node] = {}
+        for op in ops:
+            if not op.is_view:
+                self.run(op, local)
+        for value in outputs:
+            if value in local:
+                self.held[value] = local[value]
+
+    def module(self, outputs: Sequence[fx.Node | None], descriptions: Sequence[object]) -> fx.GraphModule:
+        node = self.graph.output(tuple(outputs))
+        node.meta["desc"] = list(descriptions)
+        node.meta["output_stack_traces"] = [
+            output.meta.get("stack_trace") if output is not None else None for output in outputs
+        ]
+        self.graph.lint()
+        return fx.GraphModule(self.program.module, self.graph)
+
+
+class _Backward(_Graph):
+    """The backward graph, which asks the forward graph for values."""
+
+    def __init__(self, program: Program, forward: _Graph) -> None:
+        super().__init__(program)
+        # Values that the forward graph hands on, by their placeholders.
+        self.saved: dict[Value, fx.Node] = {}
+        self.ran = set(forward.ran)
+        self.forward = forward
+        for value in program.tangents:
+            self.placeholder(value)
+
+    def missing(self, value: Value) -> fx.Node:
+        if value not in self.forward.held:
+            return super().missing(value)
+        with self.graph.inserting_before(next(iter(self.graph.nodes))):
+            self.saved[value] = self.placeholder(value)
+        return self.saved[value]
+
+
+def as_written(program: Program) -> tuple[fx.GraphModule, fx.GraphModule]:
+    """The split that autograd makes: each op runs once, in the order of the program."""
+    runs = [([op], op.outputs) for op in program.ops]
+    first = [run for run in runs if not run[0][0].backward]
+    return _graphs(program, first, runs[len(first) :])
+
+
+def _kernels(joint: JointProblem, plan: Plan, forward: bool) -> Kernels:
+    """The kernels of the forward pass or of the backward pass."""
+    cut = next(number for number, (ops, _) in enumerate(plan.kernels) if joint.tangents in ops)
+    chosen = plan.kernels[:cut] if forward else plan.kernels[cut + 1 :]
+    return [
+        (
+            [op for number in ops if (op := joint.ops[number]) is not None],
+            [joint.values[number] for number in outputs if number in joint.values],
+        )
+        for ops, outputs in chosen
+    ]
+
+
+def _sorted_saved(graph: _Backward) -> list[Value]:
+    """The saved values in the order of AOTAutograd; moves their placeholders."""
+    order = sorted(graph.saved, key=lambda value: _private.is_unchecked(value.shown))
+    for value in reversed(order):
+        first = next(iter(graph.graph.nodes))
+        if first is not graph.saved[value]:
+            first.prepend(graph.saved[value])
+    return order
+
+
+def split(program: Program, joint: JointProblem, plan: Plan) -> tuple[fx.GraphModule, fx.GraphModule]:
+    """Returns the forward graph and the backward graph of `plan`."""
+    return _graphs(program, _kernels(joint, plan, forward=True), _kernels(joint, plan, forward=False))
+
+
+def _graphs(program: Program, first: Kernels, second: Kernels) -> tuple[fx.GraphModule, fx.GraphModule]:
+    forward = _Graph(program)
+    for value in program.inputs:
+        if value.node.op == "placeholder":
+            forward.placeholder(value)
+    for ops, outputs in first:
+        forward.kernel(ops, outputs)
+    backward = _Backward(program, forward)
+    for ops, outputs in second:
+        backward.kernel(ops, outputs)
+    local: dict[Value, fx.Node] = {}
+    gradients = [None if node is None else backward.read(node, local) for node in program.backward_outputs]
+    count = len(program.forward_outputs)
+    descriptions = list(program.module.graph.output_node().meta.get("desc", ()))
+    descriptions += [None] * (count + len(gradients) - len(descriptions))
+    saved = _sorted_saved(backward)
+    backward_module = backward.module(gradients, descriptions[count:])
+    for node in backward.graph.nodes:
+        if node.op in ("call_function", "get_attr"):
+            node.meta["autograd_backward"] = True
+
+    local = {}
+    outputs = [None if node is None else forward.read(node, local) for node in program.forward_outputs]
+    outputs += [forward.held[value] for value in saved]
+    handed = _private.saved_descriptions([value.shown for value in saved])
+    return forward.module(outputs, [*descriptions[:count], *handed]), backward_module

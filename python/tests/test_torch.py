@@ -1,0 +1,178 @@
+"""Planned modules give PyTorch's gradients, in the bytes that were asked for."""
+
+import pickle
+
+import pytest
+import torch
+from torch_models import make
+
+import ckpt
+import ckpt.torch
+
+torch.set_num_threads(1)
+
+
+@pytest.fixture(autouse=True)
+def _fresh():
+    torch._dynamo.reset()
+
+
+def step_of(call, module, arguments):
+    """Loss, gradients and buffers of one step, and the bytes that it took.
+
+    The first call compiles; both start from the same state and random numbers.
+    """
+    state = {name: tensor.clone() for name, tensor in module.state_dict().items()}
+
+    def step():
+        torch.manual_seed(1)
+        losses.append(call(*arguments))
+        losses[-1].backward()
+
+    losses = []
+    module.zero_grad()
+    step()
+    losses.clear()
+    module.load_state_dict(state)
+    module.zero_grad()
+    measured = ckpt.torch.measure(step)
+    results = [losses[0].detach(), *(p.grad for p in module.parameters()), *(b.clone() for b in module.buffers())]
+    module.zero_grad()
+    module.load_state_dict(state)
+    return results, measured.peak_bytes
+
+
+def assert_same_bits(actual, expected):
+    assert len(actual) == len(expected)
+    assert all(map(torch.equal, actual, expected))
+
+
+@pytest.mark.parametrize("name", ["gpt", "dropout", "convolutions"])
+@pytest.mark.parametrize("share", ["75%", "60%"])
+def test_the_measured_peak_of_eager_is_the_budget_and_gradients_keep_their_bits(name, share):
+    module, arguments = make(name)
+    expected, _ = step_of(module, module, arguments)
+    planned = ckpt.torch.plan(module, budget=share, engine="eager", time_limit=1)
+    actual, peak = step_of(planned, module, arguments)
+    assert_same_bits(actual, expected)
+    report = planned.report
+    assert peak <= report.budget_bytes
+    assert peak == pytest.approx(report.held_bytes, rel=0.01)
+    assert report.budget_bytes == int(report.unplanned_bytes * int(share[:-1]) / 100)
+
+
+@pytest.mark.parametrize("name", ["gpt", "dropout", "convolutions"])
+def test_the_unplanned_peak_is_what_autograd_takes(name):
+    module, arguments = make(name)
+    planned = ckpt.torch.plan(module, engine="eager", time_limit=0)
+    _, peak = step_of(planned, module, arguments)
+    assert peak == pytest.approx(planned.report.held_bytes, rel=0.01)
+    compiled = torch.compile(module, backend="aot_eager_default_partitioner", dynamic=False)
+    _, peak = step_of(compiled, module, arguments)
+    assert peak == pytest.approx(planned.report.unplanned_bytes, rel=0.03)
+
+
+def test_inductor_runs_the_planned_graphs():
+    module, arguments = make("convolutions")
+    expected, _ = step_of(module, module, arguments)
+    made = ckpt.torch.backend("60%", engine="inductor", time_limit=1)
+    actual, _ = step_of(torch.compile(module, backend=made, dynamic=False), module, arguments)
+    for a, e in zip(actual, expected, strict=True):
+        torch.testing.assert_close(a, e, rtol=1e-3, atol=1e-4)
+    assert made.report.engine == "inductor"
+    assert made.report.planned_bytes <= made.report.budget_bytes
+
+
+def test_gradients_and_arguments_count_as_the_user_says():
+    module, arguments = make("gpt")
+    parameters = sum(p.numel() * p.element_size() for p in module.parameters())
+
+    def report(**options):
+        torch._dynamo.reset()
+        planned = ckpt.torch.plan(module, engine="eager", time_limit=0, **options)
+        planned(*arguments).backward()
+        return planned.report
+
+    plain, with_arguments = report(), report(count_arguments=True)
+    assert with_arguments.unplanned_bytes - plain.unplanned_bytes == parameters + arguments[0].nbytes
+
+    def smallest(**options):
+        torch._dynamo.reset()
+        with pytest.raises(ckpt.BudgetError) as raised:
+            ckpt.torch.plan(module, budget="4KiB", engine="eager", time_limit=0, **options)(*arguments)
+        return raised.value.smallest_bytes
+
+    assert smallest(count_gradients=False) < smallest() - parameters / 2
+
+
+def test_an_impossible_budget_says_what_is_possible():
+    module, arguments = make("gpt")
+    with pytest.raises(ckpt.BudgetError, match="no plan was found") as raised:
+        ckpt.torch.plan(module, budget="4KiB", engine="eager", time_limit=0)(*arguments)
+    assert raised.value.smallest_bytes > raised.value.budget_bytes == 4096
+    assert "mlp" in raised.value.report and "torch_models.py:" in raised.value.report
+
+
+def test_dynamic_shapes_are_refused_with_the_way_out():
+    module, arguments = make("gpt")
+    compiled = torch.compile(module, backend=ckpt.torch.backend(engine="eager"), dynamic=True)
+    with pytest.raises(Exception, match="dynamic=False"):
+        compiled(*arguments)
+
+
+def test_a_running_profiler_keeps_scratch_memory_from_being_measured():
+    module, arguments = make("gpt")
+    planned = ckpt.torch.plan(module, engine="eager", time_limit=0)
+    with pytest.warns(UserWarning, match="a profiler runs"):
+        ckpt.torch.measure(lambda: planned(*arguments).backward())
+
+
+def test_each_shape_is_planned():
+    module, (tokens,) = make("gpt")
+    planned = ckpt.torch.plan(module, engine="eager", time_limit=0)
+    for length in (64, 32, 64):
+        planned(tokens[:, :length]).backward()
+    assert len(planned.reports) == 2
+
+
+def test_the_caller_may_hold_outputs_that_are_no_loss():
+    lines = torch.nn.Linear(32, 32), torch.nn.Linear(32, 32)
+
+    def model(x):
+        hidden = torch.tanh(lines[0](x))
+        return hidden.transpose(0, 1), lines[1](hidden).sigmoid()
+
+    x = torch.randn(64, 32, requires_grad=True)
+    for first, second in zip(model(x), ckpt.torch.plan(model, engine="eager", time_limit=0)(x)):
+        assert torch.equal(first, second)
+        expected = torch.autograd.grad(first.sum(), [x, lines[0].weight], retain_graph=True)
+        assert_same_bits(torch.autograd.grad(second.sum(), [x, lines[0].weight], retain_graph=True), expected)
+
+
+def test_a_model_without_gradients_runs_unplanned():
+    module, arguments = make("gpt")
+    planned = ckpt.torch.plan(module, budget="50%", engine="eager")
+    with torch.no_grad():
+        assert torch.equal(planned(*arguments), module(*arguments))
+    with pytest.raises(ckpt.CkptError, match="no graph was planned yet"):
+        planned.report  # noqa: B018
+
+
+def test_caches_tell_budgets_apart():
+    first, second = ckpt.torch.Partitioner("50%"), ckpt.torch.Partitioner("60%")
+    assert first.uuid() != second.uuid()
+    assert pickle.loads(pickle.dumps(first)).uuid() == first.uuid()
+
+
+@pytest.mark.parametrize("options", [{"budget": "lots"}, {"engine": "tvm"}, {"device": "abacus"}])
+def test_options_that_mean_nothing_are_refused_at_once(options):
+    with pytest.raises(ckpt.CkptError, match="expected"):
+        ckpt.torch.backend(**options)
+
+
+def test_a_pytorch_without_a_helper_is_refused_by_name(monkeypatch):
+    from ckpt.torch import _private
+
+    monkeypatch.setitem(_private._NAMES, "fx_graph_cse", "torch._functorch.moved")
+    with pytest.raises(ckpt.UnsupportedStep, match="torch._functorch.moved.fx_graph_cse"):
+        ckpt.torch.Partitioner("50%")
