@@ -92,7 +92,8 @@ class ProblemBuilder:
         line = f"op {self._ops} {kind}"
         if reads:
             line += " reads=" + ",".join(read.text() for read in reads)
-        line += " results=" + ",".join(map(str, results))
+        if results:
+            line += " results=" + ",".join(map(str, results))
         line += f" flops={flops} compute={compute_ps}"
         if workspace:
             line += f" workspace={workspace}"

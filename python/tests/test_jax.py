@@ -83,6 +83,54 @@ def test_budgets_that_mean_nothing_are_refused_at_once(budget):
         ckpt.jax.jit(lambda x: x, budget=budget)
 
 
+def test_exact_plans_give_the_same_bits_at_every_budget(gpt):
+    step, arguments = gpt
+    results = []
+    for budget in (None, "75%", "60%", "50%"):
+        planned = ckpt.jax.jit(step, budget=budget, exact=True, time_limit=0)
+        results.append([np.asarray(leaf) for leaf in jax.tree.leaves(planned(*arguments))])
+        assert budget is None or planned.report.planned
+    for other in results[1:]:
+        for a, e in zip(other, results[0], strict=True):
+            np.testing.assert_array_equal(a, e)
+
+
+def test_a_check_says_what_the_plan_does(gpt):
+    step, arguments = gpt
+    arguments = jax.device_put(arguments)
+    planned = ckpt.jax.jit(step, budget="60%", donate_argnums=0, time_limit=0)
+    found = planned.check(*arguments)
+    assert found.plain_temp_bytes == planned.report.plain_temp_bytes
+    assert found.temp_bytes <= 0.6 * found.plain_temp_bytes
+    assert found.results == len(jax.tree.leaves(jax.eval_shape(step, *arguments)))
+    assert found.largest_difference < 1e-4
+    assert f"of {found.results} results have the same bits" in str(found)
+    assert not any(leaf.is_deleted() for leaf in jax.tree.leaves(arguments))
+
+
+def test_effects_keep_their_order():
+    from jax.experimental import io_callback
+
+    seen = []
+
+    def step(x):
+        y = jnp.sin(x) @ x
+        io_callback(lambda v: seen.append(("first", float(v))), None, y.sum(), ordered=True)
+        z = jnp.cos(x) @ y
+        io_callback(lambda v: seen.append(("second", float(v))), None, z.sum(), ordered=True)
+        io_callback(lambda v: seen.append(("third", float(v))), None, x.sum(), ordered=True)
+        return z
+
+    x = np.ones((8, 8), np.float32)
+    jax.block_until_ready(jax.jit(step)(x))
+    expected = seen.copy()
+    seen.clear()
+    jax.block_until_ready(ckpt.jax.jit(step, time_limit=0)(x))
+    jax.effects_barrier()
+    assert [name for name, _ in seen] == ["first", "second", "third"]
+    np.testing.assert_allclose([v for _, v in seen], [v for _, v in expected], rtol=1e-5)
+
+
 def test_a_saved_plan_is_replayed_without_a_search(gpt, tmp_path):
     step, arguments = gpt
     planned = ckpt.jax.jit(step, budget="50%", time_limit=1)
@@ -127,6 +175,28 @@ def test_pins_are_obeyed_and_unknown_layers_named(gpt):
     pinned = ckpt.jax.jit(step, pins={"h_*/mlp": "recompute"}, time_limit=0)
     assert_close(pinned(*arguments), jax.jit(step)(*arguments))
     assert pinned.report.extra_flops_share > 0
+
+
+def temp_in_arena(step, arguments, budget):
+    """XLA's bytes for a planned step, by the arena of its plan."""
+    inner = ckpt.jax.plan(step, *arguments, budget=budget, time_limit=0)
+    outer = jax.jit(lambda *a: inner(*a), compiler_options=ckpt.jax.compiler_options())
+    compiled = outer.lower(*arguments).compile()
+    assert_close(compiled(*arguments), jax.jit(step)(*arguments))
+    return compiled.memory_analysis().temp_size_in_bytes / inner.plan.arena_bytes
+
+
+def test_copies_that_convolutions_make_are_planned():
+    def loss(weights, x):
+        for weight in weights:
+            dims = ("NHWC", "HWIO", "NHWC")
+            x = x + jnp.tanh(jax.lax.conv_general_dilated(x, weight, (1, 1), "SAME", dimension_numbers=dims))
+        return (x**2).mean()
+
+    random = np.random.default_rng(0)
+    weights = [random.standard_normal((3, 3, 16, 16)).astype(np.float32) / 12 for _ in range(3)]
+    x = random.standard_normal((8, 32, 32, 16)).astype(np.float32)
+    assert temp_in_arena(jax.value_and_grad(loss), (weights, x), "100%") <= 1.03
 
 
 def test_dropout_draws_the_same_mask_when_it_is_recomputed():

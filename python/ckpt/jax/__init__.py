@@ -17,10 +17,11 @@ from ..budget import Budget, is_share, parse_budget
 from ..errors import CkptError, UnsupportedStep
 from ..planner import Plan, Progress
 from . import xla
+from .check import Check, compare
 from .kernels import MODELS, KernelModel
 from .step import CompiledStep, PlanOptions, Report, SavedPlan, TracedStep, compile_step
 
-__all__ = ["KernelModel", "MODELS", "Report", "Step", "jit", "load", "plan", "planned"]
+__all__ = ["Check", "KernelModel", "MODELS", "Report", "Step", "jit", "load", "plan", "planned"]
 
 
 class Step:
@@ -76,6 +77,16 @@ class Step:
         """Returns plans from the smallest arena to that of no recomputation."""
         problem = self._latest().traced.problem
         return problem.frontier(points, time_limit=self._options.time_limit)
+
+    def check(self, *args: Any, **kwargs: Any) -> Check:
+        """Runs the step planned and unplanned on the same arguments and compares them.
+
+        Donated arguments are copied before, so that they stay alive.
+        """
+        made = self.compile(*args, **kwargs)
+        plain = _jax.jit(self._function)(*args, **kwargs)
+        copied = _jax.tree.map(lambda x: x.copy() if isinstance(x, _jax.Array) else x, (args, kwargs))
+        return compare(made, made.executable(*copied[0], **copied[1]), plain)
 
     def save(self, path: str) -> None:
         """Writes the plan of the last signature; `ckpt.jax.load` replays it."""

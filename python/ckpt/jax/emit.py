@@ -55,7 +55,7 @@ class _Run:
         for op in ops:
             local.update(zip(op.outputs, op.run([self.read(operand, local) for operand in op.inputs])))
         self.env.update((value, local[value]) for value in outputs)
-        if chained:
+        if chained and outputs:
             self.previous = outputs
 
 

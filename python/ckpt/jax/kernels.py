@@ -74,6 +74,7 @@ class KernelModel:
         element_rate: FLOPs per microsecond of all other ops.
         product_epilogues: elementwise readers of a product join its kernel.
         transposes_in_place: products read a transposed operand where it lies.
+        convolution_copies: convolutions copy what does not lie as NHWC or HWIO.
     """
 
     bandwidth: int = 10_000
@@ -82,12 +83,13 @@ class KernelModel:
     element_rate: int = 19_800
     product_epilogues: bool = False
     transposes_in_place: bool = False
+    convolution_copies: bool = False
 
 
 # Rough rates of one CPU core and of current accelerators. No device has been
 # compared with them: they order plans, and are no promise of time.
 MODELS = {
-    "cpu": KernelModel(),
+    "cpu": KernelModel(convolution_copies=True),
     "gpu": KernelModel(3_000_000, 3_000, 400_000_000, 30_000_000, True, True),
     "tpu": KernelModel(1_200_000, 1_000, 200_000_000, 4_000_000, True, False),
 }
@@ -101,6 +103,7 @@ class Description:
     reads: list[Read]
     flops: int = 0
     is_product: bool = False
+    workspace: int = 0
 
 
 def _read(value: Value, access: str = "any", need: str = "inline", destination: bool = False) -> Read:
@@ -111,6 +114,23 @@ def _product(op: Op, model: KernelModel, depth: int, values: list[Value]) -> Des
     need = [_read(value, need="memory") for value in values]
     kind = "contraction" if model.product_epilogues else "opaque"
     return Description(kind, need, 2 * elements_of(op.outputs[0]) * depth, True)
+
+
+def _convolution_copies(op: Op) -> int:
+    """Bytes of the operands and the result that do not lie as NHWC or HWIO."""
+
+    def copied(aval: Any, order: tuple[int, ...]) -> int:
+        extents = [dimension for dimension in order if aval.shape[dimension] != 1]
+        return 0 if extents == sorted(extents) else bytes_of(aval)
+
+    specs = op.eqn.params["dimension_numbers"]
+    (batch, feature, *space), (out, into, *window) = specs.lhs_spec, specs.rhs_spec
+    out_batch, out_feature, *out_space = specs.out_spec
+    return (
+        copied(op.inputs[0].aval, (batch, *space, feature))
+        + copied(op.inputs[1].aval, (*window, into, out))
+        + copied(op.outputs[0].aval, (out_batch, *out_space, out_feature))
+    )
 
 
 def _view_or_move(op: Op, values: list[Value], model: KernelModel) -> Description | None:
@@ -161,7 +181,9 @@ def describe(op: Op, model: KernelModel) -> Description:
     if name == "conv_general_dilated":
         weight = op.inputs[1].aval.shape
         out_channels = weight[params["dimension_numbers"].rhs_spec[0]]
-        return _product(op, model, math.prod(weight) // max(1, out_channels), values)
+        product = _product(op, model, math.prod(weight) // max(1, out_channels), values)
+        product.workspace = _convolution_copies(op) if model.convolution_copies else 0
+        return product
     if name in _REDUCTIONS:
         return Description("reduction", [_read(value) for value in values], sum(map(elements_of, values)))
     if (name.startswith("scatter") or name == "dynamic_update_slice") and isinstance(op.inputs[0], Value):

@@ -69,6 +69,7 @@ def build_problem(program: Program, model: KernelModel, *, pins: Pins | None = N
             [value.number for value in op.outputs],
             flops=description.flops,
             compute_ps=description.flops * 1_000_000 // rate,
+            workspace=description.workspace,
             once=once,
             effects=bool(op.eqn.effects),
             backward=late,
