@@ -91,16 +91,16 @@ config.substitutions.append(("%jax_python", jax_python))
 if os.path.exists(jax_python):
     config.available_features.add("jax-export")
 
-# The Python package, which scripts/setup-python installs beside the newest JAX.
-newest = os.path.join(config.ckpt_source_dir, "build", "jax-newest")
-config.substitutions.append(("%package_python", os.path.join(newest, "bin", "python")))
-if glob.glob(os.path.join(newest, "lib", "python*", "site-packages", "ckpt", "_planner*.so")):
-    config.available_features.add("python-package")
+# The Python package, which scripts/setup-python installs beside the newest JAX, the oldest that it
+# is for, and PyTorch.
+for environment, name in [("jax-newest", ""), ("jax-package", "_oldest"), ("torch", "_torch")]:
+    folder = os.path.join(config.ckpt_source_dir, "build", environment)
+    config.substitutions.append(("%package" + name + "_python", os.path.join(folder, "bin", "python")))
+    if glob.glob(os.path.join(folder, "lib", "python*", "site-packages", "ckpt", "_planner*.so")):
+        config.available_features.add("python-package" + name.replace("_", "-"))
 
 # Made by scripts/setup-torch, which nothing runs by itself: PyTorch is large.
 torch_python = os.path.join(config.ckpt_source_dir, "build", "torch", "bin", "python")
 config.substitutions.append(("%torch_python", torch_python))
 if os.path.exists(torch_python):
     config.available_features.add("torch-export")
-if glob.glob(os.path.join(os.path.dirname(torch_python), "..", "lib", "python*", "site-packages", "ckpt", "_planner*.so")):
-    config.available_features.add("python-package-torch")

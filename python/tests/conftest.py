@@ -1,10 +1,14 @@
 """Fixtures, and which frameworks are here: each has an environment of its own."""
 
 import importlib.util
+import os
 
 import pytest
 
-collect_ignore = [f"test_{module}.py" for module in ("jax", "torch") if importlib.util.find_spec(module) is None]
+# Four devices of the host for the tests of sharding; JAX reads it when it is imported.
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
+
+collect_ignore_glob = [f"test_{module}*.py" for module in ("jax", "torch") if importlib.util.find_spec(module) is None]
 
 
 @pytest.fixture
