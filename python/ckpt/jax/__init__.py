@@ -129,7 +129,8 @@ def jit(
         device: "cpu", "gpu", "tpu" or a `KernelModel`; by default the backend.
         pins: "save" or "recompute" by patterns on layers: `{"h_*/attn": "save"}`.
         exact: ask XLA for the same bits at every budget; takes more time.
-        time_limit: seconds of each search for a plan.
+        time_limit: seconds of the first search for a plan; where XLA takes more
+            than planned, each further search has half of the time before it.
         unroll_limit: a scan of more equations stays one op.
         progress: called with a line for people while the planner searches.
         jit_options: passed on to `jax.jit`, such as `donate_argnums`.

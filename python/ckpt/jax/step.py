@@ -132,6 +132,7 @@ class _Compilation:
         self.options, self.jit_options = options, jit_options
         self.planning = self.compiling = 0.0
         self.rounds = 0
+        self.limit = options.time_limit
         self.donates = bool(jit_options.get("donate_argnums") or jit_options.get("donate_argnames"))
 
     def _compile(self, function: Callable[..., Any], **more: Any) -> Any:
@@ -148,8 +149,11 @@ class _Compilation:
     def _solve(self, nbytes: int | None) -> Plan:
         start = time.perf_counter()
         try:
-            return self.traced.problem.solve(nbytes, time_limit=self.options.time_limit, progress=self.options.progress)
+            return self.traced.problem.solve(nbytes, time_limit=self.limit, progress=self.options.progress)
         finally:
+            if nbytes is not None:
+                # All searches together take twice the time of the first, at most.
+                self.limit /= 2
             self.planning += time.perf_counter() - start
 
     def run(self, replayed: str | None = None) -> CompiledStep:
@@ -169,9 +173,9 @@ class _Compilation:
 
     def _fit(self, want: int) -> CompiledStep:
         # A step on several devices takes less on each than the plan counts.
-        unlimited = self._solve(None)
-        devices = _devices(self.args, self.kwargs)
-        scale = max(1.0, unlimited.arena_bytes / max(1, self.plain_bytes)) if devices > 1 else 1.0
+        scale = 1.0
+        if _devices(self.args, self.kwargs) > 1:
+            scale = max(1.0, self._solve(None).arena_bytes / max(1, self.plain_bytes))
         ask = int(want * scale)
         least_measured = self.plain_bytes
         for _ in range(self.MOST_ROUNDS):
