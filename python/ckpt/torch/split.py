@@ -34,6 +34,9 @@ class _Graph:
 
     def placeholder(self, value: Value) -> fx.Node:
         node = self.graph.placeholder(value.shown.name)
+        # The argument has the name that the graph found free: another value may
+        # have the old one.
+        node.target = node.name
         node.meta = value.shown.meta
         self.held[value] = node
         return node
