@@ -72,6 +72,22 @@ def test_the_unplanned_peak_is_what_autograd_takes(name):
     assert peak == pytest.approx(planned.report.unplanned_bytes, rel=0.03)
 
 
+def test_arguments_of_planned_graphs_have_names_of_their_own(monkeypatch):
+    from ckpt.torch import partition
+
+    graphs, split = [], partition.split
+
+    def recorded(*arguments):
+        graphs.extend(split(*arguments))
+        return graphs[-2:]
+
+    monkeypatch.setattr(partition, "split", recorded)
+    module, arguments = make("convolutions")
+    ckpt.torch.plan(module, budget="75%", engine="eager", time_limit=0)(*arguments).backward()
+    placeholders = [node for graph in graphs for node in graph.graph.find_nodes(op="placeholder")]
+    assert placeholders and all(node.target == node.name for node in placeholders)
+
+
 def test_inductor_runs_the_planned_graphs():
     module, arguments = make("convolutions")
     expected, _ = step_of(module, module, arguments)
