@@ -44,6 +44,14 @@ def in_order(numbers):
     return f"#stablehlo.dot<{', '.join(sorted(fields, key=lambda field: (field.split('_')[1], field)))}>"
 
 
+def drop_algorithm(product):
+    """Forgets in how many narrow pieces a device may multiply: linalg computes in the types that stand
+    there, which is no less precise where sums have the type of the result."""
+    algorithm = re.search(r"accumulation_type = (\w+)", str(product.attributes["algorithm"]))
+    if algorithm[1] == str(product.results[0].type.element_type):
+        del product.attributes["algorithm"]
+
+
 def rewrite_turned_product(transpose):
     """A transpose that does nothing but put the right free dimensions of a product first."""
     product = transpose.operands[0].owner

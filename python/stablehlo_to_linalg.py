@@ -5,7 +5,7 @@ from mlir_locations import join_names, read_place
 from mlir_text import NO_FORM, Unsupported, pack_booleans
 from rewrite_conversions import CONTRACTIONS, rewrite_contraction, rewrite_conversion
 from rewrite_gathers import clamp_gather
-from rewrite_products import rewrite_turned_product
+from rewrite_products import drop_algorithm, rewrite_turned_product
 from rewrite_scatters import rewrite_pooling_gradient, rewrite_scatter
 
 DIALECTS = ("arith", "complex", "func", "linalg", "math", "scf", "tensor")
@@ -30,6 +30,8 @@ def rewrite(module: ir.Module) -> list[str]:
     """Writes operations without a linalg form with others; returns passes to run afterwards."""
     passes = []
     for operation in operations_of(module.operation):
+        if operation.name == "stablehlo.dot_general" and "algorithm" in operation.attributes:
+            drop_algorithm(operation)
         if operation.name == "stablehlo.transpose":
             rewrite_turned_product(operation)
     for operation in operations_of(module.operation):

@@ -95,6 +95,22 @@ def whole_arguments():
     return {"weights": random.standard_normal((8, 8)), "activation": jnp.tanh}, random.standard_normal((4, 8))
 
 
+def attention_step(q, k, v):
+    """Grouped heads in bf16, whose scores JAX asks for by an algorithm."""
+
+    def loss(q, k, v):
+        narrow = [x.astype(jnp.bfloat16) for x in (q, k, v)]
+        return jnp.mean(jax.nn.dot_product_attention(*narrow, is_causal=True).astype(jnp.float32) ** 2)
+
+    return jax.value_and_grad(loss, (0, 1, 2))(q, k, v)
+
+
+def attention_arguments():
+    random = np.random.default_rng(0)
+    normal = lambda heads: random.standard_normal((2, 16, heads, 8)).astype(np.float32)
+    return normal(4), normal(2), normal(2)
+
+
 def indexed_step(x, signed, narrow, updates):
     """Indices out of range, by all modes."""
     gather = lambda mode: x.at[signed].get(mode=mode, fill_value=7)
