@@ -179,13 +179,31 @@ void ckpt::registerBufferDialects(DialectRegistry &registry) {
               scf::SCFDialect, tensor::TensorDialect>();
 }
 
+/// Slices of one element in a dimension step by one there: upstream's subview of
+/// a dimension that is dropped does not know it by another stride.
+static void stepByOne(func::FuncOp function) {
+  function.walk([](OffsetSizeAndStrideOpInterface slice) {
+    SmallVector<int64_t> strides(slice.getStaticStrides());
+    for (auto [stride, size] :
+         llvm::zip_equal(strides, slice.getStaticSizes()))
+      if (size == 1 && ShapedType::isStatic(stride))
+        stride = 1;
+    slice->setAttr("static_strides", DenseI64ArrayAttr::get(
+                                         slice->getContext(), strides));
+  });
+}
+
 LogicalResult ckpt::bufferizeOpaque(func::FuncOp function, Operation *anchor) {
   for (auto output : llvm::to_vector(
            function.getOps<bufferization::MaterializeInDestinationOp>()))
     writeIntoOutput(anchor, output.getSource(), output.getDest());
   keepIndicesInside(function);
+  stepByOne(function);
   RewritePatternSet patterns(function.getContext());
   linalg::populateElementwiseToLinalgConversionPatterns(patterns);
+  // The body of a named op is fixed: arithmetic on narrow floats could not be
+  // expanded in it.
+  linalg::populateLinalgNamedOpsGeneralizationPatterns(patterns);
   tensor::populateDecomposeTensorConcatPatterns(patterns);
   GreedyRewriteConfig config;
   // Upstream folds functions of constants with libm, which has other bits.

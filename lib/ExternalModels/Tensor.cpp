@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace ckpt;
 using plan::Access;
@@ -167,10 +168,21 @@ struct InsertSliceModel
   }
 };
 
+/// Whether \p pad pads with one value and its region computes nothing from
+/// outside beside.
+static bool padsWithOneValue(mlir::tensor::PadOp pad) {
+  llvm::SetVector<Value> captured;
+  mlir::getUsedValuesDefinedAbove(pad->getRegions(), captured);
+  Value padding = pad.getConstantPaddingValue();
+  return padding && llvm::all_of(captured, [&](Value value) {
+           return value == padding;
+         });
+}
+
 struct PadModel : TensorModel<PadModel, mlir::tensor::PadOp> {
   OpKind getRematKind(Operation *op) const {
     auto pad = cast<mlir::tensor::PadOp>(op);
-    if (!isStatic(pad) || !pad.getConstantPaddingValue())
+    if (!isStatic(pad) || !padsWithOneValue(pad))
       return OpKind::Opaque;
     return isAroundWindows(pad) ? OpKind::View : OpKind::Fusible;
   }

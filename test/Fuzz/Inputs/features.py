@@ -106,7 +106,7 @@ def input_map(m, sizes, shape_limit=400):
     for d in dims:
         unit = tuple(int(i == d) for i in dims)
         if kind == "strided" and m.choices.chance(60):
-            factor, offset = m.choices.between(1, 3), m.choices.below(3)
+            factor, offset = m.choices.between(1, 3), m.choices.below(3) if all(sizes) else 0
             results.append((tuple(c * factor for c in unit), offset))
             shape.append((sizes[d] - 1) * factor + offset + 1 if sizes[d] else offset)
         elif kind == "constant" and m.choices.chance(60):

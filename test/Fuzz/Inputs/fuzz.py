@@ -6,7 +6,7 @@ usage: fuzz.py CKPT-FUZZ FOLDER [options]
   --count=N      programs; without it CKPT_STRESS of the environment, else 100
   --list         do not stop and shrink at a failure, list kinds at the end
   --show=SEED    print the program of a seed
-  --without=A,B  features that are switched off, beside EXCLUDED
+  --without=A,B  features that are switched off
 
 A failing program is shrunk while it fails in the same way, written to FOLDER with its
 arguments, and printed with the command that runs it again. See docs/Rationale/Verification.md.
@@ -25,13 +25,7 @@ from compare import difference
 from generate import generate
 from shrink import shrink
 
-# Features that fail today, each with its reason: switched off until that is repaired.
-EXCLUDED = {}
-# Refusals that come too late today: listed, not counted as failures.
-KNOWN = {}
-
-
-GOOD = {"ok", "refused", "late"}
+GOOD = {"ok", "refused"}
 
 
 class Session:
@@ -63,8 +57,6 @@ class Session:
     def read(self, file, program):
         verdict, size, message = file.readline().decode(errors="replace").rstrip("\n").split(" ", 2)
         data = file.read(int(size))
-        if verdict == "compile" and any(text in message for text in KNOWN):
-            return "late", message
         if verdict != "ok":
             return verdict, message
         wrong = difference(program, data)
@@ -124,7 +116,7 @@ def main():
     parser.add_argument("--show", type=int)
     parser.add_argument("--without", default="")
     options = parser.parse_args()
-    excluded = {*EXCLUDED, *filter(None, options.without.split(","))}
+    excluded = set(filter(None, options.without.split(",")))
     session = Session(options.tool, options.folder, excluded)
     if options.show is not None:
         print(session.make(Choices(options.show)).text())

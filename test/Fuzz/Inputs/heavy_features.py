@@ -213,7 +213,7 @@ def loop(m, features):
     inits = carries(m)
     stack = None
     if m.choices.chance(50) and count:
-        stack = m.tensor(test=lambda v: len(v.shape) >= 1 and v.shape[0] >= count and v.size() <= 600)
+        stack = m.tensor(test=lambda v: len(v.shape) >= 1 and v.shape[0] >= count and 0 < v.size() <= 600)
         inits.append(stack)
     index = known(None, "index", [0])
     given = [index] + [known(v.shape, v.element, v.data) for v in inits]
