@@ -47,8 +47,11 @@ CkptDialect::verifyOperationAttribute(Operation *op,
     return expect(isa<PlanAttr>(attribute.getValue()), "a '#ckpt.plan'");
   if (name == strategyAttrName())
     return expect(isa<mlir::StringAttr>(attribute.getValue()), "a string");
-  if (name == arenaBytesAttrName())
-    return expect(isa<mlir::IntegerAttr>(attribute.getValue()), "an integer");
+  if (name == arenaBytesAttrName()) {
+    auto bytes = dyn_cast<mlir::IntegerAttr>(attribute.getValue());
+    return expect(bytes && !bytes.getValue().isNegative(),
+                  "an integer, at least 0");
+  }
   return op->emitOpError() << "unknown attribute '" << name
                            << "' of the ckpt dialect";
 }
