@@ -53,6 +53,10 @@ if count_gpus():
 if shutil.which("cbc"):
     config.available_features.add("cbc")
 
+# The browser that opens the pages of reports (Debian: chromium).
+if shutil.which("chromium"):
+    config.available_features.add("chromium")
+
 # Programs that are linked outside the build lack the libraries of sanitizers.
 if config.sanitized:
     config.available_features.add("sanitized")

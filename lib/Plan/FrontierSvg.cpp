@@ -8,13 +8,16 @@
 
 #include "ckpt/Plan/Budget.h"
 #include "ckpt/Plan/Frontier.h"
+#include "ckpt/Plan/Svg.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <ostream>
 
 using namespace ckpt::plan;
+using ckpt::plan::svg::Axis;
+using ckpt::plan::svg::escape;
+using ckpt::plan::svg::number;
 
 namespace {
 
@@ -32,46 +35,6 @@ text{fill:#222}.axis{stroke:#777;fill:none}.grid{stroke:#ddd}
 
 constexpr double width = 820, left = 90, right = 24, panelHeight = 210;
 constexpr double top = 70, panelGap = 60;
-
-std::string number(double value, int decimals = 1) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", decimals, value);
-  return text;
-}
-
-std::string escape(const std::string &text) {
-  std::string result;
-  for (char c : text) {
-    if (c == '&')
-      result += "&amp;";
-    else if (c == '<')
-      result += "&lt;";
-    else if (c == '>')
-      result += "&gt;";
-    else if (static_cast<unsigned char>(c) >= ' ')
-      result += c;
-  }
-  return result;
-}
-
-/// A range of numbers on the page, with ticks at 1, 2 or 5 times a power of 10.
-struct Axis {
-  double low, high, lowAt, highAt;
-
-  double at(double value) const {
-    return lowAt + (value - low) / (high - low) * (highAt - lowAt);
-  }
-  double step() const {
-    double power = std::pow(10, std::floor(std::log10((high - low) / 5)));
-    for (double factor : {1, 2, 5})
-      if ((high - low) / (power * factor) <= 7)
-        return power * factor;
-    return power * 10;
-  }
-  int decimals() const {
-    return std::clamp(static_cast<int>(-std::floor(std::log10(step()))), 0, 9);
-  }
-};
 
 class Picture {
 public:

@@ -11,7 +11,6 @@
 #include "ckpt/Transforms/PolicyScript.h"
 #include "ckpt/Transforms/Prepare.h"
 #include "mlir/Dialect/Transform/IR/TransformDialect.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Process.h"
 
@@ -24,30 +23,6 @@ namespace ckpt {
 
 using namespace ckpt;
 
-static llvm::json::Object figuresOf(const PlanOutcome &outcome) {
-  llvm::json::Object object;
-  if (!outcome.isForwardChain) {
-    for (const auto &[key, number] : outcome.figures.integers())
-      object[key] = number;
-    object["feasible"] = outcome.figures.feasible;
-    object["gap"] = outcome.figures.gap();
-  }
-  for (const auto &[key, number] : outcome.layerFigures)
-    object[key] = number;
-  return object;
-}
-
-static LogicalResult writeReportFile(ModuleOp module, StringRef path,
-                                     const PlanOutcome &outcome) {
-  llvm::json::Value value(figuresOf(outcome));
-  llvm::Error error = writeOutputFile(path, [&](llvm::raw_ostream &os) {
-    os << llvm::formatv("{0:2}", value) << "\n";
-  });
-  if (error)
-    return mlir::emitError(module.getLoc()) << llvm::toString(std::move(error));
-  return success();
-}
-
 namespace {
 struct PlanPass : impl::PlanPassBase<PlanPass> {
   using PlanPassBase::PlanPassBase;
@@ -57,7 +32,7 @@ struct PlanPass : impl::PlanPassBase<PlanPass> {
     registerPreparedDialects(registry);
   }
 
-  explicit PlanPass(llvm::json::Object &figures) : figuresOut(&figures) {}
+  explicit PlanPass(plan::report::StepReport &report) : reportOut(&report) {}
 
   void runOnOperation() override {
     FailureOr<mlir::func::FuncOp> step = findStep(getOperation(), function);
@@ -99,18 +74,22 @@ private:
                                 const PlanOutcome &outcome);
   LogicalResult planFrontier(const ProgramProblem &program,
                              const plan::SolverOptions &options);
+  LogicalResult giveReport(plan::report::StepReport report);
   void printReport(const ProgramProblem &program, const PlanOutcome &outcome);
 
   /// A line of the report.
   std::string preparation;
 
-  /// Where the caller wants the figures of the report; may be null.
-  llvm::json::Object *figuresOut = nullptr;
+  /// Of `frontier`; becomes part of the report.
+  plan::Frontier curve;
+
+  /// Where the caller wants the report; may be null.
+  plan::report::StepReport *reportOut = nullptr;
 };
 } // namespace
 
-std::unique_ptr<mlir::Pass> ckpt::createPlanPass(llvm::json::Object &figures) {
-  return std::make_unique<PlanPass>(figures);
+std::unique_ptr<mlir::Pass> ckpt::createPlanPass(plan::report::StepReport &report) {
+  return std::make_unique<PlanPass>(report);
 }
 
 /// Before anything that takes long.
@@ -214,6 +193,27 @@ LogicalResult PlanPass::saveCertificate(const ProgramProblem &program,
   return success();
 }
 
+/// To the caller and to the file.
+LogicalResult PlanPass::giveReport(plan::report::StepReport report) {
+  plan::report::addFrontier(curve, report);
+  plan::report::Format format = plan::report::formatOf(reportFile.getValue());
+  auto fail = [&](const Twine &message) {
+    return mlir::emitError(getOperation().getLoc()) << message;
+  };
+  if (std::string reason = plan::report::refuse(report, format); !reason.empty())
+    return fail(reason);
+  if (!reportFile.empty()) {
+    std::ostringstream text;
+    plan::report::write(report, format, text);
+    if (llvm::Error error = writeOutputFile(
+            reportFile, [&](llvm::raw_ostream &os) { os << text.str(); }))
+      return fail(llvm::toString(std::move(error)));
+  }
+  if (reportOut)
+    *reportOut = std::move(report);
+  return success();
+}
+
 LogicalResult PlanPass::replayPlan(ProgramProblem &program) {
   mlir::func::FuncOp step = program.function;
   for (const auto &[name, value] :
@@ -256,8 +256,7 @@ LogicalResult PlanPass::planFrontier(const ProgramProblem &program,
     return mlir::emitError(function.getLoc())
            << "expected 'frontier' to be a number of budgets from 2 to "
            << mostPoints << ", but got " << int32_t(frontier);
-  plan::Frontier curve =
-      plan::solveFrontier(program.problem, frontier, options);
+  curve = plan::solveFrontier(program.problem, frontier, options);
   if (options.progress)
     llvm::errs() << "\r\033[K";
   if (!curve.error.empty())
@@ -299,7 +298,8 @@ LogicalResult PlanPass::planStep(mlir::func::FuncOp step) {
   if (frontier != 0) {
     if (failed(planFrontier(*program, request->solver)))
       return failure();
-    if (!request->budget && request->strategy.strategy.empty())
+    if (!request->budget && request->strategy.strategy.empty() &&
+        reportFile.empty())
       return success();
   }
   std::string asked = plan::fingerprint(program->problem);
@@ -308,10 +308,10 @@ LogicalResult PlanPass::planStep(mlir::func::FuncOp step) {
     llvm::errs() << "\r\033[K";
   if (failed(outcome))
     return failure();
-  if (figuresOut)
-    *figuresOut = figuresOf(*outcome);
-  if (!reportFile.empty() &&
-      failed(writeReportFile(getOperation(), reportFile, *outcome)))
+  if (!preparation.empty())
+    outcome->text.notes.insert(outcome->text.notes.begin(), preparation);
+  if ((reportOut || !reportFile.empty()) &&
+      failed(giveReport(makeStepReport(*program, *outcome))))
     return failure();
   if (!outcome->figures.feasible)
     return failure();
@@ -331,8 +331,6 @@ LogicalResult PlanPass::planStep(mlir::func::FuncOp step) {
     return failure();
   if (!outcome->isForwardChain)
     annotatePlan(*program, outcome->solution);
-  if (!preparation.empty())
-    outcome->text.notes.insert(outcome->text.notes.begin(), preparation);
   if (!quiet)
     printReport(*program, *outcome);
   return success();

@@ -7,6 +7,7 @@
 #include "ckpt/Plan/Donation.h"
 #include "ckpt/Plan/Explain.h"
 #include "ckpt/Plan/Frontier.h"
+#include "ckpt/Report/Measure.h"
 
 #include <chrono>
 
@@ -66,19 +67,10 @@ private:
 
 void Planner::measureWhatIsGiven() {
   plan::Figures &figures = outcome.figures;
-  plan::AsWritten written = plan::asWritten(problem);
-  figures.writtenPeakBytes = written.peakBytes;
-  figures.writtenBytesMoved = written.bytesMoved;
-  figures.flops = written.flops;
-  for (const plan::Value &value : problem.values)
-    if (value.op == plan::none)
-      figures.argumentBytes += value.bytes;
+  plan::report::measureGiven(problem, baseline, figures);
   for (const ProgramResult &result : program.results)
     if (result.value != plan::none)
       figures.resultBytes += problem.values[result.value].bytes;
-  figures.baselinePeakBytes = baseline.plan.arenaBytes;
-  figures.baselineCostNs = baseline.verdict.timeNs;
-  figures.baselineBytesMoved = baseline.verdict.bytesMoved;
 }
 
 LogicalResult Planner::checkStrategy() {
@@ -185,25 +177,14 @@ LogicalResult Planner::checkPlan() {
 void Planner::measureSolution() {
   plan::Figures &figures = outcome.figures;
   const plan::Solution &solution = outcome.solution;
-  figures.peakBytes = solution.plan.arenaBytes;
-  figures.donatedBytes = plan::donatedBytes(problem, solution.plan);
-  figures.livePeakBytes = solution.verdict.livePeakBytes;
-  figures.costNs = solution.verdict.timeNs;
-  figures.extraFlops = solution.verdict.extraFlops;
-  figures.bytesMoved = solution.verdict.bytesMoved;
-  figures.kernels = solution.plan.kernels.size();
   plan::Bound bound(problem);
   // What holds for the budget holds for a plan that fits it.
   int64_t bytes = request.budget && figures.feasible && !request.countArguments
                       ? figures.budgetBytes
-                      : figures.peakBytes;
-  figures.extraFlopsBound = bound.extraFlops(bytes);
-  figures.costBoundNs = bound.timeNs(bytes);
+                      : solution.plan.arenaBytes;
+  plan::report::measurePlan(problem, solution, bound, bytes, figures);
   if (figures.budgetBytes >= 0 && figures.feasible)
     priceMemory(bound, bytes);
-  figures.minimumBudgetBoundBytes = bound.minimumBytes();
-  if (figures.minimumBudgetBytes == 0)
-    figures.minimumBudgetBytes = figures.peakBytes;
   figures.planningMs = millisecondsSince(start);
 }
 
@@ -321,6 +302,7 @@ FailureOr<PlanOutcome> Planner::run() {
   measureSolution();
   if (!outcome.figures.feasible)
     reportInfeasible();
+  outcome.baseline = std::move(baseline);
   return std::move(outcome);
 }
 

@@ -4,6 +4,7 @@
 #include "ckpt/IR/CkptDialect.h"
 #include "ckpt/Runtime/Arena.h"
 #include "ckpt/Runtime/Emulator.h"
+#include "ckpt/Report/StepReport.h"
 #include "ckpt/Runtime/Execution.h"
 #include "ckpt/Transforms/Passes.h"
 #include "mlir/IR/Diagnostics.h"
@@ -53,7 +54,7 @@ private:
   [[noreturn]] void runGiven(StringRef passes);
   void runWay(StringRef budget, StringRef device);
   OwningOpRef<ModuleOp> rewrite(StringRef budget);
-  OwningOpRef<ModuleOp> plan(StringRef budget, llvm::json::Object &figures);
+  OwningOpRef<ModuleOp> plan(StringRef budget, plan::report::StepReport &report);
   void verify(ModuleOp module);
   std::string execute(ModuleOp module, StringRef device);
   OwningOpRef<ModuleOp> parse();
@@ -95,14 +96,14 @@ OwningOpRef<ModuleOp> Program::parse() {
 
 /// A planned program; null where no plan fits the budget.
 OwningOpRef<ModuleOp> Program::plan(StringRef budget,
-                                    llvm::json::Object &figures) {
+                                    plan::report::StepReport &report) {
   auto module = parse();
   std::string options = "quiet=true time-limit=200 ";
   if (budget == "as-written")
     options += "strategy=as-written";
   else if (budget != "none")
     options += ("budget=" + budget).str();
-  std::unique_ptr<Pass> pass = createPlanPass(figures);
+  std::unique_ptr<Pass> pass = createPlanPass(report);
   check(pass->initializeOptions(options,
                                 [&](const Twine &message) {
                                   said += message.str();
@@ -112,8 +113,9 @@ OwningOpRef<ModuleOp> Program::plan(StringRef budget,
   PassManager manager(&context);
   manager.addPass(std::move(pass));
   LogicalResult result = manager.run(*module);
-  if (failed(result) && figures.getBoolean("feasible") == false) {
-    figures["feasible"] = nullptr;
+  plan::report::Figure &feasible = report.figures["feasible"];
+  if (failed(result) && feasible == plan::report::Figure(false)) {
+    feasible = nullptr;
     return nullptr;
   }
   check(result, planned ? "plan" : "refused");
@@ -135,12 +137,13 @@ void Program::verify(ModuleOp module) {
 }
 
 OwningOpRef<ModuleOp> Program::rewrite(StringRef budget) {
-  llvm::json::Object figures;
+  plan::report::StepReport report;
   OwningOpRef<ModuleOp> module;
-  module = plan(budget == "least" ? "1B" : budget, figures);
+  module = plan(budget == "least" ? "1B" : budget, report);
   if (!module && budget == "least") {
-    int64_t bytes = figures.getInteger("minimum_budget_bytes").value_or(0);
-    module = plan(std::to_string(bytes) + "B", figures);
+    int64_t bytes = plan::report::integerOf(report.figures, "minimum_budget_bytes")
+                        .value_or(0);
+    module = plan(std::to_string(bytes) + "B", report);
     check(success(bool(module)), "plan");
   }
   said.clear();

@@ -5,10 +5,13 @@
 #include "ckpt/Plan/Certificate.h"
 #include "ckpt/Plan/Explain.h"
 #include "ckpt/Plan/Pack.h"
+#include "ckpt/Report/Measure.h"
+#include "ckpt/Report/StepReport.h"
 
 #include <algorithm>
 #include <chrono>
 #include <iostream>
+#include <sstream>
 
 using namespace ckpt::plan;
 using namespace ckpt::plan::tool;
@@ -28,10 +31,15 @@ private:
   bool start();
   bool readPlan();
   bool solve();
-  bool solveWithin(int64_t bytes, const Solution &baseline);
+  std::string strategyName() const {
+    std::string name = arguments.value("strategy");
+    return !name.empty() ? name : budget ? "budget" : "none";
+  }
+  bool solveWithin(int64_t bytes);
   bool failInfeasible(int64_t bytes, const Solution &smallest) const;
   bool searchAll(int64_t bytes);
   bool finish(const std::string &planned);
+  bool writeReport() const;
   void report() const;
   void line(const char *what, const std::string &figure) const {
     std::cout << (arguments.has("print-plan") ? "// " : "") << what << figure
@@ -44,7 +52,9 @@ private:
   Problem problem;
   AsWritten written;
   std::optional<int64_t> budgetBytes;
-  Solution solution;
+  /// Of the smallest plan that a search for a budget found; 0 without.
+  int64_t smallestBytes = 0;
+  Solution baseline, solution;
 };
 
 } // namespace
@@ -70,11 +80,39 @@ bool Solve::finish(const std::string &planned) {
   report();
   if (arguments.has("print-plan"))
     printPlan(solution.plan, std::cout);
+  if (arguments.has("report") && !writeReport())
+    return false;
   if (!arguments.has("certificate"))
     return true;
   int64_t within = budgetBytes.value_or(solution.plan.arenaBytes);
   return writeFile(arguments.value("certificate"),
                    certify(problem, solution, within));
+}
+
+/// The figures are those of `ckpt-opt`, as far as a problem has them.
+bool Solve::writeReport() const {
+  Figures figures;
+  report::measureGiven(problem, baseline, figures);
+  for (const Value &value : problem.values)
+    if (value.home == Home::Result)
+      figures.resultBytes += value.bytes;
+  figures.budgetBytes = budgetBytes.value_or(-1);
+  figures.minimumBudgetBytes = smallestBytes;
+  report::measurePlan(problem, solution, Bound(problem),
+                      budgetBytes.value_or(solution.plan.arenaBytes), figures);
+  report::StepReport made;
+  made.text.title = arguments.file;
+  made.text.strategy = arguments.has("check-plan")
+                           ? "the plan in " + arguments.value("check-plan")
+                           : strategyName();
+  if (budgetBytes)
+    made.text.strategy += ", " + formatBytes(*budgetBytes);
+  report::addFigures(figures, made.figures);
+  report::addSchedule({problem, solution, baseline, {}}, made);
+  std::string path = arguments.value("report");
+  std::ostringstream text;
+  report::write(made, report::formatOf(path), text);
+  return writeFile(path, text.str());
 }
 
 bool Solve::readPlan() {
@@ -87,13 +125,13 @@ bool Solve::readPlan() {
   for (const Kernel &kernel : solution.plan.kernels)
     placed |= !kernel.offsets.empty() || kernel.workspaceOffset != -1;
   solution.verdict = validate(problem, solution.plan, placed);
+  if (arguments.has("report"))
+    baseline = solveUnlimited(problem, options);
   return true;
 }
 
 bool Solve::solve() {
-  std::string strategy = arguments.value("strategy");
-  if (strategy.empty())
-    strategy = budget ? "budget" : "none";
+  std::string strategy = strategyName();
   if (strategy != "budget" && strategy != "none" && strategy != "reference" &&
       !isBaseline(strategy))
     return fail("ckpt-plan",
@@ -103,7 +141,7 @@ bool Solve::solve() {
   if (strategy == "none" && budget)
     return fail("ckpt-plan", "strategy 'none' takes no --budget");
   auto start = std::chrono::steady_clock::now();
-  Solution baseline = solveUnlimited(problem, options);
+  baseline = solveUnlimited(problem, options);
   auto spent = std::chrono::steady_clock::now() - start;
   options.timeLimitMs = timeLeft(
       options.timeLimitMs,
@@ -117,15 +155,16 @@ bool Solve::solve() {
   if (strategy == "reference")
     return searchAll(budgetBytes.value_or(INT64_MAX));
   if (budgetBytes)
-    return solveWithin(*budgetBytes, baseline);
-  solution = std::move(baseline);
+    return solveWithin(*budgetBytes);
+  solution = baseline;
   return true;
 }
 
-bool Solve::solveWithin(int64_t bytes, const Solution &baseline) {
+bool Solve::solveWithin(int64_t bytes) {
   BudgetResult result = solveBudget(problem, bytes, options, &baseline);
   if (options.progress)
     options.progress("");
+  smallestBytes = result.smallest.plan.arenaBytes;
   if (result.best) {
     solution = std::move(*result.best);
     return true;

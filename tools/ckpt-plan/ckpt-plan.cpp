@@ -93,6 +93,11 @@ constexpr Option options[] = {
      "FILE",
      {solveMode, checkPlanMode},
      "also write evidence for the plan and its bounds, for --check"},
+    {"report",
+     "FILE",
+     {solveMode, checkPlanMode},
+     "also write the plan with its figures: a page (.html), a picture (.svg), "
+     "else JSON (docs/Report.md)"},
     {"json",
      "FILE",
      {frontierMode},

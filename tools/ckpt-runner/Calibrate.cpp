@@ -89,9 +89,9 @@ LogicalResult Calibration::compile(const CalibrationProgram &program) {
   auto module = mlir::parseSourceString<ModuleOp>(program.text, &context);
   if (!module)
     return failure();
-  llvm::json::Object figures;
+  plan::report::StepReport ignored;
   if (failed(
-          planModule(*module, "strategy=none", /*formLayers=*/false, figures)))
+          planModule(*module, "strategy=none", /*formLayers=*/false, ignored)))
     return failure();
   auto function = *module->getOps<mlir::func::FuncOp>().begin();
   FailureOr<Signature> signature = readSignature(function);

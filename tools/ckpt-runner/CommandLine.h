@@ -94,8 +94,9 @@ struct CommandLine {
       "threads", cl::init(1), cl::cat(category),
       cl::desc("Threads; results do not depend on it (default 1)")};
   cl::opt<std::string> reportPath{
-      "report", cl::value_desc("file.json"), cl::cat(category),
-      cl::desc("Write all figures, in bytes and nanoseconds")};
+      "report", cl::value_desc("file"), cl::cat(category),
+      cl::desc("Write the plan and all figures: a page (.html), a picture "
+               "(.svg), else JSON (docs/Report.md)")};
   cl::opt<CalibrateMode> calibrate{
       "calibrate",
       cl::ValueOptional,

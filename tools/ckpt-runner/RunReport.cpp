@@ -6,12 +6,12 @@
 #include "ckpt/Support/OutputFile.h"
 #include "llvm/Support/FormatVariadic.h"
 
-#include <cmath>
+#include <sstream>
 
 using namespace ckpt;
 
 /// Who runs matmuls on a GPU, in all runs of this process.
-static void addMatmuls(llvm::json::Object &object) {
+static void addMatmuls(plan::report::FigureMap &object) {
   int64_t shapes = 0, byLibrary = 0;
   for (auto *choice = cuda::matmulChoices(); choice; choice = choice->next) {
     ++shapes;
@@ -21,7 +21,7 @@ static void addMatmuls(llvm::json::Object &object) {
   object["library_matmul_shapes"] = byLibrary;
 }
 
-static void addMemory(const Measurement &planned, llvm::json::Object &object) {
+static void addMemory(const Measurement &planned, plan::report::FigureMap &object) {
   if (planned.device) {
     object["device_buffer_bytes"] = planned.device->bufferBytes;
     object["device_used_before_bytes"] = planned.device->usedBefore;
@@ -35,7 +35,10 @@ static void addMemory(const Measurement &planned, llvm::json::Object &object) {
 }
 
 llvm::Error ckpt::writeRunReport(StringRef path, const RunReport &report) {
-  llvm::json::Object object = report.planFigures;
+  plan::report::StepReport all = report.plan;
+  plan::report::FigureMap &object = all.figures;
+  if (all.text.title.empty())
+    all.text.title = report.title;
   if (report.planned) {
     object["peak_bytes"] = report.planned->arenaBytes;
     addMemory(*report.planned, object);
@@ -55,17 +58,17 @@ llvm::Error ckpt::writeRunReport(StringRef path, const RunReport &report) {
   if (report.bitEqual)
     object["bit_equal"] = *report.bitEqual;
   if (report.closeness) {
-    // JSON has no number for an infinite error.
-    double error = report.closeness->maxAbsoluteError;
-    object["max_abs_error"] =
-        std::isfinite(error) ? llvm::json::Value(error) : nullptr;
+    object["max_abs_error"] = report.closeness->maxAbsoluteError;
   } else if (report.bitEqual.value_or(false)) {
     object["max_abs_error"] = 0.0;
   }
-  llvm::json::Value value(std::move(object));
-  return writeOutputFile(path, [&](llvm::raw_ostream &os) {
-    os << llvm::formatv("{0:2}", value) << "\n";
-  });
+  plan::report::Format format = plan::report::formatOf(path.str());
+  if (std::string reason = plan::report::refuse(all, format); !reason.empty())
+    return llvm::createStringError(reason);
+  std::ostringstream text;
+  plan::report::write(all, format, text);
+  return writeOutputFile(path,
+                         [&](llvm::raw_ostream &os) { os << text.str(); });
 }
 
 namespace {
@@ -80,7 +83,7 @@ public:
     if (measurement)
       columns.push_back({title, peakKey, &*measurement});
   }
-  void print(const llvm::json::Object &planFigures);
+  void print(const plan::report::FigureMap &figures);
 
 private:
   struct Column {
@@ -128,10 +131,10 @@ void Table::printDeviceMemory() {
   });
 }
 
-void Table::print(const llvm::json::Object &planFigures) {
+void Table::print(const plan::report::FigureMap &figures) {
   printRow("", [](const Column &column) { return column.title.str(); });
   printRow("peak, planned", [&](const Column &column) {
-    return bytesOrUnknown(planFigures.getInteger(column.peakKey));
+    return bytesOrUnknown(plan::report::integerOf(figures, column.peakKey.str()));
   });
   printRow("arena, allocated", [](const Column &column) {
     return plan::formatBytes(column.measurement->arenaBytes);
@@ -150,26 +153,26 @@ void Table::print(const llvm::json::Object &planFigures) {
 
 /// What the plan costs, and how much of that any plan would cost.
 static void printPlan(const RunReport &report, llvm::raw_ostream &os) {
-  const llvm::json::Object &figures = report.planFigures;
-  if (int64_t budget = figures.getInteger("budget_bytes").value_or(-1);
+  const plan::report::FigureMap &figures = report.plan.figures;
+  auto number = [&](const char *key) {
+    return plan::report::numberOf(figures, key);
+  };
+  if (int64_t budget = plan::report::integerOf(figures, "budget_bytes").value_or(-1);
       budget >= 0)
     os << "  budget: " << plan::formatBytes(budget) << "\n";
-  double flops = figures.getNumber("flops").value_or(0);
+  double flops = number("flops");
   if (flops > 0)
     os << llvm::formatv(
         "  extra work, planned: {0:P} of the step's FLOPs; proven lower bound "
         "{1:P}, gap {2:P}\n",
-        figures.getNumber("extra_flops").value_or(0) / flops,
-        figures.getNumber("extra_flops_bound").value_or(0) / flops,
-        figures.getNumber("gap").value_or(0));
-  if (int64_t relief = figures.getInteger("relief_bytes").value_or(0);
-      relief > 0 && flops > 0)
+        number("extra_flops") / flops, number("extra_flops_bound") / flops,
+        number("gap"));
+  if (number("relief_bytes") > 0 && flops > 0)
     os << llvm::formatv(
         "  warning: {0} are enough for {1:f3} ms with {2:P} extra work, by "
         "plans that were found\n",
-        plan::formatBytes(relief),
-        figures.getNumber("relief_cost_ns").value_or(0) / 1e6,
-        figures.getNumber("relief_extra_flops").value_or(0) / flops);
+        plan::formatBytes(static_cast<int64_t>(number("relief_bytes"))),
+        number("relief_cost_ns") / 1e6, number("relief_extra_flops") / flops);
   if (report.baseline)
     os << llvm::formatv(
         "  extra time, measured: {0:P} of the baseline's\n",
@@ -182,7 +185,7 @@ void ckpt::printRunReport(const RunReport &report, llvm::raw_ostream &os) {
   table.addColumn("as written", "written_peak_bytes", report.written);
   table.addColumn("baseline", "baseline_peak_bytes", report.baseline);
   table.addColumn("planned", "peak_bytes", report.planned);
-  table.print(report.planFigures);
+  table.print(report.plan.figures);
   os << "\n";
   if (!report.preparation.empty())
     os << "  " << report.preparation << "\n";

@@ -17,7 +17,7 @@ struct RunReport {
   /// What was done to the program before; may be empty.
   std::string preparation;
   /// The report of the plan pass.
-  llvm::json::Object planFigures;
+  plan::report::StepReport plan;
   std::optional<Measurement> planned;
   /// The kernels of the plan, if they are timed.
   std::vector<PredictedKernel> predicted;
@@ -36,7 +36,7 @@ struct RunReport {
   }
 };
 
-/// Writes one flat JSON object.
+/// Writes the report of the plan with everything that was measured.
 llvm::Error writeRunReport(StringRef path, const RunReport &report);
 
 /// A table for people.

@@ -28,8 +28,8 @@ Progress::~Progress() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult ckpt::planModule(ModuleOp module, StringRef planOptions,
-                               bool formLayers, llvm::json::Object &figures) {
-  std::unique_ptr<mlir::Pass> plan = createPlanPass(figures);
+                               bool formLayers, plan::report::StepReport &report) {
+  std::unique_ptr<mlir::Pass> plan = createPlanPass(report);
   if (failed(plan->initializeOptions(
           ("quiet=true " + planOptions).str(), [](const Twine &message) {
             return reportText(StringRef(message.str()).rtrim());

@@ -6,7 +6,7 @@
 #include "Inputs.h"
 #include "ckpt/Cuda/Device.h"
 #include "ckpt/Runtime/Execution.h"
-#include "llvm/Support/JSON.h"
+#include "ckpt/Report/StepReport.h"
 
 namespace ckpt {
 
@@ -56,10 +56,10 @@ struct Measurement {
 
 /// Plans \p module: `--ckpt-plan` with \p planOptions, before it
 /// `--ckpt-form-layers` if \p formLayers, since named strategies work on
-/// layers. \p figures is what the plan says of itself, also where no plan fits,
+/// layers. \p report is what the plan says of itself, also where no plan fits,
 /// which is an error that was reported.
 LogicalResult planModule(ModuleOp module, StringRef planOptions,
-                         bool formLayers, llvm::json::Object &figures);
+                         bool formLayers, plan::report::StepReport &report);
 
 /// Rewrites the planned \p module: `--ckpt-apply-plan`.
 LogicalResult rewriteModule(ModuleOp module);

@@ -91,9 +91,9 @@ private:
   LogicalResult prepare(mlir::func::FuncOp step);
   Variant plannedVariant() const;
   FailureOr<mlir::OwningOpRef<ModuleOp>>
-  planVariant(const Variant &variant, llvm::json::Object &figures);
+  planVariant(const Variant &variant, plan::report::StepReport &report);
   FailureOr<Measurement> runVariant(const Variant &variant,
-                                    llvm::json::Object &figures);
+                                    plan::report::StepReport &report);
   LogicalResult emit();
   LogicalResult predict(ModuleOp planned);
   LogicalResult runPlanned();
@@ -116,7 +116,7 @@ private:
 
 /// Plans a copy of the program.
 FailureOr<mlir::OwningOpRef<ModuleOp>>
-Runner::planVariant(const Variant &variant, llvm::json::Object &figures) {
+Runner::planVariant(const Variant &variant, plan::report::StepReport &report) {
   mlir::OwningOpRef<ModuleOp> copy(program.clone());
   if (rewritten)
     return std::move(copy);
@@ -124,7 +124,7 @@ Runner::planVariant(const Variant &variant, llvm::json::Object &figures) {
   std::string text = "prepare=false " + variant.planOptions;
   if (!command.functionName.empty())
     text += " func=" + command.functionName;
-  if (failed(planModule(*copy, text, variant.formLayers, figures)))
+  if (failed(planModule(*copy, text, variant.formLayers, report)))
     return failure();
   if (options.timeKernels && failed(predict(*copy)))
     return failure();
@@ -135,8 +135,8 @@ Runner::planVariant(const Variant &variant, llvm::json::Object &figures) {
 
 /// Plans a copy of the program, compiles and runs it.
 FailureOr<Measurement> Runner::runVariant(const Variant &variant,
-                                          llvm::json::Object &figures) {
-  auto planned = planVariant(variant, figures);
+                                          plan::report::StepReport &report) {
+  auto planned = planVariant(variant, report);
   if (failed(planned))
     return failure();
   Progress progress("compiling and running " + variant.title);
@@ -172,7 +172,7 @@ Variant Runner::plannedVariant() const {
 
 /// Writes the planned step as a program.
 LogicalResult Runner::emit() {
-  auto planned = planVariant(plannedVariant(), summary.planFigures);
+  auto planned = planVariant(plannedVariant(), summary.plan);
   if (failed(planned))
     return failure();
   Progress progress("compiling the program");
@@ -183,7 +183,7 @@ LogicalResult Runner::emit() {
 LogicalResult Runner::runPlanned() {
   options.timeKernels = command.profile;
   FailureOr<Measurement> planned =
-      runVariant(plannedVariant(), summary.planFigures);
+      runVariant(plannedVariant(), summary.plan);
   options.timeKernels = false;
   if (failed(planned))
     return failure();
@@ -192,7 +192,7 @@ LogicalResult Runner::runPlanned() {
 }
 
 LogicalResult Runner::runAsWritten() {
-  llvm::json::Object ignored;
+  plan::report::StepReport ignored;
   FailureOr<Measurement> written =
       runVariant({"the step as written", "strategy=as-written"}, ignored);
   if (failed(written))
@@ -211,7 +211,7 @@ LogicalResult Runner::runAsWritten() {
 
 /// What the step takes with nothing recomputed, to compare times with.
 LogicalResult Runner::runBaseline() {
-  llvm::json::Object ignored;
+  plan::report::StepReport ignored;
   FailureOr<Measurement> baseline =
       runVariant({"the step without a budget", "strategy=none"}, ignored);
   if (failed(baseline))
@@ -350,7 +350,7 @@ int main(int argc, char **argv) {
   Runner runner(command, *program, summary);
   bool ran = succeeded(runner.run());
   // Without a plan that fits, its figures say what would.
-  if (!command.reportPath.empty() && (ran || !summary.planFigures.empty()) &&
+  if (!command.reportPath.empty() && (ran || !summary.plan.figures.empty()) &&
       failed(report(writeRunReport(command.reportPath, summary))))
     return 1;
   if (!ran || runner.emits())

@@ -6,9 +6,12 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
-#include "llvm/Support/JSON.h"
 
 namespace ckpt {
+
+namespace plan::report {
+struct StepReport;
+} // namespace plan::report
 
 #define GEN_PASS_DECL
 #include "ckpt/Transforms/Passes.h.inc"
@@ -16,9 +19,9 @@ namespace ckpt {
 #define GEN_PASS_REGISTRATION
 #include "ckpt/Transforms/Passes.h.inc"
 
-/// The planning pass, which also hands the figures of its report to
-/// \p figures. They stay as they are where the pass fails before it has any.
-std::unique_ptr<mlir::Pass> createPlanPass(llvm::json::Object &figures);
+/// The planning pass, which also hands its report to \p report. That stays as
+/// it is where the pass fails before it has a plan.
+std::unique_ptr<mlir::Pass> createPlanPass(plan::report::StepReport &report);
 
 } // namespace ckpt
 

@@ -147,7 +147,8 @@ def PlanPass : Pass<"ckpt-plan", "::mlir::ModuleOp"> {
     Option<"timeLimitMs", "time-limit", "int64_t", "5000",
            "Milliseconds after which plans are improved no more; 0: one round">,
     Option<"reportFile", "report", "std::string", "\"\"",
-           "Also write the figures to this file, as JSON">,
+           "Also write the report to this file: a page (.html), a picture (.svg), "
+           "else JSON (docs/Report.md)">,
     Option<"savePlan", "save-plan", "std::string", "\"\"",
            "Also write the plan to this file (docs/PlanFormat.md)">,
     Option<"certificate", "certificate", "std::string", "\"\"",

@@ -13,6 +13,7 @@
 #include "ckpt/Plan/PlanFile.h"
 #include "ckpt/Plan/Report.h"
 #include "ckpt/Plan/Strategies.h"
+#include "ckpt/Report/StepReport.h"
 
 namespace ckpt {
 
@@ -33,6 +34,8 @@ struct PlanRequest {
 /// `solution` is the plan with the smallest arena.
 struct PlanOutcome {
   plan::Solution solution;
+  /// The plan without a limit; empty for a forward chain.
+  plan::Solution baseline;
   plan::Figures figures;
   plan::ReportText text;
   /// Keys and figures of a strategy of layers, for the report file.
@@ -67,6 +70,10 @@ plan::PlanFile makePlanFile(const ProgramProblem &program,
 /// about.
 FailureOr<plan::Solution> readPlanFile(ProgramProblem &program,
                                        const plan::PlanFile &file);
+
+/// The report of \p outcome, whose values are at their places in the source.
+plan::report::StepReport makeStepReport(const ProgramProblem &program,
+                                  const PlanOutcome &outcome);
 
 /// Layers whose backward pass is made later, by somebody else.
 bool isForwardChain(const LayerChain &chain);
