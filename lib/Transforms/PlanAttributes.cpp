@@ -1,6 +1,7 @@
 //===- PlanAttributes.cpp - Plans as attributes, there and back -----------===//
 
 #include "ckpt/Analysis/OpHash.h"
+#include "ckpt/IR/ArenaLimit.h"
 #include "ckpt/IR/CkptDialect.h"
 #include "ckpt/Plan/Pack.h"
 #include "ckpt/Transforms/Planning.h"
@@ -111,6 +112,10 @@ static LogicalResult decode(ProgramProblem &program, PlanAttr attribute,
                             plan::Plan &plan) {
   int64_t opCount = program.ops.size();
   plan.arenaBytes = attribute.getArenaBytes();
+  if (plan.arenaBytes < 0 || plan.arenaBytes > largestArenaBytes)
+    return mlir::emitError(program.function.getLoc())
+           << "expected the plan's arena to take at most " << largestArenaBytes
+           << " bytes, but got " << plan.arenaBytes;
   for (const PlannedKernel &planned : attribute.getKernels()) {
     plan::Kernel &kernel = plan.kernels.emplace_back();
     kernel.ops.assign(planned.ops.begin(), planned.ops.end());

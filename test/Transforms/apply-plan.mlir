@@ -20,6 +20,8 @@
 // RUN: not ckpt-opt %t.place.mlir --ckpt-apply-plan 2>&1 | FileCheck --check-prefix=PLACE %s
 // RUN: sed -e 's/4 : 0 at 16384/4 : 3 at 16384/' %t.mlir > %t.result.mlir
 // RUN: not ckpt-opt %t.result.mlir --ckpt-apply-plan 2>&1 | FileCheck --check-prefix=RESULT %s
+// RUN: sed -e 's/ arena [0-9]* / arena 9223372036854775807 /' %t.mlir > %t.arena.mlir
+// RUN: not ckpt-opt %t.arena.mlir --ckpt-apply-plan 2>&1 | FileCheck --check-prefix=LARGE %s
 
 // Decisions alone are enough; what nobody planned or decided stays as it is.
 // RUN: ckpt-opt %s --ckpt-apply-plan --mlir-print-debuginfo=false 2>%t.err | FileCheck --check-prefix=INLINE %s
@@ -67,6 +69,7 @@
 // RETURNED: error: {{.*}}the plan of 'step' was made for another body, which had more ops or returned something else; plan again
 // PLACE: error: {{.*}}the plan breaks a rule:
 // RESULT: error: {{.*}}the plan names result 3 of op 4, which does not exist
+// LARGE: error: expected the plan's arena to take at most 1099511627776 bytes, but got 9223372036854775807
 
 func.func @step(%x: tensor<64x64xf32>, %w0: tensor<64x64xf32>, %w1: tensor<64x64xf32>)
     -> (tensor<64x64xf32>, tensor<64x64xf32>) {
