@@ -119,3 +119,10 @@ func.func @f(%x: tensor<4xf32>) {
   // expected-error @+1 {{'ckpt.yield' op expects parent op to be one of 'ckpt.layer, ckpt.kernel'}}
   ckpt.yield %x : tensor<4xf32>
 }
+
+// -----
+
+// expected-error @+1 {{'func.func' op expected 'ckpt.arena_bytes' to be an integer, at least 0, but got -1 : i64}}
+func.func @f() attributes {ckpt.arena_bytes = -1 : i64} {
+  return
+}
