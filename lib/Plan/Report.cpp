@@ -176,6 +176,19 @@ static void printTable(const Figures &figures, std::ostream &os) {
   row("plan       ", figures.peakBytes, figures.bytesMoved, figures.costNs);
 }
 
+std::string ckpt::plan::describeRelief(const Figures &figures) {
+  if (figures.reliefBytes <= 0)
+    return "";
+  double flops = std::max<int64_t>(1, figures.flops);
+  return "warning: within this budget a step takes " +
+         milliseconds(figures.costNs) + " with " +
+         percent(figures.extraFlops / flops) + " extra work; " +
+         formatBytes(figures.reliefBytes) + " are enough for " +
+         milliseconds(figures.reliefCostNs) + " with " +
+         percent(figures.reliefExtraFlops / flops) +
+         ", by plans that were found";
+}
+
 static void printWork(const Figures &figures, std::ostream &os) {
   double flops = std::max<int64_t>(1, figures.flops);
   double time = std::max<int64_t>(1, figures.baselineCostNs);
@@ -213,14 +226,8 @@ static void printWork(const Figures &figures, std::ostream &os) {
        << " of the time, by plans that were found, and at most "
        << percent(figures.nextSavedFlopsAtMost / flops)
        << " of the FLOPs, by the bound\n";
-  if (figures.reliefBytes > 0)
-    os << "  warning: within this budget a step takes "
-       << milliseconds(figures.costNs) << " with "
-       << percent(figures.extraFlops / flops) << " extra work; "
-       << formatBytes(figures.reliefBytes) << " are enough for "
-       << milliseconds(figures.reliefCostNs) << " with "
-       << percent(figures.reliefExtraFlops / flops)
-       << ", by plans that were found\n";
+  if (std::string relief = describeRelief(figures); !relief.empty())
+    os << "  " << relief << "\n";
 }
 
 static void printPeak(const Problem &problem, const Solution &solution,

@@ -77,6 +77,7 @@ void ckpt::plan::report::writeJson(const StepReport &report, std::ostream &os) {
   object.member("title", report.text.title);
   object.member("strategy", report.text.strategy);
   object.member("notes", report.text.notes);
+  object.member("warning", report.warning);
   if (report.hasSchedule) {
     object.member("bound_scope", "any-plan");
     writeNames(report, object, os);

@@ -65,7 +65,7 @@ function figuresSection() {
       `is proven for so many ops.`);
   section("Figures", make("p", {}, report.strategy),
     tableOf("Figures", ["", "peak", "bytes moved", "time"], rows),
-    ...lines.concat(report.notes).map(line => make("p", {}, line)));
+    ...lines.concat(report.warning || [], report.notes).map(line => make("p", {}, line)));
 }
 
 //===-- Memory over time --------------------------------------------------===//

@@ -23,6 +23,7 @@ plan::report::StepReport ckpt::makeStepReport(const ProgramProblem &program,
   report.text = outcome.text;
   if (!outcome.isForwardChain) {
     plan::report::addFigures(outcome.figures, report.figures);
+    report.warning = plan::describeRelief(outcome.figures);
     plan::report::addSchedule({program.problem, outcome.solution, outcome.baseline,
                          sourcesOf(program)},
                         report);

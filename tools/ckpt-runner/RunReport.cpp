@@ -167,12 +167,8 @@ static void printPlan(const RunReport &report, llvm::raw_ostream &os) {
         "{1:P}, gap {2:P}\n",
         number("extra_flops") / flops, number("extra_flops_bound") / flops,
         number("gap"));
-  if (number("relief_bytes") > 0 && flops > 0)
-    os << llvm::formatv(
-        "  warning: {0} are enough for {1:f3} ms with {2:P} extra work, by "
-        "plans that were found\n",
-        plan::formatBytes(static_cast<int64_t>(number("relief_bytes"))),
-        number("relief_cost_ns") / 1e6, number("relief_extra_flops") / flops);
+  if (!report.plan.warning.empty())
+    os << "  " << report.plan.warning << "\n";
   if (report.baseline)
     os << llvm::formatv(
         "  extra time, measured: {0:P} of the baseline's\n",

@@ -65,6 +65,10 @@ struct Figures {
   std::map<std::string, int64_t> integers() const;
 };
 
+/// The larger budget at which a steep price ends, as a warning; empty without
+/// one.
+std::string describeRelief(const Figures &figures);
+
 /// What is said beside the figures.
 struct ReportText {
   /// "@main in gpt2.mlir".

@@ -90,6 +90,8 @@ struct FrontierRow {
 struct StepReport {
   FigureMap figures;
   plan::ReportText text;
+  /// A steep price (`describeRelief`); may be empty.
+  std::string warning;
   /// No tables without: a forward chain of layers has no schedule, nor has a
   /// program that was rewritten before.
   bool hasSchedule = false;

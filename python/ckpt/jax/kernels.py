@@ -10,6 +10,7 @@ import dataclasses
 import math
 from typing import Any
 
+from .. import device
 from ..planner import Read
 from .program import Op, Value
 
@@ -64,23 +65,15 @@ def elements_of(value: Any) -> int:
 
 
 @dataclasses.dataclass(frozen=True)
-class KernelModel:
-    """How a backend runs a step.
+class KernelModel(device.KernelModel):
+    """How a backend of XLA runs a step: the rates of `ckpt.device.KernelModel`, and which ops XLA fuses.
 
     Attributes:
-        bandwidth: bytes per microsecond that kernels read and write.
-        launch_ns: nanoseconds that each kernel costs.
-        product_rate: FLOPs per microsecond of products and convolutions.
-        element_rate: FLOPs per microsecond of all other ops.
         product_epilogues: elementwise readers of a product join its kernel.
         transposes_in_place: products read a transposed operand where it lies.
         convolution_copies: convolutions copy what does not lie as NHWC or HWIO.
     """
 
-    bandwidth: int = 10_000
-    launch_ns: int = 1_000
-    product_rate: int = 198_000
-    element_rate: int = 19_800
     product_epilogues: bool = False
     transposes_in_place: bool = False
     convolution_copies: bool = False

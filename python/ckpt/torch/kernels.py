@@ -12,6 +12,7 @@ from torch import fx
 from torch.utils import _pytree as pytree
 from torch.utils.flop_counter import flop_registry
 
+from ..device import KernelModel
 from ..planner import Read
 from .program import Op, Value
 
@@ -85,23 +86,6 @@ _REDUCTIONS = {
 }
 _RESHAPES = {aten.alias, aten.detach, aten.squeeze, aten.unsqueeze, aten.view, aten._unsafe_view}
 _PERMUTATIONS = {aten.permute, aten.t, aten.transpose}
-
-
-@dataclasses.dataclass(frozen=True)
-class KernelModel:
-    """How a device runs a step.
-
-    Attributes:
-        bandwidth: bytes per microsecond that kernels read and write.
-        launch_ns: nanoseconds that each kernel costs.
-        product_rate: FLOPs per microsecond of products and convolutions.
-        element_rate: FLOPs per microsecond of all other ops.
-    """
-
-    bandwidth: int = 10_000
-    launch_ns: int = 1_000
-    product_rate: int = 198_000
-    element_rate: int = 19_800
 
 
 # Rough rates of one CPU core and of a current GPU. No device has been compared
