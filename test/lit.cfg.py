@@ -23,6 +23,9 @@ config.substitutions.append(("%cmake_launcher", config.cmake_launcher))
 config.substitutions.append(("%cmake", config.cmake))
 config.substitutions.append(("%ckpt_build", config.ckpt_build_dir))
 config.substitutions.append(("%ckpt_source", config.ckpt_source_dir))
+config.substitutions.append(
+    ("%ckpt_plugin", os.path.join(config.ckpt_build_dir, "lib", "CkptPlugin.so"))
+)
 
 # A CUDA driver without a device.
 config.substitutions.append(

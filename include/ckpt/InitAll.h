@@ -13,6 +13,13 @@ class DialectRegistry;
 
 namespace ckpt {
 
+/// The ckpt dialect and its models of upstream ops, for a registry that has the
+/// upstream dialects already.
+void registerDialects(mlir::DialectRegistry &registry);
+
+/// The ckpt passes and pipelines, beside upstream's. Call once.
+void registerPasses();
+
 /// All upstream dialects, extensions and translations to LLVM IR, the ckpt
 /// dialect and its external models.
 void registerAllDialects(mlir::DialectRegistry &registry);

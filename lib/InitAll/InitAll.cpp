@@ -12,18 +12,26 @@
 #include "mlir/InitAllPasses.h"
 #include "mlir/Target/LLVMIR/Dialect/All.h"
 
-void ckpt::registerAllDialects(mlir::DialectRegistry &registry) {
-  mlir::registerAllDialects(registry);
-  mlir::registerAllExtensions(registry);
-  mlir::registerAllToLLVMIRTranslations(registry);
+void ckpt::registerDialects(mlir::DialectRegistry &registry) {
   registry.insert<CkptDialect>();
   registerExternalModels(registry);
 }
 
-void ckpt::registerAllPasses() {
-  mlir::registerAllPasses();
+void ckpt::registerPasses() {
   registerCkptTransformsPasses();
   registerCkptConversionPasses();
   registerCpuPipeline();
   registerGpuPipeline();
+}
+
+void ckpt::registerAllDialects(mlir::DialectRegistry &registry) {
+  mlir::registerAllDialects(registry);
+  mlir::registerAllExtensions(registry);
+  mlir::registerAllToLLVMIRTranslations(registry);
+  registerDialects(registry);
+}
+
+void ckpt::registerAllPasses() {
+  mlir::registerAllPasses();
+  registerPasses();
 }
