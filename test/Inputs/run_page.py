@@ -3,8 +3,9 @@
     run_page.py PAGE FOLDER SOURCE BUILD
 
 FOLDER becomes a copy of the project's root that holds links: `build/release` is BUILD, the rest is SOURCE.
-A block that opens with ```sh is commands, and each has to succeed; a block that opens with ```LANGUAGE FILE
-is a file, and goes there before the commands below it run.
+A block that opens with ```sh is commands, and each has to succeed. A block that opens with ```LANGUAGE FILE
+is a file, and goes there before the commands below it run. A block behind the word "prints" is the output of
+the commands above it, or the last lines of it.
 """
 
 import os
@@ -16,8 +17,9 @@ import sys
 
 
 def blocks(text):
-    """The pairs of a fence's heading and its content."""
-    return re.findall(r"^```(.+)\n((?:.*\n)*?)^```$", text, re.MULTILINE)
+    """The fenced blocks in order: their heading, their content, and whether they are output."""
+    fence = re.compile(r"^(?:(prints)\n\n)?```(.*)\n((?:.*\n)*?)^```$", re.MULTILINE)
+    return [(heading, content, bool(prints)) for prints, heading, content in fence.findall(text)]
 
 
 def root(folder, source, build):
@@ -30,20 +32,33 @@ def root(folder, source, build):
             (folder / entry.name).symlink_to(entry)
 
 
+def run(commands, folder):
+    """Runs commands and returns what they print."""
+    print(commands, flush=True)
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", commands], cwd=folder, stdout=subprocess.PIPE, text=True
+    )
+    print(done.stdout, flush=True)
+    if done.returncode:
+        sys.exit(f"exit code {done.returncode}")
+    return done.stdout
+
+
 def main():
     page, folder, source, build = map(pathlib.Path, sys.argv[1:])
     root(folder, source, build)
-    commands = 0
-    for heading, content in blocks(page.read_text()):
+    output = None
+    for heading, content, is_output in blocks(page.read_text()):
         language, _, name = heading.partition(" ")
-        if language == "sh":
-            commands += 1
-            print(content, flush=True)
-            subprocess.run(["bash", "-euo", "pipefail", "-c", content], cwd=folder, check=True)
+        if is_output:
+            if not output.endswith(content):
+                sys.exit(f"the page shows\n{content}")
+        elif language == "sh":
+            output = run(content, folder)
         elif name:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(content)
-    if not commands:
+    if output is None:
         sys.exit(f"{page} has no command")
 
 
