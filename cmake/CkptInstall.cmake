@@ -6,6 +6,9 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ckpt ${PROJECT_BINARY_DIR}/inclu
         FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN "*.inc")
 install(EXPORT CkptTargets NAMESPACE ckpt::
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/ckpt)
+# The same from the build folder: Ckpt_DIR=<build>/cmake.
+export(EXPORT CkptTargets NAMESPACE ckpt::
+       FILE ${PROJECT_BINARY_DIR}/cmake/CkptTargets.cmake)
 get_property(CKPT_MLIR_TARGETS GLOBAL PROPERTY CKPT_MLIR_TARGETS)
 list(JOIN CKPT_MLIR_TARGETS " " CKPT_MLIR_TARGETS)
 configure_package_config_file(

@@ -92,9 +92,14 @@ for name in ["CKPT_STRESS", "CKPT_STRESS_FIRST"]:
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
+def importer(python):
+    """The command that exports a step, from the sources of the Python package."""
+    return f"env PYTHONPATH={os.path.join(config.ckpt_source_dir, 'python')} {python} -m ckpt import"
+
+
 # Made by scripts/setup-jax; the tests in Python/Newest are those in Python, run with the newest.
 jax_python = os.path.join(config.ckpt_source_dir, "build", "jax", "bin", "python")
-config.substitutions.append(("%jax_python", jax_python))
+config.substitutions.append(("%jax_import", importer(jax_python)))
 if os.path.exists(jax_python):
     config.available_features.add("jax-export")
 
@@ -106,8 +111,11 @@ for environment, name in [("jax-newest", ""), ("jax-package", "_oldest"), ("torc
     if glob.glob(os.path.join(folder, "lib", "python*", "site-packages", "ckpt", "_planner*.so")):
         config.available_features.add("python-package" + name.replace("_", "-"))
 
+if glob.glob(os.path.join(config.ckpt_source_dir, "build/jax-newest/lib/python*/site-packages/ckpt_engine/_engine*.so")):
+    config.available_features.add("python-engine")
+
 # Made by scripts/setup-torch, which nothing runs by itself: PyTorch is large.
 torch_python = os.path.join(config.ckpt_source_dir, "build", "torch", "bin", "python")
-config.substitutions.append(("%torch_python", torch_python))
+config.substitutions.append(("%torch_import", importer(torch_python)))
 if os.path.exists(torch_python):
     config.available_features.add("torch-export")

@@ -3,6 +3,7 @@
 #include "ckpt/Runtime/Execution.h"
 #include "CompilerSymbols.h"
 #include "LowerStep.h"
+#include "OpenMP.h"
 #include "ckpt/Conversion/Passes.h"
 #include "ckpt/Cuda/Device.h"
 #include "ckpt/Runtime/Emulator.h"
@@ -15,9 +16,6 @@
 #include <ctime>
 
 using namespace ckpt;
-
-/// Of libomp, which this library links so that compiled steps find it.
-extern "C" void omp_set_num_threads(int threads);
 
 using Clock = std::chrono::steady_clock;
 
@@ -134,6 +132,8 @@ CompiledStep::compile(ModuleOp module, const CompileOptions &options) {
   auto transformer = mlir::makeOptimizingTransformer(
       options.optLevel, /*sizeLevel=*/0, machine->get());
   engineOptions.transformer = transformer;
+  const OpenMP &openMP = OpenMP::get();
+  engineOptions.sharedLibPaths = openMP.path;
   engineOptions.jitCodeGenOptLevel = llvm::CodeGenOptLevel::Default;
   auto engine = mlir::ExecutionEngine::create(*lowered->module, engineOptions,
                                               std::move(*machine));
@@ -167,7 +167,7 @@ CompiledStep::compile(ModuleOp module, const CompileOptions &options) {
 
 void CompiledStep::run(ArrayRef<void *> arguments, ArrayRef<void *> results,
                        void *arena) const {
-  omp_set_num_threads(threads);
+  OpenMP::get().setThreads(threads);
   SmallVector<void *> pointers(arguments);
   pointers.append(results.begin(), results.end());
   pointers.push_back(arena);

@@ -39,3 +39,7 @@ class BudgetError(CkptError):
 
 class PlanMismatch(CkptError):
     """A saved plan belongs to another step; the message names the difference."""
+
+
+class ArrayError(CkptError):
+    """An array on another device, or of another type, shape or layout than the step takes."""

@@ -1,9 +1,8 @@
 """A module of PyTorch in two thirds of its memory: docs/PyTorch.md walks through it."""
 
+import ckpt.torch
 import torch
 from torch import nn
-
-import ckpt.torch
 
 
 class Block(nn.Module):

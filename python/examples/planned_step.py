@@ -1,10 +1,9 @@
 """A step of JAX in half of its memory: docs/Jax.md walks through it."""
 
+import ckpt.jax
 import jax
 import jax.numpy as jnp
 import numpy as np
-
-import ckpt.jax
 
 
 def loss(weights, x):

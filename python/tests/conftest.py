@@ -9,6 +9,8 @@ import pytest
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
 
 collect_ignore_glob = [f"test_{module}*.py" for module in ("jax", "torch") if importlib.util.find_spec(module) is None]
+if importlib.util.find_spec("ckpt_engine") is None:
+    collect_ignore_glob.append("test_*engine.py")
 
 
 @pytest.fixture

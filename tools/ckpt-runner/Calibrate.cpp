@@ -8,6 +8,7 @@
 #include "Messages.h"
 #include "Variant.h"
 #include "ckpt/Runtime/Execution.h"
+#include "ckpt/Pipelines/PlanPipeline.h"
 #include "ckpt/Support/OutputFile.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/FormatVariadic.h"

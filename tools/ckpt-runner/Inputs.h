@@ -3,7 +3,7 @@
 #ifndef CKPT_TOOLS_CKPTRUNNER_INPUTS_H
 #define CKPT_TOOLS_CKPTRUNNER_INPUTS_H
 
-#include "Signature.h"
+#include "ckpt/Runtime/Signature.h"
 #include "ckpt/Runtime/Arena.h"
 
 #include <map>

@@ -4,8 +4,6 @@
 #include "Compare.h"
 #include "DeviceRun.h"
 #include "Messages.h"
-#include "ckpt/Transforms/Passes.h"
-#include "mlir/Pass/PassManager.h"
 #include "llvm/Support/Process.h"
 
 #include <chrono>
@@ -22,35 +20,6 @@ Progress::~Progress() {
   if (llvm::sys::Process::StandardErrIsDisplayed())
     llvm::errs() << "\r\033[K";
 }
-
-//===----------------------------------------------------------------------===//
-// Planning
-//===----------------------------------------------------------------------===//
-
-LogicalResult ckpt::planModule(ModuleOp module, StringRef planOptions,
-                               bool formLayers, plan::report::StepReport &report) {
-  std::unique_ptr<mlir::Pass> plan = createPlanPass(report);
-  if (failed(plan->initializeOptions(
-          ("quiet=true " + planOptions).str(), [](const Twine &message) {
-            return reportText(StringRef(message.str()).rtrim());
-          })))
-    return failure();
-  mlir::PassManager manager(module.getContext());
-  if (formLayers)
-    manager.addNestedPass<mlir::func::FuncOp>(createFormLayersPass());
-  manager.addPass(std::move(plan));
-  return manager.run(module);
-}
-
-LogicalResult ckpt::rewriteModule(ModuleOp module) {
-  mlir::PassManager manager(module.getContext());
-  manager.addPass(createApplyPlanPass());
-  return manager.run(module);
-}
-
-//===----------------------------------------------------------------------===//
-// Running
-//===----------------------------------------------------------------------===//
 
 static int64_t nanosecondsSince(Clock::time_point start) {
   return std::chrono::nanoseconds(Clock::now() - start).count();

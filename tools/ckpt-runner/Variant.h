@@ -54,16 +54,6 @@ struct Measurement {
   Buffers results;
 };
 
-/// Plans \p module: `--ckpt-plan` with \p planOptions, before it
-/// `--ckpt-form-layers` if \p formLayers, since named strategies work on
-/// layers. \p report is what the plan says of itself, also where no plan fits,
-/// which is an error that was reported.
-LogicalResult planModule(ModuleOp module, StringRef planOptions,
-                         bool formLayers, plan::report::StepReport &report);
-
-/// Rewrites the planned \p module: `--ckpt-apply-plan`.
-LogicalResult rewriteModule(ModuleOp module);
-
 /// Compiles the rewritten \p module and runs it on \p arguments: once in a
 /// fresh arena, then in one full of NaNs, whose results have to be the same
 /// bits. Reports what goes wrong.

@@ -12,6 +12,7 @@
 #include "ckpt/Analysis/Step.h"
 #include "ckpt/IR/CkptDialect.h"
 #include "ckpt/InitAll.h"
+#include "ckpt/Pipelines/PlanPipeline.h"
 #include "ckpt/Support/OutputFile.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/Parser/Parser.h"

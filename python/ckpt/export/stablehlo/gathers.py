@@ -7,7 +7,8 @@ import re
 
 import numpy as np
 from iree.compiler import ir
-from stablehlo_ops import stablehlo_op, widened
+
+from .ops import stablehlo_op, widened
 
 
 def clamp_gather(gather: ir.Operation) -> None:

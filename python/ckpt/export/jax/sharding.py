@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from mlir_text import Unsupported
+from ...errors import UnsupportedStep
 
 IDENTITIES = ("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape")
 COLLECTIVES = (
@@ -29,7 +29,7 @@ def strip_sharding(module: Any) -> None:
     """Takes sharding out of a module of JAX's, by methods of its operations alone."""
     partitions = module.operation.attributes["mhlo.num_partitions"].value
     if partitions != 1:
-        raise Unsupported(f"expected a step for one device, but it is sharded over {partitions}")
+        raise UnsupportedStep(f"expected a step for one device, but it is sharded over {partitions}")
     for operation in reversed(operations_of(module.operation)):
         if operation.name == "func.func":
             strip_attributes(operation)

@@ -6,15 +6,17 @@ from typing import Any
 
 import torch
 import torch.fx.traceback as fx_traceback
-from mlir_text import Unsupported, pack_booleans
 from torch._decomp import core_aten_decompositions, get_decompositions
 from torch.func import functionalize
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch_mlir import fx
 from torch_mlir.extras import fx_importer
 from torch_mlir.ir import Location
-from torch_decompositions import OWN
-from torch_tracing import META
+
+from ...errors import UnsupportedStep
+from ..text import pack_booleans
+from .decompositions import OWN
+from .tracing import META
 
 aten = torch.ops.aten
 # What torch-mlir has no form for, beside what PyTorch calls its core.
@@ -49,7 +51,7 @@ def lower(step: Callable, leaves: list[torch.Tensor]) -> str:
     except Exception as error:
         found = re.findall(r"torch\.aten\.[\w.]+", str(error))
         names = ", ".join(dict.fromkeys(found)) or str(error).strip().splitlines()[0]
-        raise Unsupported(f"torch-mlir has no linalg form for: {names}") from error
+        raise UnsupportedStep(f"torch-mlir has no linalg form for: {names}") from error
     # Indices that torch-mlir checks are in bounds in PyTorch, which stops the step otherwise.
     for block in (block for function in module.body.operations for block in function.regions[0].blocks):
         for operation in list(walk(block)):

@@ -1,4 +1,4 @@
-"""A training step to try export_jax.py with: a small classifier of token sequences."""
+"""A training step to try `python -m ckpt import` with: a small classifier of token sequences."""
 
 import jax
 import jax.numpy as jnp

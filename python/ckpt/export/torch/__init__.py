@@ -1,8 +1,7 @@
 """Turns a training step written in PyTorch into a file that ckpt-opt and ckpt-runner read.
 
-The step is a function of tensors in a Python file of yours, beside example arguments: forward pass,
-gradients (torch.autograd.grad or torch.func) and update. Weights are arguments, by torch.func.functional_call.
-See docs/ExportFromTorch.md for packages and an example.
+The step is a function of tensors, beside example arguments: forward pass, gradients (torch.autograd.grad
+or torch.func) and update. Weights are arguments, by torch.func.functional_call.
 """
 
 import inspect
@@ -12,10 +11,10 @@ from typing import Any
 import numpy as np
 import torch
 import torch.utils._pytree as pytree
-from mlir_text import Unsupported
-from step_file import command_line
-from torch_lowering import lower
-from torch_tracing import Draws, trace
+
+from ...errors import ArrayError, UnsupportedStep
+from .lowering import lower
+from .tracing import Draws, trace
 
 
 class TorchStep:
@@ -25,7 +24,7 @@ class TorchStep:
         self.step, self.example = step, example
         self.leaves, self.tree = pytree.tree_flatten(example)
         if not all(isinstance(leaf, torch.Tensor) for leaf in self.leaves):
-            raise Unsupported("expected arguments that are tensors; what is none belongs to the step")
+            raise UnsupportedStep("expected arguments that are tensors; what is none belongs to the step")
         names = list(inspect.signature(step).parameters)
         self.seed = self.example[names.index("seed")] if "seed" in names else None
         self.graph = trace(self.on_leaves, self.leaves)
@@ -34,8 +33,21 @@ class TorchStep:
         """The step on flat arguments, with its tensors alone as results."""
         # What a step changes in place, such as running statistics, are not the arguments themselves.
         own = [leaf.detach().clone() for leaf in leaves]
-        results = pytree.tree_leaves(self.step(*pytree.tree_unflatten(own, self.tree)))
+        results, self.result_tree = pytree.tree_flatten(self.step(*pytree.tree_unflatten(own, self.tree)))
+        self.fixed = [None if isinstance(result, torch.Tensor) else (result,) for result in results]
         return [result.detach() for result in results if isinstance(result, torch.Tensor)]
+
+    def flatten(self, arguments: tuple) -> list[Any]:
+        """The tensors of a call, in the order of the file's arguments."""
+        leaves, tree = pytree.tree_flatten(arguments)
+        if tree != self.tree:
+            raise ArrayError(f"expected arguments as in the example, {self.tree}, but got {tree}")
+        return leaves
+
+    def unflatten(self, results: list[Any]) -> Any:
+        """The return value of a call; a result that is no tensor is the one of the trace."""
+        made = iter(results)
+        return pytree.tree_unflatten([next(made) if one is None else one[0] for one in self.fixed], self.result_tree)
 
     def draws(self, leaves: list[Any]) -> Draws:
         """Runs the graph with random numbers from the argument that is called seed."""
@@ -52,7 +64,3 @@ class TorchStep:
     def expected(self) -> list[np.ndarray]:
         """What PyTorch computes, with random numbers from the seed."""
         return [result.detach().numpy() for result in self.draws(self.leaves).run(*[leaf.detach().clone() for leaf in self.leaves])]
-
-
-if __name__ == "__main__":
-    command_line(__doc__, TorchStep, ())

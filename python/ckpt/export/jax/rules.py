@@ -6,8 +6,9 @@ from typing import Any
 
 import jax
 from jax.interpreters import mlir
-from jax_cumulative import along_last, cumulate, cumulate_exponentials
-from jax_sorting import sort, top_k
+
+from .cumulative import along_last, cumulate, cumulate_exponentials
+from .sorting import sort, top_k
 
 # No device of this platform is in the process, and JAX's rules for it are its general ones: random
 # bits without a loop, for one, so that masks are elementwise.

@@ -8,8 +8,10 @@ from typing import Any
 import jax
 import numpy as np
 from jax.extend import source_info_util
-from jax_rules import drop
-from mlir_text import NO_FORM, Unsupported
+
+from ...errors import UnsupportedStep
+from ..text import NO_FORM
+from .rules import drop
 
 # Effects on the outside world: without results they are left out, their results cannot be.
 CALLBACKS = ("debug_callback", "debug_print", "io_callback", "pure_callback")
@@ -70,4 +72,4 @@ def refuse_equations(jaxpr: Any) -> None:
         print(f"{place}: remark: {name} is left out", file=sys.stderr)
         drop(equation.primitive)
     if refused:
-        raise Unsupported("\n  ".join([NO_FORM, *dict.fromkeys(refused)]))
+        raise UnsupportedStep("\n  ".join([NO_FORM, *dict.fromkeys(refused)]))

@@ -11,9 +11,10 @@ import re
 
 from iree.compiler import ir
 from iree.compiler.dialects import arith, scf, tensor
-from mlir_locations import read_place
-from mlir_text import Unsupported
-from stablehlo_ops import (
+
+from ...errors import UnsupportedStep
+from ..locations import read_place
+from .ops import (
     arrays,
     bitcast,
     compare,
@@ -63,7 +64,7 @@ def combiner_of(block):
         if name in COMBINERS and list(body[0].operation.operands) in ([old, update], [update, old]):
             return name
     place = read_place(str(block.owner.location))
-    raise Unsupported(f"{place.file}: a scatter that combines elements in this way is not supported: use add, multiply, max, min or set")
+    raise UnsupportedStep(f"{place.file}: a scatter that combines elements in this way is not supported: use add, multiply, max, min or set")
 
 
 def is_constant(value):
@@ -202,7 +203,7 @@ def scatter_to_loop(scatter):
 
 def rewrite_scatter(scatter):
     if len(scatter.results) != 1:
-        raise Unsupported(f"{read_place(str(scatter.location)).file}: a scatter to several arrays is not supported: use one for each")
+        raise UnsupportedStep(f"{read_place(str(scatter.location)).file}: a scatter to several arrays is not supported: use one for each")
     if not scatter_to_select(scatter):
         scatter_to_loop(scatter)
 
@@ -217,7 +218,7 @@ def rewrite_pooling_gradient(op):
     is_padded = "padding" in op.attributes and any(int(n) != 0 for n in op.attributes["padding"])
     chooses, adds = (str(region.blocks[0].operations[0]) for region in op.regions)
     if is_padded or " GE," not in chooses or "stablehlo.add" not in adds:
-        raise Unsupported(f"{read_place(str(op.location)).file}: a window that is padded, or selects or adds in this way, is not supported")
+        raise UnsupportedStep(f"{read_place(str(op.location)).file}: a window that is padded, or selects or adds in this way, is not supported")
     shape, count = operand.type.shape, source.type.shape
     offsets = list(itertools.product(*map(range, window)))
     ends = [[k + (n - 1) * s + 1 for k, n, s in zip(offset, count, strides)] for offset in offsets]

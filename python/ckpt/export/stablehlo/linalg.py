@@ -1,12 +1,14 @@
 """From StableHLO to linalg on tensors, by IREE's input pipeline and rewrites of what it has no form for."""
 
 from iree.compiler import ir, passmanager
-from mlir_locations import join_names, read_place
-from mlir_text import NO_FORM, Unsupported, pack_booleans
-from rewrite_conversions import CONTRACTIONS, rewrite_contraction, rewrite_conversion
-from rewrite_gathers import clamp_gather
-from rewrite_products import drop_algorithm, rewrite_turned_product
-from rewrite_scatters import rewrite_pooling_gradient, rewrite_scatter
+
+from ...errors import UnsupportedStep
+from ..locations import join_names, read_place
+from ..text import NO_FORM, pack_booleans
+from .conversions import CONTRACTIONS, rewrite_contraction, rewrite_conversion
+from .gathers import clamp_gather
+from .products import drop_algorithm, rewrite_turned_product
+from .scatters import rewrite_pooling_gradient, rewrite_scatter
 
 DIALECTS = ("arith", "complex", "func", "linalg", "math", "scf", "tensor")
 # What IREE's input pipeline would stop at one by one.
@@ -97,4 +99,4 @@ def refuse(locations: list[ir.Location]) -> None:
         name = place.path.split("/")[-1] or "an operation"
         file = place.file.rpartition(":")[0].replace('"', "") or "unknown place"
         found.setdefault((name, file), f"{name} ({file}, in {place.path})")
-    raise Unsupported("\n  ".join([NO_FORM, *found.values()]))
+    raise UnsupportedStep("\n  ".join([NO_FORM, *found.values()]))

@@ -1,6 +1,6 @@
 //===- Signature.cpp - What a step takes and gives ------------------------===//
 
-#include "Signature.h"
+#include "ckpt/Runtime/Signature.h"
 #include "ckpt/Support/Elements.h"
 #include "mlir/IR/Location.h"
 #include "llvm/Support/FormatVariadic.h"

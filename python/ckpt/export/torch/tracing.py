@@ -6,10 +6,11 @@ from typing import Any
 
 import torch
 import torch.fx.traceback as fx_traceback
-from mlir_text import Unsupported
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
-from torch_random import kept
+
+from ...errors import UnsupportedStep
+from .random import kept
 
 aten = torch.ops.aten
 META = "nn_module_stack"
@@ -76,7 +77,7 @@ def trace(step: Callable, leaves: list[torch.Tensor]) -> torch.fx.GraphModule:
             return make_fx(step, tracing_mode="fake", _allow_non_fake_inputs=True, record_stack_traces=True)(*leaves)
     except Exception as error:
         first = (str(error).strip().splitlines() or [""])[0]
-        raise Unsupported(f"PyTorch cannot trace the step: {type(error).__name__}: {first}") from error
+        raise UnsupportedStep(f"PyTorch cannot trace the step: {type(error).__name__}: {first}") from error
 
 
 class Draws(torch.fx.Interpreter):
@@ -89,7 +90,7 @@ class Draws(torch.fx.Interpreter):
 
     def mask(self, like: torch.Tensor, probability: float) -> torch.Tensor:
         if self.seed is None:
-            raise Unsupported("expected an argument of the step that is called seed, as it draws random numbers")
+            raise UnsupportedStep("expected an argument of the step that is called seed, as it draws random numbers")
         self.count += 1
         return kept(self.seed, self.count, like.shape, probability)
 
@@ -103,7 +104,7 @@ class Draws(torch.fx.Interpreter):
         if target == aten.native_batch_norm.default:
             return self.normalized(*arguments)
         if torch.Tag.nondeterministic_seeded in getattr(target, "tags", ()):
-            raise Unsupported(f"{target} draws random numbers in a way that is not supported: use dropout or bernoulli")
+            raise UnsupportedStep(f"{target} draws random numbers in a way that is not supported: use dropout or bernoulli")
         return super().call_function(target, arguments, options)
 
     def normalized(self, x, weight, bias, mean, variance, training, momentum, epsilon) -> Any:

@@ -6,7 +6,8 @@ pipeline folds conversions into them. Here StableHLO still says which integers a
 
 from iree.compiler import ir
 from iree.compiler.dialects import arith, tensor
-from stablehlo_ops import bitcast, elementwise, is_unsigned, replace, signless
+
+from .ops import bitcast, elementwise, is_unsigned, replace, signless
 
 CONTRACTIONS = ("stablehlo.convolution", "stablehlo.dot", "stablehlo.dot_general")
 

@@ -7,7 +7,8 @@ and may be written over it, element by element.
 import re
 
 from iree.compiler import ir
-from stablehlo_ops import replace
+
+from .ops import replace
 
 
 def dimensions_of(product):

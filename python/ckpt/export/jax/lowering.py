@@ -1,7 +1,7 @@
 """From a step written in JAX to StableHLO, by public interfaces of JAX, its oldest and its newest supported version.
 
 The step is lowered for a platform that this process has no device of: what its lowering is told
-(jax_rules.py) stays apart from how JAX itself runs the step, which is what results are compared with.
+(rules.py) stays apart from how JAX itself runs the step, which is what results are compared with.
 """
 
 import functools
@@ -13,11 +13,13 @@ from typing import Any
 
 import jax
 import numpy as np
-from jax_private import jit_options
-from jax_refusals import refuse_equations
-from jax_rules import PLATFORM, register_rules
-from jax_sharding import strip_sharding
-from mlir_text import Unsupported, unpack_booleans
+
+from ...errors import ArrayError, UnsupportedStep
+from ..text import unpack_booleans
+from .private import jit_options
+from .refusals import refuse_equations
+from .rules import PLATFORM, register_rules
+from .sharding import strip_sharding
 
 
 def is_array(leaf: Any) -> bool:
@@ -31,11 +33,12 @@ class Step:
     def __init__(self, step: Callable, example: tuple):
         options = jit_options(step)
         static = {number % len(example) for number in options.static_argnums if number < len(example)}
-        leaves, tree = jax.tree_util.tree_flatten(
-            [None if i in static else argument for i, argument in enumerate(example)]
-        )
+        self.example, self.static = example, static
+        leaves, tree = self._leaves(example)
         fixed = [None if is_array(leaf) else leaf for leaf in leaves]
+        self.fixed = fixed
         arrays = tree.unflatten([leaf if is_array(leaf) else None for leaf in leaves])
+        self.tree = tree
 
         @functools.wraps(step)
         def of_arrays(*arguments):
@@ -50,7 +53,31 @@ class Step:
         try:
             self.traced = self.jitted.trace(*arrays)
         except Exception as error:
-            raise Unsupported(f"JAX refuses the step: {summary_of(error)}") from error
+            raise UnsupportedStep(f"JAX refuses the step: {summary_of(error)}") from error
+
+    def _leaves(self, arguments: tuple) -> tuple[list[Any], Any]:
+        """The leaves of all arguments but the static ones, and their tree."""
+        dynamic = [None if i in self.static else argument for i, argument in enumerate(arguments)]
+        return jax.tree_util.tree_flatten(dynamic)
+
+    def flatten(self, arguments: tuple) -> list[Any]:
+        """The arrays of a call, in the order of the file's arguments."""
+        if len(arguments) != len(self.example):
+            raise ArrayError(f"expected {len(self.example)} arguments, but got {len(arguments)}")
+        for number in self.static:
+            if arguments[number] != self.example[number]:
+                raise ArrayError(
+                    f"expected static argument {number} as in the example, {self.example[number]!r}, "
+                    f"but got {arguments[number]!r}"
+                )
+        leaves, tree = self._leaves(arguments)
+        if tree != self.tree:
+            raise ArrayError(f"expected arguments as in the example, {self.tree}, but got {tree}")
+        return [leaf for leaf, fixed in zip(leaves, self.fixed) if fixed is None]
+
+    def unflatten(self, results: list[Any]) -> Any:
+        """The return value of a call; what is no array is None."""
+        return jax.tree_util.tree_structure(self.traced.out_info).unflatten(results)
 
     def inputs(self) -> list[np.ndarray]:
         """The example arguments in the types that were lowered; a key as its data."""
@@ -67,11 +94,15 @@ class Step:
         refuse_equations(self.traced.jaxpr)
         register_rules()
         # One line of the user's per operation, not the stack of calls that led there.
-        jax.config.update("jax_include_full_tracebacks_in_locations", False)
+        option = "jax_include_full_tracebacks_in_locations"
+        before = getattr(jax.config, option)
+        jax.config.update(option, False)
         try:
             module = self.traced.lower(lowering_platforms=(PLATFORM,)).compiler_ir("stablehlo")
         except NotImplementedError as error:
-            raise Unsupported(f"JAX has no general form: {summary_of(error)}") from error
+            raise UnsupportedStep(f"JAX has no general form: {summary_of(error)}") from error
+        finally:
+            jax.config.update(option, before)
         strip_sharding(module)
         text = unpack_booleans(module.operation.get_asm(enable_debug_info=True))
         # JAX gives the function itself no place; messages about the whole step name where it begins.

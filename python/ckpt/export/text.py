@@ -1,16 +1,11 @@
-"""What both exporters need: errors about the user's step, and text that another version of MLIR reads."""
+"""What both exporters need: text that another version of MLIR reads."""
 
 import re
 
 import numpy as np
 
-
 # How a list of the operations that cannot be exported begins.
 NO_FORM = "these operations have no linalg form:"
-
-
-class Unsupported(ValueError):
-    """A step that cannot be exported, in the user's terms."""
 
 
 HEX_BOOLEANS = re.compile(r'dense<"0x([0-9A-F]+)"> : tensor<((?:\d+x)+)i1>')

@@ -1,7 +1,7 @@
 //===- Signature.h - What a step takes and gives ----------------*- C++ -*-===//
 
-#ifndef CKPT_TOOLS_CKPTRUNNER_SIGNATURE_H
-#define CKPT_TOOLS_CKPTRUNNER_SIGNATURE_H
+#ifndef CKPT_RUNTIME_SIGNATURE_H
+#define CKPT_RUNTIME_SIGNATURE_H
 
 #include "ckpt/Runtime/Npz.h"
 #include "ckpt/Support/LLVM.h"
@@ -40,4 +40,4 @@ bool holdsElementsOf(NpyType stored, Type type);
 
 } // namespace ckpt
 
-#endif // CKPT_TOOLS_CKPTRUNNER_SIGNATURE_H
+#endif // CKPT_RUNTIME_SIGNATURE_H

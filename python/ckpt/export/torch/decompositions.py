@@ -1,7 +1,8 @@
 """ATen operations that torch-mlir has no linalg form for, in others that have one."""
 
 import torch
-from mlir_text import Unsupported
+
+from ...errors import UnsupportedStep
 
 aten = torch.ops.aten
 
@@ -17,7 +18,7 @@ def embedding_gradient(
 ) -> torch.Tensor:
     """The gradient of a table as a product with the rows that each place looked up."""
     if by_frequency:
-        raise Unsupported("an embedding that scales its gradient by frequency is not supported")
+        raise UnsupportedStep("an embedding that scales its gradient by frequency is not supported")
     rows = torch.arange(count, device=indices.device)[:, None]
     looked_up = (rows == indices.reshape(1, -1)) & (rows != padding)
     return looked_up.to(gradient.dtype) @ gradient.reshape(-1, gradient.shape[-1])
@@ -27,7 +28,7 @@ def scattered(x: torch.Tensor, dimension: int, index: torch.Tensor, value: float
     """A scatter of one number along a dimension, such as the gradient of labels' logits: elementwise."""
     expected = [1 if i == dimension % x.ndim else size for i, size in enumerate(x.shape)]
     if list(index.shape) != expected:
-        raise Unsupported(f"expected a scatter of one number along dimension {dimension}, but got {list(index.shape)}")
+        raise UnsupportedStep(f"expected a scatter of one number along dimension {dimension}, but got {list(index.shape)}")
     places = torch.arange(x.shape[dimension], device=x.device)
     places = places.reshape([-1 if i == dimension % x.ndim else 1 for i in range(x.ndim)])
     return torch.where(places == index, value, x)

@@ -1,0 +1,241 @@
+"""Whole steps in the engine of the project, in this process: `ckpt.compile`.
+
+The package `ckpt-engine` holds the engine. It plans a step, compiles it to machine code for the
+CPU, and runs it on arrays of the caller.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import arrays, export
+from .budget import Budget, is_share, parse_budget
+from .errors import ArrayError, BudgetError, CkptError, UnsupportedStep
+from .report import Report
+
+
+@dataclasses.dataclass(frozen=True)
+class Source:
+    """A step as text in MLIR, and how the caller's values become its flat arrays.
+
+    Attributes:
+        name: of the file, for messages.
+        flatten: from the arguments of a call to arrays in the step's order.
+        unflatten: from results to the return value of a call.
+        result: from an array of NumPy to one of the caller's framework.
+    """
+
+    text: str
+    name: str = "step.mlir"
+    flatten: Callable[[tuple[Any, ...]], list[Any]] = list
+    unflatten: Callable[[list[Any]], Any] = lambda results: results[0] if len(results) == 1 else tuple(results)
+    result: Callable[[np.ndarray, str], Any] = lambda array, element: array
+
+
+class PlannedStep:
+    """A step in MLIR with its plan.
+
+    Attributes:
+        report: figures, live ranges and recomputations; a `ckpt.Report`.
+    """
+
+    def __init__(self, source: Source, options: list[str]) -> None:
+        self._engine = _engine()
+        self.source = source
+        with self._own_errors():
+            self._step = self._engine.PlannedStep(source.text, source.name, " ".join(options))
+        self.report = Report(self._step.report)
+
+    @property
+    def text(self) -> str:
+        """The program with its plan, as `ckpt-opt --ckpt-plan` prints it."""
+        return self._step.text
+
+    def compile(self, threads: int) -> CompiledStep:
+        """Machine code of the step; see `ckpt.compile`."""
+        with self._own_errors():
+            return CompiledStep(self._step.compile(threads), self.source, self.report)
+
+    @contextlib.contextmanager
+    def _own_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except self._engine.BudgetTooSmall as error:
+            figures, _, message = str(error).partition("\n")
+            asked, smallest, bound = map(int, figures.split())
+            raise BudgetError(
+                message, budget_bytes=asked, smallest_bytes=smallest, bound_bytes=bound
+            ) from None
+        except self._engine.RefusedStep as error:
+            raise UnsupportedStep(str(error)) from None
+
+
+class CompiledStep:
+    """A step with its plan, its machine code and its arena.
+
+    One run at a time uses the arena; calls from other threads wait.
+
+    Attributes:
+        arena_bytes: the memory that the object holds for runs, as planned.
+        report: figures, live ranges and recomputations; a `ckpt.Report`.
+        arguments, results: name, element type and shape of each tensor.
+    """
+
+    def __init__(self, step: Any, source: Source, report: Report) -> None:
+        self._step, self._source, self.report = step, source, report
+        self.arguments: list[arrays.Tensor] = step.arguments
+        self.results: list[arrays.Tensor] = step.results
+        self._donated: list[int] = step.donated
+        self.arena_bytes: int = step.arena_bytes
+
+    def __call__(self, *args: Any, out: Sequence[Any] | None = None) -> Any:
+        """Runs the step on arrays of NumPy, JAX or PyTorch, without copies.
+
+        Args:
+            args: what the step takes, on the CPU and in C order.
+            out: flat list of arrays that receive the results; by default each
+                call makes new ones. An argument that the step donates receives
+                its result in place, where it is writable.
+
+        Raises:
+            ArrayError: an array does not fit the step, or overlaps a result.
+        """
+        given = self._source.flatten(args)
+        if len(given) != len(self.arguments):
+            raise ArrayError(f"expected {len(self.arguments)} arrays, but got {len(given)}")
+        views = [
+            arrays.memory_of(array, tensor, _title("argument", number, tensor))
+            for number, (array, tensor) in enumerate(zip(given, self.arguments))
+        ]
+        if out is not None:
+            made = list(out)
+            targets = self._targets(made, views)
+        else:
+            made, targets = self._new_results(given, views)
+        self._step.run([arrays.bits_of(view) for view in views], [arrays.bits_of(view) for view in targets])
+        return self._source.unflatten(made)
+
+    def _targets(self, out: list[Any], arguments: list[np.ndarray]) -> list[np.ndarray]:
+        if len(out) != len(self.results):
+            raise ArrayError(f"expected {len(self.results)} arrays in 'out', but got {len(out)}")
+        targets = [
+            arrays.memory_of(array, tensor, _title("result", number, tensor), writable=True)
+            for number, (array, tensor) in enumerate(zip(out, self.results))
+        ]
+        kept = [
+            view
+            for view, result in zip(arguments, self._donated)
+            if result < 0 or view.ctypes.data != targets[result].ctypes.data
+        ]
+        if (number := arrays.overlap(kept, targets)) is not None:
+            raise ArrayError(f"expected result {number} in memory of its own, but it overlaps an argument or a result")
+        return targets
+
+    def _new_results(self, given: list[Any], arguments: list[np.ndarray]) -> tuple[list[Any], list[np.ndarray]]:
+        made: list[Any] = [None] * len(self.results)
+        targets: list[Any] = [None] * len(self.results)
+        for array, view, number in zip(given, arguments, self._donated):
+            if number >= 0 and view.flags.writeable:
+                made[number], targets[number] = array, view
+        for number, tensor in enumerate(self.results):
+            if targets[number] is None:
+                targets[number] = np.empty(tensor.shape, arrays.numpy_type(tensor.element))
+                made[number] = self._source.result(targets[number], tensor.element)
+        return made, targets
+
+
+def _title(kind: str, number: int, tensor: arrays.Tensor) -> str:
+    return f"{kind} {number} ({tensor.label})" if tensor.label else f"{kind} {number}"
+
+
+def _engine() -> Any:
+    try:
+        import ckpt_engine
+    except ImportError as error:
+        raise CkptError(f"ckpt.compile needs the package ckpt-engine beside ckpt-mlir: {error}") from None
+    return ckpt_engine
+
+
+def _budget_option(budget: Budget) -> str:
+    if is_share(budget):
+        parse_budget(budget, 1 << 40)
+        return f"budget={str(budget).strip()}"
+    return f"budget={parse_budget(budget)}B"
+
+
+def compile(
+    step: Callable[..., Any] | str | os.PathLike[str],
+    *example_args: Any,
+    budget: Budget | None = None,
+    threads: int = 1,
+    time_limit: float = 5.0,
+) -> CompiledStep:
+    """Plans a step, compiles it for the CPU of this machine, and returns it as a callable.
+
+    Args:
+        step: a function of JAX or PyTorch, the path of a file in MLIR, or its text.
+        example_args: of a function: arrays that say shapes and types.
+        budget: the largest arena: bytes, "12GiB", or "50%" of the arena without
+            recomputation. `None` recomputes nothing. Arguments and results,
+            which are the caller's, do not count.
+        threads: of large kernels; results do not depend on them.
+        time_limit: seconds after which the search for a plan ends.
+
+    Raises:
+        BudgetError: no plan meets the budget.
+        UnsupportedStep: an operation that the engine does not run; names it.
+    """
+    if not 1 <= threads <= 1024:
+        raise CkptError(f"expected 1 to 1024 threads, but got {threads}")
+    return plan(step, *example_args, budget=budget, time_limit=time_limit).compile(threads)
+
+
+def plan(
+    step: Callable[..., Any] | str | os.PathLike[str],
+    *example_args: Any,
+    budget: Budget | None = None,
+    time_limit: float = 5.0,
+    more_options: Sequence[str] = (),
+) -> PlannedStep:
+    """The first half of `ckpt.compile`; `more_options` are those of `ckpt-opt --ckpt-plan`."""
+    options = [f"time-limit={max(0, int(time_limit * 1000))}", *more_options]
+    if budget is not None:
+        options.append(_budget_option(budget))
+    return PlannedStep(_source(step, example_args), options)
+
+
+def _source(step: Any, example_args: tuple[Any, ...]) -> Source:
+    if callable(step):
+        return _exported(step, example_args)
+    if example_args:
+        raise CkptError("expected example arguments for a function only, but got some for a step in MLIR")
+    if isinstance(step, str) and "\n" in step:
+        return Source(step)
+    try:
+        with open(step, encoding="utf-8") as file:
+            return Source(file.read(), os.fspath(step))
+    except OSError as error:
+        raise CkptError(f"{os.fspath(step)!r} cannot be read: {error.strerror}") from None
+
+
+def _exported(step: Callable[..., Any], example_args: tuple[Any, ...]) -> Source:
+    traced = export.trace(step, example_args)
+    result = _tensor_of if export.holds_tensors(example_args) else Source.result
+    return Source(traced.export(), "step.mlir", traced.flatten, traced.unflatten, result)
+
+
+def _tensor_of(array: np.ndarray, element: str) -> Any:
+    """A tensor of PyTorch in the memory of `array`."""
+    import torch
+
+    if element == "bf16" or element.startswith("f8"):
+        bits = torch.from_numpy(arrays.bits_of(array).view(f"i{array.dtype.itemsize}"))
+        names = {"bf16": torch.bfloat16, "f8E4M3FN": torch.float8_e4m3fn, "f8E5M2": torch.float8_e5m2}
+        return bits.view(names[element])
+    return torch.from_numpy(array)

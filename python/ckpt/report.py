@@ -1,0 +1,70 @@
+"""The report of a plan as figures, text, page and picture; docs/Report.md describes it."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable
+from typing import Any
+
+from .budget import format_bytes
+
+
+class Report:
+    """What a plan takes and makes again, in bytes, nanoseconds and FLOPs.
+
+    Attributes:
+        figures: by the keys of docs/Report.md, such as `peak_bytes`.
+    """
+
+    def __init__(self, write: Callable[[str], str]) -> None:
+        """`write` returns the report in the format that the end of a file's name asks for."""
+        self._write = write
+
+    @functools.cached_property
+    def data(self) -> dict[str, Any]:
+        """The report file as Python objects."""
+        return json.loads(self._write("report.json"))
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        return {key: value for key, value in self.data.items() if not isinstance(value, (list, dict, type(None)))}
+
+    @property
+    def html(self) -> str:
+        """A page of its own: figures, live ranges and recomputations."""
+        return self._write("report.html")
+
+    def save(self, path: str) -> None:
+        """Writes the report: a page (.html), a picture (.svg) or JSON, by the end of `path`."""
+        text = self._write(path)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def _repr_html_(self) -> str:
+        return f'<iframe srcdoc="{self.html.replace("&", "&amp;").replace(chr(34), "&quot;")}" width="100%" height="700"></iframe>'
+
+    @property
+    def frontier(self) -> list[dict[str, int]]:
+        """The points of the curve, if the plan was asked for one."""
+        table = self.data["frontier_table"]
+        return [dict(zip(table["columns"], row)) for row in table["data"]]
+
+    def __str__(self) -> str:
+        figures = self.figures
+        lines = [f"ckpt: {figures['title']} in {figures['kernels']:,} kernels; strategy: {figures['strategy']}"]
+        lines.append(f"  {'':10} {'peak':>14} {'bytes moved':>14} {'planned time':>14}")
+        for name, key in (("as written", "written"), ("baseline", "baseline"), ("plan", "")):
+            peak, moved, time = (f"{key}_{figure}".lstrip("_") for figure in ("peak_bytes", "bytes_moved", "cost_ns"))
+            spent = f"{figures[time] / 1e6:,.3f} ms" if time in figures else ""
+            line = f"  {name:10} {format_bytes(figures[peak]):>14} {format_bytes(figures[moved]):>14} {spent:>14}"
+            lines.append(line.rstrip())
+        flops = max(1, figures["flops"])
+        lines.append(
+            f"  extra work {100 * figures['extra_flops'] / flops:.2f} % of the step's FLOPs; "
+            f"no plan within this arena does with less than {100 * figures['extra_flops_bound'] / flops:.2f} %"
+        )
+        if figures["warning"]:
+            lines.append(f"  warning: {figures['warning']}")
+        lines.append(f"  planned in {figures['planning_ms'] / 1000:.1f} s")
+        return "\n".join(lines)

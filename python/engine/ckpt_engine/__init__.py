@@ -1,0 +1,5 @@
+"""The engine of ckpt as a module: `ckpt.compile` of the package `ckpt-mlir` calls it."""
+
+from ._engine import BudgetTooSmall, PlannedStep, RefusedStep, Step, Tensor
+
+__all__ = ["BudgetTooSmall", "PlannedStep", "RefusedStep", "Step", "Tensor"]

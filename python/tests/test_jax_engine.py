@@ -1,0 +1,105 @@
+"""Steps of JAX in the engine of the project."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import ckpt
+
+
+def difference(ours, theirs):
+    pairs = list(zip(jax.tree.leaves(ours), jax.tree.leaves(theirs), strict=True))
+    return max(np.abs(np.asarray(a, np.float64) - np.asarray(b, np.float64)).max() for a, b in pairs)
+
+
+@pytest.fixture(scope="module")
+def compiled():
+    from jax_models import make_step
+
+    step, arguments = make_step(scanned=False)
+    return step, arguments, ckpt.compile(step, *arguments, budget="50%", time_limit=1)
+
+
+def test_a_gpt_step_has_the_results_of_jax(compiled):
+    step, arguments, ours = compiled
+    theirs = jax.jit(step)(*arguments)
+    results = ours(*arguments)
+    assert jax.tree.structure(results) == jax.tree.structure(theirs)
+    assert difference(results, theirs) < 1e-5
+
+
+def test_arena_is_half_of_the_baseline(compiled):
+    figures = compiled[2].report.figures
+    assert compiled[2].arena_bytes == figures["peak_bytes"] <= figures["baseline_peak_bytes"] / 2
+
+
+def test_arrays_of_jax_are_read_in_place(compiled):
+    _, arguments, ours = compiled
+    placed = jax.tree.map(jnp.asarray, arguments)
+    assert difference(ours(*placed), ours(*arguments)) == 0
+
+
+def test_results_can_be_arguments(compiled):
+    step, (parameters, tokens), ours = compiled
+    theirs = jax.jit(step)(jax.jit(step)(parameters, tokens)[1], tokens)
+    assert difference(ours(ours(parameters, tokens)[1], tokens), theirs) < 1e-5
+
+
+def test_calls_that_differ_from_the_example_are_refused(compiled):
+    _, (parameters, tokens), ours = compiled
+    with pytest.raises(ckpt.ArrayError, match="expected 2 arguments, but got 1"):
+        ours(parameters)
+    with pytest.raises(ckpt.ArrayError, match="arguments as in the example"):
+        ours({**parameters, "more": tokens}, tokens)
+    with pytest.raises(ckpt.ArrayError, match=r"argument 13 \(tokens\) of type int32"):
+        ours(parameters, tokens.astype(np.int16))
+    with pytest.raises(ckpt.ArrayError, match="outside of jit"):
+        jax.jit(ours)(parameters, tokens)
+
+
+def test_an_array_on_another_device_is_refused(compiled):
+    _, (parameters, tokens), ours = compiled
+    mesh = jax.sharding.Mesh(np.array(jax.devices()[:2]), ("x",))
+    spread = jax.device_put(tokens, jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("x")))
+    with pytest.raises(ckpt.ArrayError, match="on one CPU device"):
+        ours(parameters, spread)
+
+
+def test_bfloat16_keys_scalars_and_static_arguments():
+    @functools.partial(jax.jit, static_argnums=3)
+    def step(key, x, rate, kind):
+        assert kind == "drop"
+        kept = jax.random.bernoulli(key, 0.5, x.shape)
+        return (jnp.where(kept, x, 0) * rate).astype(jnp.bfloat16), kept
+
+    key, x = jax.random.key(3), jnp.arange(64, dtype=jnp.bfloat16).reshape(8, 8)
+    ours = ckpt.compile(step, key, x, jnp.bfloat16(0.5), "drop", time_limit=0)
+    results, wanted = ours(key, x, 0.5, "drop"), step(key, x, jnp.bfloat16(0.5), "drop")
+    assert results[0].dtype == jnp.bfloat16 and results[1].dtype == bool
+    assert difference(results, wanted) == 0
+    with pytest.raises(ckpt.ArrayError, match="static argument 3"):
+        ours(key, x, 0.5, "keep")
+
+
+def test_donated_weights_are_updated_in_place():
+    step = jax.jit(lambda w, x: (w - 0.1 * x, x.sum()), donate_argnums=0)
+    w, x = np.eye(8, dtype=np.float32), np.ones((8, 8), np.float32)
+    wanted = w - 0.1 * x
+    ours = ckpt.compile(step, w, x, time_limit=0)
+    updated, _ = ours(w, x)
+    assert updated is w
+    np.testing.assert_allclose(w, wanted, rtol=1e-6)
+    # JAX's arrays never change: the result is a new array.
+    placed = jnp.asarray(wanted)
+    ours(placed, x)
+    np.testing.assert_array_equal(placed, wanted)
+
+
+def test_what_has_no_form_is_refused_by_its_line():
+    with pytest.raises(ckpt.UnsupportedStep, match="svd .*test_jax_engine.py"):
+        ckpt.compile(lambda x: jnp.linalg.svd(x)[1], np.eye(4, dtype=np.float32))
+    with pytest.raises(ckpt.UnsupportedStep, match="JAX refuses the step"):
+        ckpt.compile(lambda x: x.reshape(3), np.eye(4, dtype=np.float32))
