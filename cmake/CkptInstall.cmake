@@ -1,7 +1,8 @@
 # Install rules of headers and the package config (find_package(Ckpt)).
 include(CMakePackageConfigHelpers)
 
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ckpt ${PROJECT_BINARY_DIR}/include/ckpt
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ckpt ${PROJECT_SOURCE_DIR}/include/ckpt-c
+                  ${PROJECT_BINARY_DIR}/include/ckpt
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN "*.inc")
 install(EXPORT CkptTargets NAMESPACE ckpt::

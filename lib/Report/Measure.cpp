@@ -35,3 +35,24 @@ void report::measurePlan(const Problem &problem, const Solution &solution,
   if (figures.minimumBudgetBytes == 0)
     figures.minimumBudgetBytes = figures.peakBytes;
 }
+
+report::StepReport report::reportProblem(const Problem &problem,
+                                         const Solution &solution,
+                                         const Solution &baseline,
+                                         const ProblemFigures &given) {
+  Figures figures;
+  measureGiven(problem, baseline, figures);
+  for (const Value &value : problem.values)
+    if (value.home == Home::Result)
+      figures.resultBytes += value.bytes;
+  figures.budgetBytes = given.budgetBytes;
+  figures.minimumBudgetBytes = given.smallestBytes;
+  measurePlan(problem, solution, Bound(problem),
+              given.budgetBytes >= 0 ? given.budgetBytes
+                                     : solution.plan.arenaBytes,
+              figures);
+  StepReport made;
+  addFigures(figures, made.figures);
+  addSchedule({problem, solution, baseline, {}}, made);
+  return made;
+}

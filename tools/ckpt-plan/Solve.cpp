@@ -91,24 +91,14 @@ bool Solve::finish(const std::string &planned) {
 
 /// The figures are those of `ckpt-opt`, as far as a problem has them.
 bool Solve::writeReport() const {
-  Figures figures;
-  report::measureGiven(problem, baseline, figures);
-  for (const Value &value : problem.values)
-    if (value.home == Home::Result)
-      figures.resultBytes += value.bytes;
-  figures.budgetBytes = budgetBytes.value_or(-1);
-  figures.minimumBudgetBytes = smallestBytes;
-  report::measurePlan(problem, solution, Bound(problem),
-                      budgetBytes.value_or(solution.plan.arenaBytes), figures);
-  report::StepReport made;
+  report::StepReport made = report::reportProblem(
+      problem, solution, baseline, {budgetBytes.value_or(-1), smallestBytes});
   made.text.title = arguments.file;
   made.text.strategy = arguments.has("check-plan")
                            ? "the plan in " + arguments.value("check-plan")
                            : strategyName();
   if (budgetBytes)
     made.text.strategy += ", " + formatBytes(*budgetBytes);
-  report::addFigures(figures, made.figures);
-  report::addSchedule({problem, solution, baseline, {}}, made);
   std::string path = arguments.value("report");
   std::ostringstream text;
   report::write(made, report::formatOf(path), text);
