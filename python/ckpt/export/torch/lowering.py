@@ -1,6 +1,10 @@
 """From a graph of ATen operations to linalg on tensors, by torch-mlir."""
 
+import contextlib
+import os
 import re
+import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,8 +18,9 @@ from torch_mlir.extras import fx_importer
 from torch_mlir.ir import Location
 
 from ...errors import UnsupportedStep
-from ..text import pack_booleans
+from ..text import NO_FORM, pack_booleans
 from .decompositions import OWN
+from .scatters import rewrite_scatter
 from .tracing import META
 
 aten = torch.ops.aten
@@ -47,17 +52,41 @@ def lower(step: Callable, leaves: list[torch.Tensor]) -> str:
         graph = make_fx(pure, decomposition_table=decompositions, tracing_mode="fake", _allow_non_fake_inputs=True)(*leaves)
     graph.graph.eliminate_dead_code()
     try:
-        module = fx.stateless_fx_import(graph, output_type="linalg-on-tensors", model_name="main")
+        with written_errors() as errors:
+            module = fx.stateless_fx_import(graph, output_type="linalg-on-tensors", model_name="main")
     except Exception as error:
-        found = re.findall(r"torch\.aten\.[\w.]+", str(error))
-        names = ", ".join(dict.fromkeys(found)) or str(error).strip().splitlines()[0]
-        raise UnsupportedStep(f"torch-mlir has no linalg form for: {names}") from error
-    # Indices that torch-mlir checks are in bounds in PyTorch, which stops the step otherwise.
+        diagnostics = "\n".join(errors) or str(error)
+        found = re.findall(r"torch\.aten\.[\w.]+", diagnostics)
+        names = ", ".join(dict.fromkeys(found)) or diagnostics.strip().splitlines()[0]
+        raise UnsupportedStep(f"{NO_FORM} {names}") from error
     for block in (block for function in module.body.operations for block in function.regions[0].blocks):
         for operation in list(walk(block)):
+            # Indices that torch-mlir checks are in bounds in PyTorch, which stops the step otherwise.
             if operation.name == "cf.assert":
                 operation.erase()
+            elif operation.name == "tm_tensor.scatter":
+                rewrite_scatter(operation)
+            elif operation.name.startswith("tm_tensor.") and operation.name != "tm_tensor.yield":
+                path = str(operation.location).split('"')
+                raise UnsupportedStep(f"{NO_FORM} {operation.name} of {path[1] if len(path) > 1 else 'an operation'}")
     return pack_booleans(module.operation.get_asm(enable_debug_info=True))
+
+
+@contextlib.contextmanager
+def written_errors() -> Iterator[list[str]]:
+    """The lines that torch-mlir writes to the error output itself: its exceptions do not hold them."""
+    lines: list[str] = []
+    with tempfile.TemporaryFile("w+", errors="replace") as file:
+        sys.stderr.flush()
+        kept = os.dup(2)
+        os.dup2(file.fileno(), 2)
+        try:
+            yield lines
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+            file.seek(0)
+            lines += file.read().splitlines()
 
 
 def walk(block: Any) -> Iterator[Any]:

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 import torch.fx.traceback as fx_traceback
 from torch.fx.experimental.proxy_tensor import make_fx
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
 from ...errors import UnsupportedStep
@@ -73,7 +74,8 @@ class ModulePaths:
 def trace(step: Callable, leaves: list[torch.Tensor]) -> torch.fx.GraphModule:
     """The step as one graph: forward pass, backward pass and update."""
     try:
-        with fx_traceback.preserve_node_meta(), ModulePaths():
+        # Fused attention is one operation for PyTorch, whose parts the planner fuses itself.
+        with fx_traceback.preserve_node_meta(), ModulePaths(), sdpa_kernel(SDPBackend.MATH):
             return make_fx(step, tracing_mode="fake", _allow_non_fake_inputs=True, record_stack_traces=True)(*leaves)
     except Exception as error:
         first = (str(error).strip().splitlines() or [""])[0]
