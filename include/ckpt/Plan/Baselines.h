@@ -12,7 +12,6 @@
 
 #include "ckpt/Plan/Solvers.h"
 
-#include <chrono>
 #include <string_view>
 
 namespace ckpt::plan {
@@ -53,23 +52,6 @@ BaselineCurve baselineCurve(const Problem &problem, std::string_view name,
 Solution solveBaseline(const Problem &problem, std::string_view name,
                        std::optional<int64_t> budgetBytes,
                        const SolverOptions &options);
-
-/// The best plan within \p budgetBytes that moves and repeats kernels of
-/// \p start greedily; nothing if none is found before \p deadline. An extra
-/// FLOP counts as \p flopNs more nanoseconds.
-std::optional<Solution>
-repeatKernels(const Problem &problem, const Plan &start, int64_t budgetBytes,
-              double flopNs,
-              std::chrono::steady_clock::time_point deadline =
-                  std::chrono::steady_clock::time_point::max());
-
-/// Leaves out what kernels of \p plan, a legal one without slots, write though
-/// it stood in memory before, if the live peak stays within \p budgetBytes;
-/// what takes most time first, and of large plans only that. One simulation for
-/// each kernel, none after \p deadline. Returns whether there was any.
-bool dropRepeats(const Problem &problem, Plan &plan, int64_t budgetBytes,
-                 std::chrono::steady_clock::time_point deadline =
-                     std::chrono::steady_clock::time_point::max());
 
 } // namespace ckpt::plan
 

@@ -3,7 +3,7 @@
 #ifndef CKPT_PLAN_DONATION_H
 #define CKPT_PLAN_DONATION_H
 
-#include "ckpt/Plan/Solvers.h"
+#include "ckpt/Plan/Validate.h"
 
 namespace ckpt::plan {
 
@@ -18,8 +18,8 @@ int64_t donatedBytes(const Problem &problem, const Plan &plan);
 
 /// Moves kernels of \p solution so that more results lie in donated arguments:
 /// the one that writes a result behind the last that reads the argument, or
-/// that before it. Its work stays the same, and its arena within \p limitBytes; the
-/// solution as it was if nothing is gained.
+/// that before it. Its work stays the same, and its arena within \p limitBytes;
+/// the solution as it was if nothing is gained.
 Solution moveForDonations(const Problem &problem, Solution solution,
                           int64_t limitBytes);
 

@@ -9,6 +9,7 @@
 #ifndef CKPT_PLAN_EXPLAIN_H
 #define CKPT_PLAN_EXPLAIN_H
 
+#include "ckpt/Plan/Bound.h"
 #include "ckpt/Plan/Validate.h"
 
 namespace ckpt::plan {
@@ -42,13 +43,6 @@ std::vector<HeldAtPeak> explainPeak(const Problem &problem, const Plan &plan,
 /// "'h · exp' takes 4.0 MiB there and is to be saved, by a pin or the strategy;
 /// without that it could be made again".
 std::string describe(const Problem &problem, const HeldAtPeak &held);
-
-/// The op whose kernel needs the most bytes by itself, in any plan.
-struct WorkingSet {
-  OpId op = none;
-  int64_t bytes = 0;
-};
-WorkingSet largestWorkingSet(const Problem &problem);
 
 /// What is known of a budget for which there is no plan: the smallest for which
 /// one was found, and the proven bound. Says that it is infeasible only where

@@ -4,6 +4,7 @@
 #define CKPT_PLAN_TEXT_H
 
 #include "ckpt/Plan/Plan.h"
+#include "ckpt/Plan/Quote.h"
 
 #include <iosfwd>
 #include <string>
@@ -20,10 +21,6 @@ void printProblem(const Problem &problem, std::ostream &os);
 bool parsePlan(std::string_view text, const Problem &problem, Plan &plan,
                std::string &error);
 void printPlan(const Plan &plan, std::ostream &os);
-
-/// \p text between quotes, for a message: at most some 60 characters, with
-/// '?' for those that do not print.
-std::string quote(std::string_view text);
 
 } // namespace ckpt::plan
 

@@ -50,6 +50,12 @@ Verdict validate(const Problem &problem, const Plan &plan, bool slots);
 Verdict validate(const Problem &problem, const Plan &plan, bool slots,
                  KernelCache &kernels);
 
+/// A plan with slots and what the simulator says of it.
+struct Solution {
+  Plan plan;
+  Verdict verdict;
+};
+
 /// The program as written: one kernel per op in program order, nothing fused;
 /// views free; unaligned, unpacked; results not counted; a destination that
 /// dies is overwritten, and so is a pointwise input of equal size that dies at

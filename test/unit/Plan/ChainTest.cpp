@@ -11,7 +11,7 @@
 #include "SolverEffort.h"
 #include "TrainingStep.h"
 
-#include "BlockChain.h"
+#include "Plan/Construct/Chain/ChainDP.h"
 
 #include <gtest/gtest.h>
 
@@ -124,7 +124,7 @@ TEST(UniformChain, TheTableIsOptimalForEveryNumberOfSlots) {
   for (int32_t length = 1; length <= 64; length += 1 + length / 16) {
     Problem problem = uniformChain(length);
     Plan once = oneKernelPerOp(problem);
-    BlockChain chain(problem, once, ChainOptions());
+    ChainDP chain(problem, once, ChainOptions());
     for (int32_t slots = 3; slots <= length + 2; ++slots) {
       int32_t point = chain.within(slots * slot);
       ASSERT_NE(point, none) << length << " stages, " << slots << " slots";
@@ -165,14 +165,14 @@ TEST(UniformChain, TheSmallestPlanIsKnown) {
   EXPECT_EQ(result.smallest.plan.arenaBytes, 3 * slot);
 }
 
-TEST(BlockChain, KnowsWhatItsPlansNeed) {
+TEST(ChainDP, KnowsWhatItsPlansNeed) {
   Problem problem = TrainingStep(12).problem;
   Plan start = solveUnlimited(problem, SolverOptions()).plan;
   for (KernelStages::Places places :
        {KernelStages::Places::Narrow, KernelStages::Places::All}) {
     ChainOptions options;
     options.places = places;
-    BlockChain chain(problem, start, options);
+    ChainDP chain(problem, start, options);
     ASSERT_GE(chain.points().size(), 5u);
     for (size_t i = 0; i < chain.points().size(); ++i) {
       Verdict verdict = validate(problem, chain.plan(i), false);
@@ -185,14 +185,14 @@ TEST(BlockChain, KnowsWhatItsPlansNeed) {
   }
 }
 
-TEST(BlockChain, LeavesOutWhatIsTooLarge) {
+TEST(ChainDP, LeavesOutWhatIsTooLarge) {
   Problem problem = uniformChain(20);
   Plan once = oneKernelPerOp(problem);
   ChainOptions options;
   options.places = KernelStages::Places::All;
-  BlockChain all(problem, once, options);
+  ChainDP all(problem, once, options);
   options.mostBytes = 8 * slot;
-  BlockChain some(problem, once, options);
+  ChainDP some(problem, once, options);
   ASSERT_EQ(some.points().size(), 6u);
   for (size_t i = 0; i < some.points().size(); ++i) {
     EXPECT_EQ(some.points()[i].bytes, all.points()[i].bytes);
@@ -200,7 +200,7 @@ TEST(BlockChain, LeavesOutWhatIsTooLarge) {
   }
 }
 
-TEST(BlockChain, IsLegalOnRandomProblems) {
+TEST(ChainDP, IsLegalOnRandomProblems) {
   RandomOptions options;
   options.ops = 14;
   options.keeps = false;
@@ -214,7 +214,7 @@ TEST(BlockChain, IsLegalOnRandomProblems) {
         ChainOptions chainOptions;
         chainOptions.places = places;
         chainOptions.backward = backward;
-        BlockChain chain(problem, start, chainOptions);
+        ChainDP chain(problem, start, chainOptions);
         for (size_t i = 0; i < chain.points().size(); ++i)
           EXPECT_EQ(validate(problem, chain.plan(i), false).error, "") << seed;
       }

@@ -1,6 +1,6 @@
 //===- MinCutTest.cpp - Minimum cuts against all cuts ---------------------===//
 
-#include "MinCut.h"
+#include "Plan/Model/MinCut.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 //===- PackTest.cpp - The packer against brute force ----------------------===//
 
-#include "PackBuffers.h"
+#include "Plan/Packing/PackBuffers.h"
 #include "ProblemBuilder.h"
 #include "RandomProblem.h"
 

@@ -5,13 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Retention.h"
+#include "Plan/Improve/Anneal/Retention.h"
 #include "FixedKernels.h"
-#include "LoadProfile.h"
+#include "Plan/Improve/Anneal/LoadProfile.h"
+#include "Plan/Improve/Anneal/RetentionAnnealing.h"
+#include "Plan/Improve/Anneal/RetentionMoves.h"
+#include "Plan/Improve/Anneal/StageKeepCut.h"
 #include "ProblemBuilder.h"
-#include "RetentionMoves.h"
-#include "RetentionSearch.h"
-#include "StageCut.h"
+#include "ckpt/Plan/Validate.h"
 
 #include <gtest/gtest.h>
 
@@ -103,12 +104,12 @@ TEST(Retention, MovesKeepWhatRunsOnce) {
       EXPECT_LE(verdict.livePeakBytes, budget);
       return true;
     };
-    EXPECT_TRUE(searchRetention(problem, start, options));
+    EXPECT_TRUE(annealRetention(problem, start, options));
   }
 }
 
 /// Where a cut can make the worst stage fit, it does.
-TEST(StageCut, MakesTheStageFit) {
+TEST(StageKeepCut, MakesTheStageFit) {
   for (uint64_t seed = 0; seed < 100; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Problem problem = randomFixedKernels(seed, 8);
@@ -116,7 +117,7 @@ TEST(StageCut, MakesTheStageFit) {
     Retention state(graph, 1);
     int32_t worst = state.worstStage();
     int64_t budget = state.peakBytes(worst) * 4 / 5;
-    StageCut(graph).apply(state, worst, budget);
+    StageKeepCut(graph).apply(state, worst, budget);
     checkAgainstSimulator(problem, state);
     EXPECT_LE(state.peakBytes(worst), budget);
   }
@@ -143,7 +144,7 @@ TEST(RetentionSearch, FindsOptimaOfSmallSteps) {
         found = std::min(found, verdict.timeNs);
         return true;
       };
-      searchRetention(problem, start, options);
+      annealRetention(problem, start, options);
       if (!least) {
         EXPECT_EQ(found, INT64_MAX);
         continue;

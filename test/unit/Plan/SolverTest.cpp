@@ -1,8 +1,8 @@
 //===- SolverTest.cpp - Plans and bounds on a training step ---------------===//
 
+#include "Plan/Packing/PlaceSlots.h"
 #include "ProblemBuilder.h"
 #include "RandomProblem.h"
-#include "Search.h"
 #include "SolverEffort.h"
 #include "TextOf.h"
 #include "TrainingStep.h"

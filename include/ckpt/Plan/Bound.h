@@ -1,0 +1,86 @@
+//===- Bound.h - Lower bounds on extra FLOPs, time and bytes ----*- C++ -*-===//
+//
+// Bounds hold for every plan of a problem. They know nothing of the search for
+// plans, so that a wrong search cannot hide behind a wrong bound.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_PLAN_BOUND_H
+#define CKPT_PLAN_BOUND_H
+
+#include "ckpt/Plan/Problem.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace ckpt::plan {
+
+/// That a plan runs `op` again after a moment, or that it does not.
+struct Decision {
+  OpId op = none;
+  bool again = false;
+};
+
+/// The moment at which the kernel of `anchor` first runs, in plans in which
+/// `before` has run by then and `after` has not (`none`: nothing is said) and
+/// which obey the decisions, and the price of a byte there.
+struct BoundCase {
+  OpId anchor = none, before = none, after = none;
+  int64_t price = 0;
+  std::vector<Decision> decisions = {};
+};
+
+/// Why no plan has fewer extra FLOPs than `value`: every plan obeys one of the
+/// cases. Those of one moment stand together, and the decisions of each are the
+/// way to a leaf of one binary tree. Prices are in FLOPs / `flopScale` per
+/// byte.
+struct ExtraFlopsProof {
+  static constexpr int64_t flopScale = 16;
+  int64_t value = 0;
+  /// The FLOPs of every anchor count as whole multiples of it, rounded down. So
+  /// what all repeats add up to is one, too: `value` is rounded up.
+  int64_t unit = 1;
+  /// Empty where `value` is 0 for lack of anything better.
+  std::vector<BoundCase> cases;
+};
+
+class BoundSearch;
+
+/// Lower bounds that hold for any order, any fusion and any number of
+/// recomputations of kernels that obey the rules. What does not depend on the
+/// budget is computed once; a budget is then refined at some moments. (Snapshot
+/// relaxation: first execution of one anchor.)
+class Bound {
+public:
+  /// \p problem must outlive the bound.
+  explicit Bound(const Problem &problem);
+  /// No plan with an arena of \p budgetBytes has fewer extra FLOPs.
+  int64_t extraFlops(int64_t budgetBytes) const {
+    return proveExtraFlops(budgetBytes).value;
+  }
+  ExtraFlopsProof proveExtraFlops(int64_t budgetBytes) const;
+  /// No plan with an arena of \p budgetBytes is faster, in nanoseconds
+  /// (scope: any plan; bandwidth and launches included).
+  int64_t timeNs(int64_t budgetBytes) const;
+  /// No plan has a smaller arena.
+  int64_t minimumBytes() const;
+
+  /// What part of `minimumBytes` follows from: a case that every plan obeys.
+  std::optional<BoundCase> minimumCase() const;
+
+private:
+  std::shared_ptr<const BoundSearch> search;
+};
+
+/// The op whose kernel needs the most bytes by itself, in any plan.
+struct WorkingSet {
+  OpId op = none;
+  int64_t bytes = 0;
+};
+WorkingSet largestWorkingSet(const Problem &problem);
+
+} // namespace ckpt::plan
+
+#endif // CKPT_PLAN_BOUND_H

@@ -1,0 +1,37 @@
+//===- SolverOptions.h - How long and for what solvers search ---*- C++ -*-===//
+
+#ifndef CKPT_PLAN_SOLVEROPTIONS_H
+#define CKPT_PLAN_SOLVEROPTIONS_H
+
+#include "ckpt/Plan/Validate.h"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+
+namespace ckpt::plan {
+
+/// Switches for comparison; the defaults are what users get.
+struct SolverOptions {
+  /// Off: one kernel per op that has to stand in memory; nothing is inlined.
+  bool fusion = true;
+  /// Off: kernels in program order of their anchors or outputs.
+  bool reorder = true;
+  /// Between rounds, stop after this. 0: one round.
+  int64_t timeLimitMs = 5000;
+  /// Called between rounds with a line for people; may be empty.
+  std::function<void(const std::string &)> progress;
+  /// Called with every legal plan that a walk of `solveBudget` makes, within
+  /// the budget or not, before slots are placed; may be empty.
+  std::function<void(const Plan &, const Verdict &)> onPlan;
+};
+
+/// What is left of a limit of \p limitMs after \p spentMs: at least a moment,
+/// as 0 stands for no limit.
+inline int64_t timeLeft(int64_t limitMs, int64_t spentMs) {
+  return limitMs <= 0 ? limitMs : std::max<int64_t>(1, limitMs - spentMs);
+}
+
+} // namespace ckpt::plan
+
+#endif // CKPT_PLAN_SOLVEROPTIONS_H

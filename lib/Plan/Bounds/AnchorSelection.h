@@ -1,0 +1,29 @@
+//===- AnchorSelection.h - Which moments are worth a look -------*- C++ -*-===//
+
+#ifndef CKPT_LIB_PLAN_BOUNDS_ANCHORSELECTION_H
+#define CKPT_LIB_PLAN_BOUNDS_ANCHORSELECTION_H
+
+#include "Plan/Bounds/AnchorRelaxation.h"
+
+namespace ckpt::plan {
+
+/// Anchors to look at, of those with the bytes that they demand: those with
+/// most, and some all along the step.
+std::vector<OpId> chooseAnchors(std::vector<std::pair<int64_t, OpId>> demanded);
+
+/// Three anchors of which every plan runs `held` before `other`, or between it
+/// and `later`, or after that.
+struct Triple {
+  OpId held, other, later;
+};
+
+/// Finds results that stand in memory from their kernel to the end of the step
+/// (the gradient of a tied embedding) and share an operand with the start of
+/// the backward pass. One moment alone does not see both the operand and the
+/// result, as the plan could run the anchor at another time.
+std::vector<Triple> chooseTriples(const RematGraph &graph,
+                                  AnchorRelaxation &moment);
+
+} // namespace ckpt::plan
+
+#endif // CKPT_LIB_PLAN_BOUNDS_ANCHORSELECTION_H

@@ -1,0 +1,378 @@
+//===- Bound.cpp - Lower bounds on extra work and on bytes ----------------===//
+//
+// With a price per byte, what has to be kept or recomputed when an anchor first
+// runs (AnchorRelaxation.cpp) is a minimum cut, and
+//
+//   extra FLOPs >= cut(price) - price * (budget - what the kernel needs)
+//
+// for every price: a line in the budget. Lines at a few prices tell which
+// moments matter for a budget; for the best of them, prices and decisions are
+// searched (BranchAndBound.cpp). All of it is exact integer arithmetic; prices
+// are multiples of 1 / flopScale FLOPs per byte. The same with the time that
+// running an anchor again takes, on top of the least time without a limit
+// (TimeBound.cpp), bounds the time.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Plan/Bounds/AnchorSelection.h"
+#include "Plan/Bounds/BranchAndBound.h"
+#include "Plan/Bounds/OperandBound.h"
+#include "Plan/Bounds/PebbleBound.h"
+#include "Plan/Bounds/TimeBound.h"
+#include "Plan/Model/RunBoth.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <optional>
+
+using namespace ckpt::plan;
+
+/// Sums of capacities stay below this, far from `MinCut::infinite`.
+static constexpr int64_t capacityLimit = int64_t{1} << 58;
+
+/// Nanoseconds enter the networks as multiples of 1 / timeScale; FLOPs of
+/// 1 / flopScale.
+static constexpr int64_t timeScale = 4096;
+
+/// Costs of running ops again as multiples of 1 / \p scale; empty if they are
+/// too large for exact arithmetic.
+static std::vector<int64_t> scaleCosts(const std::vector<int64_t> &costs,
+                                       int64_t scale) {
+  std::vector<int64_t> scaled;
+  int64_t total = 0;
+  for (int64_t cost : costs) {
+    if (cost > capacityLimit / scale - total)
+      return {};
+    total += cost;
+    scaled.push_back(cost * scale);
+  }
+  return scaled;
+}
+
+/// What anchors that run again cost in FLOPs.
+static std::vector<int64_t> repeatFlops(const RematGraph &graph) {
+  std::vector<int64_t> flops(graph.problem.ops.size(), 0);
+  for (size_t op = 0; op < flops.size(); ++op)
+    if (graph.live[op] && isAnchor(graph.problem.ops[op]))
+      flops[op] = graph.problem.ops[op].flops;
+  return flops;
+}
+
+namespace {
+
+/// extra >= (value - price * (budget - room)) / scale.
+struct Line {
+  int64_t value;
+  int64_t price;
+  int64_t room;
+};
+
+/// One way to measure what running ops again costs.
+struct Goal {
+  int64_t scale = 1;
+  /// Per op, scaled; empty if nothing is bounded.
+  std::vector<int64_t> costs;
+  /// Ascending.
+  std::vector<int64_t> prices;
+  /// As high as exact arithmetic allows.
+  int64_t highestPrice = 0;
+  /// Every plan obeys all lines of one case of each group.
+  std::vector<std::vector<std::vector<Line>>> groups;
+};
+
+/// What is proven for one budget.
+struct Proof {
+  /// Not scaled.
+  int64_t value = 0;
+  std::vector<BoundCase> cases;
+  /// Some of what plans have to run again, it seems.
+  std::vector<OpId> repeated;
+};
+
+} // namespace
+
+/// Prices in geometric steps that cover what any anchor costs per byte. The
+/// highest is far above them: there, one byte too many proves that a decision
+/// leaves no plan.
+static Goal makeGoal(const RematGraph &graph, const std::vector<int64_t> &costs,
+                     int64_t scale) {
+  constexpr double step = 4;
+  constexpr size_t mostPrices = 14;
+  const Problem &problem = graph.problem;
+  Goal goal;
+  goal.scale = scale;
+  goal.costs = scaleCosts(costs, scale);
+  if (goal.costs.empty())
+    return goal;
+  int64_t totalBytes = 1;
+  for (size_t value = 0; value < problem.values.size(); ++value)
+    totalBytes += arenaBytes(problem, static_cast<ValueId>(value));
+  int64_t highest = 1;
+  for (size_t op = 0; op < problem.ops.size(); ++op) {
+    int64_t bytes = 0;
+    for (ValueId value : problem.ops[op].results)
+      bytes += arenaBytes(problem, value);
+    if (bytes)
+      highest = std::max(highest, goal.costs[op] / bytes);
+  }
+  goal.highestPrice = capacityLimit / totalBytes;
+  highest = std::min(highest * 4, goal.highestPrice);
+  for (double price = static_cast<double>(highest); price >= 1; price /= step)
+    goal.prices.push_back(static_cast<int64_t>(price));
+  goal.prices.resize(std::min(goal.prices.size(), mostPrices));
+  std::sort(goal.prices.begin(), goal.prices.end());
+  goal.prices.erase(std::unique(goal.prices.begin(), goal.prices.end()),
+                    goal.prices.end());
+  return goal;
+}
+
+/// Everything that does not depend on the budget.
+class ckpt::plan::BoundSearch {
+public:
+  explicit BoundSearch(const Problem &problem);
+  Proof prove(const Goal &goal, int64_t unit, int64_t budgetBytes) const;
+  ExtraFlopsProof proveExtraFlops(int64_t budgetBytes) const;
+
+  Goal flops, time;
+  int64_t minimum = 0;
+  std::optional<BoundCase> tightest;
+  /// No plan is faster, whatever its arena.
+  int64_t unlimitedNs = 0;
+
+private:
+  RematCosts costsAt(const Goal &goal, int64_t unit,
+                     const AnchorRelaxation &moment) const;
+  int64_t unitOf(const std::vector<OpId> &repeated) const;
+  void findMoments();
+  void look(Goal &goal);
+  void raiseMinimum(int64_t bytes, OpId anchor);
+
+  const Problem &problem;
+  const RematGraph graph;
+  AnchorRelaxation moment;
+  std::optional<AnchorRelaxation> timeMoment;
+  std::optional<TimeBound> timeBound;
+  /// Of each case of each group, at no price.
+  std::vector<std::vector<BoundCase>> moments;
+};
+
+BoundSearch::BoundSearch(const Problem &problem)
+    : problem(problem), graph(problem, true), moment(graph) {
+  // Each moment is a cut of the whole step at many prices, and each root may
+  // have to look at all of it: for very large steps only what single kernels
+  // need is bounded.
+  constexpr size_t mostOps = 20000, mostWork = 50'000'000;
+  auto [largest, bytes] = moment.largestAlone();
+  raiseMinimum(bytes, largest);
+  if (problem.ops.size() > mostOps ||
+      graph.roots.size() * problem.ops.size() > mostWork)
+    return;
+  findMoments();
+  auto lookAtFlops = [&] {
+    flops = makeGoal(graph, repeatFlops(graph), ExtraFlopsProof::flopScale);
+    look(flops);
+    OperandBound making(graph, moment);
+    for (size_t op = 0; op < problem.ops.size(); ++op)
+      if (graph.isRoot[op])
+        minimum = making.raise(static_cast<OpId>(op), minimum);
+    minimum = searchBackward(graph, minimum).bytes;
+    return true;
+  };
+  auto lookAtTime = [&] {
+    timeBound.emplace(graph);
+    timeMoment.emplace(graph, /*statisticsAreFree=*/true,
+                       timeBound->insideValues());
+    unlimitedNs = timeBound->totalNs();
+    time = makeGoal(graph, timeBound->kernelNs(), timeScale);
+    look(time);
+    return true;
+  };
+  runBoth(problem.ops.size(), lookAtFlops, lookAtTime);
+}
+
+/// Chooses the moments at which to look, and sets what ops that run once need.
+void BoundSearch::findMoments() {
+  constexpr size_t mostAnchors = 2000;
+  std::vector<OpId> anchors;
+  bool anyOnce = false;
+  for (size_t op = 0; op < problem.ops.size(); ++op) {
+    anyOnce |= graph.live[op] && graph.once[op];
+    if (graph.live[op] && isAnchor(problem.ops[op]))
+      anchors.push_back(static_cast<OpId>(op));
+  }
+  std::vector<std::pair<int64_t, OpId>> demanded;
+  size_t step = (anchors.size() + mostAnchors - 1) / mostAnchors;
+  for (size_t i = 0; i < anchors.size(); i += step) {
+    moment.enter(anchors[i]);
+    demanded.emplace_back(moment.demandedBytes(), anchors[i]);
+  }
+  for (OpId anchor : chooseAnchors(std::move(demanded))) {
+    moments.push_back({{anchor}});
+    if (anyOnce) {
+      moment.enter(anchor);
+      moment.build({});
+      raiseMinimum(moment.solve(1) + moment.kernelBytes(), anchor);
+    }
+  }
+  for (const Triple &triple : chooseTriples(graph, moment))
+    moments.push_back({{triple.other, triple.held, none},
+                       {triple.held, triple.other, triple.later},
+                       {triple.later, none, triple.held}});
+}
+
+void BoundSearch::raiseMinimum(int64_t bytes, OpId anchor) {
+  if (bytes > minimum)
+    tightest = {anchor, none, none, 1};
+  minimum = std::max(minimum, bytes);
+}
+
+/// What doing things again costs at a moment, in whole multiples of \p unit:
+/// some of the time of an anchor may have been charged to what was not written
+/// before.
+RematCosts BoundSearch::costsAt(const Goal &goal, int64_t unit,
+                                const AnchorRelaxation &at) const {
+  if (&goal == &flops || goal.costs.empty()) {
+    RematCosts whole{goal.costs, {}};
+    for (int64_t &cost : whole.ops)
+      cost -= cost % (unit * goal.scale);
+    return whole;
+  }
+  RematCosts costs = timeBound->repeatNs(at);
+  costs.ops = scaleCosts(costs.ops, goal.scale);
+  int64_t left = capacityLimit / goal.scale;
+  for (Rewrite &rewrite : costs.values) {
+    rewrite.cost = std::min(rewrite.cost, left);
+    left -= rewrite.cost;
+    rewrite.cost *= goal.scale;
+  }
+  return costs;
+}
+
+/// What each case of each moment says at a few prices.
+void BoundSearch::look(Goal &goal) {
+  AnchorRelaxation &at = &goal == &flops ? moment : *timeMoment;
+  for (const std::vector<BoundCase> &cases : moments) {
+    goal.groups.emplace_back();
+    for (const BoundCase &it : cases) {
+      at.enter(it.anchor, it.before, it.after);
+      at.build(costsAt(goal, 1, at));
+      std::vector<Line> lines;
+      for (int64_t price : goal.prices)
+        lines.push_back({at.solve(price), price, at.kernelBytes()});
+      goal.groups.back().push_back(std::move(lines));
+    }
+  }
+}
+
+/// The line that says most of a budget, with what it says, scaled.
+static std::pair<const Line *, Wide> bestLine(const std::vector<Line> &lines,
+                                              int64_t budgetBytes) {
+  std::pair<const Line *, Wide> best = {nullptr, 0};
+  for (const Line &line : lines) {
+    Wide value = Wide(line.value) -
+                 Wide(line.price) * (Wide(budgetBytes) - Wide(line.room));
+    if (value > best.second)
+      best = {&line, value};
+  }
+  return best;
+}
+
+/// The groups whose lines say most are refined: first their prices, then, for
+/// the best of them, what runs again is decided op by op.
+Proof BoundSearch::prove(const Goal &goal, int64_t unit,
+                         int64_t budgetBytes) const {
+  constexpr size_t mostGroups = 6;
+  constexpr int64_t mostCuts = 3000, fewestCuts = 100, cutsPerTurn = 50;
+  constexpr int64_t mostCutOps = 6'000'000;
+  std::vector<std::pair<Wide, size_t>> promising;
+  for (size_t i = 0; i < goal.groups.size(); ++i) {
+    Wide least = std::numeric_limits<int64_t>::max();
+    for (const std::vector<Line> &lines : goal.groups[i])
+      least = std::min(least, bestLine(lines, budgetBytes).second);
+    if (least > 0)
+      promising.emplace_back(-least, i);
+  }
+  std::sort(promising.begin(), promising.end());
+  promising.resize(std::min(promising.size(), mostGroups));
+
+  std::vector<BranchAndBound> best;
+  auto weakest = [](std::vector<BranchAndBound> &trees) {
+    return std::min_element(
+        trees.begin(), trees.end(),
+        [](const BranchAndBound &left, const BranchAndBound &right) {
+          return left.value() < right.value();
+        });
+  };
+  for (auto [least, group] : promising) {
+    std::vector<BranchAndBound> trees;
+    for (size_t i = 0; i < moments[group].size(); ++i) {
+      BoundCase at = moments[group][i];
+      AnchorRelaxation prototype = &goal == &flops ? moment : *timeMoment;
+      prototype.enter(at.anchor, at.before, at.after);
+      at.price = bestLine(goal.groups[group][i], budgetBytes).first->price;
+      trees.emplace_back(prototype, at, costsAt(goal, unit, prototype),
+                         unit * goal.scale, budgetBytes, goal.highestPrice);
+    }
+    if (best.empty() || weakest(trees)->value() > weakest(best)->value())
+      best = std::move(trees);
+  }
+  Proof proof;
+  if (best.empty())
+    return proof;
+  int64_t allCuts =
+      std::clamp(mostCutOps / static_cast<int64_t>(problem.ops.size()),
+                 fewestCuts, mostCuts);
+  for (int64_t cuts = 0; cuts < allCuts; cuts += cutsPerTurn)
+    weakest(best)->grow(cutsPerTurn);
+  proof.value = static_cast<int64_t>(
+      std::min(weakest(best)->value() / goal.scale,
+               Wide(std::numeric_limits<int64_t>::max() / 2)));
+  proof.repeated = weakest(best)->repeated();
+  for (const BranchAndBound &tree : best)
+    for (BoundCase &it : tree.cases())
+      proof.cases.push_back(std::move(it));
+  return proof;
+}
+
+/// The largest unit that all \p repeated contractions are multiples of.
+int64_t BoundSearch::unitOf(const std::vector<OpId> &repeated) const {
+  int64_t unit = 0;
+  for (OpId op : repeated)
+    if (problem.ops[op].kind == OpKind::Contraction)
+      unit = std::gcd(unit, problem.ops[op].flops);
+  return std::max<int64_t>(1, unit);
+}
+
+/// Blocks of equal layers repeat products whose FLOPs are multiples of one
+/// unit, and so is the sum in every plan (Chvatal, "Edmonds polytopes and a
+/// hierarchy of combinatorial problems", Discrete Mathematics 4, 1973). Only
+/// what is smaller or no multiple loses by it.
+ExtraFlopsProof BoundSearch::proveExtraFlops(int64_t budgetBytes) const {
+  // Fine units gain nothing.
+  constexpr int64_t mostUnits = 10000;
+  Proof exact = prove(flops, 1, budgetBytes);
+  int64_t unit = unitOf(exact.repeated);
+  if (exact.value % unit != 0 && exact.value / unit < mostUnits) {
+    Proof whole = prove(flops, unit, budgetBytes);
+    if (whole.value > exact.value)
+      return {whole.value, unit, std::move(whole.cases)};
+  }
+  return {exact.value, 1, std::move(exact.cases)};
+}
+
+Bound::Bound(const Problem &problem)
+    : search(std::make_shared<const BoundSearch>(problem)) {}
+
+ExtraFlopsProof Bound::proveExtraFlops(int64_t budgetBytes) const {
+  return search->proveExtraFlops(budgetBytes);
+}
+
+int64_t Bound::timeNs(int64_t budgetBytes) const {
+  return search->unlimitedNs +
+         search->prove(search->time, 1, budgetBytes).value;
+}
+
+int64_t Bound::minimumBytes() const { return search->minimum; }
+
+std::optional<BoundCase> Bound::minimumCase() const { return search->tightest; }

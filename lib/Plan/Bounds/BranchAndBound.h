@@ -1,0 +1,68 @@
+//===- BranchAndBound.h - The most that one moment proves -------*- C++ -*-===//
+
+#ifndef CKPT_LIB_PLAN_BOUNDS_BRANCHANDBOUND_H
+#define CKPT_LIB_PLAN_BOUNDS_BRANCHANDBOUND_H
+
+#include "Plan/Bounds/AnchorRelaxation.h"
+
+namespace ckpt::plan {
+
+/// Products of two 64-bit figures.
+__extension__ typedef __int128 Wide;
+
+/// Branch and bound on which ops run again after the first run of an anchor,
+/// within a budget: at every branch the price that proves most, and a minimum
+/// cut that proves it.
+class BranchAndBound {
+public:
+  /// \p at names the moment and a price to start with; doing things again costs
+  /// \p costs, which for all plans add up to multiples of \p unit. No price is
+  /// above \p highestPrice.
+  BranchAndBound(const AnchorRelaxation &prototype, const BoundCase &at,
+                 RematCosts costs, int64_t unit, int64_t budgetBytes,
+                 int64_t highestPrice);
+
+  /// What every plan of the moment pays for running ops again, at least.
+  Wide value() const { return roundedUp(leaves[weakest()].value); }
+  /// Solves about \p cuts more cuts to raise `value`.
+  void grow(int64_t cuts);
+  /// One for each leaf.
+  std::vector<BoundCase> cases() const;
+  /// What the cheapest choice that fits, of those that were met, runs again.
+  const std::vector<OpId> &repeated() const { return leastAgain; }
+
+private:
+  /// A consistent choice of what is kept and what runs again.
+  struct Labels {
+    int64_t price = 0;
+    Wide bytes = 0, cost = 0;
+    std::vector<OpId> again;
+  };
+  struct Leaf {
+    BoundCase at;
+    Wide value = 0;
+    /// What to decide next; `none` if nothing raises the value any more.
+    OpId next = none;
+  };
+
+  Labels cutAt(Leaf &leaf, int64_t price);
+  void solve(Leaf &leaf);
+  OpId chooseOp(const Labels &dear, const Labels &cheap) const;
+  size_t weakest() const;
+  Wide roundedUp(Wide value) const { return (value + unit - 1) / unit * unit; }
+
+  AnchorRelaxation moment;
+  const RematCosts costs;
+  const int64_t unit;
+  const Wide room;
+  const int64_t highestPrice;
+  std::vector<Leaf> leaves;
+  /// Of the cheapest labels that fit the room, if there are any.
+  std::optional<Wide> least;
+  std::vector<OpId> leastAgain;
+  int64_t cutsSolved = 0;
+};
+
+} // namespace ckpt::plan
+
+#endif // CKPT_LIB_PLAN_BOUNDS_BRANCHANDBOUND_H

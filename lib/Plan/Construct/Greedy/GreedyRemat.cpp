@@ -1,0 +1,111 @@
+//===- GreedyRemat.cpp - Plans that repeat kernels of a plan --------------===//
+//
+// Where a budget is a little below a good plan, repeating or moving a few of
+// its kernels is hard to beat. What a limit on live bytes makes of the arena is
+// not known before, and a lower limit may even need more, so many are tried.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Plan/Construct/Greedy/GreedyRemat.h"
+
+#include "Plan/Construct/Greedy/LiveBytesWalk.h"
+#include "Plan/Improve/DropRemats.h"
+#include "ckpt/Plan/Pack.h"
+
+#include <algorithm>
+#include <utility>
+
+using namespace ckpt::plan;
+
+namespace {
+class Repeater {
+public:
+  Repeater(const Problem &problem, const Plan &start, int64_t budgetBytes,
+           double flopNs, std::chrono::steady_clock::time_point deadline)
+      : problem(problem), graph(problem, start), budget(budgetBytes),
+        flopNs(flopNs), deadline(deadline), kernels(problem) {}
+
+  void search(const WalkOptions &options);
+  std::optional<Solution> best;
+
+private:
+  void tryLimit(int64_t limit, const WalkOptions &options);
+  void enter(Plan plan);
+  bool isOver() const { return std::chrono::steady_clock::now() > deadline; }
+  bool isBetter(const Solution &solution,
+                const std::optional<Solution> &than) const {
+    auto scoreOf = [&](const Verdict &verdict) {
+      return static_cast<double>(verdict.timeNs) +
+             flopNs * static_cast<double>(verdict.extraFlops);
+    };
+    return !than || scoreOf(solution.verdict) < scoreOf(than->verdict);
+  }
+
+  const Problem &problem;
+  const KernelGraph graph;
+  const int64_t budget;
+  const double flopNs;
+  const std::chrono::steady_clock::time_point deadline;
+  KernelCache kernels;
+  /// The best of one search.
+  std::optional<Solution> found;
+};
+} // namespace
+
+/// Keeps the plan for this limit if it fits and is the best.
+void Repeater::tryLimit(int64_t limit, const WalkOptions &options) {
+  Solution solution;
+  solution.plan = graph.emit(walk(graph, limit, options));
+  solution.verdict = validate(problem, solution.plan, /*slots=*/false, kernels);
+  if (!solution.verdict.error.empty() ||
+      solution.verdict.livePeakBytes > budget)
+    return;
+  packSlots(problem, solution.plan, budget, PackEffort::Search, kernels);
+  if (solution.plan.arenaBytes > budget)
+    return;
+  if (isBetter(solution, found))
+    found = std::move(solution);
+}
+
+/// Enters a plan, with slots, if it is the best so far.
+void Repeater::enter(Plan plan) {
+  Solution solution;
+  packSlots(problem, plan, budget, PackEffort::Search, kernels);
+  solution.plan = std::move(plan);
+  solution.verdict = validate(problem, solution.plan, /*slots=*/true, kernels);
+  if (solution.verdict.error.empty() && solution.plan.arenaBytes <= budget &&
+      isBetter(solution, best))
+    best = std::move(solution);
+}
+
+void Repeater::search(const WalkOptions &options) {
+  // Small steps can be looked at closely.
+  constexpr size_t fewest = 8, most = 70, work = 4000;
+  size_t count = std::clamp(work / graph.nodes.size(), fewest, most);
+  tryLimit(budget, options);
+  for (size_t i = 0; i <= count && !isOver(); ++i) {
+    double share =
+        0.8 + 0.7 * static_cast<double>(i) / static_cast<double>(count);
+    tryLimit(static_cast<int64_t>(share * static_cast<double>(budget)),
+             options);
+  }
+  if (!found)
+    return;
+  Plan plan = std::move(found->plan);
+  found.reset();
+  enter(plan);
+  plan = withoutSlots(std::move(plan));
+  dropRemats(problem, plan, budget, deadline);
+  enter(std::move(plan));
+}
+
+std::optional<Solution>
+ckpt::plan::rematGreedily(const Problem &problem, const Plan &start,
+                          int64_t budgetBytes, double flopNs,
+                          std::chrono::steady_clock::time_point deadline) {
+  Repeater repeater(problem, start, budgetBytes, flopNs, deadline);
+  for (size_t mostInBlock : {1, 8})
+    for (bool weighTime : {true, false})
+      repeater.search({mostInBlock, weighTime});
+  return std::move(repeater.best);
+}

@@ -1,0 +1,25 @@
+//===- LiveBytesWalk.h - Greedy repetition of kernels -----------*- C++ -*-===//
+
+#ifndef CKPT_LIB_PLAN_CONSTRUCT_GREEDY_LIVEBYTESWALK_H
+#define CKPT_LIB_PLAN_CONSTRUCT_GREEDY_LIVEBYTESWALK_H
+
+#include "Plan/Model/KernelGraph.h"
+
+namespace ckpt::plan {
+
+struct WalkOptions {
+  /// Kernels that are made again together at most.
+  size_t mostInBlock = 1;
+  /// Takes what frees most bytes per time, and not just most bytes.
+  bool weighTime = false;
+};
+
+/// Walks along the schedule; while more than \p limitBytes are live at a kernel
+/// (counting nothing that is written over what dies), moves or repeats earlier
+/// ones behind it.
+std::vector<KernelRun> walk(const KernelGraph &graph, int64_t limitBytes,
+                            const WalkOptions &options);
+
+} // namespace ckpt::plan
+
+#endif // CKPT_LIB_PLAN_CONSTRUCT_GREEDY_LIVEBYTESWALK_H

@@ -1,0 +1,126 @@
+//===- OrderedKeepCut.h - What stands in memory at one moment ---*- C++ -*-===//
+//
+// The snapshot of docs/Rationale/Planning.md, for a moment of an order that is
+// known beforehand: everything that ran before is at hand, and one minimum cut
+// settles for all values at once which of them are kept across that moment. The
+// walk (CutScheduler.h) asks this after every kernel; a first plan asks it
+// once.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_LIB_PLAN_CONSTRUCT_KEEPCUT_ORDEREDKEEPCUT_H
+#define CKPT_LIB_PLAN_CONSTRUCT_KEEPCUT_ORDEREDKEEPCUT_H
+
+#include "Plan/Model/MinCut.h"
+#include "Plan/Model/RematGraph.h"
+
+#include <cmath>
+
+namespace ckpt::plan {
+
+/// Costs as solvers see them. The defaults are those that win FLOPs.
+struct CostWeights {
+  /// Price of keeping a byte even if there is room, in moves of a byte.
+  double floorPrice = 1.5;
+  /// Recomputed contractions count as this many times their time.
+  double contractionWeight = 8;
+  /// Weight of the additional bytes that readers of an inlined value read.
+  double readWeight = 0.5;
+};
+
+/// Time that computing \p op again costs, inside its readers or by a kernel, in
+/// picoseconds.
+int64_t recomputePs(const RematGraph &graph, OpId op,
+                    const CostWeights &weights);
+/// Time that writing the fusible \p value costs.
+double writePs(const RematGraph &graph, ValueId value);
+
+class OrderedKeepCut {
+public:
+  OrderedKeepCut(const RematGraph &graph, const CostWeights &weights);
+
+  /// What is known of the moment just before the root `order[at]` runs.
+  struct Moment {
+    const std::vector<OpId> &order;
+    size_t at = 0;
+    /// Per value: it stands in memory. Other values can be kept only if they
+    /// are fusible and what they are computed from is there.
+    const std::vector<char> &resident;
+    /// Per value: by how much its bytes count more than others', as they also
+    /// stand in memory at other tight moments.
+    const std::vector<double> &weight;
+  };
+
+  /// The values to keep so that they and the kernel of the root take at most
+  /// \p room bytes. What it reads itself is kept in any case, and may be more
+  /// than that.
+  std::vector<ValueId> keep(const Moment &moment, int64_t room);
+
+private:
+  enum class Availability : uint8_t { Dropped, InMemory, Makeable };
+
+  /// A consistent answer: what is at hand, and what is computed from here on.
+  struct Labels {
+    std::vector<char> available, computed;
+    int64_t bytes = 0;
+    double pricedBytes = 0, cost = 0, price = 0;
+  };
+
+  void findPast(const Moment &moment);
+  void collectAllDemand(const Moment &moment);
+  void findAvailability(const Moment &moment);
+  void collectDemand(OpId root, const std::vector<char> *resident);
+  bool overwrites(ValueId output) const;
+  int64_t kernelBytes(OpId root) const;
+  void collectNodes();
+  void buildNetwork();
+  void addNode(size_t index);
+  void addOp(size_t index);
+  Labels solveAt(double price);
+  void evaluate(Labels &labels) const;
+  Labels search(int64_t room);
+  std::vector<ValueId> fillRoom(const Labels &labels, int64_t room) const;
+  Labels closeIn(Labels cheaper, Labels fitting, int64_t room);
+  void moveBack(Labels &labels, const Labels &cheaper, int64_t room) const;
+  std::vector<int32_t> findComponents(const Labels &labels,
+                                      const Labels &cheaper) const;
+  bool isKept(const Labels &labels, size_t node) const {
+    return labels.available[node] && !labels.computed[opOfNode[node]];
+  }
+  /// In memory to the end at no cost.
+  bool isWritten(ValueId value) const {
+    return past[value] && graph.problem.values[value].home == Home::Result;
+  }
+  bool isMakeable(size_t node) const {
+    return availability[node] == Availability::Makeable;
+  }
+  int64_t toCapacity(double ps) const { return std::llround(ps / scale); }
+  int32_t nodeNumber(size_t node) const {
+    return 2 + static_cast<int32_t>(node);
+  }
+  int32_t opNumber(size_t op) const {
+    return 2 + static_cast<int32_t>(nodes.size() + op);
+  }
+
+  const RematGraph &graph;
+  const CostWeights weights;
+  const double unit;          // picoseconds to move a byte
+  double scale;               // picoseconds per unit of capacity
+  std::vector<int64_t> again; // per op
+  std::vector<char> past, demanded, demandedLater, pinned; // per value
+  std::vector<char> seen;                                  // per op
+  /// Per value and op: its place in `nodes` and `ops`, or `none`.
+  std::vector<int32_t> nodeIndex, opIndex;
+  std::vector<ValueId> nodes;
+  std::vector<OpId> ops;
+  std::vector<int32_t> opOfNode;
+  std::vector<Availability> availability; // per node
+  std::vector<double> pricedBytes;        // per node
+  std::vector<int32_t> keepArc;           // or -1
+  std::vector<int64_t> keepCapacity;
+  MinCut cut;
+};
+
+} // namespace ckpt::plan
+
+#endif // CKPT_LIB_PLAN_CONSTRUCT_KEEPCUT_ORDEREDKEEPCUT_H

@@ -1,0 +1,144 @@
+//===- GuideLoop.h - What to keep at tight moments --------------*- C++ -*-===//
+//
+// A cut at a tight moment says what to keep there (OrderedKeepCut.h), and a
+// schedule what becomes of that (ListScheduler.h). Where it still exceeds the
+// budget, there are two ways to go on, and steps on which only one of them
+// leads far.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_LIB_PLAN_CONSTRUCT_LIST_GUIDELOOP_H
+#define CKPT_LIB_PLAN_CONSTRUCT_LIST_GUIDELOOP_H
+
+#include "Plan/Construct/List/ListScheduler.h"
+
+#include <limits>
+#include <memory>
+
+namespace ckpt::plan {
+
+/// A limit that is none, with room for sums.
+constexpr int64_t unlimitedBytes = std::numeric_limits<int64_t>::max() / 4;
+
+/// Searches guides for schedules within a budget. For one thread at a time.
+class GuideLoop {
+public:
+  using Schedule = ListScheduler::Schedule;
+
+  enum class Relief {
+    /// One guide, at the tightest moment of all. What also stands in memory at
+    /// the exceeded moment counts more there.
+    Weights,
+    /// The exceeded moment gets a guide of its own. U-Nets are tight where all
+    /// that waits for the way up stands in memory, too.
+    Guides,
+  };
+
+  /// \p order is that of the roots; \p kernels holds what is known of kernels
+  /// of the problem.
+  GuideLoop(const RematGraph &graph, const std::vector<OpId> &order,
+            const CostWeights &weights, Relief relief, KernelCache &kernels)
+      : graph(graph), relief(relief), kernels(kernels),
+        scheduler(graph, order, weights, kernels), cut(graph, weights) {}
+
+  /// Runs without a limit and a guide.
+  Schedule runFree() { return scheduler.run({}); }
+
+  /// Schedules \p free, which comes from `runFree`, within the budget: where
+  /// memory is short everywhere, what a schedule drops by itself is best.
+  /// Whether a plan was found.
+  void startFree(std::shared_ptr<const Schedule> free, int64_t budgetBytes);
+  /// Starts with one guide at the tightest moment of \p free. Whether better
+  /// ones are to be expected.
+  bool start(std::shared_ptr<const Schedule> free, int64_t budgetBytes);
+  /// Goes on with the guide with which \p other has just started.
+  void follow(const GuideLoop &other) {
+    state = other.state;
+    all.clear();
+    loose = Found();
+    attempts.clear();
+  }
+  /// Once more with other guides; whether it might pay off to go on.
+  bool doRound();
+  /// Whether the best schedule costs hardly more than one from which nothing is
+  /// dropped, so that no guides are much better.
+  bool isSettled() const { return state.isSettled; }
+
+  /// Schedules the best guides within a lower budget; whether a plan was found.
+  bool tighten(int64_t budgetBytes);
+
+  /// Within the budget.
+  struct Found {
+    Plan plan;
+    /// Time, roughly.
+    int64_t cost = unlimitedBytes;
+    /// Whether it drops more than it has to.
+    bool isLoose = false;
+  };
+  /// A few, the best first.
+  const std::vector<Found> &plans() const { return all; }
+  /// The best of those that drop more than they have to, whose slots leave
+  /// fewer gaps; of steps with few roots.
+  const Found &loosest() const { return loose; }
+  /// Of the best, or a limit that is none.
+  int64_t cost() const {
+    return all.empty() ? unlimitedBytes : all.front().cost;
+  }
+  bool found() const { return !all.empty(); }
+
+private:
+  /// What leads to a plan.
+  struct Attempt {
+    ListScheduler::Guides guides;
+    /// Their schedule without a limit.
+    std::shared_ptr<const Schedule> known;
+    double gradientFactor = 1;
+    int64_t cost = unlimitedBytes;
+  };
+  /// A moment with a guide, and how much that may keep.
+  struct Moment {
+    size_t at;
+    int64_t room;
+  };
+  struct State {
+    int rounds = 0, inVain = 0;
+    bool isSettled = false;
+    /// In the order in which they come, and the one that was changed last.
+    std::vector<Moment> moments;
+    size_t changed = 0;
+    /// Per value: how much its bytes count.
+    std::vector<double> weight;
+    ListScheduler::Guides guides;
+    /// Whether they are those of the round before.
+    bool isSame = false;
+    std::shared_ptr<const Schedule> known;
+    /// Of the last schedules without a limit: what the last one and the one
+    /// before take, and where.
+    int64_t peakBytes = 0, formerBytes = 0;
+    size_t peakAt = 0, formerAt = 0;
+  };
+
+  int64_t costOf(const Plan &plan);
+  int64_t enter(Plan plan);
+  int64_t schedule(const Attempt &attempt);
+  void tryOut(Attempt attempt);
+  bool chooseGuides();
+  bool tryGuides();
+  void relieve();
+
+  const RematGraph &graph;
+  const Relief relief;
+  KernelCache &kernels;
+  ListScheduler scheduler;
+  OrderedKeepCut cut;
+  int64_t budget = 0;
+  State state;
+  /// Both the best first; which attempt is best changes with every byte.
+  std::vector<Found> all;
+  std::vector<Attempt> attempts;
+  Found loose;
+};
+
+} // namespace ckpt::plan
+
+#endif // CKPT_LIB_PLAN_CONSTRUCT_LIST_GUIDELOOP_H

@@ -1,0 +1,33 @@
+//===- QuickPlan.h - Plans in time near-linear in the ops -------*- C++ -*-===//
+//
+// The walk (CutScheduler.h) solves a cut after every kernel, which is too slow
+// for 100,000 ops. Here one cut at the tightest moment settles what is kept
+// across it, and a schedule makes the rest just in time.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_LIB_PLAN_CONSTRUCT_LIST_QUICKPLAN_H
+#define CKPT_LIB_PLAN_CONSTRUCT_LIST_QUICKPLAN_H
+
+#include "Plan/Construct/KeepCut/OrderedKeepCut.h"
+#include "Plan/Packing/PlaceSlots.h"
+#include "ckpt/Plan/SolverOptions.h"
+
+#include <optional>
+
+namespace ckpt::plan {
+
+/// A plan with a live peak of at most \p budgetBytes (`INT64_MAX`: without a
+/// limit, recomputing no anchor); not usable if none was found. No slots.
+/// Deterministic; looks at no clock.
+Draft quickPlan(const RematGraph &graph, int64_t budgetBytes,
+                const SolverOptions &options, const CostWeights &weights = {});
+
+/// The same with slots: a plan whose arena is at most \p budgetBytes.
+std::optional<Solution> placedQuickPlan(const RematGraph &graph,
+                                        int64_t budgetBytes,
+                                        const SolverOptions &options);
+
+} // namespace ckpt::plan
+
+#endif // CKPT_LIB_PLAN_CONSTRUCT_LIST_QUICKPLAN_H

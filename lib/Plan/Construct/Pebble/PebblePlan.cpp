@@ -1,0 +1,76 @@
+//===- PebblePlan.cpp - Plans for which only memory counts ----------------===//
+//
+// Results lie in the caller's buffers. So if each of them can be made from
+// nothing within some bytes, so can all, one after the other, and no plan does
+// with less than the one that needs most. What is made that way is correct but
+// slow. Nothing stands in memory between two results, so that each part has
+// places of its own.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Plan/Construct/Pebble/PebblePlan.h"
+
+#include "Plan/Packing/PlaceSlots.h"
+
+#include <algorithm>
+
+using namespace ckpt::plan;
+
+PebblePlan::PebblePlan(const RematGraph &graph) : graph(graph), ways(graph) {
+  for (const Op &op : graph.problem.ops)
+    for (ValueId value : op.results)
+      if (graph.problem.values[value].home == Home::Result)
+        goals.push_back(value);
+}
+
+Plan PebblePlan::within(int64_t limitBytes,
+                        const std::function<bool()> &isOver) {
+  constexpr size_t mostKernels = 50000;
+  for (size_t op = 0; op < graph.problem.ops.size(); ++op)
+    if (graph.live[op] && graph.once[op])
+      return Plan();
+  Plan plan;
+  for (size_t i = 0; i < goals.size(); ++i)
+    if (!ways.make(goals[i], limitBytes, isOver, plan.kernels) ||
+        plan.kernels.size() > mostKernels) {
+      std::rotate(goals.begin(), goals.begin() + i, goals.begin() + i + 1);
+      return Plan();
+    }
+  return plan;
+}
+
+/// Limits go down from the smallest plan that is known by a quarter of what
+/// lies between it and what some kernel needs alone: what was found at one
+/// limit is used again at the next, so that large steps down fail more often.
+std::optional<Solution>
+ckpt::plan::solvePebble(const RematGraph &graph, int64_t leastBytes,
+                        int64_t knownBytes,
+                        const std::function<bool()> &isOver) {
+  constexpr size_t mostOps = 3000;
+  constexpr int64_t share = 256;
+  const Problem &problem = graph.problem;
+  if (problem.ops.size() > mostOps || isOver())
+    return std::nullopt;
+  std::optional<Solution> best;
+  PebblePlan smallest(graph);
+  int64_t low = leastBytes, high = knownBytes;
+  auto isClose = [&] {
+    return high - low <= std::max(high / share, slotAlignment - 1);
+  };
+  // Where walks are good, nothing is found that is a little smaller.
+  for (int64_t limit = high - high / 32; !isClose() && !isOver();
+       limit = high - (high - low) / 4) {
+    Draft draft;
+    draft.plan = smallest.within(limit, isOver);
+    draft.verdict = validate(problem, draft.plan, /*slots=*/false);
+    Solution solution = placeSlots(problem, draft, limit);
+    if (!draft.usable() || !solution.verdict.error.empty() ||
+        solution.plan.arenaBytes >= high) {
+      low = limit;
+      continue;
+    }
+    high = solution.plan.arenaBytes;
+    best = std::move(solution);
+  }
+  return best;
+}

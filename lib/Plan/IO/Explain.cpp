@@ -1,0 +1,187 @@
+//===- Explain.cpp - Why a plan needs its bytes ---------------------------===//
+
+#include "ckpt/Plan/Explain.h"
+#include "Plan/Bounds/AnchorRelaxation.h"
+#include "Plan/Bounds/OperandBound.h"
+#include "Plan/Bounds/PebbleBound.h"
+#include "ckpt/Plan/Budget.h"
+
+#include <algorithm>
+
+using namespace ckpt::plan;
+
+/// The anchor of a kernel, or its last op.
+static OpId mainOp(const Problem &problem, const Kernel &kernel) {
+  OpId anchor = analyze(problem, kernel).anchor;
+  return anchor != none || kernel.ops.empty() ? anchor : kernel.ops.back();
+}
+
+std::vector<HeldAtPeak> ckpt::plan::explainPeak(const Problem &problem,
+                                                const Plan &plan,
+                                                const Verdict &verdict) {
+  std::vector<HeldAtPeak> all;
+  if (verdict.peakKernel == none)
+    return all;
+  const Kernel &peak = plan.kernels[verdict.peakKernel];
+  KernelInfo info = analyze(problem, peak);
+  std::vector<char> isTakenOver(verdict.instances.size(), 0);
+  for (const Instance &instance : verdict.instances)
+    if (instance.takesOver != none && instance.kernel == verdict.peakKernel)
+      isTakenOver[instance.takesOver] = 1;
+  for (size_t i = 0; i < verdict.instances.size(); ++i) {
+    const Instance &instance = verdict.instances[i];
+    const Value &value = problem.values[instance.value];
+    if (value.home != Home::Arena || isTakenOver[i] ||
+        instance.kernel > verdict.peakKernel ||
+        instance.lastRead < verdict.peakKernel)
+      continue;
+    HeldAtPeak held;
+    held.value = instance.value;
+    held.bytes = slotBytes(value.bytes);
+    bool isRead = std::find(info.memoryReads.begin(), info.memoryReads.end(),
+                            instance.value) != info.memoryReads.end();
+    if (isRead || instance.kernel == verdict.peakKernel)
+      held.holder = Holder::Kernel;
+    else if (!problem.ops[value.op].mayRepeat)
+      held.holder = Holder::Once;
+    else if (value.keep == Keep::Save)
+      held.holder = Holder::Pin;
+    held.reader = mainOp(problem, held.holder == Holder::Kernel
+                                      ? peak
+                                      : plan.kernels[instance.lastRead]);
+    all.push_back(held);
+  }
+  int64_t workspace = 0;
+  for (OpId op : peak.ops)
+    workspace += problem.ops[op].workspaceBytes;
+  if (workspace > 0)
+    all.push_back(
+        {none, slotBytes(workspace), Holder::Kernel, mainOp(problem, peak)});
+  std::stable_sort(all.begin(), all.end(),
+                   [](const HeldAtPeak &left, const HeldAtPeak &right) {
+                     return left.bytes > right.bytes;
+                   });
+  return all;
+}
+
+/// "'linalg.matmul' (h/0/attn · dot)".
+static std::string opName(const Problem &problem, OpId op) {
+  if (op == none)
+    return "nothing";
+  std::string name = "'" + problem.ops[op].name + "'";
+  const std::vector<ValueId> &results = problem.ops[op].results;
+  return results.empty()
+             ? name
+             : name + " (" + problem.values[results.front()].name + ")";
+}
+
+/// How the memory that \p op needs alone can become less.
+static std::string wayToLess(const Problem &problem, OpId op) {
+  bool isOpaque = op != none && problem.ops[op].kind == OpKind::Opaque;
+  if (!isOpaque)
+    return "a smaller op would lower it";
+  const std::string &name = problem.ops[op].name;
+  if (name == "scf.if" || name == "scf.index_switch")
+    return "a conditional runs as one op, with all that it reads and makes: "
+           "with 'arith.select' its sides are planned like other ops";
+  if (name.rfind("scf.", 0) == 0)
+    return "a loop runs as one op, with all that it carries and stacks: "
+           "'--ckpt-prepare' unrolls a loop whose number of iterations is "
+           "known, up to 'unroll-limit' ops";
+  return "it runs as one op: written as 'linalg.generic' ops, it is planned in "
+         "parts";
+}
+
+std::string ckpt::plan::describe(const Problem &problem,
+                                 const HeldAtPeak &held) {
+  std::string reader = opName(problem, held.reader);
+  std::string what = held.value == none
+                         ? "the workspace of " + reader
+                         : "'" + problem.values[held.value].name + "'";
+  what += " takes " + formatBytes(held.bytes) + " there and ";
+  switch (held.holder) {
+  case Holder::Kernel:
+    return what + "is read or written by the kernel at the peak, of " + reader +
+           ": " + wayToLess(problem, held.reader);
+  case Holder::Pin:
+    return what + "is to be saved, by a pin or the strategy, until " + reader +
+           " has read it: without that it could be made again";
+  case Holder::Once:
+    return what + "cannot be made again until " + reader +
+           " has read it: its op has effects or is not known to be pure";
+  case Holder::Reader:
+    return what + "waits for " + reader +
+           ": every plan that was found keeps it";
+  }
+  return what;
+}
+
+/// To read, and exactly, to ask for: "8.0 KiB (8192 bytes)".
+static std::string readableAndExact(int64_t bytes) {
+  std::string exact = std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+  return bytes < 1024 ? exact : formatBytes(bytes) + " (" + exact + ")";
+}
+
+std::string ckpt::plan::describeBudget(int64_t budgetBytes,
+                                       int64_t smallestBytes,
+                                       int64_t boundBytes) {
+  std::string budget = "a budget of " + readableAndExact(budgetBytes);
+  std::string smallest = readableAndExact(smallestBytes);
+  std::string bound = readableAndExact(boundBytes);
+  if (budgetBytes >= boundBytes)
+    return "no plan was found for " + budget +
+           ", which is not proven infeasible; the smallest budget for which "
+           "one was found is " +
+           smallest + ", and no plan does with less than " + bound;
+  if (smallestBytes == boundBytes)
+    return budget + " is proven infeasible: the least possible is " + bound +
+           ", for which there is a plan";
+  return budget + " is proven infeasible: no plan does with less than " +
+         bound + "; the smallest budget for which one was found is " + smallest;
+}
+
+/// The op for which making what it reads needs \p boundBytes, more than what
+/// any kernel alone needs.
+static std::string describeMaking(const Problem &problem, int64_t aloneBytes,
+                                  int64_t boundBytes) {
+  constexpr size_t mostOps = 20000;
+  if (problem.ops.size() > mostOps)
+    return "";
+  RematGraph graph(problem, true);
+  AnchorRelaxation moment(graph);
+  OperandBound making(graph, moment);
+  int64_t known = aloneBytes;
+  for (OpId op : graph.roots) {
+    known = making.raise(op, known);
+    if (known >= boundBytes)
+      return "while the last value that " + opName(problem, op) +
+             " reads is made, the others stand in memory, or what they are "
+             "made from: in every plan this takes " +
+             readableAndExact(known) +
+             " at some moment, which is the proven bound";
+  }
+  Searched searched = searchBackward(graph, known);
+  if (searched.anchor == none || searched.bytes < boundBytes)
+    return "";
+  return "whatever is kept or made again until " +
+         opName(problem, searched.anchor) + " has what it reads, this takes " +
+         readableAndExact(searched.bytes) +
+         " at some moment: a search through all that can stand in memory finds "
+         "no way to do with less";
+}
+
+std::string ckpt::plan::describeBound(const Problem &problem,
+                                      int64_t boundBytes) {
+  WorkingSet largest = largestWorkingSet(problem);
+  if (largest.op == none)
+    return "";
+  if (largest.bytes < boundBytes)
+    return describeMaking(problem, largest.bytes, boundBytes);
+  const Op &op = problem.ops[largest.op];
+  return opName(problem, largest.op) + " alone needs " +
+         readableAndExact(largest.bytes) + " for what it reads and writes" +
+         (op.workspaceBytes > 0 ? " and makes inside" : "") +
+         ": that is the proven bound, which takes each op as one piece, and " +
+         (op.kind == OpKind::Opaque ? "" : "only ") +
+         wayToLess(problem, largest.op);
+}

@@ -1,0 +1,44 @@
+//===- RetentionAnnealing.h - Local search with fixed kernels ---*- C++ -*-===//
+//
+// Where kernels and the order in which they first run are settled, a plan is
+// the choice of what is kept and what is made again. Simulated annealing over
+// that choice (Retention.h) starts from minimum cuts (StageKeepCut.h) and meets
+// the optima that mixed-integer solvers found for published instances in a day.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_LIB_PLAN_IMPROVE_ANNEAL_RETENTIONANNEALING_H
+#define CKPT_LIB_PLAN_IMPROVE_ANNEAL_RETENTIONANNEALING_H
+
+#include "ckpt/Plan/Plan.h"
+
+#include <chrono>
+#include <functional>
+
+namespace ckpt::plan {
+
+struct RetentionOptions {
+  int64_t budgetBytes = 0;
+  /// What a FLOP that is done again costs beyond its time, in nanoseconds.
+  double flopNs = 0;
+  /// Stop after this many rounds, or then.
+  int mostRounds = 64;
+  std::chrono::steady_clock::time_point deadline =
+      std::chrono::steady_clock::time_point::max();
+  /// Called with plans whose live peak is within the budget, each faster than
+  /// all that were taken before. Returns whether it takes the plan.
+  std::function<bool(Plan)> enter;
+};
+
+/// Whether the search is for \p problem: kernels are single ops, and none has
+/// to run again.
+bool hasFixedKernels(const Problem &problem);
+
+/// Searches plans that run the kernels of \p start, which runs every kernel
+/// once, first in that order. False if the clock ended it.
+bool annealRetention(const Problem &problem, const Plan &start,
+                     const RetentionOptions &options);
+
+} // namespace ckpt::plan
+
+#endif // CKPT_LIB_PLAN_IMPROVE_ANNEAL_RETENTIONANNEALING_H

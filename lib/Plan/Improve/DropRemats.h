@@ -1,0 +1,22 @@
+//===- DropRemats.h - Remats that need not be, one by one -------*- C++ -*-===//
+
+#ifndef CKPT_LIB_PLAN_IMPROVE_DROPREMATS_H
+#define CKPT_LIB_PLAN_IMPROVE_DROPREMATS_H
+
+#include "ckpt/Plan/Plan.h"
+
+#include <chrono>
+
+namespace ckpt::plan {
+
+/// Leaves out what kernels of \p plan, a legal one without slots, write though
+/// it stood in memory before, if the live peak stays within \p budgetBytes;
+/// what takes most time first, and of large plans only that. One simulation for
+/// each kernel, none after \p deadline. Returns whether there was any.
+bool dropRemats(const Problem &problem, Plan &plan, int64_t budgetBytes,
+                std::chrono::steady_clock::time_point deadline =
+                    std::chrono::steady_clock::time_point::max());
+
+} // namespace ckpt::plan
+
+#endif // CKPT_LIB_PLAN_IMPROVE_DROPREMATS_H

@@ -1,0 +1,189 @@
+//===- MemoryMoves.h - What may take something off a peak -------*- C++ -*-===//
+//
+// Where a plan needs more than the budget, something waits that can be made
+// again afterwards (from what may have to be made again itself), that can be
+// made later, or whose last reader, or a part of it, can run before, or can
+// compute it inside. Each such change is found here, with what it costs and
+// takes off; ReduceMemory.cpp makes them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_LIB_PLAN_IMPROVE_MEMORYMOVES_H
+#define CKPT_LIB_PLAN_IMPROVE_MEMORYMOVES_H
+
+#include "Plan/Improve/ReduceMemory.h"
+
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace ckpt::plan {
+
+/// What of a kernel makes one of its outputs; no info where it may not run
+/// again.
+struct Copy {
+  Kernel kernel;
+  const KernelInfo *info = nullptr;
+};
+
+/// A part of a kernel that may run before it, so that what it reads waits no
+/// longer.
+struct Split {
+  /// Makes one value, which `rest` reads.
+  Copy part, rest;
+  /// What `rest` reads no more.
+  std::vector<ValueId> freed;
+};
+
+/// A gap between two moments at which an instance is used is given up.
+struct Change {
+  /// The kernel that is repeated or moved, and before which one it goes.
+  int32_t kernel, place;
+  /// What runs at `place` besides; if nothing, the kernel itself moves there.
+  std::vector<const Copy *> copies;
+  /// What `kernel` becomes: what is left of it if `copies` are a part, or with
+  /// what it read inside; or null.
+  const Copy *rest = nullptr;
+  /// What it costs, in nanoseconds: at least a little, so that moves of small
+  /// values do not come first.
+  double cost = 0;
+  /// Bytes over the budget, summed over kernels, that it takes off.
+  int64_t gain = 0;
+
+  bool isMove() const { return copies.empty() && !rest; }
+  bool isSplit() const { return !copies.empty() && rest; }
+  bool isRepeat() const { return !copies.empty() && !rest; }
+
+  bool operator<(const Change &other) const {
+    double mine = static_cast<double>(gain) / cost;
+    double its = static_cast<double>(other.gain) / other.cost;
+    return mine != its
+               ? mine > its
+               : std::tie(kernel, place) < std::tie(other.kernel, other.place);
+  }
+};
+
+/// What a plan needs, kernel by kernel.
+struct Needs {
+  Verdict verdict;
+  std::vector<const KernelInfo *> infos;
+  /// Without workspaces.
+  std::vector<int64_t> live;
+  /// Bytes over the budget, summed over kernels.
+  int64_t overflow = 0;
+
+  int64_t bytesAt(int32_t k) const {
+    return live[k] + slotBytes(infos[k]->workspaceBytes);
+  }
+};
+Needs measureNeeds(const Problem &problem, const Plan &plan,
+                   int64_t budgetBytes, KernelCache &kernels);
+
+/// Changes of one plan, which is changed between two calls.
+class MemoryMoves {
+public:
+  MemoryMoves(const Problem &problem, const Plan &plan,
+              const MemoryOptions &options, KernelCache &kernels);
+
+  /// All but those that failed, the best first. \p needs are those of the plan.
+  std::vector<Change> find(const Needs &needs);
+  /// \p change turned out to take nothing off.
+  void setFailed(const Change &change) { failed.insert(keyOf(change)); }
+  /// Whether there were any; forgets them.
+  bool forgetFailed() {
+    bool any = !failed.empty();
+    failed.clear();
+    return any;
+  }
+
+private:
+  /// An output in the arena.
+  struct Life {
+    ValueId value;
+    int32_t kernel;
+    /// The life of the same value before it, or `none`.
+    int32_t before;
+    /// The kernels that read it, ascending, as a range of `reads`.
+    int32_t firstRead = 0, endOfReads = 0;
+    int32_t numReads() const { return endOfReads - firstRead; }
+  };
+
+  bool inArena(ValueId value) const {
+    return problem.values[value].home == Home::Arena;
+  }
+  int64_t slotOf(ValueId value) const {
+    return inArena(value) ? slotBytes(problem.values[value].bytes) : 0;
+  }
+  void findLives();
+  /// Life of \p value as kernel \p reader finds it, or null.
+  const Life *lifeAt(ValueId value, int32_t reader) const;
+  int32_t lastOf(const Life &life) const {
+    return life.numReads() > 0 ? reads[life.endOfReads - 1] : life.kernel;
+  }
+  int64_t overBy(int32_t k) const {
+    return now->bytesAt(k) - options.budgetBytes;
+  }
+  bool isOver(int32_t from, int32_t to) const;
+  bool isFree(const Kernel &kernel) const;
+  void findInGap(const Life &life, int32_t from, int32_t to);
+  const Copy &copyFor(ValueId value, int32_t kernel);
+  bool isMadeAgain(ValueId value, const Change &change) const;
+  bool makeAgain(ValueId value, bool deep, Change &change);
+  void repeat(const Life &life, int32_t from, int32_t to);
+  const Copy &joinFor(const Life &life, int32_t reader);
+  void absorb(const Life &life, int32_t from);
+  void delay(const Life &life, int32_t to);
+  void advance(const Life &life, int32_t from);
+  int32_t earliest(const KernelInfo &info, int32_t reader) const;
+  void free(const std::vector<ValueId> &values, int32_t place, int32_t reader,
+            int32_t end);
+  Split splitAt(const Kernel &whole, ValueId value);
+  const std::vector<Split> &splitsOf(int32_t kernel);
+  void advancePart(const Split &split, int32_t kernel);
+  void findParts(int32_t kernel);
+  void shift(int32_t from, int32_t to, int64_t bytes);
+  void add(Change change);
+  /// What is changed, whatever the numbers of kernels: the kind of change and
+  /// the values that the kernel writes.
+  using Key = std::pair<int, std::vector<ValueId>>;
+  Key keyOf(const Change &change) const;
+
+  const Problem &problem;
+  const Plan &plan;
+  const MemoryOptions &options;
+  KernelCache &kernels;
+  /// Per value, what costs of its repeats are multiplied by; empty: 1.
+  std::vector<double> factors;
+  const Needs *now = nullptr;
+  /// Kernels that exceed the budget.
+  std::vector<int32_t> overKernels;
+  std::vector<Life> lives;
+  std::vector<int32_t> reads;
+  /// Per value, its latest life, or `none`.
+  std::vector<int32_t> latest;
+  /// By the kernel, of which there is one `KernelInfo`, and the value.
+  std::map<std::pair<const KernelInfo *, ValueId>, Copy> copies;
+  /// By the kernel that writes a value, the one that reads it, and the value.
+  std::map<std::tuple<const KernelInfo *, const KernelInfo *, ValueId>, Copy>
+      joins;
+  /// By the kernel.
+  std::map<const KernelInfo *, std::vector<Split>> splits;
+  std::vector<Change> changes;
+  std::set<Key> failed;
+  /// What the change that is looked at adds to `live`, as ranges.
+  struct Range {
+    int32_t from, to;
+    int64_t bytes;
+  };
+  std::vector<Range> ranges;
+  /// Where ranges begin and end, and what is added from there on.
+  std::vector<std::pair<int32_t, int64_t>> steps;
+  /// Whether something would stay, or be made again, where the budget is
+  /// exceeded.
+  bool anyWouldExceed = false;
+};
+
+} // namespace ckpt::plan
+
+#endif // CKPT_LIB_PLAN_IMPROVE_MEMORYMOVES_H

@@ -1,0 +1,46 @@
+//===- ReduceMemory.h - Plans that need too much ----------------*- C++ -*-===//
+
+#ifndef CKPT_LIB_PLAN_IMPROVE_REDUCEMEMORY_H
+#define CKPT_LIB_PLAN_IMPROVE_REDUCEMEMORY_H
+
+#include "ckpt/Plan/Validate.h"
+
+#include <chrono>
+#include <limits>
+
+namespace ckpt::plan {
+
+struct MemoryOptions {
+  int64_t budgetBytes = 0;
+  /// What an extra FLOP counts on top of its time, in nanoseconds.
+  double flopNs = 0;
+  /// Gives up once the plan takes so long, with what extra FLOPs count.
+  double mostNs = std::numeric_limits<double>::max();
+  /// If not 0, what it costs to repeat something for a value counts a tenth
+  /// more or less, roughly, as drawn per value: another way down.
+  uint64_t seed = 0;
+  /// Values that no kernel is repeated for.
+  std::vector<ValueId> notAgain;
+  std::chrono::steady_clock::time_point deadline =
+      std::chrono::steady_clock::time_point::max();
+
+  /// Time of a plan, with what extra FLOPs count.
+  double costNs(const Verdict &verdict) const {
+    return static_cast<double>(verdict.timeNs) +
+           flopNs * static_cast<double>(verdict.extraFlops);
+  }
+};
+
+/// Moves single kernels of \p plan, which must be valid without slots, runs
+/// parts of them earlier and repeats them, with those that make what they read,
+/// until its largest live sum is within the budget. Returns whether it got
+/// there; the plan stays valid.
+bool reduceMemory(const Problem &problem, Plan &plan,
+                  const MemoryOptions &options);
+/// The same with what is known of kernels, which must belong to \p problem.
+bool reduceMemory(const Problem &problem, Plan &plan,
+                  const MemoryOptions &options, KernelCache &kernels);
+
+} // namespace ckpt::plan
+
+#endif // CKPT_LIB_PLAN_IMPROVE_REDUCEMEMORY_H

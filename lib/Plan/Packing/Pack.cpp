@@ -1,0 +1,319 @@
+//===- Pack.cpp - Places for instances in one arena -----------------------===//
+//
+// Turns a plan into buffers with a life, packs them, and writes the offsets
+// back. Lives are found here once more instead of taken from the simulator,
+// which then judges the result.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ckpt/Plan/Pack.h"
+
+#include "Plan/Packing/PackBuffers.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace ckpt::plan;
+
+namespace {
+
+class Packer {
+public:
+  Packer(const Problem &problem, Plan &plan, PackEffort effort,
+         KernelCache &kernels)
+      : problem(problem), plan(plan), effort(effort), kernels(kernels) {}
+
+  void run(int64_t budgetBytes) {
+    findLives();
+    findTakeovers();
+    makeBuffers();
+    pack(budgetBytes);
+  }
+
+private:
+  /// One output of one kernel that stands in the arena.
+  struct Life {
+    ValueId value;
+    int32_t kernel, output, last;
+    /// The input whose place it takes over, and the output that takes over its
+    /// own, or `none`.
+    int32_t from = none, to = none;
+    int32_t buffer = none;
+  };
+
+  int64_t slotOf(int32_t life) const {
+    return slotBytes(problem.values[lives[life].value].bytes);
+  }
+
+  void findLives();
+  void findTakeovers();
+  bool findInput(int32_t output, std::vector<char> &tried);
+  void makeBuffers();
+  void pack(int64_t budgetBytes);
+
+  const Problem &problem;
+  Plan &plan;
+  const PackEffort effort;
+  KernelCache &kernels;
+  std::vector<const KernelInfo *> infos;
+  std::vector<Life> lives;
+  /// Per kernel, its outputs in the arena as `lives`, and those it reads.
+  std::vector<std::vector<int32_t>> made, read;
+  std::vector<Buffer> buffers;
+  /// Per kernel, the buffer of its workspace or `none`.
+  std::vector<int32_t> workspaces;
+};
+
+void Packer::findLives() {
+  std::vector<int32_t> latest(problem.values.size(), none);
+  for (size_t k = 0; k < plan.kernels.size(); ++k) {
+    infos.push_back(&kernels.get(plan.kernels[k]));
+    made.emplace_back();
+    read.emplace_back();
+    for (ValueId value : infos.back()->memoryReads)
+      if (problem.values[value].home == Home::Arena) {
+        lives[latest[value]].last = k;
+        read.back().push_back(latest[value]);
+      }
+    const std::vector<ValueId> &outputs = plan.kernels[k].outputs;
+    for (size_t i = 0; i < outputs.size(); ++i)
+      if (problem.values[outputs[i]].home == Home::Arena) {
+        latest[outputs[i]] = lives.size();
+        made.back().push_back(lives.size());
+        int32_t kernel = k, output = i;
+        lives.push_back({outputs[i], kernel, output, kernel});
+      }
+  }
+}
+
+/// Finds a dying input for an output; another output may have to change its.
+bool Packer::findInput(int32_t output, std::vector<char> &tried) {
+  Life &life = lives[output];
+  const std::vector<int32_t> &inputs = read[life.kernel];
+  for (const InPlacePair &pair : infos[life.kernel]->inPlace) {
+    if (pair.output != life.output)
+      continue;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      Life &input = lives[inputs[i]];
+      if (input.value != pair.input || input.last != life.kernel || tried[i])
+        continue;
+      tried[i] = true;
+      if (input.to != none && !findInput(input.to, tried))
+        continue;
+      input.to = output;
+      life.from = inputs[i];
+      return true;
+    }
+  }
+  return false;
+}
+
+void Packer::findTakeovers() {
+  for (size_t k = 0; k < plan.kernels.size(); ++k) {
+    std::vector<int32_t> bySize = made[k];
+    std::stable_sort(bySize.begin(), bySize.end(), [&](int32_t a, int32_t b) {
+      return slotOf(a) > slotOf(b);
+    });
+    for (int32_t output : bySize) {
+      std::vector<char> tried(read[k].size(), false);
+      findInput(output, tried);
+    }
+  }
+}
+
+/// One buffer for each chain of takeovers and each workspace. Empty ones get
+/// none and lie at the start.
+void Packer::makeBuffers() {
+  for (size_t i = 0; i < lives.size(); ++i) {
+    Life &life = lives[i];
+    if (life.from != none)
+      life.buffer = lives[life.from].buffer;
+    if (slotOf(i) == 0)
+      continue;
+    if (life.buffer == none) {
+      life.buffer = buffers.size();
+      buffers.push_back({life.kernel, life.last, slotOf(i)});
+    }
+    buffers[life.buffer].last = life.last;
+  }
+  workspaces.assign(plan.kernels.size(), none);
+  for (size_t k = 0; k < plan.kernels.size(); ++k)
+    if (int64_t bytes = slotBytes(infos[k]->workspaceBytes)) {
+      workspaces[k] = buffers.size();
+      int32_t kernel = k;
+      buffers.push_back({kernel, kernel, bytes});
+    }
+}
+
+void Packer::pack(int64_t budgetBytes) {
+  Packing packing = packBuffers(buffers, budgetBytes, effort);
+  plan.arenaBytes = packing.arenaBytes;
+  for (size_t k = 0; k < plan.kernels.size(); ++k) {
+    Kernel &kernel = plan.kernels[k];
+    kernel.offsets.assign(kernel.outputs.size(), -1);
+    kernel.workspaceOffset =
+        workspaces[k] == none ? -1 : packing.offsets[workspaces[k]];
+    for (int32_t life : made[k])
+      kernel.offsets[lives[life].output] =
+          lives[life].buffer == none ? 0 : packing.offsets[lives[life].buffer];
+  }
+}
+
+} // namespace
+
+/// Searches between the goal, where it failed, and what stands, until what
+/// failed and what stands are close.
+static void searchBetween(const PackSearch &search, int64_t goalBytes,
+                          int64_t stepLimit, Packing &best) {
+  int64_t failed = goalBytes;
+  while (best.arenaBytes - failed > goalBytes / 500) {
+    int64_t middle = failed + (best.arenaBytes - failed) / 2, steps = stepLimit;
+    if (!search.find(middle, steps, best))
+      failed = middle;
+  }
+}
+
+/// Searches with much work. How long it takes is a matter of luck more than of
+/// the capacity, so half the distance to the goal is taken each time.
+static void searchLong(const PackSearch &search, int64_t goalBytes,
+                       bool hasBudget, Packing &best) {
+  int64_t few = 60000000, many = 1500000000;
+  if (search.find(goalBytes, hasBudget ? many : few, best) || hasBudget)
+    return;
+  while (best.arenaBytes > goalBytes && many > 0) {
+    int64_t middle = goalBytes + (best.arenaBytes - goalBytes) / 2;
+    search.find(middle, many, best);
+  }
+}
+
+static void keepSmaller(Packing packing, Packing &best) {
+  if (packing.arenaBytes < best.arenaBytes)
+    best = std::move(packing);
+}
+
+/// Steps of a search that gives up after some hundred placements of all
+/// buffers; of many, after a few.
+static int64_t searchSteps(size_t buffers) {
+  constexpr size_t many = 1000;
+  int64_t count = static_cast<int64_t>(buffers);
+  return buffers > many ? 2 * PackSearch::onceSteps(buffers)
+                        : 4000000 + 40 * count * count;
+}
+
+/// From the floor up and in fixed orders; often that is enough. What they leave
+/// is searched, and placed in other orders where that fails, below which it is
+/// searched again.
+static Packing packTogether(const std::vector<Buffer> &buffers, int64_t goal,
+                            bool hasBudget, PackEffort effort) {
+  // Beyond these, comparing buffers with each other takes too long.
+  constexpr size_t mostCompared = 6000, mostComparedOnce = 1000;
+  constexpr int fewTries = 2, someTries = 8;
+  bool looksAround = effort == PackEffort::Orders;
+  bool isLast = buffers.size() >
+                (effort == PackEffort::Once ? mostComparedOnce : mostCompared);
+  bool isBrief = looksAround || (effort == PackEffort::Once && !isLast);
+  Packing best = packLowestFirst(buffers, goal, isBrief ? fewTries : someTries);
+  if (best.arenaBytes <= goal || isLast)
+    return best;
+  keepSmaller(packByOrders(buffers, goal), best);
+  if (best.arenaBytes <= goal || looksAround)
+    return best;
+  PackSearch search(buffers);
+  int64_t steps = searchSteps(buffers.size());
+  if (effort == PackEffort::Once)
+    steps = std::min(steps, PackSearch::onceSteps(buffers.size()));
+  if (search.find(goal, steps, best) || effort == PackEffort::Once)
+    return best;
+  keepSmaller(packByReordering(buffers, goal), best);
+  if (best.arenaBytes > goal && !hasBudget)
+    searchBetween(search, goal, searchSteps(buffers.size()), best);
+  if (best.arenaBytes > goal && effort == PackEffort::Thorough)
+    searchLong(search, goal, hasBudget, best);
+  return best;
+}
+
+std::vector<Buffer>
+ckpt::plan::withoutIdleMoments(const std::vector<Buffer> &buffers) {
+  std::vector<int32_t> starts;
+  for (const Buffer &buffer : buffers)
+    starts.push_back(buffer.first);
+  std::sort(starts.begin(), starts.end());
+  starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
+  auto startsUntil = [&](int32_t moment) {
+    return static_cast<int32_t>(
+        std::upper_bound(starts.begin(), starts.end(), moment) -
+        starts.begin());
+  };
+  std::vector<Buffer> spans;
+  for (const Buffer &buffer : buffers)
+    spans.push_back({startsUntil(buffer.first) - 1,
+                     startsUntil(buffer.last) - 1, buffer.bytes});
+  return spans;
+}
+
+/// Groups of buffers such that no two of different groups share a moment.
+static std::vector<std::vector<int32_t>>
+findGroups(const std::vector<Buffer> &buffers) {
+  std::vector<int32_t> order(buffers.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
+    return buffers[a].first < buffers[b].first;
+  });
+  std::vector<std::vector<int32_t>> groups;
+  int32_t last = -1;
+  for (int32_t buffer : order) {
+    if (buffers[buffer].first > last)
+      groups.emplace_back();
+    groups.back().push_back(buffer);
+    last = std::max(last, buffers[buffer].last);
+  }
+  for (std::vector<int32_t> &group : groups)
+    std::sort(group.begin(), group.end());
+  return groups;
+}
+
+/// Where nothing stands in memory, the rest starts anew. What one group takes
+/// is there for all others.
+Packing ckpt::plan::packBuffers(const std::vector<Buffer> &buffers,
+                                int64_t budgetBytes, PackEffort effort) {
+  int64_t load = loadBytes(buffers);
+  bool hasBudget = budgetBytes >= load;
+  int64_t goal = std::max(load, budgetBytes);
+  std::vector<std::vector<int32_t>> groups = findGroups(buffers);
+  if (groups.size() <= 1)
+    return packTogether(buffers, goal, hasBudget, effort);
+  Packing all;
+  all.offsets.assign(buffers.size(), 0);
+  for (const std::vector<int32_t> &group : groups) {
+    std::vector<Buffer> members;
+    for (int32_t buffer : group)
+      members.push_back(buffers[buffer]);
+    Packing packing = packTogether(members, std::max(goal, all.arenaBytes),
+                                   hasBudget, effort);
+    all.arenaBytes = std::max(all.arenaBytes, packing.arenaBytes);
+    for (size_t i = 0; i < group.size(); ++i)
+      all.offsets[group[i]] = packing.offsets[i];
+  }
+  return all;
+}
+
+void ckpt::plan::packSlots(const Problem &problem, Plan &plan,
+                           int64_t budgetBytes, PackEffort effort) {
+  KernelCache kernels(problem);
+  packSlots(problem, plan, budgetBytes, effort, kernels);
+}
+
+void ckpt::plan::packSlots(const Problem &problem, Plan &plan,
+                           int64_t budgetBytes, PackEffort effort,
+                           KernelCache &kernels) {
+  Packer(problem, plan, effort, kernels).run(budgetBytes);
+}
+
+Plan ckpt::plan::withoutSlots(Plan plan) {
+  for (Kernel &kernel : plan.kernels) {
+    kernel.offsets.clear();
+    kernel.workspaceOffset = -1;
+  }
+  plan.arenaBytes = 0;
+  return plan;
+}

@@ -1,0 +1,23 @@
+//===- PlaceSlots.cpp - From a list of kernels to a plan with slots -------===//
+
+#include "Plan/Packing/PlaceSlots.h"
+
+#include <utility>
+
+using namespace ckpt::plan;
+
+Solution ckpt::plan::placeSlots(const Problem &problem, Draft draft,
+                                int64_t budgetBytes, PackEffort effort) {
+  KernelCache kernels(problem);
+  return placeSlots(problem, std::move(draft), budgetBytes, effort, kernels);
+}
+
+Solution ckpt::plan::placeSlots(const Problem &problem, Draft draft,
+                                int64_t budgetBytes, PackEffort effort,
+                                KernelCache &kernels) {
+  Solution solution;
+  solution.plan = std::move(draft.plan);
+  packSlots(problem, solution.plan, budgetBytes, effort, kernels);
+  solution.verdict = validate(problem, solution.plan, true, kernels);
+  return solution;
+}

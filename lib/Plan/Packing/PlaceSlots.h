@@ -1,0 +1,28 @@
+//===- PlaceSlots.h - From a list of kernels to a plan with slots *- C++
+//-*-===//
+
+#ifndef CKPT_LIB_PLAN_PACKING_PLACESLOTS_H
+#define CKPT_LIB_PLAN_PACKING_PLACESLOTS_H
+
+#include "ckpt/Plan/Pack.h"
+#include "ckpt/Plan/Validate.h"
+
+namespace ckpt::plan {
+
+/// A plan without slots and its verdict; no kernels if a constructor gave up.
+struct Draft {
+  Plan plan;
+  Verdict verdict;
+  bool usable() const { return !plan.kernels.empty(); }
+};
+
+/// Places the slots of \p draft and judges the result.
+Solution placeSlots(const Problem &problem, Draft draft, int64_t budgetBytes,
+                    PackEffort effort = PackEffort::Search);
+/// The same with what is known of kernels, which must belong to \p problem.
+Solution placeSlots(const Problem &problem, Draft draft, int64_t budgetBytes,
+                    PackEffort effort, KernelCache &kernels);
+
+} // namespace ckpt::plan
+
+#endif // CKPT_LIB_PLAN_PACKING_PLACESLOTS_H

@@ -1,0 +1,257 @@
+//===- BudgetSearch.h - The search of one budget ----------------*- C++ -*-===//
+//
+// The state that the parts of `solveBudget` share: rounds of walks
+// (SolveBudget.cpp), the caps that they get (WalkCap.cpp), walks near the best
+// one (WalkNeighbourhood.cpp), plans made by other methods (Descent.cpp), and
+// those of smaller budgets (LowerBudgets.cpp).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_LIB_PLAN_PORTFOLIO_BUDGETSEARCH_H
+#define CKPT_LIB_PLAN_PORTFOLIO_BUDGETSEARCH_H
+
+#include "Plan/Construct/Chain/ChainDP.h"
+#include "Plan/Construct/KeepCut/CutWalk.h"
+#include "Plan/Improve/ReduceMemory.h"
+#include "Plan/Model/Stopwatch.h"
+#include "ckpt/Plan/Solvers.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace ckpt::plan {
+
+/// Where the search for the right cap of one setting stands.
+struct Attempt {
+  Setting setting;
+  /// See `CutOptions::runOnce`; empty: nothing is said.
+  std::vector<char> runOnce;
+  double cap = 0;
+  /// Largest cap whose plan fitted, smallest whose plan did not, and largest
+  /// below that with which the walk gave up; 0 if there is none.
+  double fits = 0;
+  double exceeds = 0;
+  double givesUp = 0;
+  /// Of the last run.
+  double score = 0;
+  std::optional<int64_t> bytes;
+  int runs = 0;
+  bool finished = false;
+};
+
+/// Moves the cap of \p attempt after a run: between the closest that fitted and
+/// the closest that did not, guessed from what the plan really needs. Once
+/// there is any plan for the budget, walks give up where they cannot be better.
+void chooseNextCap(Attempt &attempt, int64_t budgetBytes, bool anyPlan);
+
+inline void dropFinished(std::vector<Attempt *> &batch) {
+  batch.erase(std::remove_if(batch.begin(), batch.end(),
+                             [](Attempt *each) { return each->finished; }),
+              batch.end());
+}
+
+/// What one walk came to.
+struct Outcome {
+  Draft draft;
+  /// Set if slots were placed.
+  std::optional<Solution> solution;
+  /// What it needs: its arena, or its live bytes if no slots were placed.
+  std::optional<int64_t> bytes;
+  double score = 0;
+  int64_t foundMs = 0;
+
+  bool isWithin(int64_t budgetBytes) const {
+    return bytes && *bytes <= budgetBytes;
+  }
+  bool isNear(int64_t budgetBytes, double share) const {
+    return bytes && static_cast<double>(*bytes) <=
+                        share * static_cast<double>(budgetBytes);
+  }
+};
+
+/// What needs more of the budget is too far away to be changed kernel by
+/// kernel.
+constexpr double nearBudget = 1.03;
+
+/// Shares of time are of what walks get: this is the time limit.
+constexpr double shareOfLimit = 1.4;
+
+/// Share of time after which a plan is changed no more.
+constexpr double shareOfChanges = 1.3;
+
+/// Share of time after which walks end where there is no plan yet. What is left
+/// of the limit is for the smallest budget.
+constexpr double shareWithoutPlan = 1;
+
+/// What merging kernels and refitting them takes off a score at most, roughly.
+constexpr double gainOfRefitting = 1.1;
+
+/// Extra FLOPs count on top of the time of a plan as if their arithmetic took
+/// it several times more: what hides behind bytes here may not elsewhere.
+constexpr double flopWeight = 12;
+
+class BudgetSearch {
+public:
+  BudgetSearch(const Problem &problem, int64_t budgetBytes,
+               const SolverOptions &options, const Solution *unlimited)
+      : problem(problem), budget(budgetBytes), options(options),
+        graph(problem, options.fusion),
+        walks{{graph, options, loose}, {graph, options, loose}},
+        unlimited(unlimited ? *unlimited : solveUnlimited(problem, options)) {
+    measureFlops();
+  }
+  BudgetResult run();
+
+private:
+  void tryFirstPlan();
+  bool tryUnlimited();
+  void tryAsWritten();
+  struct Descent;
+  Plan descended(const Descent &descent, double mostNs,
+                 std::chrono::steady_clock::time_point deadline) const;
+  bool mayDescend() const {
+    return options.fusion && !unlimitedPlan.kernels.empty();
+  }
+  void descend();
+  bool descendBoth(const Descent &first, const Descent &second, double share);
+  bool descendAtRandom(double share);
+  void descendFurther(double share, bool exchanging);
+  void spareRepeats();
+  void varySettings();
+  void varyFirstPlan();
+  double enterBoth(const std::array<Plan *, 2> &plans);
+  bool tryInPairs(std::vector<Attempt> attempts);
+  void keepRepeated(double share = 1);
+  void moveKernels();
+  void polish();
+  void searchBelow();
+  void tighten();
+  void refit();
+  bool isDeep() const;
+  void tryChains();
+  void tryChain(const ChainOptions &chainOptions);
+  std::optional<int64_t> enterChainPlan(Plan plan);
+  bool searchFixedKernels();
+  bool enterPlan(Plan plan);
+  bool enterAsItIs(Plan plan);
+  void exchange(Draft draft);
+  void exchangeOthers();
+  void runLarge();
+  void keepSmallestOfChains();
+  void runRounds();
+  void runRound(int round);
+  void runAttempts(const std::vector<Attempt *> &batch);
+  void walkBelow();
+  void walkOrDescend();
+  void walkAgain();
+  bool areWalksBehind() const {
+    return result.best && bestWalkScore > gainOfRefitting * bestScore;
+  }
+  void startAttempts();
+  bool isSmall() const;
+  double shareOver() const;
+  bool isHopeless();
+  void findSmallestFirstPlan();
+  void forgetBest();
+  bool walkWithin(int64_t capBytes, double share);
+  Plan shrunk(Plan plan, MemoryOptions fit) const;
+  Plan plainWalk() const;
+  void shrink(const Plan &plan, double share);
+  void closeIn(double share);
+  void runLadder();
+  void trySmallest(const Solution &known, double share);
+  void spareSmallest();
+  void findSmallest();
+  Outcome judge(Draft draft) const;
+  void place(Outcome &outcome) const;
+  void fit(Outcome &outcome) const;
+  bool enter(Outcome &outcome);
+  void keepOther(const Draft &draft);
+  void keepIfSmallest(const Solution &solution);
+  void measureFlops();
+  void lowerLeast(const Draft &draft);
+  MemoryOptions fitOptions(int64_t budgetBytes) const;
+  WalkLimits limits(double slack = 1) const;
+  double scoreOf(const Verdict &verdict) const;
+  double walksMs() const {
+    return static_cast<double>(options.timeLimitMs) / shareOfLimit;
+  }
+  /// Whether \p share of the time is over, or all of it. Without a limit it
+  /// never is.
+  bool isOver(double share = 1) {
+    bool over = options.timeLimitMs > 0 &&
+                static_cast<double>(watch.ms()) >
+                    std::min(share, shareOfLimit) * walksMs();
+    result.stoppedByClock |= over;
+    return over;
+  }
+  /// When \p share of the time is over, or all of it.
+  std::chrono::steady_clock::time_point deadline(double share) const {
+    if (options.timeLimitMs <= 0)
+      return std::chrono::steady_clock::time_point::max();
+    return watch.start() + std::chrono::milliseconds(static_cast<int64_t>(
+                               std::min(share, shareOfLimit) * walksMs()));
+  }
+  int mostRounds() const { return options.timeLimitMs > 0 ? 5 : 1; }
+  /// Rounds leave time for what follows, but the best settings shall have their
+  /// turn. They go on while there is no plan: those of the ladder, which come
+  /// then, fit but cost much.
+  bool roundsAreOver() {
+    if (anyPlanUntil)
+      return result.best || isOver(*anyPlanUntil);
+    constexpr size_t fewest = 6;
+    bool few = attempts.size() > fewest && attempts[fewest - 1].runs == 0;
+    return isOver(!result.best ? shareWithoutPlan : few ? 0.7 : 0.4);
+  }
+
+  const Problem &problem;
+  int64_t budget;
+  /// Set while walks look for the smallest budget: they end with the first
+  /// plan, or at this share of the time.
+  std::optional<double> anyPlanUntil;
+  const SolverOptions &options;
+  /// It is part of another search (LowerBudgets.cpp).
+  bool isPart = false;
+  Stopwatch watch;
+  RematGraph graph;
+  LooseWalks loose;
+  CutWalk walks[2];
+  BudgetResult result;
+  std::vector<Attempt> attempts;
+  /// What some kernel needs alone, once somebody has asked.
+  std::optional<int64_t> largestKernelBytes;
+  /// The plan that recomputes nothing.
+  Solution unlimited;
+  /// Of it; no slots.
+  int64_t unlimitedBytes = 0;
+  Plan unlimitedPlan;
+  /// The smallest plan of chains. It does not end the search for the smallest
+  /// plan, as it may be far from it.
+  Solution smallestOfChains;
+  /// Of the step, and what one of them takes; the least time without what is
+  /// recomputed.
+  double stepFlops = 0, nsPerFlop = 0;
+  double leastNs = std::numeric_limits<double>::max();
+  double bestScore = std::numeric_limits<double>::max();
+  /// Of random descents, how many there were.
+  uint64_t descents = 0;
+  /// Share of the time when walks end, if there is a plan.
+  double walksUntil = 1;
+  /// How far walks may be behind the best plan.
+  double mostSlack = gainOfRefitting;
+  /// Of the plans of walks, and what that came from.
+  double bestWalkScore = std::numeric_limits<double>::max();
+  Setting bestSetting = walkSettings[0];
+  double bestCap = 0;
+  /// The best plans within the budget but the best one, the best first, with as
+  /// many different extra FLOPs.
+  std::vector<Draft> others;
+  /// The best plan of a walk that needs a little more than the budget.
+  Plan nearMiss;
+  double nearMissScore = std::numeric_limits<double>::max();
+};
+
+} // namespace ckpt::plan
+
+#endif // CKPT_LIB_PLAN_PORTFOLIO_BUDGETSEARCH_H

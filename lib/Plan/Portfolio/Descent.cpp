@@ -1,0 +1,409 @@
+//===- Descent.cpp - Plans of one budget that no walk makes ---------------===//
+//
+// Walks decide kernel by kernel. Where the question is another one (what to
+// make again more than once, which single ops to keep, which launches to save),
+// other methods are better; their plans compete with those of the walks.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Plan/Construct/Greedy/Eviction.h"
+#include "Plan/Construct/Greedy/GreedyRemat.h"
+#include "Plan/Construct/List/QuickPlan.h"
+#include "Plan/Improve/Anneal/RetentionAnnealing.h"
+#include "Plan/Improve/DropRemats.h"
+#include "Plan/Improve/KeepMove.h"
+#include "Plan/Improve/ReduceTime.h"
+#include "Plan/Improve/RematExchange.h"
+#include "Plan/Model/PlanEdit.h"
+#include "Plan/Model/RunBoth.h"
+#include "Plan/Portfolio/BudgetSearch.h"
+
+#include <array>
+#include <cmath>
+#include <future>
+#include <utility>
+
+using namespace ckpt::plan;
+
+/// Makes the plan the best if it fits and is, and says whether it is.
+bool BudgetSearch::enterPlan(Plan plan) {
+  Draft draft;
+  draft.verdict = validate(problem, plan, false);
+  if (!draft.verdict.error.empty())
+    return false;
+  draft.plan = std::move(plan);
+  Outcome outcome = judge(std::move(draft));
+  return enter(outcome);
+}
+
+/// Enters the plan if its slots fit without changes, and says whether they do.
+bool BudgetSearch::enterAsItIs(Plan plan) {
+  Outcome outcome;
+  outcome.draft.verdict = validate(problem, plan, /*slots=*/false);
+  outcome.draft.plan = std::move(plan);
+  outcome.foundMs = watch.ms();
+  place(outcome);
+  enter(outcome);
+  return outcome.isWithin(budget);
+}
+
+/// Plans that are that far behind with some prices are with others, too.
+static constexpr double worthVarying = 1.1;
+
+/// In milliseconds, and no worse than a walk that gives up.
+void BudgetSearch::tryFirstPlan() {
+  Outcome outcome;
+  outcome.solution = placedQuickPlan(graph, budget, options);
+  if (!outcome.solution && !unlimited.plan.kernels.empty() && !isHopeless())
+    outcome.solution =
+        placedChainPlan(problem, withoutSlots(unlimited.plan), budget);
+  if (!outcome.solution)
+    return;
+  outcome.draft = {withoutSlots(outcome.solution->plan),
+                   outcome.solution->verdict};
+  outcome.bytes = outcome.solution->plan.arenaBytes;
+  outcome.foundMs = watch.ms();
+  enter(outcome);
+}
+
+/// Enters both plans that are not empty; the better score of them.
+double BudgetSearch::enterBoth(const std::array<Plan *, 2> &plans) {
+  double least = std::numeric_limits<double>::max();
+  for (Plan *plan : plans) {
+    if (plan->kernels.empty())
+      continue;
+    least = std::min(least, scoreOf(validate(problem, *plan, false)));
+    enterPlan(std::move(*plan));
+  }
+  return least;
+}
+
+/// A first plan decides for one moment at a time, so that it repeats too much
+/// elsewhere. What is left once it repeats only what it must is as good as the
+/// plans of walks, and another one.
+void BudgetSearch::varyFirstPlan() {
+  static constexpr std::array<CostWeights, 6> prices = {{
+      {1.5, 8, 1},
+      {1.5, 2, 1},
+      {1.5, 8, 0.5},
+      {1.5, 2, 0.5},
+      {0.3, 8, 1},
+      {0.3, 4, 1},
+  }};
+  if (!options.fusion)
+    return;
+  auto make = [&](const CostWeights &weights) {
+    Plan plan = quickPlan(graph, budget, options, weights).plan;
+    if (!plan.kernels.empty()) {
+      dropRemats(problem, plan, budget, deadline(shareOfChanges));
+      improve(problem, plan, budget);
+      reduceTime(problem, plan, budget, deadline(shareOfChanges));
+    }
+    return plan;
+  };
+  for (size_t i = 0; i < prices.size() && !isOver(); i += 2) {
+    auto [first, second] = runBoth(
+        problem.ops.size(), [&] { return make(prices[i]); },
+        [&] { return make(prices[i + 1]); });
+    if (enterBoth({&first, &second}) > worthVarying * bestScore)
+      return;
+  }
+}
+
+/// Keeps what the best plan makes again and \p share of the budget has room
+/// for; if that is too much, something else has to make room.
+void BudgetSearch::keepRepeated(double share) {
+  Plan plan = withoutSlots(result.best->plan);
+  auto limit = static_cast<int64_t>(share * static_cast<double>(budget));
+  if (dropRemats(problem, plan, limit, deadline(shareOfLimit)))
+    enterPlan(std::move(plan));
+}
+
+/// Where launches count, moving and repeating whole kernels of the plan without
+/// a limit, as other systems do it, can be better than any walk.
+void BudgetSearch::moveKernels() {
+  constexpr size_t mostMoved = 500;
+  if (unlimitedPlan.kernels.size() > mostMoved || isOver(shareOfChanges))
+    return;
+  if (std::optional<Solution> moved =
+          rematGreedily(problem, unlimitedPlan, budget, flopWeight * nsPerFlop,
+                        deadline(shareOfChanges)))
+    enterPlan(withoutSlots(std::move(moved->plan)));
+  if (isOver(shareOfChanges))
+    return;
+  const KernelGraph kernels(problem, unlimitedPlan);
+  for (int percent : approachPercents)
+    if (Plan plan = kernels.emit(evictGreedily(
+            kernels,
+            static_cast<int64_t>(static_cast<double>(budget) * percent / 100)));
+        !plan.kernels.empty())
+      enterPlan(std::move(plan));
+}
+
+/// A walk may repeat what it had room to keep, or what something cheaper makes
+/// room for.
+void BudgetSearch::polish() {
+  moveKernels();
+  if (!result.best)
+    return;
+  keepRepeated();
+  exchange({withoutSlots(result.best->plan), result.best->verdict});
+  exchangeOthers();
+}
+
+void BudgetSearch::exchangeOthers() {
+  for (const Draft &other : std::exchange(others, {}))
+    if (other.verdict.extraFlops != result.best->verdict.extraFlops)
+      exchange(other);
+}
+
+/// Asks of each repeat of \p draft, which is within the budget, whether the
+/// rest can do without.
+void BudgetSearch::exchange(Draft draft) {
+  MemoryOptions fit = fitOptions(budget);
+  fit.mostNs = scoreOf(draft.verdict);
+  fit.deadline = deadline(shareOfChanges);
+  exchangeRemats(problem, std::move(draft.plan), fit,
+                 [&](const Plan &better) { return enterAsItIs(better); });
+}
+
+/// A way down from the plan without a limit.
+struct BudgetSearch::Descent {
+  /// What extra FLOPs count, in times of their time.
+  double flopWeight;
+  /// Shares of the budget: that changes lead to, and that what they make again
+  /// may be kept within; none if 0. Where live sums fill the budget, slots
+  /// often do not fit.
+  double share, keptWithin;
+  /// How many budgets are met on the way, the last one too.
+  int levels = 1;
+  /// See `MemoryOptions`.
+  uint64_t seed = 0;
+};
+
+/// The plan without a limit, changed until it meets the budget; empty if it
+/// costs more than \p mostNs or the \p deadline comes first. At each level on
+/// the way, what there is room to keep is not made again: many changes in a row
+/// repeat for one moment what a later change repeats for another.
+Plan BudgetSearch::descended(
+    const Descent &descent, double mostNs,
+    std::chrono::steady_clock::time_point deadline) const {
+  Plan plan = unlimitedPlan;
+  double wanted = descent.share * static_cast<double>(budget);
+  double above = static_cast<double>(unlimitedBytes) / wanted;
+  MemoryOptions fit;
+  fit.flopNs = descent.flopWeight * nsPerFlop;
+  // What is kept afterwards spares some of the cost.
+  fit.mostNs = mostNs * std::max(1.0, 1 + descent.keptWithin - descent.share);
+  fit.deadline = deadline;
+  fit.seed = descent.seed;
+  for (int level = descent.levels - 1; level >= 0; --level) {
+    double left = static_cast<double>(level) / descent.levels;
+    fit.budgetBytes = static_cast<int64_t>(wanted * std::pow(above, left));
+    if (!reduceMemory(problem, plan, fit))
+      return Plan();
+    int64_t limit = fit.budgetBytes;
+    if (level == 0)
+      limit =
+          std::max(limit, static_cast<int64_t>(descent.keptWithin *
+                                               static_cast<double>(budget)));
+    if (level > 0 || descent.keptWithin > 0)
+      dropRemats(problem, plan, limit, deadline);
+    improve(problem, plan, limit);
+    reduceTime(problem, plan, limit, deadline);
+  }
+  return plan;
+}
+
+/// The kernels of the plan without a limit are the best there are. Changing
+/// them one by one until the budget is met is often better than any walk. As
+/// each change is made for good, several ways lead to different plans.
+void BudgetSearch::descend() {
+  static constexpr std::array<Descent, 10> ways = {{
+      {flopWeight, 1, 0.985},
+      {flopWeight, 1, 0.985, 2},
+      {3, 0.97, 1},
+      {flopWeight, 1, 0.985, 4},
+      {3, 1, 0.985},
+      {flopWeight, 0.867, 0.985},
+      {flopWeight, 1, 0},
+      {flopWeight, 0.975, 0.975},
+      {3, 0.985, 0.985},
+      {flopWeight, 0.916, 0.985},
+  }};
+  constexpr double latest = 0.6, shareOfDescents = 0.2, shareInstead = 0.4;
+  if (!mayDescend() || (result.best && isOver(latest)))
+    return;
+  // Where walks found no plan, only the clock ends it early.
+  double until =
+      shareOver() +
+      (areWalksBehind() || !result.best ? shareInstead : shareOfDescents);
+  for (size_t i = 0; i < ways.size(); i += 2)
+    if (!descendBoth(ways[i], ways[i + 1], until))
+      return;
+}
+
+/// Whether both lead to plans that are not far behind, and more of them may be
+/// tried before \p share of the time is over.
+bool BudgetSearch::descendBoth(const Descent &first, const Descent &second,
+                               double share) {
+  auto until = deadline(share);
+  double mostNs = gainOfRefitting * bestScore;
+  auto [left, right] = runBoth(
+      problem.ops.size(), [&] { return descended(first, mostNs, until); },
+      [&] { return descended(second, mostNs, until); });
+  return enterBoth({&left, &right}) <= worthVarying * bestScore &&
+         std::chrono::steady_clock::now() <= until;
+}
+
+/// Two ways down with prices that are drawn at random: see `descendBoth`.
+bool BudgetSearch::descendAtRandom(double share) {
+  if (!mayDescend())
+    return false;
+  descents += 2;
+  return descendBoth({flopWeight, 1, 0.985, 1, descents - 1},
+                     {3, 1, 0.985, 1, descents}, share);
+}
+
+/// Until \p share of the time is over, as long as it leads to better plans. If
+/// \p exchanging, each of them has its repeats exchanged: small differences at
+/// first lead far from each other then.
+void BudgetSearch::descendFurther(double share, bool exchanging) {
+  int patience = options.timeLimitMs > 0 ? 6 : 1;
+  for (int inVain = 0; inVain < patience; ++inVain) {
+    double before = bestScore;
+    if (!descendAtRandom(share))
+      return;
+    if (exchanging && result.best)
+      exchangeOthers();
+    if (bestScore < before)
+      inVain = -1;
+  }
+}
+
+/// Enters \p plan, which may also be the smallest; what it needs.
+std::optional<int64_t> BudgetSearch::enterChainPlan(Plan plan) {
+  Draft draft;
+  draft.verdict = improve(problem, plan, budget);
+  if (!draft.verdict.error.empty())
+    return std::nullopt;
+  draft.plan = std::move(plan);
+  Outcome outcome = judge(std::move(draft));
+  enter(outcome);
+  return outcome.bytes;
+}
+
+/// Deep budgets need what walks do not see: that what is made again may have to
+/// be made again once more.
+void BudgetSearch::tryChain(const ChainOptions &chainOptions) {
+  if (unlimitedPlan.kernels.empty())
+    return;
+  ChainDP chain(problem, unlimitedPlan, chainOptions);
+  Draft least;
+  least.plan = chain.plan(0);
+  least.verdict = improve(problem, least.plan, 0);
+  if (!result.best && least.verdict.error.empty()) {
+    Solution solution = placeSlots(problem, least, 0, PackEffort::Orders);
+    if (smallestOfChains.plan.kernels.empty() ||
+        solution.plan.arenaBytes < smallestOfChains.plan.arenaBytes)
+      smallestOfChains = std::move(solution);
+  }
+  chain.tryWithin(budget,
+                  [&](Plan plan) { return enterChainPlan(std::move(plan)); });
+}
+
+void BudgetSearch::tryChains() {
+  // Of large steps one chain may take a second.
+  constexpr double latest = 0.8;
+  ChainOptions chain;
+  chain.mostBytes = budget;
+  for (KernelStages::Places places :
+       {KernelStages::Places::Narrow, KernelStages::Places::All})
+    for (KernelChain::Backward backward :
+         {KernelChain::Backward::Early, KernelChain::Backward::Late}) {
+      chain.places = places;
+      chain.backward = backward;
+      if (isOver(!isTooLargeToWalk(graph) ? shareOfLimit
+                 : result.best            ? latest
+                                          : 1))
+        return;
+      tryChain(chain);
+    }
+  if (result.best || isOver(shareOfLimit))
+    return;
+  // Costs matter less now than every byte.
+  chain.backward = KernelChain::Backward::Early;
+  chain.mostStages = 160;
+  chain.mostPoints = 8;
+  tryChain(chain);
+}
+
+/// Single ops as kernels leave the choice of what is kept: annealing finds
+/// better plans than any walk, often in a fraction of the time. True if it
+/// found one, so that walks are not worth their time.
+bool BudgetSearch::searchFixedKernels() {
+  constexpr size_t mostKernels = 3000;
+  if (!hasFixedKernels(problem) || unlimitedPlan.kernels.empty() ||
+      unlimitedPlan.kernels.size() > mostKernels)
+    return false;
+  Plan start = unlimitedPlan;
+  std::sort(start.kernels.begin(), start.kernels.end(),
+            [](const Kernel &left, const Kernel &right) {
+              return left.ops < right.ops;
+            });
+  Verdict inOrder = validate(problem, start, false);
+  if (!inOrder.error.empty() || inOrder.livePeakBytes > unlimitedBytes)
+    start = unlimitedPlan;
+  RetentionOptions retention;
+  retention.budgetBytes = budget;
+  retention.flopNs = flopWeight * nsPerFlop;
+  // Deep budgets leave the rest of the time to chains.
+  if (options.timeLimitMs > 0)
+    retention.deadline =
+        watch.start() + std::chrono::milliseconds(options.timeLimitMs * 4 / 5);
+  else
+    retention.mostRounds = 1;
+  // Its plans are few and good: their places are worth a search.
+  retention.enter = [&](Plan plan) { return enterPlan(std::move(plan)); };
+  result.stoppedByClock |= !annealRetention(problem, start, retention);
+  if (isDeep())
+    tryChains();
+  return result.best.has_value();
+}
+
+/// What refitting takes most often needs a little more memory: plans of walks
+/// that were left less are refitted too, the second best of all, which is to be
+/// refitted in other ways, and the best that needs too much.
+void BudgetSearch::refit() {
+  constexpr std::array<double, 3> shares = {0.985, 0.96, 0.92};
+  constexpr size_t count = shares.size() + 3;
+  // What refitting may improve a score by.
+  constexpr double gain = 1.03;
+  if (!result.best || !options.fusion)
+    return;
+  bool mayWalk = bestCap > 0 && options.timeLimitMs > 0;
+  WalkLimits walkLimits = limits(gain);
+  std::array<Plan, count> plans;
+  plans[0] = withoutSlots(result.best->plan);
+  if (!others.empty())
+    plans[1] = others.front().plan;
+  plans[2] = std::move(nearMiss);
+  auto make = [&](size_t lane) {
+    for (size_t i = lane; i < count; i += 2) {
+      if (i >= count - shares.size() && mayWalk)
+        plans[i] =
+            walks[lane]
+                .run(bestSetting, shares[i + shares.size() - count] * bestCap,
+                     budget, walkLimits)
+                .plan;
+      if (!reduceTime(problem, plans[i], budget, deadline(shareOfChanges)))
+        plans[i] = Plan();
+    }
+  };
+  std::future<void> other = std::async(std::launch::async, make, 1);
+  make(0);
+  other.get();
+  for (Plan &plan : plans)
+    if (!plan.kernels.empty())
+      enterPlan(std::move(plan));
+}

@@ -1,0 +1,49 @@
+//===- LowerBudgets.cpp - Searches of slightly smaller budgets ------------===//
+//
+// What a search meets first decides where it ends: a few bytes less lead to
+// other plans, often to better ones. Small steps leave time to look at them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Plan/Improve/Anneal/RetentionAnnealing.h"
+#include "Plan/Improve/DropRemats.h"
+#include "Plan/Improve/ReduceTime.h"
+#include "Plan/Model/PlanEdit.h"
+#include "Plan/Portfolio/BudgetSearch.h"
+
+#include <array>
+
+using namespace ckpt::plan;
+
+/// For the time that is left: plans of smaller budgets, and what becomes of
+/// them where they have the whole budget to keep what they make again.
+void BudgetSearch::searchBelow() {
+  static constexpr std::array<double, 4> shares = {0.97, 0.94, 0.9, 0.84};
+  // Nearer to the least time there is nothing to gain, and nothing is found in
+  // so small a part of the time.
+  constexpr double worthSearching = 1.01;
+  constexpr int smallPart = 10;
+  if (!options.fusion || hasFixedKernels(problem))
+    return;
+  for (double share : shares) {
+    // A search that finds nothing at first takes half as long again.
+    SolverOptions rest = options;
+    rest.timeLimitMs = (options.timeLimitMs - watch.ms()) * 2 / 3;
+    if (rest.timeLimitMs * smallPart < options.timeLimitMs ||
+        bestScore <= worthSearching * leastNs)
+      return;
+    auto bytes = static_cast<int64_t>(share * static_cast<double>(budget));
+    BudgetSearch below(problem, bytes, rest, &unlimited);
+    below.isPart = true;
+    BudgetResult lower = below.run();
+    result.stoppedByClock |= lower.stoppedByClock;
+    if (!lower.best)
+      return;
+    Plan plan = withoutSlots(lower.best->plan);
+    enterPlan(plan);
+    dropRemats(problem, plan, budget, deadline(shareOfLimit));
+    improve(problem, plan, budget);
+    reduceTime(problem, plan, budget, deadline(shareOfLimit));
+    enterPlan(std::move(plan));
+  }
+}

@@ -1,0 +1,266 @@
+//===- MinimumBudget.cpp - Where nothing fits a budget --------------------===//
+//
+// The answer is then the smallest budget for which a plan was found. Plans for
+// it come from a walk that recomputes nothing, changed kernel by kernel, from
+// walks within budgets a little above what some kernel needs alone, from walks
+// with caps that are shares of that plan, and, first for small steps, from a
+// search in which only memory counts. None of them depends on the budget that
+// was asked for, but that nothing below it is tried once more, so that a budget
+// reported as the smallest is one for which planning succeeds.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Plan/Construct/List/QuickPlan.h"
+#include "Plan/Construct/Pebble/PebblePlan.h"
+#include "Plan/Improve/KeepMove.h"
+#include "Plan/Model/RunBoth.h"
+#include "Plan/Portfolio/BudgetSearch.h"
+#include "ckpt/Plan/Bound.h"
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+using namespace ckpt::plan;
+
+/// Whether all kernels that make a result from nothing can be searched.
+bool BudgetSearch::isSmall() const {
+  constexpr size_t mostOps = 1500;
+  return problem.ops.size() <= mostOps;
+}
+
+/// The share of the time that is over.
+double BudgetSearch::shareOver() const {
+  return static_cast<double>(watch.ms()) / std::max(1.0, walksMs());
+}
+
+/// Whether some kernel alone needs more.
+bool BudgetSearch::isHopeless() {
+  if (!largestKernelBytes)
+    largestKernelBytes = largestWorkingSet(problem).bytes;
+  return budget < *largestKernelBytes;
+}
+
+/// Shares of the plan that recomputes nothing, until nothing fits them.
+void BudgetSearch::findSmallestFirstPlan() {
+  constexpr std::array<double, 5> shares = {0.75, 0.5, 0.35, 0.25, 0.18};
+  if (unlimited.plan.kernels.empty())
+    return;
+  keepIfSmallest(unlimited);
+  double all = static_cast<double>(unlimited.plan.arenaBytes);
+  for (double share : shares) {
+    if (isTooLargeToWalk(graph) && isOver())
+      return;
+    std::optional<Solution> smaller =
+        placedQuickPlan(graph, static_cast<int64_t>(share * all), options);
+    if (!smaller)
+      return;
+    keepIfSmallest(*smaller);
+  }
+}
+
+/// The best plan was for another budget.
+void BudgetSearch::forgetBest() {
+  result.best.reset();
+  others.clear();
+  nearMiss = Plan();
+  bestScore = bestWalkScore = nearMissScore =
+      std::numeric_limits<double>::max();
+}
+
+/// Whether walks find a plan within \p capBytes, until \p share of the time is
+/// over.
+bool BudgetSearch::walkWithin(int64_t capBytes, double share) {
+  constexpr double shareOfCap = 1.1;
+  int64_t asked = std::exchange(budget, capBytes);
+  anyPlanUntil = std::min(shareOver() + shareOfCap, share);
+  startAttempts();
+  for (int round = 0; round < mostRounds() && !roundsAreOver(); ++round)
+    runRound(round);
+  bool isFound = result.best.has_value();
+  forgetBest();
+  anyPlanUntil.reset();
+  budget = asked;
+  return isFound;
+}
+
+/// \p plan changed kernel by kernel until it needs less, again and again: by a
+/// quarter of what it needs above the largest kernel, then by less.
+Plan BudgetSearch::shrunk(Plan plan, MemoryOptions fit) const {
+  constexpr int64_t largeStep = 4, smallStep = 32;
+  const int64_t low = largestWorkingSet(problem).bytes;
+  KernelCache kernels(problem);
+  auto peakOf = [&](const Plan &plan) {
+    return validate(problem, plan, /*slots=*/false, kernels).livePeakBytes;
+  };
+  int64_t peak = peakOf(plan);
+  for (int64_t step = largeStep;
+       step <= smallStep && std::chrono::steady_clock::now() < fit.deadline;) {
+    fit.budgetBytes = peak - (peak - low) / step;
+    Plan next = plan;
+    bool fits = reduceMemory(problem, next, fit, kernels);
+    int64_t nextPeak = peakOf(next);
+    if (!fits || nextPeak >= peak)
+      step *= 2;
+    if (nextPeak < peak) {
+      plan = std::move(next);
+      peak = nextPeak;
+    }
+  }
+  return plan;
+}
+
+/// A walk without a limit as it is: what refitting joins and shares is hard to
+/// take apart again.
+Plan BudgetSearch::plainWalk() const {
+  CutOptions plain;
+  plain.floorPrice = 1.5;
+  plain.reorder = options.reorder;
+  plain.repeatAnchors = false;
+  CutScheduler scheduler(graph);
+  Draft draft = makeDraft(scheduler, graph, plain, options, 0);
+  return draft.usable() ? std::move(draft.plan) : unlimitedPlan;
+}
+
+/// Several ways down from \p plan, until \p share of the time is over: with
+/// other prices each, as they end far from each other.
+void BudgetSearch::shrink(const Plan &plan, double share) {
+  constexpr int patience = 3;
+  if (!options.fusion || plan.kernels.empty())
+    return;
+  uint64_t seed = 0;
+  for (int inVain = 0; inVain < patience && !isOver(share); ++inVain) {
+    MemoryOptions light, heavy;
+    light.deadline = heavy.deadline = deadline(share);
+    light.seed = seed++;
+    heavy.seed = seed++;
+    heavy.flopNs = flopWeight * nsPerFlop;
+    auto [first, second] = runBoth(
+        problem.ops.size(), [&] { return shrunk(plan, light); },
+        [&] { return shrunk(plan, heavy); });
+    for (Plan *each : {&first, &second}) {
+      Draft draft;
+      draft.verdict = validate(problem, *each, /*slots=*/false);
+      draft.plan = std::move(*each);
+      if (draft.verdict.livePeakBytes >= result.smallest.plan.arenaBytes)
+        continue;
+      Solution solution =
+          placeSlots(problem, draft, draft.verdict.livePeakBytes);
+      if (!solution.verdict.error.empty() ||
+          solution.plan.arenaBytes >= result.smallest.plan.arenaBytes)
+        continue;
+      keepIfSmallest(solution);
+      inVain = -1;
+    }
+  }
+}
+
+/// Just above what some kernel needs alone; if nothing fits there, from the
+/// smallest plan down in large steps, as finding a plan takes far less time
+/// than not finding one; then between what fits and what does not. What is
+/// below the budget that was asked for was tried with more.
+void BudgetSearch::closeIn(double share) {
+  constexpr int mostCaps = 12;
+  constexpr double close = 1.02, justAbove = 1.05, stepDown = 0.6,
+                   shareOfStep = 0.5;
+  auto known = [&] {
+    return static_cast<double>(result.smallest.plan.arenaBytes);
+  };
+  double low = static_cast<double>(largestWorkingSet(problem).bytes);
+  int caps = 0;
+  auto mayTry = [&] {
+    return caps < mostCaps && low * close < known() && !isOver(share);
+  };
+  auto fits = [&](double cap, double until) {
+    ++caps;
+    bool wasTried = cap < static_cast<double>(budget);
+    if (!wasTried && walkWithin(static_cast<int64_t>(cap), until))
+      return true;
+    low = cap;
+    return false;
+  };
+  auto between = [&] { return std::sqrt(low * known()); };
+  auto soon = [&] { return std::min(share, shareOver() + shareOfStep); };
+  if (mayTry() && !fits(std::min(low * justAbove, between()), soon()))
+    while (mayTry() && low < stepDown * known())
+      if (!fits(stepDown * known(), soon()))
+        break;
+  while (mayTry())
+    fits(between(), share);
+}
+
+/// Caps and merges depend on the problem alone, so that a budget reported as
+/// the smallest is one for which planning succeeds.
+void BudgetSearch::runLadder() {
+  for (double share : ladderShares)
+    for (const Setting &setting : ladderSettings) {
+      if (isOver(shareOfLimit))
+        return;
+      WalkLimits now = limits();
+      now.kernelsPerNew = 4;
+      Draft draft = walks[0].run(
+          setting, share * static_cast<double>(unlimitedBytes), 0, now);
+      if (!draft.usable())
+        continue;
+      Solution solution = placeSlots(problem, draft, 0, PackEffort::Orders);
+      if (!solution.verdict.error.empty())
+        continue;
+      keepIfSmallest(solution);
+      Outcome outcome = judge(std::move(draft));
+      enter(outcome);
+    }
+}
+
+/// Where nothing fits, what repeating costs does not matter any more.
+void BudgetSearch::trySmallest(const Solution &known, double share) {
+  if (!options.fusion)
+    return;
+  if (std::optional<Solution> found =
+          solvePebble(graph, largestWorkingSet(problem).bytes,
+                      known.plan.arenaBytes, [&] { return isOver(share); }))
+    keepIfSmallest(*found);
+}
+
+/// What the smallest plan makes again is kept where the budget has room, and is
+/// asked for one by one for the time that is left.
+void BudgetSearch::spareSmallest() {
+  constexpr std::array<int64_t, 5> percents = {100, 95, 90, 85, 80};
+  if (result.best || result.smallest.plan.arenaBytes > budget)
+    return;
+  result.best = result.smallest;
+  bestScore = scoreOf(result.best->verdict);
+  for (int64_t percent : percents) {
+    Plan plan = withoutSlots(result.smallest.plan);
+    keepValues(problem, plan, budget / 100 * percent);
+    if (enterPlan(std::move(plan)))
+      break;
+  }
+  refit();
+  if (options.timeLimitMs > 0)
+    exchange({withoutSlots(result.best->plan), result.best->verdict});
+}
+
+/// Small steps are searched for the smallest plan in less time than walks take,
+/// and mostly with a better result; in large ones, after walks found nothing,
+/// the clock has mostly run out.
+void BudgetSearch::findSmallest() {
+  // Of the time that is left.
+  constexpr double third = 1.0 / 3, most = 0.8;
+  auto until = [&](double part) {
+    return shareOver() + part * std::max(0.0, shareOfLimit - shareOver());
+  };
+  shrink(plainWalk(), until(third));
+  if (isSmall()) {
+    trySmallest(unlimited, until(third));
+    if (result.smallest.plan.arenaBytes > budget)
+      closeIn(until(most));
+  } else {
+    closeIn(until(most));
+    runLadder();
+    if (!result.best)
+      trySmallest(result.smallest, until(most));
+  }
+  if (!result.best && result.smallest.plan.arenaBytes > budget)
+    shrink(withoutSlots(result.smallest.plan), until(most));
+  spareSmallest();
+}

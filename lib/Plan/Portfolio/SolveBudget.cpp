@@ -1,0 +1,486 @@
+//===- SolveBudget.cpp - A portfolio of walks for one budget --------------===//
+//
+// No single setting of prices is best: low prices win time at loose budgets,
+// weighted contractions win FLOPs, walks without a guide win at the deepest
+// budgets. Each setting first gets the budget as its cap; since merging kernels
+// and slots change what is really needed, the cap is then scaled by what came
+// out. Where nothing fits, walks with caps that do not depend on the budget
+// look for the smallest plan.
+//
+// Walks run two at a time and are judged in their order, so that the result
+// does not depend on the number of processors.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Plan/Construct/List/QuickPlan.h"
+#include "Plan/Improve/Anneal/RetentionAnnealing.h"
+#include "Plan/Improve/RematExchange.h"
+#include "Plan/Model/AsWrittenPlan.h"
+#include "Plan/Model/PlanEdit.h"
+#include "Plan/Portfolio/BudgetSearch.h"
+#include "ckpt/Plan/Budget.h"
+
+#include <algorithm>
+#include <future>
+#include <string>
+#include <utility>
+
+using namespace ckpt::plan;
+
+double BudgetSearch::scoreOf(const Verdict &verdict) const {
+  return static_cast<double>(verdict.timeNs) +
+         flopWeight * nsPerFlop * static_cast<double>(verdict.extraFlops);
+}
+
+MemoryOptions BudgetSearch::fitOptions(int64_t budgetBytes) const {
+  MemoryOptions fit;
+  fit.budgetBytes = budgetBytes;
+  fit.flopNs = flopWeight * nsPerFlop;
+  fit.mostNs = bestScore;
+  fit.deadline = limits().deadline;
+  return fit;
+}
+
+/// When walks give up: once they have recomputed so much that they cannot win
+/// (with a score that is better by \p slack later), and by the clock, which
+/// waits a little for the first plan.
+WalkLimits BudgetSearch::limits(double slack) const {
+  WalkLimits limits;
+  limits.deadline = deadline(result.best    ? walksUntil
+                             : anyPlanUntil ? *anyPlanUntil
+                                            : shareWithoutPlan);
+  if (result.best && nsPerFlop > 0)
+    limits.extraFlops = static_cast<int64_t>(std::max(
+        0.0, (slack * bestScore - leastNs) / ((flopWeight + 1) * nsPerFlop)));
+  return limits;
+}
+
+/// What FLOPs are, and what one takes where arithmetic is all that takes time;
+/// where it takes none, what one takes on average.
+void BudgetSearch::measureFlops() {
+  double ns = 0;
+  for (size_t op = 0; op < problem.ops.size(); ++op)
+    if (graph.live[op] && isAnchor(problem.ops[op])) {
+      stepFlops += static_cast<double>(problem.ops[op].flops);
+      ns += static_cast<double>(problem.ops[op].computePs) / 1000;
+    }
+  if (ns == 0)
+    ns = static_cast<double>(unlimited.verdict.timeNs);
+  if (stepFlops > 0)
+    nsPerFlop = ns / stepFlops;
+}
+
+/// Lowers the least time by what \p draft takes without its extra FLOPs.
+void BudgetSearch::lowerLeast(const Draft &draft) {
+  if (draft.usable())
+    leastNs = std::min(
+        leastNs, static_cast<double>(draft.verdict.timeNs) -
+                     nsPerFlop * static_cast<double>(draft.verdict.extraFlops));
+}
+
+/// Places the slots of \p outcome's plan, which may be the best.
+void BudgetSearch::place(Outcome &outcome) const {
+  Solution solution = placeSlots(problem, outcome.draft, budget);
+  outcome.bytes = solution.plan.arenaBytes;
+  if (solution.verdict.error.empty())
+    outcome.solution = std::move(solution);
+}
+
+/// Changes a plan that may be the best and needs a little too much: live or, as
+/// its slots do not fit without gaps, in the arena.
+void BudgetSearch::fit(Outcome &outcome) const {
+  constexpr int mostTries = 5;
+  // Places depend on much: where gaps are large, a little less often has few.
+  constexpr double nearWithGaps = 1.15;
+  const int64_t mostLess = budget / 40;
+  int64_t target = budget;
+  bool isPlaced = outcome.solution.has_value();
+  Outcome fitting;
+  fitting.bytes = outcome.bytes;
+  for (int i = 0; i < mostTries; ++i) {
+    if (!fitting.isNear(budget, isPlaced ? nearWithGaps : nearBudget))
+      return;
+    if (isPlaced)
+      target -= std::min(*fitting.bytes - budget, mostLess);
+    fitting = Outcome();
+    fitting.draft.plan = outcome.draft.plan;
+    if (!reduceMemory(problem, fitting.draft.plan, fitOptions(target)))
+      return;
+    fitting.draft.verdict = improve(problem, fitting.draft.plan, target);
+    fitting.score = scoreOf(fitting.draft.verdict);
+    if (fitting.score >= bestScore)
+      return;
+    place(fitting);
+    isPlaced = true;
+    if (fitting.isWithin(budget)) {
+      outcome = std::move(fitting);
+      return;
+    }
+  }
+}
+
+/// Looks at what a plan needs, and at where its slots lie if it may be the
+/// best.
+Outcome BudgetSearch::judge(Draft draft) const {
+  Outcome outcome;
+  if (!draft.usable())
+    return outcome;
+  outcome.score = scoreOf(draft.verdict);
+  outcome.bytes = draft.verdict.livePeakBytes;
+  outcome.draft = std::move(draft);
+  if (outcome.score < bestScore) {
+    if (*outcome.bytes <= budget)
+      place(outcome);
+    if (*outcome.bytes > budget)
+      fit(outcome);
+  }
+  outcome.foundMs = watch.ms();
+  return outcome;
+}
+
+/// Makes what fits the best, and says whether it is.
+bool BudgetSearch::enter(Outcome &outcome) {
+  lowerLeast(outcome.draft);
+  if (!outcome.bytes)
+    return false;
+  if (options.onPlan)
+    options.onPlan(outcome.draft.plan, outcome.draft.verdict);
+  outcome.score = scoreOf(outcome.draft.verdict);
+  if (!outcome.isWithin(budget))
+    return false;
+  if (!outcome.solution || outcome.score >= bestScore) {
+    keepOther(outcome.draft);
+    return false;
+  }
+  if (!result.best)
+    result.firstPlanMs = outcome.foundMs;
+  else
+    keepOther({withoutSlots(result.best->plan), result.best->verdict});
+  bestScore = outcome.score;
+  keepIfSmallest(*outcome.solution);
+  if (options.progress)
+    options.progress(
+        "found a plan of " + formatBytes(*outcome.bytes) + " with " +
+        formatCount(outcome.solution->verdict.extraFlops) + " extra FLOPs");
+  result.best = std::move(*outcome.solution);
+  return true;
+}
+
+/// Keeps \p draft, which is within the budget and not the best, among the best
+/// of those that do other work again than each other.
+void BudgetSearch::keepOther(const Draft &draft) {
+  constexpr size_t most = 4;
+  auto isAlike = [&](const Draft &other) {
+    return draft.verdict.extraFlops == other.verdict.extraFlops;
+  };
+  auto place = std::find_if(others.begin(), others.end(), [&](const Draft &o) {
+    return isAlike(o) || scoreOf(draft.verdict) < scoreOf(o.verdict);
+  });
+  if (place != others.end() &&
+      scoreOf(draft.verdict) >= scoreOf(place->verdict))
+    return;
+  place = others.insert(place, draft);
+  others.erase(std::remove_if(place + 1, others.end(), isAlike), others.end());
+  if (others.size() > most)
+    others.pop_back();
+}
+
+void BudgetSearch::keepIfSmallest(const Solution &solution) {
+  if (result.smallest.plan.kernels.empty() ||
+      solution.plan.arenaBytes < result.smallest.plan.arenaBytes)
+    result.smallest = solution;
+}
+
+/// Walks at most two attempts at once. Where one fits the budget, the other one
+/// gets a few times as long: a walk that finds no way can take longer than all
+/// others together.
+void BudgetSearch::runAttempts(const std::vector<Attempt *> &batch) {
+  using Clock = std::chrono::steady_clock;
+  constexpr int patience = 3;
+  constexpr double leastShare = 0.02;
+  // Walks compete with walks: the best plan may be refitted already.
+  double slack = std::clamp(bestWalkScore / bestScore, 1.0, mostSlack);
+  std::atomic<Clock::time_point> cutoff(Clock::time_point::max());
+  auto walk = [&](size_t lane) {
+    const Attempt &attempt = *batch[lane];
+    WalkLimits now = limits(slack);
+    now.runOnce = attempt.runOnce.empty() ? nullptr : &attempt.runOnce;
+    now.cutoff = &cutoff;
+    Clock::time_point start = Clock::now();
+    Outcome outcome =
+        judge(walks[lane].run(attempt.setting, attempt.cap, budget, now));
+    if (options.timeLimitMs > 0 && outcome.isWithin(budget))
+      cutoff = std::max(start + patience * (Clock::now() - start),
+                        Clock::now() + (deadline(leastShare) - watch.start()));
+    return outcome;
+  };
+  std::future<Outcome> other;
+  if (batch.size() > 1)
+    other = std::async(std::launch::async, walk, 1);
+  Outcome outcomes[2] = {walk(0), Outcome()};
+  if (batch.size() > 1)
+    outcomes[1] = other.get();
+  for (size_t lane = 0; lane < batch.size(); ++lane) {
+    Attempt &attempt = *batch[lane];
+    enter(outcomes[lane]);
+    if (outcomes[lane].isWithin(budget) &&
+        outcomes[lane].score < bestWalkScore) {
+      bestWalkScore = outcomes[lane].score;
+      bestSetting = attempt.setting;
+      bestCap = attempt.cap;
+    }
+    if (!outcomes[lane].isWithin(budget) &&
+        outcomes[lane].isNear(budget, nearBudget) &&
+        outcomes[lane].score < nearMissScore) {
+      nearMissScore = outcomes[lane].score;
+      nearMiss = outcomes[lane].draft.plan;
+    }
+    ++attempt.runs;
+    attempt.score = outcomes[lane].score;
+    attempt.bytes = outcomes[lane].bytes;
+    chooseNextCap(attempt, budget, result.best.has_value());
+  }
+}
+
+/// All settings once; later rounds leave out those far behind.
+void BudgetSearch::runRound(int round) {
+  std::vector<Attempt *> batch;
+  for (Attempt &attempt : attempts) {
+    bool last = &attempt == &attempts.back();
+    bool skip =
+        attempt.finished || (round == 0 && attempt.runs > 0 && result.best) ||
+        (round > 0 && attempt.fits > 0 && attempt.score > 1.03 * bestScore);
+    if (!skip)
+      batch.push_back(&attempt);
+    if (batch.empty() || (batch.size() < 2 && !last))
+      continue;
+    // Before there is any plan, the next cap is worth more than the next
+    // setting.
+    for (int tries = 2; tries > 0 && !batch.empty(); --tries) {
+      if (roundsAreOver())
+        return;
+      runAttempts(batch);
+      if (result.best)
+        break;
+      dropFinished(batch);
+    }
+    batch.clear();
+  }
+}
+
+/// A plan that recomputes nothing is hard to beat where it fits.
+bool BudgetSearch::tryUnlimited() {
+  if (unlimited.plan.kernels.empty())
+    return false;
+  unlimitedBytes = unlimited.verdict.livePeakBytes;
+  unlimitedPlan = withoutSlots(unlimited.plan);
+  Outcome outcome = judge({unlimitedPlan, unlimited.verdict});
+  enter(outcome);
+  return outcome.isWithin(budget);
+}
+
+/// No plan shall be slower than the program as it is, where that fits.
+void BudgetSearch::tryAsWritten() {
+  Plan plan = asWrittenPlan(problem);
+  Verdict verdict = validate(problem, plan, /*slots=*/false);
+  bool isBetter = verdict.error.empty() && verdict.livePeakBytes <= budget &&
+                  (!result.best || scoreOf(verdict) < bestScore);
+  if (isBetter)
+    enterAsItIs(std::move(plan));
+}
+
+/// Whether so much is made again that some of it may be worth making again more
+/// than once.
+bool BudgetSearch::isDeep() const {
+  constexpr double much = 0.15;
+  return !result.best || static_cast<double>(result.best->verdict.extraFlops) >
+                             much * stepFlops;
+}
+
+/// Each setting once, with the budget as its cap.
+void BudgetSearch::startAttempts() {
+  attempts.clear();
+  for (const Setting &setting : walkSettings) {
+    Attempt attempt;
+    attempt.setting = setting;
+    attempt.cap = static_cast<double>(budget);
+    attempts.push_back(attempt);
+  }
+}
+
+void BudgetSearch::runRounds() {
+  constexpr double shareOfFirstWalks = 0.3;
+  startAttempts();
+  bool isFixed = hasFixedKernels(problem);
+  if (!isFixed) {
+    // Where walks are slow, descents have their turn first.
+    walksUntil = shareOfFirstWalks;
+    runAttempts({&attempts[0], &attempts[1]});
+    walksUntil = 1;
+  }
+  if (tryUnlimited() || searchFixedKernels()) {
+    // The plan without a limit spares memory, too.
+    moveKernels();
+    keepRepeated();
+    keepRepeated(nearBudget);
+    refit();
+    if (!isFixed)
+      walkBelow();
+    return;
+  }
+  if (isFixed)
+    runAttempts({&attempts[0], &attempts[1]});
+  descend();
+  walkOrDescend();
+  refit();
+  varyFirstPlan();
+  polish();
+  // Without a clock only where walks had no turn.
+  constexpr double latestShare = 0.6, shareOfLastDescents = 1.15;
+  bool isWanted = options.timeLimitMs > 0 || areWalksBehind();
+  if (result.best && isWanted && !isOver(latestShare))
+    walkAgain();
+  if (options.timeLimitMs > 0)
+    descendFurther(shareOfLastDescents, /*exchanging=*/true);
+}
+
+/// Where the plan without a limit fits, walks with less memory to fill may
+/// still be faster, as they decide otherwise; they give up early where they are
+/// not.
+void BudgetSearch::walkBelow() {
+  constexpr int64_t fourths = 3;
+  if (!options.fusion || isOver())
+    return;
+  int64_t asked = std::exchange(
+      budget, std::min(budget, unlimited.plan.arenaBytes) / 4 * fourths);
+  startAttempts();
+  runRound(0);
+  varySettings();
+  refit();
+  budget = asked;
+  keepRepeated();
+  refit();
+}
+
+/// All settings and those near the best one; where walks are far behind, as
+/// those near them are, too, further descents.
+void BudgetSearch::walkOrDescend() {
+  constexpr double shareOfDescents = 0.6;
+  bool areBehind = areWalksBehind();
+  if (areBehind)
+    descendFurther(shareOfDescents, /*exchanging=*/false);
+  else
+    runRound(0);
+  if (isDeep())
+    tryChains();
+  for (int round = 1; !areBehind && round < mostRounds() && !roundsAreOver();
+       ++round)
+    runRound(round);
+  if (!areWalksBehind()) {
+    spareRepeats();
+    varySettings();
+  }
+}
+
+/// Walks that gave up, as they were far behind, may lead elsewhere once what
+/// they repeat is spared and exchanged; and those with what is known by now.
+void BudgetSearch::walkAgain() {
+  constexpr double farBehind = 1.5;
+  mostSlack = farBehind;
+  startAttempts();
+  runRound(0);
+  spareRepeats();
+  varySettings();
+  refit();
+  polish();
+}
+
+/// Slots are packed only until they fit the budget. The answer's arena shall be
+/// its largest live sum, if it can; where its slots leave gaps, those of a plan
+/// that costs hardly more may not.
+void BudgetSearch::tighten() {
+  constexpr double hardlyMore = 1.02;
+  auto isTight = [](const Solution &solution) {
+    return solution.plan.arenaBytes <= solution.verdict.livePeakBytes;
+  };
+  auto takeIfTighter = [&](Plan plan) {
+    Draft draft;
+    draft.verdict = validate(problem, plan, /*slots=*/false);
+    draft.plan = std::move(plan);
+    Solution tight = placeSlots(problem, draft, draft.verdict.livePeakBytes);
+    bool isSame =
+        tight.verdict.livePeakBytes == result.best->verdict.livePeakBytes;
+    bool isTighter =
+        tight.verdict.error.empty() &&
+        (isTight(tight) ||
+         (isSame && tight.plan.arenaBytes < result.best->plan.arenaBytes));
+    if (isTighter)
+      result.best = std::move(tight);
+    return isTighter;
+  };
+  if (!result.best || isTight(*result.best))
+    return;
+  takeIfTighter(withoutSlots(result.best->plan));
+  if (isTight(*result.best) || !options.fusion)
+    return;
+  MemoryOptions fit = fitOptions(budget);
+  fit.mostNs = hardlyMore * scoreOf(result.best->verdict);
+  fit.deadline = deadline(shareOfLimit);
+  exchangeRemats(problem, withoutSlots(result.best->plan), fit, takeIfTighter);
+}
+
+/// Where a walk would take minutes, chains are all that follows a first plan.
+void BudgetSearch::runLarge() {
+  if (!tryUnlimited())
+    tryChains();
+  keepSmallestOfChains();
+  if (!result.best)
+    findSmallestFirstPlan();
+}
+
+void BudgetSearch::keepSmallestOfChains() {
+  if (!smallestOfChains.plan.kernels.empty())
+    keepIfSmallest(smallestOfChains);
+}
+
+BudgetResult BudgetSearch::run() {
+  constexpr double shareOfFirst = 0.5;
+  result.smallest.verdict.error = graph.error;
+  if (!graph.error.empty())
+    return std::move(result);
+  tryFirstPlan();
+  if (isTooLargeToWalk(graph)) {
+    runLarge();
+    tryAsWritten();
+    return std::move(result);
+  }
+  if (!result.best)
+    findSmallestFirstPlan();
+  if (result.best && !isOver(shareOfFirst))
+    keepRepeated();
+  if (isHopeless()) {
+    if (!tryUnlimited())
+      tryChains();
+  } else {
+    runRounds();
+  }
+  keepSmallestOfChains();
+  if (!result.best)
+    findSmallest();
+  if (result.best && !isPart)
+    searchBelow();
+  tryAsWritten();
+  tighten();
+  return std::move(result);
+}
+
+BudgetResult ckpt::plan::solveBudget(const Problem &problem,
+                                     int64_t budgetBytes,
+                                     const SolverOptions &options,
+                                     const Solution *unlimited) {
+  // Nothing to run: the empty plan fits every budget.
+  if (problem.ops.empty())
+    return {Solution(), Solution(), /*stoppedByClock=*/false,
+            /*firstPlanMs=*/0};
+  return BudgetSearch(problem, budgetBytes, options, unlimited).run();
+}

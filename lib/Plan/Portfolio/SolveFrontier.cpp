@@ -1,0 +1,452 @@
+//===- SolveFrontier.cpp - Plans for many budgets from one pool -----------===//
+//
+// First plans give a coarse curve, and all of it where a step is too large to
+// walk. The baseline is changed kernel by kernel until it fits one cap after
+// the other. Each setting of the portfolio then walks with many caps. What a
+// plan really needs is known only afterwards; the pool sorts that out. Slots
+// are placed for the plans that the points need, and these are changed kernel
+// by kernel until the time is over.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Plan/Construct/KeepCut/CutWalk.h"
+#include "Plan/Construct/List/QuickPlan.h"
+#include "Plan/Construct/Pebble/PebblePlan.h"
+#include "Plan/Improve/KeepMove.h"
+#include "Plan/Improve/ReduceTime.h"
+#include "Plan/Improve/RematExchange.h"
+#include "Plan/Model/RunBoth.h"
+#include "Plan/Model/Stopwatch.h"
+#include "ckpt/Plan/Budget.h"
+#include "ckpt/Plan/Frontier.h"
+
+#include <algorithm>
+#include <cmath>
+#include <future>
+
+using namespace ckpt::plan;
+
+namespace {
+
+using Moment = std::chrono::steady_clock::time_point;
+
+class FrontierSearch {
+public:
+  FrontierSearch(const Problem &problem, int32_t points,
+                 const SolverOptions &options)
+      : problem(problem), count(std::max(points, 2)), options(options),
+        graph(problem, options.fusion),
+        walks{{graph, options, loose}, {graph, options, loose}},
+        bound(problem) {}
+  Frontier run();
+
+private:
+  void tryFirstPlans();
+  std::vector<Draft> descended(uint64_t seed) const;
+  void descend();
+  void walkAll();
+  void walkThrough(const Setting &setting, double offset);
+  void walkLadder(const Setting &setting);
+  void enter(Draft draft);
+  void enterWalk(Draft draft);
+  void place(int64_t budgetBytes);
+  void placeSmallest();
+  void chooseBudgets();
+  bool placeWithin(int64_t budgetBytes, Plan plan);
+  void refine(size_t point);
+  void exchange(size_t point);
+  void refineAll();
+  void proveAll();
+  /// When the time of walks is over, which waits a little for a coarse curve.
+  std::chrono::milliseconds end() const {
+    constexpr int32_t fewestWalks = 8;
+    constexpr double share = 0.6;
+    return std::chrono::milliseconds(
+        walked < fewestWalks
+            ? options.timeLimitMs
+            : static_cast<int64_t>(share *
+                                   static_cast<double>(options.timeLimitMs)));
+  }
+  /// The deadline of one of \p count equal parts of the time that is left.
+  Moment partOfRest(size_t count) const {
+    if (options.timeLimitMs <= 0)
+      return Moment::max();
+    double restMs = static_cast<double>(options.timeLimitMs - watch.ms());
+    return std::chrono::steady_clock::now() +
+           std::chrono::microseconds(static_cast<int64_t>(
+               1000 * std::max(0.0, restMs) / static_cast<double>(count)));
+  }
+  bool isOver() const {
+    return options.timeLimitMs > 0 && watch.ms() >= end().count();
+  }
+  WalkLimits limits(size_t kernelsPerNew) const {
+    WalkLimits limits;
+    limits.kernelsPerNew = kernelsPerNew;
+    if (options.timeLimitMs > 0)
+      limits.deadline = watch.start() + end();
+    return limits;
+  }
+
+  /// Geometric, from the largest at 0 to the lowest at \p places.
+  double capAt(double place, int32_t places) const {
+    return largestCap * std::pow(lowestCap / largestCap, place / places);
+  }
+
+  static constexpr int32_t fewestCaps = 20;
+  const Problem &problem;
+  const int32_t count;
+  const SolverOptions &options;
+  Stopwatch watch;
+  RematGraph graph;
+  LooseWalks loose;
+  CutWalk walks[2];
+  Bound bound;
+  Frontier frontier;
+  /// Walks, or first plans.
+  int32_t walked = 0;
+  /// The range of caps.
+  double largestCap = 0, lowestCap = 0;
+  /// By their live bytes, and without slots: all, and those of walks. These
+  /// gain more by refitting, so that the best of them is refitted, too.
+  PlanPool drafts, walkDrafts;
+  /// By their arenas.
+  PlanPool placed;
+  /// Ascending.
+  std::vector<int64_t> budgets;
+};
+
+} // namespace
+
+/// The numbers below \p count, middles first: half, quarters, eighths.
+static std::vector<int32_t> coarseToFine(int32_t count) {
+  std::vector<int32_t> order;
+  std::vector<std::pair<int32_t, int32_t>> ranges = {{0, count}};
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    auto [begin, end] = ranges[i];
+    if (begin == end)
+      continue;
+    int32_t middle = begin + (end - begin) / 2;
+    order.push_back(middle);
+    ranges.emplace_back(begin, middle);
+    ranges.emplace_back(middle + 1, end);
+  }
+  return order;
+}
+
+void FrontierSearch::enter(Draft draft) {
+  int64_t bytes = draft.verdict.livePeakBytes;
+  if (drafts.add(bytes, {std::move(draft.plan), std::move(draft.verdict)}) &&
+      options.progress)
+    options.progress(std::to_string(drafts.plans().size()) +
+                     " plans, the smallest of " +
+                     formatBytes(drafts.plans().begin()->first));
+}
+
+void FrontierSearch::enterWalk(Draft draft) {
+  walkDrafts.add(draft.verdict.livePeakBytes, {draft.plan, draft.verdict});
+  enter(std::move(draft));
+}
+
+/// Walks through the caps coarse to fine, so that what the clock leaves covers
+/// all of the range; below a cap whose walk gave up, others would too, mostly.
+/// Two walk at once; the result does not depend on which one ends first.
+void FrontierSearch::walkThrough(const Setting &setting, double offset) {
+  int32_t places = std::max(count, fewestCaps);
+  std::vector<double> caps;
+  for (int32_t place : coarseToFine(places))
+    caps.push_back(capAt(place + offset, places));
+  double lowest = lowestCap;
+  for (size_t next = 0; next < caps.size() && !isOver();) {
+    std::vector<double> batch;
+    for (; next < caps.size() && batch.size() < std::size(walks); ++next)
+      if (caps[next] > lowest)
+        batch.push_back(caps[next]);
+    walked += static_cast<int32_t>(batch.size());
+    WalkLimits now = limits(2);
+    auto walk = [&](size_t lane) {
+      return walks[lane].run(setting, batch[lane],
+                             static_cast<int64_t>(batch[lane]), now);
+    };
+    std::future<Draft> other;
+    if (batch.size() > 1)
+      other = std::async(std::launch::async, walk, 1);
+    for (size_t lane = 0; lane < batch.size(); ++lane) {
+      Draft draft = lane == 0 ? walk(0) : other.get();
+      if (draft.usable())
+        enterWalk(std::move(draft));
+      else
+        lowest = std::max(lowest, batch[lane]);
+    }
+  }
+}
+
+/// From the largest cap down to one for which none is found.
+void FrontierSearch::tryFirstPlans() {
+  constexpr int32_t coarse = 8;
+  int32_t places = isTooLargeToWalk(graph) ? count : coarse;
+  for (int32_t place = 1; place <= places && !isOver(); ++place) {
+    Draft draft =
+        quickPlan(graph, static_cast<int64_t>(capAt(place, places)), options);
+    if (!draft.usable())
+      return;
+    ++walked;
+    enter(std::move(draft));
+  }
+}
+
+/// The baseline, changed until it fits smaller and smaller caps; what the last
+/// of them was changed to need not fit.
+std::vector<Draft> FrontierSearch::descended(uint64_t seed) const {
+  constexpr double share = 0.1;
+  const int32_t places = std::max(count, fewestCaps);
+  MemoryOptions fit;
+  fit.seed = seed;
+  if (options.timeLimitMs > 0)
+    fit.deadline = std::chrono::steady_clock::now() +
+                   std::chrono::milliseconds(static_cast<int64_t>(
+                       share * static_cast<double>(options.timeLimitMs)));
+  KernelCache kernels(problem);
+  std::vector<Draft> found;
+  Plan plan = withoutSlots(frontier.baseline.plan);
+  bool fits = true;
+  for (int32_t place = 1; place <= places && fits; ++place) {
+    fit.budgetBytes = static_cast<int64_t>(capAt(place, places));
+    fits = reduceMemory(problem, plan, fit, kernels);
+    found.push_back({plan, validate(problem, plan, /*slots=*/false, kernels)});
+  }
+  return found;
+}
+
+/// Two ways down, the second one with prices that are drawn at random.
+void FrontierSearch::descend() {
+  if (!options.fusion)
+    return;
+  auto [first, second] = runBoth(
+      problem.ops.size(), [&] { return descended(0); },
+      [&] { return descended(1); });
+  for (std::vector<Draft> *found : {&first, &second})
+    for (Draft &draft : *found) {
+      ++walked;
+      enter(std::move(draft));
+    }
+}
+
+/// Deeper and deeper, merging only what costs no memory.
+void FrontierSearch::walkLadder(const Setting &setting) {
+  std::vector<double> shares(std::begin(ladderShares), std::end(ladderShares));
+  std::sort(shares.rbegin(), shares.rend());
+  for (double share : shares) {
+    if (isOver())
+      return;
+    Draft draft = walks[0].run(setting, share * largestCap, 0, limits(4));
+    if (!draft.usable())
+      return;
+    enterWalk(std::move(draft));
+  }
+}
+
+/// Caps of a setting lie between those of the settings before.
+void FrontierSearch::walkAll() {
+  constexpr double goldenSection = 0.618;
+  for (size_t i = 0; i < std::size(walkSettings) && !isOver(); ++i) {
+    walkThrough(walkSettings[i],
+                std::fmod(static_cast<double>(i) * goldenSection, 1));
+    if (i < std::size(ladderSettings))
+      walkLadder(ladderSettings[i]);
+  }
+}
+
+/// Places what \p budgetBytes needs. A draft whose slots exceed what it has
+/// live may miss it: then the next one is asked.
+void FrontierSearch::place(int64_t budgetBytes) {
+  auto isUseful = [&](const Solution *draft) {
+    const Solution *best = placed.fastestWithin(budgetBytes);
+    return draft && (!best || draft->verdict.timeNs < best->verdict.timeNs);
+  };
+  for (const Solution *draft = drafts.fastestWithin(budgetBytes);
+       isUseful(draft); draft = drafts.fastestWithin(budgetBytes)) {
+    Solution solution =
+        placeSlots(problem, {draft->plan, draft->verdict}, budgetBytes);
+    drafts.remove(draft);
+    if (solution.verdict.error.empty())
+      placed.add(solution.plan.arenaBytes, std::move(solution));
+  }
+}
+
+/// The lower end: a plan that repeats whatever it takes, and between it and
+/// the others plans that keep what there is room for.
+void FrontierSearch::placeSmallest() {
+  constexpr int64_t steps = 8;
+  int64_t above = placed.plans().begin()->first;
+  if (!options.fusion || frontier.minimumBoundBytes >= above)
+    return;
+  auto isPast = [&] {
+    return options.timeLimitMs > 0 && watch.ms() >= options.timeLimitMs;
+  };
+  std::optional<Solution> smallest =
+      solvePebble(graph, largestWorkingSet(problem).bytes, above, isPast);
+  if (!smallest)
+    return;
+  int64_t below = smallest->plan.arenaBytes;
+  for (int64_t i = 1; i <= steps; ++i) {
+    Draft draft;
+    draft.plan = withoutSlots(smallest->plan);
+    keepValues(problem, draft.plan, below + (above - below) / steps * i);
+    draft.verdict = validate(problem, draft.plan, /*slots=*/false);
+    Solution solution = placeSlots(problem, draft, above, PackEffort::Orders);
+    if (solution.verdict.error.empty())
+      placed.add(solution.plan.arenaBytes, std::move(solution));
+  }
+  placed.add(below, std::move(*smallest));
+}
+
+/// In geometric steps.
+void FrontierSearch::chooseBudgets() {
+  if (!drafts.plans().empty())
+    place(drafts.plans().begin()->first);
+  placeSmallest();
+  int64_t largest = frontier.baseline.plan.arenaBytes;
+  int64_t smallest = placed.plans().begin()->first;
+  double ratio = static_cast<double>(largest) /
+                 static_cast<double>(std::max<int64_t>(1, smallest));
+  for (int32_t i = 0; i < count; ++i) {
+    double bytes = static_cast<double>(smallest) *
+                   std::pow(ratio, static_cast<double>(i) / (count - 1));
+    budgets.push_back(
+        std::clamp(static_cast<int64_t>(bytes), smallest, largest));
+  }
+  budgets.front() = smallest;
+  budgets.back() = largest;
+  budgets.erase(std::unique(budgets.begin(), budgets.end()), budgets.end());
+}
+
+/// Enters the plan if it is faster than what is known for this budget and its
+/// slots can be placed, and says whether they can.
+bool FrontierSearch::placeWithin(int64_t budgetBytes, Plan plan) {
+  Draft draft;
+  draft.verdict = validate(problem, plan, /*slots=*/false);
+  const Solution *best = placed.fastestWithin(budgetBytes);
+  if (!draft.verdict.error.empty() ||
+      draft.verdict.livePeakBytes > budgetBytes ||
+      (best && draft.verdict.timeNs >= best->verdict.timeNs))
+    return false;
+  draft.plan = std::move(plan);
+  Solution solution = placeSlots(problem, draft, budgetBytes);
+  if (!solution.verdict.error.empty())
+    return false;
+  placed.add(solution.plan.arenaBytes, std::move(solution));
+  return true;
+}
+
+/// Refits what is best for a budget, the best walk, and what is best for the
+/// next larger budget once it is changed until it fits.
+void FrontierSearch::refine(size_t point) {
+  // What refitting may take off a time.
+  constexpr double gain = 1.03;
+  const int64_t budget = budgets[point];
+  const Moment deadline = partOfRest(point + 1);
+  const Solution *best = placed.fastestWithin(budget);
+  const Solution *above = point + 1 < budgets.size()
+                              ? placed.fastestWithin(budgets[point + 1])
+                              : best;
+  MemoryOptions fit;
+  fit.budgetBytes = budget;
+  fit.mostNs = gain * static_cast<double>(best->verdict.timeNs);
+  fit.deadline = deadline;
+  const Solution *walk = walkDrafts.fastestWithin(budget);
+  auto refitted = [&](Plan plan) {
+    reduceTime(problem, plan, budget, deadline);
+    return plan;
+  };
+  using Plans = std::vector<Plan>;
+  auto [first, second] = runBoth(
+      problem.ops.size(),
+      [&] {
+        Plan plan = withoutSlots(above->plan);
+        bool fits = above != best && reduceMemory(problem, plan, fit);
+        return fits ? Plans{refitted(std::move(plan))} : Plans();
+      },
+      [&] {
+        Plans plans = {refitted(withoutSlots(best->plan))};
+        if (walk && walk->verdict.timeNs > best->verdict.timeNs)
+          plans.push_back(refitted(walk->plan));
+        return plans;
+      });
+  for (Plans *plans : {&first, &second})
+    for (Plan &plan : *plans)
+      placeWithin(budget, std::move(plan));
+}
+
+/// Asks of each repeat whether the rest can do without.
+void FrontierSearch::exchange(size_t point) {
+  const int64_t budget = budgets[point];
+  const Solution *best = placed.fastestWithin(budget);
+  MemoryOptions fit;
+  fit.budgetBytes = budget;
+  fit.mostNs = static_cast<double>(best->verdict.timeNs);
+  fit.deadline = partOfRest(point + 1);
+  exchangeRemats(
+      problem, withoutSlots(best->plan), fit,
+      [&](const Plan &better) { return placeWithin(budget, better); });
+}
+
+/// From the largest budget down, as each point begins with the one above it.
+void FrontierSearch::refineAll() {
+  if (!options.fusion)
+    return;
+  for (size_t point = budgets.size(); point-- > 0;)
+    refine(point);
+  if (options.timeLimitMs > 0)
+    for (size_t point = budgets.size() - 1; point-- > 0;)
+      exchange(point);
+}
+
+/// Every other point beside the others.
+void FrontierSearch::proveAll() {
+  auto proveFrom = [&](size_t first) {
+    for (size_t i = first; i < frontier.points.size(); i += 2) {
+      FrontierPoint &point = frontier.points[i];
+      point.extraFlopsBound = bound.extraFlops(point.budgetBytes);
+      point.timeBoundNs = bound.timeNs(point.budgetBytes);
+    }
+    return true;
+  };
+  runBoth(
+      problem.ops.size(), [&] { return proveFrom(0); },
+      [&] { return proveFrom(1); });
+}
+
+Frontier FrontierSearch::run() {
+  frontier.written = asWritten(problem);
+  frontier.minimumBoundBytes = bound.minimumBytes();
+  frontier.baseline = solveUnlimited(problem, options);
+  frontier.error = frontier.baseline.verdict.error;
+  if (!frontier.error.empty() || problem.ops.empty())
+    return std::move(frontier);
+  placed.add(frontier.baseline.plan.arenaBytes, frontier.baseline);
+  largestCap = static_cast<double>(frontier.baseline.verdict.livePeakBytes);
+  lowestCap =
+      static_cast<double>(std::max<int64_t>(1, frontier.minimumBoundBytes));
+  if (lowestCap < static_cast<double>(frontier.baseline.plan.arenaBytes)) {
+    tryFirstPlans();
+    if (!isTooLargeToWalk(graph)) {
+      descend();
+      walkAll();
+    }
+  }
+  chooseBudgets();
+  for (size_t i = budgets.size(); i-- > 0;)
+    place(budgets[i]);
+  if (!isTooLargeToWalk(graph))
+    refineAll();
+  for (int64_t budget : budgets)
+    frontier.points.push_back({budget, *placed.fastestWithin(budget)});
+  proveAll();
+  frontier.planningMs = watch.ms();
+  return std::move(frontier);
+}
+
+Frontier ckpt::plan::solveFrontier(const Problem &problem, int32_t points,
+                                   const SolverOptions &options) {
+  return FrontierSearch(problem, points, options).run();
+}

@@ -1,0 +1,142 @@
+//===- SolveUnlimited.cpp - Fastest plan without recomputed anchors -------===//
+//
+// The same walk as with a budget, with infinite memory and anchors that may
+// not run twice. A price on memory still pays off: a smaller value that stands
+// in memory is faster to read, and dead values leave early.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Plan/Construct/KeepCut/CutDraft.h"
+#include "Plan/Construct/List/QuickPlan.h"
+#include "Plan/Improve/ReduceTime.h"
+#include "Plan/Model/AsWrittenPlan.h"
+#include "Plan/Model/PlanEdit.h"
+#include "Plan/Packing/PlaceSlots.h"
+#include "ckpt/Plan/Solvers.h"
+
+#include <array>
+#include <future>
+#include <limits>
+
+using namespace ckpt::plan;
+
+namespace {
+struct Variant {
+  double floorPrice, readWeight;
+};
+} // namespace
+
+static constexpr std::array<Variant, 4> variants = {
+    {{1.5, 1}, {3, 1}, {0, 1}, {0, 0.5}}};
+
+/// Refits \p draft with a little more memory than it takes; with any, where
+/// that saves a good part of the time.
+static void refitUnlimited(const Problem &problem, Draft &draft) {
+  constexpr double goodPart = 0.03;
+  auto refit = [&](Draft refitted, int64_t allowedBytes) {
+    if (reduceTime(problem, refitted.plan, allowedBytes))
+      refitted.verdict = improve(problem, refitted.plan, allowedBytes);
+    return refitted;
+  };
+  int64_t bytes = draft.verdict.livePeakBytes;
+  Draft within = refit(draft, bytes + bytes / 100);
+  Draft fastest =
+      refit(std::move(draft), std::numeric_limits<int64_t>::max() / 4);
+  bool isFaster = static_cast<double>(fastest.verdict.timeNs) <
+                  (1 - goodPart) * static_cast<double>(within.verdict.timeNs);
+  draft = std::move(isFaster ? fastest : within);
+}
+
+/// Walks with all variants, two at a time. What refitting makes of a plan
+/// decides which is the best.
+static std::array<Draft, variants.size()>
+walkVariants(const RematGraph &graph, const SolverOptions &options) {
+  std::array<Draft, variants.size()> drafts;
+  auto walk = [&](size_t lane) {
+    CutScheduler scheduler(graph);
+    for (size_t i = lane; i < variants.size(); i += 2) {
+      CutOptions cutOptions;
+      cutOptions.floorPrice = variants[i].floorPrice;
+      cutOptions.readWeight = variants[i].readWeight;
+      cutOptions.reorder = options.reorder;
+      cutOptions.repeatAnchors = false;
+      drafts[i] = makeDraft(scheduler, graph, cutOptions, options, 0);
+      if (options.fusion && drafts[i].usable())
+        refitUnlimited(graph.problem, drafts[i]);
+    }
+  };
+  std::future<void> other = std::async(std::launch::async, walk, 1);
+  walk(0);
+  other.get();
+  return drafts;
+}
+
+/// The best of a few walks. Looks at no clock: shares of the baseline must be
+/// the same bytes on every machine.
+static Draft draftUnlimited(const RematGraph &graph,
+                            const SolverOptions &options) {
+  // Times this close are equal: the smaller plan is the better one.
+  constexpr double sameTime = 1.005;
+  std::vector<Draft> drafts;
+  std::string error;
+  for (Draft &draft : walkVariants(graph, options))
+    if (draft.usable())
+      drafts.push_back(std::move(draft));
+    else if (error.empty())
+      error = std::move(draft.verdict.error);
+  // Walks give up where they write much again.
+  if (drafts.empty()) {
+    Draft schedule =
+        quickPlan(graph, std::numeric_limits<int64_t>::max(), options);
+    if (!schedule.usable())
+      schedule.verdict.error = std::move(error);
+    return schedule;
+  }
+  int64_t fastest = drafts.front().verdict.timeNs;
+  for (const Draft &draft : drafts)
+    fastest = std::min(fastest, draft.verdict.timeNs);
+  size_t best = drafts.size();
+  for (size_t i = 0; i < drafts.size(); ++i) {
+    if (static_cast<double>(drafts[i].verdict.timeNs) >
+        static_cast<double>(fastest) * sameTime)
+      continue;
+    if (best == drafts.size() ||
+        drafts[i].verdict.livePeakBytes < drafts[best].verdict.livePeakBytes)
+      best = i;
+  }
+  return std::move(drafts[best]);
+}
+
+Solution ckpt::plan::solveUnlimited(const Problem &problem,
+                                    const SolverOptions &options) {
+  Solution none;
+  RematGraph graph(problem, options.fusion);
+  none.verdict.error = graph.error;
+  if (!graph.error.empty())
+    return none;
+  constexpr int64_t unlimited = std::numeric_limits<int64_t>::max();
+  Draft draft;
+  if (isTooLargeToFinish(graph))
+    draft = quickPlan(graph, unlimited, options);
+  if (!draft.usable()) {
+    draft = draftUnlimited(graph, options);
+    none.verdict.error = draft.verdict.error;
+    if (!draft.verdict.error.empty())
+      return none;
+  }
+  // No plan shall be slower than the program as it is.
+  Draft written;
+  written.plan = asWrittenPlan(problem);
+  written.verdict = validate(problem, written.plan, /*slots=*/false);
+  bool isFaster = written.verdict.error.empty() &&
+                  written.verdict.timeNs < draft.verdict.timeNs;
+  return placeSlots(problem, std::move(isFaster ? written : draft), 0);
+}
+
+Solution ckpt::plan::solveAsWritten(const Problem &problem) {
+  Solution solution;
+  solution.plan = asWrittenPlan(problem);
+  packSlots(problem, solution.plan, 0);
+  solution.verdict = validate(problem, solution.plan, /*slots=*/true);
+  return solution;
+}

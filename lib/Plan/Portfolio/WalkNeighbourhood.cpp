@@ -1,0 +1,151 @@
+//===- WalkNeighbourhood.cpp - Walks near the best one --------------------===//
+//
+// The prices of a walk see only what differs between two corners of its cuts;
+// one repeat too many may remain for a few bytes of what is cheap. Asks for
+// each repeat of the best plan whether the rest can do without it; then, for
+// the time that is left, whether prices near its own are better.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Plan/Portfolio/BudgetSearch.h"
+
+#include <map>
+
+using namespace ckpt::plan;
+
+/// Anchors that \p plan runs more than once, in program order.
+static std::vector<OpId> repeatedAnchors(const Problem &problem,
+                                         const Plan &plan) {
+  std::vector<int32_t> runs(problem.ops.size(), 0);
+  for (const Kernel &kernel : plan.kernels)
+    for (OpId op : kernel.ops)
+      runs[op] += isAnchor(problem.ops[op]);
+  std::vector<OpId> repeated;
+  for (size_t op = 0; op < runs.size(); ++op)
+    if (runs[op] > 1)
+      repeated.push_back(static_cast<OpId>(op));
+  return repeated;
+}
+
+/// Of those with the same work only a few: in models of equal blocks they are
+/// alike. One of each kind comes first, the costliest first among those.
+static std::vector<OpId> worthSparing(const Problem &problem,
+                                      const std::vector<OpId> &repeated) {
+  constexpr size_t mostAlike = 4;
+  std::map<int64_t, std::vector<OpId>, std::greater<>> byFlops;
+  for (OpId op : repeated)
+    byFlops[problem.ops[op].flops].push_back(op);
+  std::vector<OpId> chosen;
+  for (size_t i = 0; i < mostAlike; ++i)
+    for (const auto &[flops, alike] : byFlops) {
+      size_t count = std::min(alike.size(), mostAlike);
+      if (i < count)
+        chosen.push_back(
+            alike[count > 1 ? i * (alike.size() - 1) / (count - 1) : 0]);
+    }
+  return chosen;
+}
+
+/// A walk may repeat what \p repeated holds but for \p spared, and what costs
+/// less than that.
+static std::vector<char> allBut(const Problem &problem, OpId spared,
+                                const std::vector<OpId> &repeated) {
+  std::vector<char> runOnce(problem.ops.size(), 0);
+  for (size_t op = 0; op < problem.ops.size(); ++op)
+    runOnce[op] = isAnchor(problem.ops[op]) &&
+                  problem.ops[op].flops >= problem.ops[spared].flops;
+  for (OpId op : repeated)
+    runOnce[op] = op == spared;
+  return runOnce;
+}
+
+/// What comes after walks shall have some of the time.
+static constexpr double shareOfWalks = 0.65;
+
+/// Two at a time until one of \p attempts gives a better plan; whether one did.
+/// Each is tried once before any gets another cap.
+bool BudgetSearch::tryInPairs(std::vector<Attempt> attempts) {
+  constexpr int mostCaps = 4;
+  double before = bestScore;
+  std::vector<Attempt *> open;
+  for (Attempt &attempt : attempts)
+    open.push_back(&attempt);
+  for (int cap = 0; cap < mostCaps; ++cap) {
+    for (size_t i = 0; i < open.size(); i += 2) {
+      if (isOver(shareOfWalks))
+        return false;
+      size_t end = std::min(i + 2, open.size());
+      runAttempts({open.begin() + i, open.begin() + end});
+      if (bestScore < before)
+        return true;
+    }
+    // What is no better with too much memory is not with less.
+    for (Attempt *attempt : open)
+      attempt->finished |= attempt->bytes ? *attempt->bytes > budget &&
+                                                attempt->score >= bestScore
+                                          : attempt->runs == 1;
+    dropFinished(open);
+  }
+  return false;
+}
+
+void BudgetSearch::spareRepeats() {
+  bool better = bestCap > 0;
+  while (better) {
+    std::vector<Attempt> spares;
+    std::vector<OpId> repeated = repeatedAnchors(problem, result.best->plan);
+    for (OpId spared : worthSparing(problem, repeated)) {
+      Attempt attempt;
+      attempt.setting = bestSetting;
+      attempt.cap = bestCap;
+      attempt.runOnce = allBut(problem, spared, repeated);
+      spares.push_back(std::move(attempt));
+    }
+    better = tryInPairs(std::move(spares));
+  }
+}
+
+/// Settings that differ from \p best in one way.
+static std::vector<Setting> settingsNear(const Setting &best) {
+  std::vector<Setting> near;
+  auto add = [&](double Setting::*price, double value) {
+    Setting setting = best;
+    setting.*price = value;
+    if (value != best.*price)
+      near.push_back(setting);
+  };
+  for (double factor : {0.5, 2.0}) {
+    add(&Setting::contractionWeight, best.contractionWeight * factor);
+    add(&Setting::floorPrice, best.floorPrice * factor);
+  }
+  for (double urgency : {0.0, 0.01, -0.01, 0.04, -0.04})
+    add(&Setting::urgency, urgency);
+  for (double weight : {0.0, 0.25, 0.5, 0.75, 1.0})
+    add(&Setting::readWeight, weight);
+  for (double reserve : {0.0, 0.05, 0.1, 0.2})
+    add(&Setting::reserve, reserve);
+  for (bool Setting::*flag : {&Setting::guided, &Setting::delayHeld}) {
+    Setting setting = best;
+    setting.*flag = !(best.*flag);
+    near.push_back(setting);
+  }
+  return near;
+}
+
+/// For the time that is left: settings near the best one, from what it did
+/// best.
+void BudgetSearch::varySettings() {
+  bool better = bestCap > 0 && options.timeLimitMs > 0;
+  while (better) {
+    std::vector<Attempt> variants;
+    for (const Setting &setting : settingsNear(bestSetting)) {
+      Attempt attempt;
+      attempt.setting = setting;
+      attempt.cap = bestCap;
+      variants.push_back(attempt);
+    }
+    better = tryInPairs(std::move(variants));
+    if (better)
+      spareRepeats();
+  }
+}
