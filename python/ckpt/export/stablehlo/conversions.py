@@ -7,7 +7,7 @@ pipeline folds conversions into them. Here StableHLO still says which integers a
 from iree.compiler import ir
 from iree.compiler.dialects import arith, tensor
 
-from .ops import bitcast, elementwise, is_unsigned, replace, signless
+from .ops import UPSTREAM, bitcast, is_unsigned, replace, signless
 
 CONTRACTIONS = ("stablehlo.convolution", "stablehlo.dot", "stablehlo.dot_general")
 
@@ -29,7 +29,7 @@ def convert(value, element):
     else:
         cast, type = arith.ExtUIOp if unsigned else arith.ExtSIOp, ir.IntegerType.get_signless(element.width)
     target = tensor.EmptyOp(value.type.shape, type).result
-    return bitcast(elementwise(signless(value), target, lambda number, _: cast(type, number).result), element)
+    return bitcast(UPSTREAM.elementwise(signless(value), target, lambda number, _: cast(type, number).result), element)
 
 
 def rewrite_conversion(operation):

@@ -1,7 +1,11 @@
-"""Operations of StableHLO and linalg, made in Python."""
+"""Operations of StableHLO, made in Python, and those of upstream dialects by IREE's bindings."""
 
 from iree.compiler import ir
-from iree.compiler.dialects import linalg
+from iree.compiler.dialects import arith, linalg, scf, tensor
+
+from ..upstream import Upstream
+
+UPSTREAM = Upstream(ir, arith, linalg, scf, tensor)
 
 
 def stablehlo_op(name, value, shape, operands=None, **attributes):
@@ -96,18 +100,3 @@ def widened(indices):
         return indices
     type = ir.RankedTensorType.get(indices.type.shape, ir.IntegerType.get_signless(2 * element.width))
     return ir.Operation.create("stablehlo.convert", results=[type], operands=[indices]).result
-
-
-def elementwise(value, target, compute):
-    """compute(value[i], target[i]) for all i, as one linalg.generic."""
-    rank = target.type.rank
-    identity = ir.AffineMapAttr.get(ir.AffineMap.get_identity(rank))
-    parallel = ir.Attribute.parse("#linalg.iterator_type<parallel>")
-    generic = linalg.GenericOp(
-        [target.type], [value], [target], ir.ArrayAttr.get([identity, identity]), ir.ArrayAttr.get([parallel] * rank)
-    )
-    elements = value.type.element_type, target.type.element_type
-    body = generic.regions[0].blocks.append(*elements, arg_locs=[ir.Location.current] * 2)
-    with ir.InsertionPoint(body):
-        linalg.YieldOp([compute(*body.arguments)])
-    return generic.results[0]

@@ -10,16 +10,16 @@ import math
 import re
 
 from iree.compiler import ir
-from iree.compiler.dialects import arith, scf, tensor
+from iree.compiler.dialects import arith
 
 from ...errors import UnsupportedStep
 from ..locations import read_place
 from .ops import (
+    UPSTREAM,
     arrays,
     bitcast,
     compare,
     component_of,
-    elementwise,
     integer,
     is_unsigned,
     replace,
@@ -145,59 +145,15 @@ def combine(block, old, update):
     return COMBINERS[name][kind](old, update).result
 
 
-def slice_at(offsets, sizes):
-    """Offsets, sizes and strides of a slice, as the slice ops take them."""
-    dynamic = [offset for offset in offsets if isinstance(offset, ir.Value)]
-    static = [ir.ShapedType.get_dynamic_size() if isinstance(offset, ir.Value) else offset for offset in offsets]
-    return [dynamic, [], []], dict(static_offsets=static, static_sizes=sizes, static_strides=[1] * len(sizes))
-
-
-def places_of_row(indices, row, scattered, limits):
-    """Where the update of a row goes, clamped to the target, and whether it lies inside of it."""
-    index_type = ir.IndexType.get()
-    constant = lambda number: arith.ConstantOp(index_type, number).result
-    place, inside = [0] * len(limits), arith.ConstantOp(ir.IntegerType.get_signless(1), 1).result
-    for i, dimension in enumerate(scattered):
-        index = tensor.ExtractOp(indices, [row, constant(i)])
-        index = arith.IndexCastOp(index_type, index).result
-        # Unsigned, a negative index is beyond the largest.
-        limit = constant(limits[dimension])
-        inside = arith.AndIOp(inside, arith.CmpIOp(arith.CmpIPredicate.ule, index, limit).result).result
-        place[dimension] = arith.MinSIOp(arith.MaxSIOp(index, constant(0)).result, limit).result
-    return place, inside
-
-
 def scatter_to_loop(scatter):
     """Rewrites a scatter as a loop over its updates, in upstream dialects. As JAX says, an update
     that does not lie inside of the target is dropped: its place keeps what it holds."""
     block = scatter.regions[0].blocks[0]
-    index_type = ir.IndexType.get()
-    constant = lambda number: arith.ConstantOp(index_type, number).result
     with ir.InsertionPoint(scatter), scatter.location:
         indices, scattered, updates = rows_of_scatter(scatter)
-        target = signless(scatter.operands[0])
-        rank = target.type.rank
-        window = list(updates.type.shape[1:])
-        limits = [size - extent for size, extent in zip(target.type.shape, window)]
-        loop = scf.ForOp(constant(0), constant(updates.type.shape[0]), constant(1), [target])
-        with ir.InsertionPoint(loop.body):
-            row, result = loop.induction_variable, loop.inner_iter_args[0]
-            place, inside = places_of_row(indices, row, scattered, limits)
-            kept = lambda new, old: arith.SelectOp(inside, combine(block, old, new), old).result
-            if set(window) <= {1}:
-                at = [offset if isinstance(offset, ir.Value) else constant(0) for offset in place]
-                old = tensor.ExtractOp(result, at).result
-                update = tensor.ExtractOp(updates, [row] + [constant(0)] * rank).result
-                result = tensor.InsertOp(kept(update, old), result, at).result
-            else:
-                type = ir.RankedTensorType.get(window, target.type.element_type)
-                operands, attributes = slice_at([row] + [0] * rank, [1] + window)
-                update = tensor.ExtractSliceOp(type, updates, *operands, **attributes).result
-                operands, attributes = slice_at(place, window)
-                old = tensor.ExtractSliceOp(type, result, *operands, **attributes).result
-                result = tensor.InsertSliceOp(elementwise(update, old, kept), result, *operands, **attributes).result
-            scf.YieldOp([result])
-        result = bitcast(loop.results[0], scatter.operands[0].type.element_type)
+        combined = lambda update, old: combine(block, old, update)
+        result = UPSTREAM.update_loop(signless(scatter.operands[0]), indices, scattered, updates, combined)
+        result = bitcast(result, scatter.operands[0].type.element_type)
     replace(scatter, result)
 
 
