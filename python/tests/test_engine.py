@@ -1,5 +1,7 @@
 """The engine on steps in MLIR and on arrays of NumPy."""
 
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -187,3 +189,17 @@ def test_commands_plan_and_show(tmp_path, capsys):
         main(["plan", str(tmp_path / "step.mlir"), "--budget", "1B"])
     with pytest.raises(SystemExit, match="error: expected a report"):
         main(["show", str(tmp_path / "step.mlir")])
+
+
+def test_the_planner_works_in_a_process_that_loaded_the_engine_first():
+    code = """if True:
+        import ckpt_engine._engine
+        from ckpt.planner import Problem, ProblemBuilder, Read
+        builder = ProblemBuilder(bandwidth=10**9, launch_ns=0)
+        argument, result = builder.value((8,), 32, home="argument"), builder.value((8,), 32, home="result")
+        builder.op("opaque", [Read(argument)], [result], flops=8)
+        print(Problem(builder.text()).solve(time_limit=0).text)
+    """
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "kernel" in run.stdout
