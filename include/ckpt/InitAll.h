@@ -1,6 +1,7 @@
 //===- InitAll.h - Registers everything of ckpt and upstream ----*- C++ -*-===//
 //
-// Only tools include this: it pulls in all of MLIR.
+// Only final programs and modules include this: tools, the plugin, the C
+// API's library and the Python module. It pulls in all of MLIR.
 //
 //===----------------------------------------------------------------------===//
 

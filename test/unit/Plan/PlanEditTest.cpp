@@ -11,7 +11,7 @@ namespace {
 
 /// One place takes too much until kernels are merged, another one would take as
 /// much if they were.
-TEST(PostPasses, MergeNothingThatExceedsWhatOthersWillNot) {
+TEST(PlanEdit, MergeNothingThatExceedsWhatOthersWillNot) {
   ProblemBuilder b;
   ValueId argument = b.argument(matrix);
   ValueId left = b.fusible({any(argument)}, matrix);

@@ -47,7 +47,7 @@ bool isAvailable(std::string_view name) {
   return name != "checkmate" || isCbcInstalled();
 }
 
-TEST(Baselines, AreLegalOnRandomProblems) {
+TEST(Published, AreLegalOnRandomProblems) {
   RandomOptions options;
   options.ops = 12;
   options.keeps = false;
@@ -67,7 +67,7 @@ TEST(Baselines, AreLegalOnRandomProblems) {
   }
 }
 
-TEST(Baselines, AreLegalOnTrainingSteps) {
+TEST(Published, AreLegalOnTrainingSteps) {
   for (int32_t blocks : {1, 4, 9}) {
     Problem problem = TrainingStep(blocks).problem;
     for (std::string_view name : baselineNames()) {
@@ -82,7 +82,7 @@ TEST(Baselines, AreLegalOnTrainingSteps) {
   }
 }
 
-TEST(Baselines, StayWithinTheirBudgets) {
+TEST(Published, StayWithinTheirBudgets) {
   Problem problem = TrainingStep(6).problem;
   int64_t unlimited = solveUnlimited(problem, {}).plan.arenaBytes;
   int64_t budget = unlimited * 3 / 4;
@@ -101,7 +101,7 @@ TEST(Baselines, StayWithinTheirBudgets) {
                 " bytes");
 }
 
-TEST(Baselines, SayWhatIsUnknown) {
+TEST(Published, SayWhatIsUnknown) {
   Problem problem = TrainingStep(1).problem;
   EXPECT_TRUE(isBaseline("sqrt"));
   EXPECT_FALSE(isBaseline("budget"));
@@ -138,7 +138,7 @@ TEST(KernelGraph, LeavesOutWhatAPlanMakesAgain) {
       EXPECT_LT(graph.maker[value], static_cast<int32_t>(node));
 }
 
-TEST(RepeatKernels, FitsBudgetsBelowTheStart) {
+TEST(GreedyRemat, FitsBudgetsBelowTheStart) {
   Problem problem = TrainingStep(6).problem;
   Solution start = solveUnlimited(problem, {});
   int64_t lastNs = start.verdict.timeNs;
@@ -156,7 +156,7 @@ TEST(RepeatKernels, FitsBudgetsBelowTheStart) {
   EXPECT_FALSE(rematGreedily(problem, start.plan, 256, /*flopNs=*/0));
 }
 
-TEST(RepeatKernels, IsLegalOnRandomProblems) {
+TEST(GreedyRemat, IsLegalOnRandomProblems) {
   RandomOptions options;
   options.ops = 14;
   options.keeps = false;
@@ -171,7 +171,7 @@ TEST(RepeatKernels, IsLegalOnRandomProblems) {
   }
 }
 
-TEST(DropRepeats, LeavesOutWhatTheBudgetDoesNotAskFor) {
+TEST(DropRemats, LeavesOutWhatTheBudgetDoesNotAskFor) {
   Problem problem = productChain(4);
   Plan once = oneKernelPerOp(problem);
   Plan plan = once;
@@ -186,7 +186,7 @@ TEST(DropRepeats, LeavesOutWhatTheBudgetDoesNotAskFor) {
   EXPECT_EQ(plan.kernels.size(), once.kernels.size());
 }
 
-TEST(DropRepeats, LeavesOutWhatAKernelWritesAlong) {
+TEST(DropRemats, LeavesOutWhatAKernelWritesAlong) {
   WrittenAlong b;
   EXPECT_TRUE(dropRemats(b.problem, b.plan, 1 << 20));
   EXPECT_EQ(validate(b.problem, b.plan, /*slots=*/false).error, "");
@@ -196,7 +196,7 @@ TEST(DropRepeats, LeavesOutWhatAKernelWritesAlong) {
 }
 
 /// A kernel that writes nothing is there for its effects.
-TEST(DropRepeats, LeavesEffectsAlone) {
+TEST(DropRemats, LeavesEffectsAlone) {
   WrittenAlong b;
   Op op;
   op.name = "print";
@@ -405,7 +405,7 @@ void expectNoBetter(uint64_t seed, int32_t ops) {
   }
 }
 
-TEST(Baselines, AreNotBetterWhereNothingHasToGo) {
+TEST(Published, AreNotBetterWhereNothingHasToGo) {
   for (uint64_t seed = 0; seed < 60; ++seed)
     expectNoBetter(seed, 20 + static_cast<int32_t>(seed % 40));
   // More kernels than are moved one by one.

@@ -15,10 +15,10 @@ namespace {
 
 constexpr int64_t unlimited = INT64_MAX;
 
-class FirstPlans : public testing::TestWithParam<std::string_view> {};
+class QuickPlans : public testing::TestWithParam<std::string_view> {};
 
 /// Legal, within the budget, and with more work the less memory there is.
-TEST_P(FirstPlans, FitTheirBudgets) {
+TEST_P(QuickPlans, FitTheirBudgets) {
   Problem problem;
   ASSERT_EQ(generateProblem(GetParam(), 2000, problem), "");
   RematGraph graph(problem, /*fusion=*/true);
@@ -74,21 +74,21 @@ double timesAsLongPlaced(std::string_view family, int64_t ops,
 }
 
 /// A cut that stays as it is with a little less room gets much less.
-TEST(FirstPlan, ChangesTheCut) {
+TEST(QuickPlan, ChangesTheCut) {
   // 1.13; 1.27 with a little less room each time.
   EXPECT_LT(timesAsLong("unet", 3000, 55), 1.2);
 }
 
 /// A U-Net is tight where it turns, and where all that waits for the way up
 /// stands in memory; blocks that are alike are not all made again at once.
-TEST(FirstPlan, HasGuidesWhereverItIsTight) {
+TEST(QuickPlan, HasGuidesWhereverItIsTight) {
   // 1.19; 1.30 with one guide, 1.43 where cuts leave room.
   EXPECT_LT(timesAsLong("unet", 5000, 50), 1.25);
 }
 
 /// What a long recurrence reads at each step is made when it gets there, not
 /// before its first step.
-TEST(FirstPlan, MakesALongRecurrenceFromItsStart) {
+TEST(QuickPlan, MakesALongRecurrenceFromItsStart) {
   // 1.02; 1.13 where all that it reads is made first.
   EXPECT_LT(timesAsLong("lstm", 3000, 50), 1.05);
   // 1.14; none.
@@ -98,34 +98,34 @@ TEST(FirstPlan, MakesALongRecurrenceFromItsStart) {
 /// Where memory is short everywhere, a schedule that drops what it needs last
 /// and keeps what it dropped in vain is better than one that keeps what a cut
 /// at one moment says.
-TEST(FirstPlan, KeepsWhatAScheduleDropsInVain) {
+TEST(QuickPlan, KeepsWhatAScheduleDropsInVain) {
   // 1.06; 1.12 with guides, 1.09 without what is kept again.
   EXPECT_LT(timesAsLong("resnet", 10000, 30), 1.08);
 }
 
 /// Where all that a root needs does not fit, something of it leaves and is made
 /// again on the way.
-TEST(FirstPlan, MakesADetourWhereThereIsNoRoom) {
+TEST(QuickPlan, MakesADetourWhereThereIsNoRoom) {
   // 1.13; none.
   EXPECT_LT(timesAsLong("resnet", 1000, 40), 1.3);
 }
 
 /// What a guide has made for one value is there for the next, though a schedule
 /// learns its uses by what is made together.
-TEST(FirstPlan, KnowsWhatIsUsedForTheNextValueOfAGuide) {
+TEST(QuickPlan, KnowsWhatIsUsedForTheNextValueOfAGuide) {
   // 1.01; 1.12 where it is made again.
   EXPECT_LT(timesAsLong("lstm", 3000, 85), 1.05);
 }
 
 /// Where places exceed the budget, there is a plan for a little less.
-TEST(FirstPlan, IsMadeAgainWherePlacesExceedTheBudget) {
+TEST(QuickPlan, IsMadeAgainWherePlacesExceedTheBudget) {
   // 1.18; none where it is not.
   EXPECT_LT(timesAsLongPlaced("unet", 10000, 50), 1.25);
 }
 
 /// The search for a budget has a plan before its first walk, where there is
 /// one.
-TEST(FirstPlan, StartsTheSearch) {
+TEST(QuickPlan, StartsTheSearch) {
   int started = 0;
   for (std::string_view family : generatedFamilies()) {
     Problem problem;
@@ -149,7 +149,7 @@ TEST(FirstPlan, StartsTheSearch) {
 }
 
 /// A walk of very many ops would take minutes.
-TEST(FirstPlan, AndChainsAreAllThatLargeStepsGet) {
+TEST(QuickPlan, AndChainsAreAllThatLargeStepsGet) {
   Problem problem;
   ASSERT_EQ(generateProblem("chain", 21000, problem), "");
   ASSERT_TRUE(isTooLargeToWalk(RematGraph(problem, /*fusion=*/true)));
@@ -178,18 +178,18 @@ TEST(FirstPlan, AndChainsAreAllThatLargeStepsGet) {
 
 /// Far below what one cut keeps of a long recurrence, a schedule is better than
 /// a hierarchy of kept states, and its slots find places.
-TEST(FirstPlan, OfALongRecurrenceIsNoChain) {
+TEST(QuickPlan, OfALongRecurrenceIsNoChain) {
   // 1.19; 1.27 of a chain.
   EXPECT_LT(timesAsLongPlaced("lstm", 3000, 25), 1.23);
 }
 
 /// Where slots leave gaps, other plans are placed; if none fits, one that drops
 /// more, whose slots leave fewer.
-TEST(FirstPlan, OfASmallUNetFitsThoughSlotsLeaveGaps) {
+TEST(QuickPlan, OfASmallUNetFitsThoughSlotsLeaveGaps) {
   EXPECT_GT(timesAsLongPlaced("unet", 1000, 40), 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, FirstPlans,
+INSTANTIATE_TEST_SUITE_P(All, QuickPlans,
                          testing::ValuesIn(generatedFamilies()),
                          [](auto &info) { return std::string(info.param); });
 

@@ -43,7 +43,7 @@ void expectFits(const Problem &problem, Plan &plan, int64_t matrices) {
 }
 
 /// `wide` waits while the two contractions run.
-TEST(FitBudget, RepeatsWhatIsCheap) {
+TEST(ReduceMemory, RepeatsWhatIsCheap) {
   ProblemBuilder b;
   ValueId thin = b.contraction({memory(b.argument(matrix))}, row);
   ValueId wide = b.fusible({any(thin)}, matrix);
@@ -59,7 +59,7 @@ TEST(FitBudget, RepeatsWhatIsCheap) {
 }
 
 /// What the product is made from would take its room: it is made again, too.
-TEST(FitBudget, RepeatsWhatARepeatIsMadeFrom) {
+TEST(ReduceMemory, RepeatsWhatARepeatIsMadeFrom) {
   ProblemBuilder b;
   ValueId x = b.argument(matrix), thin = b.argument(row);
   ValueId wide = b.contraction({memory(thin)}, matrix);
@@ -79,7 +79,7 @@ TEST(FitBudget, RepeatsWhatARepeatIsMadeFrom) {
 }
 
 /// A contraction is not repeated, but may run when it is needed.
-TEST(FitBudget, DelaysWhatIsReadLater) {
+TEST(ReduceMemory, DelaysWhatIsReadLater) {
   ProblemBuilder b;
   ValueId x = b.argument(matrix);
   ValueId early = b.contraction({memory(x)}, matrix);
@@ -94,7 +94,7 @@ TEST(FitBudget, DelaysWhatIsReadLater) {
   EXPECT_EQ(plan.kernels[3].outputs, std::vector<ValueId>{early});
 }
 
-TEST(FitBudget, AdvancesTheLastReader) {
+TEST(ReduceMemory, AdvancesTheLastReader) {
   ProblemBuilder b;
   ValueId x = b.argument(matrix);
   ValueId early = b.contraction({memory(x)}, matrix);
@@ -113,7 +113,7 @@ TEST(FitBudget, AdvancesTheLastReader) {
 
 /// Four products in a row wait for the kernel that adds them up: the sum of
 /// those that are there takes the place of one.
-TEST(FitBudget, RunsAPartOfAKernelEarlier) {
+TEST(ReduceMemory, RunsAPartOfAKernelEarlier) {
   ProblemBuilder b;
   ValueId x = b.argument(matrix);
   std::vector<ValueId> products, sums;
@@ -135,7 +135,7 @@ TEST(FitBudget, RunsAPartOfAKernelEarlier) {
 
 /// What was written along with a product, to be read once, is computed inside
 /// its reader.
-TEST(FitBudget, ComputesInsideItsReaderWhatIsReadOnce) {
+TEST(ReduceMemory, ComputesInsideItsReaderWhatIsReadOnce) {
   ProblemBuilder b;
   ValueId x = b.argument(matrix);
   ValueId gradient = b.contraction({memory(x)}, matrix);
@@ -155,7 +155,7 @@ TEST(FitBudget, ComputesInsideItsReaderWhatIsReadOnce) {
 
 /// A kernel makes two values, of which one is not read for long: it is made
 /// only where it is needed, and not in the first place.
-TEST(FitBudget, LeavesOutWhatIsReadLater) {
+TEST(ReduceMemory, LeavesOutWhatIsReadLater) {
   ProblemBuilder b;
   ValueId x = b.argument(row);
   ValueId wide = b.fusible({any(x)}, matrix);
@@ -195,7 +195,7 @@ struct TwoThatWait {
   }
 };
 
-TEST(FitBudget, WeighsExtraFlopsAgainstTime) {
+TEST(ReduceMemory, WeighsExtraFlopsAgainstTime) {
   for (double flopNs : {0.0, 10.0}) {
     TwoThatWait step;
     ASSERT_EQ(validate(step.b.problem, step.plan, false).livePeakBytes,
@@ -211,7 +211,7 @@ TEST(FitBudget, WeighsExtraFlopsAgainstTime) {
   }
 }
 
-TEST(FitBudget, GivesUpWhenThePlanTakesTooLong) {
+TEST(ReduceMemory, GivesUpWhenThePlanTakesTooLong) {
   TwoThatWait step;
   MemoryOptions options = within(3 * matrixBytes);
   options.mostNs = 1;
@@ -248,7 +248,7 @@ ValueId madeAgain(uint64_t seed) {
   return none;
 }
 
-TEST(FitBudget, SeedsChooseAmongEqualWays) {
+TEST(ReduceMemory, SeedsChooseAmongEqualWays) {
   std::set<ValueId> chosen;
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     chosen.insert(madeAgain(seed));
@@ -258,7 +258,7 @@ TEST(FitBudget, SeedsChooseAmongEqualWays) {
   EXPECT_GT(chosen.size(), 2u);
 }
 
-TEST(FitBudget, KeepsPlansLegal) {
+TEST(ReduceMemory, KeepsPlansLegal) {
   int fitted = 0;
   for (uint64_t seed = 0; seed < 2000; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

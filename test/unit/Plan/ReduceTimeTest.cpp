@@ -15,7 +15,7 @@ using namespace ckpt::plan;
 namespace {
 
 /// Rows gathered from a table: each reader would read the whole table.
-TEST(RefitKernels, WritesOnceWhatSeveralKernelsCompute) {
+TEST(ReduceTime, WritesOnceWhatSeveralKernelsCompute) {
   ProblemBuilder b;
   ValueId table = b.argument(matrix);
   ValueId rows = b.fusible({any(table)}, row);
@@ -40,7 +40,7 @@ TEST(RefitKernels, WritesOnceWhatSeveralKernelsCompute) {
 }
 
 /// Of a chain that several kernels compute, the end is written.
-TEST(RefitKernels, WritesTheEndOfAChain) {
+TEST(ReduceTime, WritesTheEndOfAChain) {
   ProblemBuilder b;
   ValueId table = b.argument(matrix);
   std::vector<ValueId> chain = {b.fusible({any(table)}, row)};
@@ -64,7 +64,7 @@ TEST(RefitKernels, WritesTheEndOfAChain) {
 }
 
 /// Writing a sum and reading it takes longer than making it inside.
-TEST(RefitKernels, ComputesInsideWhatIsReadLittle) {
+TEST(ReduceTime, ComputesInsideWhatIsReadLittle) {
   ProblemBuilder b;
   ValueId x = b.contraction({memory(b.argument(matrix))}, matrix);
   ValueId scaled = b.fusible({point(x)}, matrix);
@@ -85,7 +85,7 @@ TEST(RefitKernels, ComputesInsideWhatIsReadLittle) {
 }
 
 /// A gradient that only an update at the end reads.
-TEST(RefitKernels, MovesAnAnchorToTheKernelThatReadsIt) {
+TEST(ReduceTime, MovesAnAnchorToTheKernelThatReadsIt) {
   ProblemBuilder b;
   ValueId x = b.argument(matrix);
   ValueId gradient = b.contraction({memory(x)}, matrix);
@@ -107,7 +107,7 @@ TEST(RefitKernels, MovesAnAnchorToTheKernelThatReadsIt) {
 /// The slope of an activation is multiplied behind a product that has no time
 /// to spare, while the kernel that writes the activation again waits for its
 /// bytes, before it or after it.
-TEST(RefitKernels, TakesArithmeticToAKernelThatWaitsForItsBytes) {
+TEST(ReduceTime, TakesArithmeticToAKernelThatWaitsForItsBytes) {
   for (bool isBefore : {false, true}) {
     ProblemBuilder b;
     ValueId x = b.argument(matrix), y = b.argument(matrix);
@@ -150,7 +150,7 @@ TEST(RefitKernels, TakesArithmeticToAKernelThatWaitsForItsBytes) {
 /// Attention in small: probabilities are computed from scores once more for a
 /// product, and so are the scores' gradients. Both read the scores; as one
 /// kernel they read them once, and the product waits.
-TEST(RefitKernels, WritesTogetherWhatReadsTheSame) {
+TEST(ReduceTime, WritesTogetherWhatReadsTheSame) {
   for (bool isReadBetween : {false, true}) {
     ProblemBuilder b;
     ValueId x = b.argument(matrix);
@@ -183,7 +183,7 @@ TEST(RefitKernels, WritesTogetherWhatReadsTheSame) {
 /// The gradient of a normalisation in small: a sum of products with what a
 /// matrix product makes. Behind that, which takes longer than all it moves, the
 /// products cost nothing.
-TEST(RefitKernels, WritesAlongWithWhatItIsMadeOf) {
+TEST(ReduceTime, WritesAlongWithWhatItIsMadeOf) {
   ProblemBuilder b;
   ValueId x = b.argument(matrix);
   ValueId gradient = b.contraction({memory(x)}, matrix);
@@ -208,7 +208,7 @@ TEST(RefitKernels, WritesAlongWithWhatItIsMadeOf) {
 
 /// Two values that one kernel reads are products of what it would have to read
 /// instead: only without both of them less is moved.
-TEST(RefitKernels, ComputesInsideWhatOneKernelReadsTogether) {
+TEST(ReduceTime, ComputesInsideWhatOneKernelReadsTogether) {
   ProblemBuilder b;
   ValueId y = b.argument(matrix), z = b.argument(matrix);
   ValueId x = b.contraction({memory(y)}, matrix);
@@ -233,7 +233,7 @@ TEST(RefitKernels, ComputesInsideWhatOneKernelReadsTogether) {
   EXPECT_LT(after.timeNs, before.timeNs);
 }
 
-TEST(RefitKernels, KeepsPlansLegalAndWithinTheLimit) {
+TEST(ReduceTime, KeepsPlansLegalAndWithinTheLimit) {
   int changed = 0;
   for (uint64_t seed = 0; seed < 2000; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -261,7 +261,7 @@ TEST(RefitKernels, KeepsPlansLegalAndWithinTheLimit) {
 
 /// Halves that are put together need the same work, which their reader would do
 /// for each of them: both words of a random generator's state.
-TEST(RefitKernels, WritesPartsBeforeTheyArePutTogether) {
+TEST(ReduceTime, WritesPartsBeforeTheyArePutTogether) {
   ProblemBuilder b;
   ValueId left = b.fusible({point(b.argument(part))}, part);
   ValueId right = b.fusible({point(b.argument(part))}, part);
@@ -296,7 +296,7 @@ TEST(RefitKernels, WritesPartsBeforeTheyArePutTogether) {
 
 /// The gradient of a maximum in windows: what lands in each of them is made at
 /// fewer places than their sum, in which it would be made for every place.
-TEST(RefitKernels, WritesPartsBeforeTheyAreAddedUp) {
+TEST(ReduceTime, WritesPartsBeforeTheyAreAddedUp) {
   ProblemBuilder b;
   std::vector<ValueId> parts, placed, inside;
   for (int window = 0; window < 2; ++window) {
@@ -321,7 +321,7 @@ TEST(RefitKernels, WritesPartsBeforeTheyAreAddedUp) {
 }
 
 /// More memory than walks take is used where it saves much time.
-TEST(RefitKernels, LeavesLittleToSaveWithoutALimit) {
+TEST(ReduceTime, LeavesLittleToSaveWithoutALimit) {
   for (uint64_t seed : {195, 1087}) {
     RandomOptions options;
     options.ops = 20 + static_cast<int32_t>(seed % 40);

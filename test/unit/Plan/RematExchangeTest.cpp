@@ -38,7 +38,7 @@ std::optional<Plan> exchange(const Problem &problem, const Plan &plan,
 }
 
 /// Either `dear` or `cheap` has to go while `second` is made.
-TEST(ExchangeRepeats, RepeatsWhatIsCheaper) {
+TEST(RematExchange, RepeatsWhatIsCheaper) {
   ProblemBuilder b;
   ValueId thin = b.contraction({memory(b.argument(matrix))}, row);
   ValueId dear = b.contraction({memory(b.argument(matrix))}, matrix);
@@ -61,7 +61,7 @@ TEST(ExchangeRepeats, RepeatsWhatIsCheaper) {
 }
 
 /// Two kernels compute `dear` on the way to different results.
-TEST(ExchangeRepeats, WritesWhatAnAnchorMakesTheFirstTime) {
+TEST(RematExchange, WritesWhatAnAnchorMakesTheFirstTime) {
   ProblemBuilder b;
   ValueId dear = b.contraction({memory(b.argument(matrix))}, matrix);
   b.opOf(dear).computePs = 100'000'000;

@@ -40,7 +40,7 @@ struct TiedEmbedding : ProblemBuilder {
   }
 };
 
-TEST(HostInResults, HostsWhatWaitsLongest) {
+TEST(ResultAliasing, HostsWhatWaitsLongest) {
   TiedEmbedding b;
   Plan plan = b.plan();
   EXPECT_EQ(validate(b.problem, plan, false).livePeakBytes, 3 * 4096);
@@ -51,7 +51,7 @@ TEST(HostInResults, HostsWhatWaitsLongest) {
   EXPECT_EQ(validate(b.problem, plan, false).livePeakBytes, 2 * 4096);
 }
 
-TEST(HostInResults, SeesThroughCancellingPermutationsOnly) {
+TEST(ResultAliasing, SeesThroughCancellingPermutationsOnly) {
   TiedEmbedding b;
   b.problem.values[b.turnedBack].same = none;
   hostInResults(b.problem);
@@ -59,7 +59,7 @@ TEST(HostInResults, SeesThroughCancellingPermutationsOnly) {
 }
 
 /// What another result is made of too may lie in the buffer of the later one.
-TEST(HostInResults, HostsInTheLastResult) {
+TEST(ResultAliasing, HostsInTheLastResult) {
   TiedEmbedding b;
   ValueId other = b.fusible({point(b.early)}, matrix);
   b.result(other);
@@ -67,14 +67,14 @@ TEST(HostInResults, HostsInTheLastResult) {
   EXPECT_EQ(b.problem.values[b.early].host, other);
 }
 
-TEST(HostInResults, LeavesOutWhatIsReadAfterAllResults) {
+TEST(ResultAliasing, LeavesOutWhatIsReadAfterAllResults) {
   TiedEmbedding b;
   b.result(b.contraction({memory(b.early)}, row));
   hostInResults(b.problem);
   EXPECT_EQ(b.problem.values[b.early].home, Home::Arena);
 }
 
-TEST(HostInResults, LeavesOutWhatNeedNotWait) {
+TEST(ResultAliasing, LeavesOutWhatNeedNotWait) {
   ProblemBuilder b;
   ValueId x = b.argument(matrix);
   ValueId gradient = b.contraction({memory(x)}, matrix);
@@ -83,7 +83,7 @@ TEST(HostInResults, LeavesOutWhatNeedNotWait) {
   EXPECT_EQ(b.problem.values[gradient].home, Home::Arena);
 }
 
-TEST(HostInResults, BufferIsNotReadAfterItsResultIsWritten) {
+TEST(ResultAliasing, BufferIsNotReadAfterItsResultIsWritten) {
   TiedEmbedding b;
   hostInResults(b.problem);
   // The sum in a kernel of its own reads the guest before the result stands.
@@ -98,7 +98,7 @@ TEST(HostInResults, BufferIsNotReadAfterItsResultIsWritten) {
               HasSubstr("lies in the buffer of value"));
 }
 
-TEST(HostInResults, IsOverwrittenElementByElementOnly) {
+TEST(ResultAliasing, IsOverwrittenElementByElementOnly) {
   TiedEmbedding b;
   hostInResults(b.problem);
   b.problem.values[b.turnedBack].same = none;
@@ -106,7 +106,7 @@ TEST(HostInResults, IsOverwrittenElementByElementOnly) {
               HasSubstr("lies in the buffer of value"));
 }
 
-TEST(HostInResults, ChecksTheRelation) {
+TEST(ResultAliasing, ChecksTheRelation) {
   TiedEmbedding b;
   hostInResults(b.problem);
   b.problem.values[b.early].bytes -= 4;
@@ -145,7 +145,7 @@ struct ClippedUpdate : ProblemBuilder {
   }
 };
 
-TEST(HostInResults, HostsWhatSeveralResultsComeFrom) {
+TEST(ResultAliasing, HostsWhatSeveralResultsComeFrom) {
   ClippedUpdate b;
   hostInResults(b.problem);
   EXPECT_EQ(check(b.problem), "");
@@ -168,7 +168,7 @@ TEST(HostInResults, HostsWhatSeveralResultsComeFrom) {
 }
 
 /// The norm is read by all of them, but no result is made in its place.
-TEST(HostInResults, ResultsThatShareScalarsStandAlone) {
+TEST(ResultAliasing, ResultsThatShareScalarsStandAlone) {
   ClippedUpdate b(4);
   hostInResults(b.problem);
   for (int i = 0; i < 4; ++i)
@@ -213,7 +213,7 @@ struct SharedWeight : ProblemBuilder {
   }
 };
 
-TEST(HostInResults, HostsPartialSumsOneAfterTheOther) {
+TEST(ResultAliasing, HostsPartialSumsOneAfterTheOther) {
   SharedWeight b;
   hostInResults(b.problem);
   EXPECT_EQ(check(b.problem), "");
@@ -225,14 +225,14 @@ TEST(HostInResults, HostsPartialSumsOneAfterTheOther) {
   EXPECT_EQ(solution.plan.arenaBytes, 2 * 4096);
 }
 
-TEST(HostInResults, HostsSumsOfTurnedParts) {
+TEST(ResultAliasing, HostsSumsOfTurnedParts) {
   SharedWeight b(/*turned=*/true);
   hostInResults(b.problem);
   EXPECT_EQ(check(b.problem), "");
   EXPECT_THAT(b.guests(), ElementsAre(b.sums[1], b.sums[2]));
 }
 
-TEST(HostInResults, SumsAreOverwrittenByTheNextOnly) {
+TEST(ResultAliasing, SumsAreOverwrittenByTheNextOnly) {
   SharedWeight b;
   hostInResults(b.problem);
   Plan plan;

@@ -123,7 +123,7 @@ TEST(StageKeepCut, MakesTheStageFit) {
   }
 }
 
-TEST(RetentionSearch, FindsOptimaOfSmallSteps) {
+TEST(RetentionAnnealing, FindsOptimaOfSmallSteps) {
   int feasible = 0, optimal = 0;
   for (uint64_t seed = 0; seed < 24; ++seed)
     for (int percent : {85, 70, 60}) {

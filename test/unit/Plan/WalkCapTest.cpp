@@ -27,12 +27,12 @@ bool goesOn(Attempt &attempt, std::optional<int64_t> bytes,
   return !attempt.finished;
 }
 
-TEST(NextCap, EndsWhereThePlanUsesTheBudget) {
+TEST(WalkCap, EndsWhereThePlanUsesTheBudget) {
   Attempt attempt = attemptWith(budget);
   EXPECT_FALSE(goesOn(attempt, budget - budget / 1000));
 }
 
-TEST(NextCap, GoesUpWithRoomAndDownWithout) {
+TEST(WalkCap, GoesUpWithRoomAndDownWithout) {
   Attempt roomy = attemptWith(budget);
   EXPECT_TRUE(goesOn(roomy, budget / 2));
   EXPECT_GT(roomy.cap, 1.9 * budget);
@@ -41,7 +41,7 @@ TEST(NextCap, GoesUpWithRoomAndDownWithout) {
   EXPECT_LT(tight.cap, 0.99 * budget);
 }
 
-TEST(NextCap, EndsBetweenCloseCaps) {
+TEST(WalkCap, EndsBetweenCloseCaps) {
   Attempt attempt = attemptWith(1000);
   attempt.fits = 995;
   EXPECT_FALSE(goesOn(attempt, budget + 1));
@@ -53,7 +53,7 @@ TEST(NextCap, EndsBetweenCloseCaps) {
 }
 
 /// A walk gives up once it cannot be better than the best plan.
-TEST(NextCap, EndsWhereAWalkGaveUpAndThereIsAPlan) {
+TEST(WalkCap, EndsWhereAWalkGaveUpAndThereIsAPlan) {
   Attempt first = attemptWith(budget);
   EXPECT_TRUE(goesOn(first, std::nullopt));
   EXPECT_LT(first.cap, budget);
@@ -64,7 +64,7 @@ TEST(NextCap, EndsWhereAWalkGaveUpAndThereIsAPlan) {
 /// Plans need more or less than their caps, in steps, as walks decide between
 /// whole values. The largest cap that fits is found within a few per cent, by
 /// few walks.
-TEST(NextCap, FindsTheLargestCapThatFits) {
+TEST(WalkCap, FindsTheLargestCapThatFits) {
   std::mt19937_64 random(1);
   for (int round = 0; round < 2000; ++round) {
     double factor = 0.7 + static_cast<double>(random() % 600) / 1000;
