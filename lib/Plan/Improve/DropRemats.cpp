@@ -48,8 +48,7 @@ static std::vector<Repeat> findRepeats(const Problem &problem, const Plan &plan,
 }
 
 bool ckpt::plan::dropRemats(const Problem &problem, Plan &plan,
-                            int64_t budgetBytes,
-                            std::chrono::steady_clock::time_point deadline) {
+                            int64_t budgetBytes, Deadline deadline) {
   // Kernels in all simulations: half a second.
   constexpr size_t mostSimulated = 500000;
   KernelCache kernels(problem);
@@ -66,7 +65,7 @@ bool ckpt::plan::dropRemats(const Problem &problem, Plan &plan,
   };
   bool changed = false;
   for (Repeat &repeat : repeats) {
-    if (std::chrono::steady_clock::now() > deadline)
+    if (deadline.isOver())
       break;
     std::swap(all[repeat.kernel], repeat.rest);
     Verdict verdict = validate(problem, listed(), /*slots=*/false, kernels);

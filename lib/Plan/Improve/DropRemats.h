@@ -3,9 +3,8 @@
 #ifndef CKPT_LIB_PLAN_IMPROVE_DROPREMATS_H
 #define CKPT_LIB_PLAN_IMPROVE_DROPREMATS_H
 
+#include "Plan/Model/Clock.h"
 #include "ckpt/Plan/Plan.h"
-
-#include <chrono>
 
 namespace ckpt::plan {
 
@@ -14,8 +13,7 @@ namespace ckpt::plan {
 /// what takes most time first, and of large plans only that. One simulation for
 /// each kernel, none after \p deadline. Returns whether there was any.
 bool dropRemats(const Problem &problem, Plan &plan, int64_t budgetBytes,
-                std::chrono::steady_clock::time_point deadline =
-                    std::chrono::steady_clock::time_point::max());
+                Deadline deadline = Deadline());
 
 } // namespace ckpt::plan
 

@@ -133,7 +133,7 @@ bool MemoryReducer::run() {
     if (now.verdict.livePeakBytes <= options.budgetBytes)
       return true;
     if (options.costNs(now.verdict) > options.mostNs ||
-        std::chrono::steady_clock::now() > options.deadline)
+        options.deadline.isOver())
       return false;
     // What failed may do now.
     if (!makeBest() && !(changes.forgetFailed() && makeBest()))

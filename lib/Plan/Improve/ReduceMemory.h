@@ -3,9 +3,9 @@
 #ifndef CKPT_LIB_PLAN_IMPROVE_REDUCEMEMORY_H
 #define CKPT_LIB_PLAN_IMPROVE_REDUCEMEMORY_H
 
+#include "Plan/Model/Clock.h"
 #include "ckpt/Plan/Validate.h"
 
-#include <chrono>
 #include <limits>
 
 namespace ckpt::plan {
@@ -21,8 +21,7 @@ struct MemoryOptions {
   uint64_t seed = 0;
   /// Values that no kernel is repeated for.
   std::vector<ValueId> notAgain;
-  std::chrono::steady_clock::time_point deadline =
-      std::chrono::steady_clock::time_point::max();
+  Deadline deadline;
 
   /// Time of a plan, with what extra FLOPs count.
   double costNs(const Verdict &verdict) const {

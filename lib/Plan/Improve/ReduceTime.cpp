@@ -23,7 +23,7 @@ namespace {
 class TimeReducer {
 public:
   TimeReducer(const Problem &problem, Plan &plan, int64_t allowedBytes,
-              std::chrono::steady_clock::time_point deadline)
+              Deadline deadline)
       : problem(problem), plan(plan), allowedBytes(allowedBytes),
         deadline(deadline), kernels(problem),
         verdict(validate(problem, plan, false, kernels)),
@@ -37,12 +37,12 @@ private:
   Plan apply(const std::vector<const TimeMove *> &chosen) const;
   void extend(std::vector<const TimeMove *> &accepted,
               const std::vector<const TimeMove *> &more, int &tries);
-  bool isOver() const { return std::chrono::steady_clock::now() > deadline; }
+  bool isOver() const { return deadline.isOver(); }
 
   const Problem &problem;
   Plan &plan;
   const int64_t allowedBytes;
-  const std::chrono::steady_clock::time_point deadline;
+  const Deadline deadline;
   KernelCache kernels;
   Verdict verdict;
   TimeMoves changes;
@@ -157,7 +157,6 @@ bool TimeReducer::run() {
 }
 
 bool ckpt::plan::reduceTime(const Problem &problem, Plan &plan,
-                            int64_t allowedBytes,
-                            std::chrono::steady_clock::time_point deadline) {
+                            int64_t allowedBytes, Deadline deadline) {
   return TimeReducer(problem, plan, allowedBytes, deadline).run();
 }

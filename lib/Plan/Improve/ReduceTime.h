@@ -3,9 +3,8 @@
 #ifndef CKPT_LIB_PLAN_IMPROVE_REDUCETIME_H
 #define CKPT_LIB_PLAN_IMPROVE_REDUCETIME_H
 
+#include "Plan/Model/Clock.h"
 #include "ckpt/Plan/Validate.h"
-
-#include <chrono>
 
 namespace ckpt::plan {
 
@@ -16,8 +15,7 @@ namespace ckpt::plan {
 /// makes. Looks at a limited number of places, and at no more after
 /// \p deadline. Returns whether anything changed.
 bool reduceTime(const Problem &problem, Plan &plan, int64_t allowedBytes,
-                std::chrono::steady_clock::time_point deadline =
-                    std::chrono::steady_clock::time_point::max());
+                Deadline deadline = Deadline());
 
 } // namespace ckpt::plan
 

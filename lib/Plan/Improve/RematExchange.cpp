@@ -56,10 +56,7 @@ private:
   Plan leaveOut(const Repeat &repeat) const;
   Candidate without(const Repeat &repeat, KernelCache &kernels) const;
   bool exchangeOne();
-  bool isOver() const {
-    return kernelsLeft < 0 ||
-           std::chrono::steady_clock::now() > options.deadline;
-  }
+  bool isOver() const { return kernelsLeft < 0 || options.deadline.isOver(); }
 
   const Problem &problem;
   Plan plan;

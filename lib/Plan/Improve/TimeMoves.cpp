@@ -365,12 +365,9 @@ void TimeMoves::findJoins(const Instance &instance,
   }
 }
 
-std::vector<TimeMove>
-TimeMoves::find(const Verdict &verdict,
-                std::chrono::steady_clock::time_point deadline) {
-  auto isOver = [&] {
-    return isSpent() || std::chrono::steady_clock::now() > deadline;
-  };
+std::vector<TimeMove> TimeMoves::find(const Verdict &verdict,
+                                      Deadline deadline) {
+  auto isOver = [&] { return isSpent() || deadline.isOver(); };
   measure();
   std::vector<TimeMove> changes;
   for (size_t value = 0; value < problem.values.size() && !isOver(); ++value)

@@ -10,9 +10,9 @@
 #ifndef CKPT_LIB_PLAN_IMPROVE_TIMEMOVES_H
 #define CKPT_LIB_PLAN_IMPROVE_TIMEMOVES_H
 
+#include "Plan/Model/Clock.h"
 #include "ckpt/Plan/Validate.h"
 
-#include <chrono>
 #include <optional>
 
 namespace ckpt::plan {
@@ -36,8 +36,7 @@ public:
   TimeMoves(const Problem &problem, const Plan &plan, KernelCache &kernels);
   /// The best first; \p verdict is that of the plan. Those that are not found
   /// before \p deadline are left out.
-  std::vector<TimeMove> find(const Verdict &verdict,
-                             std::chrono::steady_clock::time_point deadline);
+  std::vector<TimeMove> find(const Verdict &verdict, Deadline deadline);
 
 private:
   void measure();

@@ -13,7 +13,7 @@
 #include "Plan/Construct/Chain/ChainDP.h"
 #include "Plan/Construct/KeepCut/CutWalk.h"
 #include "Plan/Improve/ReduceMemory.h"
-#include "Plan/Model/Stopwatch.h"
+#include "Plan/Model/Clock.h"
 #include "ckpt/Plan/Solvers.h"
 
 #include <algorithm>
@@ -95,9 +95,9 @@ class BudgetSearch {
 public:
   BudgetSearch(const Problem &problem, int64_t budgetBytes,
                const SolverOptions &options, const Solution *unlimited)
-      : problem(problem), budget(budgetBytes), options(options),
-        graph(problem, options.fusion),
-        walks{{graph, options, loose}, {graph, options, loose}},
+      : problem(problem), budget(budgetBytes), options(options), clock(options),
+        graph(problem, options.fusion), walks{{graph, options, loose},
+                                              {graph, options, loose}},
         unlimited(unlimited ? *unlimited : solveUnlimited(problem, options)) {
     measureFlops();
   }
@@ -109,7 +109,7 @@ private:
   void tryAsWritten();
   struct Descent;
   Plan descended(const Descent &descent, double mostNs,
-                 std::chrono::steady_clock::time_point deadline) const;
+                 Deadline deadline) const;
   bool mayDescend() const {
     return options.fusion && !unlimitedPlan.kernels.empty();
   }
@@ -174,26 +174,18 @@ private:
   MemoryOptions fitOptions(int64_t budgetBytes) const;
   WalkLimits limits(double slack = 1) const;
   double scoreOf(const Verdict &verdict) const;
-  double walksMs() const {
-    return static_cast<double>(options.timeLimitMs) / shareOfLimit;
-  }
   /// Whether \p share of the time is over, or all of it. Without a limit it
   /// never is.
   bool isOver(double share = 1) {
-    bool over = options.timeLimitMs > 0 &&
-                static_cast<double>(watch.ms()) >
-                    std::min(share, shareOfLimit) * walksMs();
+    bool over = clock.isOver(std::min(share, shareOfLimit) / shareOfLimit);
     result.stoppedByClock |= over;
     return over;
   }
   /// When \p share of the time is over, or all of it.
-  std::chrono::steady_clock::time_point deadline(double share) const {
-    if (options.timeLimitMs <= 0)
-      return std::chrono::steady_clock::time_point::max();
-    return watch.start() + std::chrono::milliseconds(static_cast<int64_t>(
-                               std::min(share, shareOfLimit) * walksMs()));
+  Deadline deadline(double share) const {
+    return clock.at(std::min(share, shareOfLimit) / shareOfLimit);
   }
-  int mostRounds() const { return options.timeLimitMs > 0 ? 5 : 1; }
+  int mostRounds() const { return clock.isLimited() ? 5 : 1; }
   /// Rounds leave time for what follows, but the best settings shall have their
   /// turn. They go on while there is no plan: those of the ladder, which come
   /// then, fit but cost much.
@@ -213,7 +205,7 @@ private:
   const SolverOptions &options;
   /// It is part of another search (LowerBudgets.cpp).
   bool isPart = false;
-  Stopwatch watch;
+  Clock clock;
   RematGraph graph;
   LooseWalks loose;
   CutWalk walks[2];

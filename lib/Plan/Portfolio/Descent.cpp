@@ -41,7 +41,7 @@ bool BudgetSearch::enterAsItIs(Plan plan) {
   Outcome outcome;
   outcome.draft.verdict = validate(problem, plan, /*slots=*/false);
   outcome.draft.plan = std::move(plan);
-  outcome.foundMs = watch.ms();
+  outcome.foundMs = clock.ms();
   place(outcome);
   enter(outcome);
   return outcome.isWithin(budget);
@@ -62,7 +62,7 @@ void BudgetSearch::tryFirstPlan() {
   outcome.draft = {withoutSlots(outcome.solution->plan),
                    outcome.solution->verdict};
   outcome.bytes = outcome.solution->plan.arenaBytes;
-  outcome.foundMs = watch.ms();
+  outcome.foundMs = clock.ms();
   enter(outcome);
 }
 
@@ -185,9 +185,8 @@ struct BudgetSearch::Descent {
 /// costs more than \p mostNs or the \p deadline comes first. At each level on
 /// the way, what there is room to keep is not made again: many changes in a row
 /// repeat for one moment what a later change repeats for another.
-Plan BudgetSearch::descended(
-    const Descent &descent, double mostNs,
-    std::chrono::steady_clock::time_point deadline) const {
+Plan BudgetSearch::descended(const Descent &descent, double mostNs,
+                             Deadline deadline) const {
   Plan plan = unlimitedPlan;
   double wanted = descent.share * static_cast<double>(budget);
   double above = static_cast<double>(unlimitedBytes) / wanted;
@@ -253,7 +252,7 @@ bool BudgetSearch::descendBoth(const Descent &first, const Descent &second,
       problem.ops.size(), [&] { return descended(first, mostNs, until); },
       [&] { return descended(second, mostNs, until); });
   return enterBoth({&left, &right}) <= worthVarying * bestScore &&
-         std::chrono::steady_clock::now() <= until;
+         !until.isOver();
 }
 
 /// Two ways down with prices that are drawn at random: see `descendBoth`.
@@ -269,7 +268,7 @@ bool BudgetSearch::descendAtRandom(double share) {
 /// \p exchanging, each of them has its repeats exchanged: small differences at
 /// first lead far from each other then.
 void BudgetSearch::descendFurther(double share, bool exchanging) {
-  int patience = options.timeLimitMs > 0 ? 6 : 1;
+  int patience = clock.isLimited() ? 6 : 1;
   for (int inVain = 0; inVain < patience; ++inVain) {
     double before = bestScore;
     if (!descendAtRandom(share))
@@ -358,10 +357,8 @@ bool BudgetSearch::searchFixedKernels() {
   retention.budgetBytes = budget;
   retention.flopNs = flopWeight * nsPerFlop;
   // Deep budgets leave the rest of the time to chains.
-  if (options.timeLimitMs > 0)
-    retention.deadline =
-        watch.start() + std::chrono::milliseconds(options.timeLimitMs * 4 / 5);
-  else
+  retention.deadline = clock.at(0.8);
+  if (!clock.isLimited())
     retention.mostRounds = 1;
   // Its plans are few and good: their places are worth a search.
   retention.enter = [&](Plan plan) { return enterPlan(std::move(plan)); };
@@ -381,7 +378,7 @@ void BudgetSearch::refit() {
   constexpr double gain = 1.03;
   if (!result.best || !options.fusion)
     return;
-  bool mayWalk = bestCap > 0 && options.timeLimitMs > 0;
+  bool mayWalk = bestCap > 0 && clock.isLimited();
   WalkLimits walkLimits = limits(gain);
   std::array<Plan, count> plans;
   plans[0] = withoutSlots(result.best->plan);

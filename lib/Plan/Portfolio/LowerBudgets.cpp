@@ -28,7 +28,7 @@ void BudgetSearch::searchBelow() {
   for (double share : shares) {
     // A search that finds nothing at first takes half as long again.
     SolverOptions rest = options;
-    rest.timeLimitMs = (options.timeLimitMs - watch.ms()) * 2 / 3;
+    rest.timeLimitMs = (options.timeLimitMs - clock.ms()) * 2 / 3;
     if (rest.timeLimitMs * smallPart < options.timeLimitMs ||
         bestScore <= worthSearching * leastNs)
       return;

@@ -30,9 +30,7 @@ bool BudgetSearch::isSmall() const {
 }
 
 /// The share of the time that is over.
-double BudgetSearch::shareOver() const {
-  return static_cast<double>(watch.ms()) / std::max(1.0, walksMs());
-}
+double BudgetSearch::shareOver() const { return shareOfLimit * clock.share(); }
 
 /// Whether some kernel alone needs more.
 bool BudgetSearch::isHopeless() {
@@ -94,8 +92,7 @@ Plan BudgetSearch::shrunk(Plan plan, MemoryOptions fit) const {
     return validate(problem, plan, /*slots=*/false, kernels).livePeakBytes;
   };
   int64_t peak = peakOf(plan);
-  for (int64_t step = largeStep;
-       step <= smallStep && std::chrono::steady_clock::now() < fit.deadline;) {
+  for (int64_t step = largeStep; step <= smallStep && !fit.deadline.isOver();) {
     fit.budgetBytes = peak - (peak - low) / step;
     Plan next = plan;
     bool fits = reduceMemory(problem, next, fit, kernels);
@@ -217,8 +214,9 @@ void BudgetSearch::trySmallest(const Solution &known, double share) {
     return;
   if (std::optional<Solution> found =
           solvePebble(graph, largestWorkingSet(problem).bytes,
-                      known.plan.arenaBytes, [&] { return isOver(share); }))
+                      known.plan.arenaBytes, deadline(share)))
     keepIfSmallest(*found);
+  result.stoppedByClock |= deadline(share).isOver();
 }
 
 /// What the smallest plan makes again is kept where the budget has room, and is
@@ -236,7 +234,7 @@ void BudgetSearch::spareSmallest() {
       break;
   }
   refit();
-  if (options.timeLimitMs > 0)
+  if (clock.isLimited())
     exchange({withoutSlots(result.best->plan), result.best->verdict});
 }
 

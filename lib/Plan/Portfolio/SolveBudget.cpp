@@ -134,7 +134,7 @@ Outcome BudgetSearch::judge(Draft draft) const {
     if (*outcome.bytes > budget)
       fit(outcome);
   }
-  outcome.foundMs = watch.ms();
+  outcome.foundMs = clock.ms();
   return outcome;
 }
 
@@ -195,23 +195,23 @@ void BudgetSearch::keepIfSmallest(const Solution &solution) {
 /// gets a few times as long: a walk that finds no way can take longer than all
 /// others together.
 void BudgetSearch::runAttempts(const std::vector<Attempt *> &batch) {
-  using Clock = std::chrono::steady_clock;
   constexpr int patience = 3;
   constexpr double leastShare = 0.02;
   // Walks compete with walks: the best plan may be refitted already.
   double slack = std::clamp(bestWalkScore / bestScore, 1.0, mostSlack);
-  std::atomic<Clock::time_point> cutoff(Clock::time_point::max());
+  Cutoff cutoff(clock);
   auto walk = [&](size_t lane) {
     const Attempt &attempt = *batch[lane];
     WalkLimits now = limits(slack);
     now.runOnce = attempt.runOnce.empty() ? nullptr : &attempt.runOnce;
     now.cutoff = &cutoff;
-    Clock::time_point start = Clock::now();
+    int64_t start = clock.ns();
     Outcome outcome =
         judge(walks[lane].run(attempt.setting, attempt.cap, budget, now));
-    if (options.timeLimitMs > 0 && outcome.isWithin(budget))
-      cutoff = std::max(start + patience * (Clock::now() - start),
-                        Clock::now() + (deadline(leastShare) - watch.start()));
+    int64_t taken = clock.ns() - start;
+    if (clock.isLimited() && outcome.isWithin(budget))
+      cutoff.set(std::max(start + patience * taken,
+                          clock.ns() + clock.part(leastShare / shareOfLimit)));
     return outcome;
   };
   std::future<Outcome> other;
@@ -337,10 +337,10 @@ void BudgetSearch::runRounds() {
   polish();
   // Without a clock only where walks had no turn.
   constexpr double latestShare = 0.6, shareOfLastDescents = 1.15;
-  bool isWanted = options.timeLimitMs > 0 || areWalksBehind();
+  bool isWanted = clock.isLimited() || areWalksBehind();
   if (result.best && isWanted && !isOver(latestShare))
     walkAgain();
-  if (options.timeLimitMs > 0)
+  if (clock.isLimited())
     descendFurther(shareOfLastDescents, /*exchanging=*/true);
 }
 

@@ -15,8 +15,8 @@
 #include "Plan/Improve/KeepMove.h"
 #include "Plan/Improve/ReduceTime.h"
 #include "Plan/Improve/RematExchange.h"
+#include "Plan/Model/Clock.h"
 #include "Plan/Model/RunBoth.h"
-#include "Plan/Model/Stopwatch.h"
 #include "ckpt/Plan/Budget.h"
 #include "ckpt/Plan/Frontier.h"
 
@@ -28,15 +28,14 @@ using namespace ckpt::plan;
 
 namespace {
 
-using Moment = std::chrono::steady_clock::time_point;
-
 class FrontierSearch {
 public:
   FrontierSearch(const Problem &problem, int32_t points,
                  const SolverOptions &options)
       : problem(problem), count(std::max(points, 2)), options(options),
-        graph(problem, options.fusion),
-        walks{{graph, options, loose}, {graph, options, loose}},
+        clock(options),
+        graph(problem, options.fusion), walks{{graph, options, loose},
+                                              {graph, options, loose}},
         bound(problem) {}
   Frontier run();
 
@@ -58,32 +57,21 @@ private:
   void refineAll();
   void proveAll();
   /// When the time of walks is over, which waits a little for a coarse curve.
-  std::chrono::milliseconds end() const {
+  double end() const {
     constexpr int32_t fewestWalks = 8;
     constexpr double share = 0.6;
-    return std::chrono::milliseconds(
-        walked < fewestWalks
-            ? options.timeLimitMs
-            : static_cast<int64_t>(share *
-                                   static_cast<double>(options.timeLimitMs)));
+    return walked < fewestWalks ? 1 : share;
   }
   /// The deadline of one of \p count equal parts of the time that is left.
-  Moment partOfRest(size_t count) const {
-    if (options.timeLimitMs <= 0)
-      return Moment::max();
-    double restMs = static_cast<double>(options.timeLimitMs - watch.ms());
-    return std::chrono::steady_clock::now() +
-           std::chrono::microseconds(static_cast<int64_t>(
-               1000 * std::max(0.0, restMs) / static_cast<double>(count)));
+  Deadline partOfRest(size_t count) const {
+    return clock.in(std::max(0.0, 1 - clock.share()) /
+                    static_cast<double>(count));
   }
-  bool isOver() const {
-    return options.timeLimitMs > 0 && watch.ms() >= end().count();
-  }
+  bool isOver() const { return clock.isOver(end()); }
   WalkLimits limits(size_t kernelsPerNew) const {
     WalkLimits limits;
     limits.kernelsPerNew = kernelsPerNew;
-    if (options.timeLimitMs > 0)
-      limits.deadline = watch.start() + end();
+    limits.deadline = clock.at(end());
     return limits;
   }
 
@@ -96,7 +84,7 @@ private:
   const Problem &problem;
   const int32_t count;
   const SolverOptions &options;
-  Stopwatch watch;
+  Clock clock;
   RematGraph graph;
   LooseWalks loose;
   CutWalk walks[2];
@@ -201,10 +189,7 @@ std::vector<Draft> FrontierSearch::descended(uint64_t seed) const {
   const int32_t places = std::max(count, fewestCaps);
   MemoryOptions fit;
   fit.seed = seed;
-  if (options.timeLimitMs > 0)
-    fit.deadline = std::chrono::steady_clock::now() +
-                   std::chrono::milliseconds(static_cast<int64_t>(
-                       share * static_cast<double>(options.timeLimitMs)));
+  fit.deadline = clock.in(share);
   KernelCache kernels(problem);
   std::vector<Draft> found;
   Plan plan = withoutSlots(frontier.baseline.plan);
@@ -280,11 +265,8 @@ void FrontierSearch::placeSmallest() {
   int64_t above = placed.plans().begin()->first;
   if (!options.fusion || frontier.minimumBoundBytes >= above)
     return;
-  auto isPast = [&] {
-    return options.timeLimitMs > 0 && watch.ms() >= options.timeLimitMs;
-  };
   std::optional<Solution> smallest =
-      solvePebble(graph, largestWorkingSet(problem).bytes, above, isPast);
+      solvePebble(graph, largestWorkingSet(problem).bytes, above, clock.at(1));
   if (!smallest)
     return;
   int64_t below = smallest->plan.arenaBytes;
@@ -344,7 +326,7 @@ void FrontierSearch::refine(size_t point) {
   // What refitting may take off a time.
   constexpr double gain = 1.03;
   const int64_t budget = budgets[point];
-  const Moment deadline = partOfRest(point + 1);
+  const Deadline deadline = partOfRest(point + 1);
   const Solution *best = placed.fastestWithin(budget);
   const Solution *above = point + 1 < budgets.size()
                               ? placed.fastestWithin(budgets[point + 1])
@@ -396,7 +378,7 @@ void FrontierSearch::refineAll() {
     return;
   for (size_t point = budgets.size(); point-- > 0;)
     refine(point);
-  if (options.timeLimitMs > 0)
+  if (clock.isLimited())
     for (size_t point = budgets.size() - 1; point-- > 0;)
       exchange(point);
 }
@@ -442,7 +424,7 @@ Frontier FrontierSearch::run() {
   for (int64_t budget : budgets)
     frontier.points.push_back({budget, *placed.fastestWithin(budget)});
   proveAll();
-  frontier.planningMs = watch.ms();
+  frontier.planningMs = clock.ms();
   return std::move(frontier);
 }
 

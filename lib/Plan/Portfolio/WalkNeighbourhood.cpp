@@ -135,7 +135,7 @@ static std::vector<Setting> settingsNear(const Setting &best) {
 /// For the time that is left: settings near the best one, from what it did
 /// best.
 void BudgetSearch::varySettings() {
-  bool better = bestCap > 0 && options.timeLimitMs > 0;
+  bool better = bestCap > 0 && clock.isLimited();
   while (better) {
     std::vector<Attempt> variants;
     for (const Setting &setting : settingsNear(bestSetting)) {

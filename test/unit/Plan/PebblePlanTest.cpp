@@ -184,9 +184,8 @@ TEST(PebblePlan, ReachesItsLivePeakInPlaces) {
   ASSERT_EQ(generateProblem("resnet", 400, problem), "");
   RematGraph graph(problem, true);
   int64_t unlimited = solveUnlimited(problem, {}).plan.arenaBytes;
-  auto never = [] { return false; };
-  std::optional<Solution> found =
-      solvePebble(graph, largestWorkingSet(problem).bytes, unlimited, never);
+  std::optional<Solution> found = solvePebble(
+      graph, largestWorkingSet(problem).bytes, unlimited, Deadline());
   ASSERT_TRUE(found);
   EXPECT_GT(found->plan.kernels.size(), 10000u);
   EXPECT_EQ(found->plan.arenaBytes, found->verdict.livePeakBytes);

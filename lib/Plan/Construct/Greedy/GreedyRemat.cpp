@@ -21,7 +21,7 @@ namespace {
 class Repeater {
 public:
   Repeater(const Problem &problem, const Plan &start, int64_t budgetBytes,
-           double flopNs, std::chrono::steady_clock::time_point deadline)
+           double flopNs, Deadline deadline)
       : problem(problem), graph(problem, start), budget(budgetBytes),
         flopNs(flopNs), deadline(deadline), kernels(problem) {}
 
@@ -31,7 +31,7 @@ public:
 private:
   void tryLimit(int64_t limit, const WalkOptions &options);
   void enter(Plan plan);
-  bool isOver() const { return std::chrono::steady_clock::now() > deadline; }
+  bool isOver() const { return deadline.isOver(); }
   bool isBetter(const Solution &solution,
                 const std::optional<Solution> &than) const {
     auto scoreOf = [&](const Verdict &verdict) {
@@ -45,7 +45,7 @@ private:
   const KernelGraph graph;
   const int64_t budget;
   const double flopNs;
-  const std::chrono::steady_clock::time_point deadline;
+  const Deadline deadline;
   KernelCache kernels;
   /// The best of one search.
   std::optional<Solution> found;
@@ -99,10 +99,11 @@ void Repeater::search(const WalkOptions &options) {
   enter(std::move(plan));
 }
 
-std::optional<Solution>
-ckpt::plan::rematGreedily(const Problem &problem, const Plan &start,
-                          int64_t budgetBytes, double flopNs,
-                          std::chrono::steady_clock::time_point deadline) {
+std::optional<Solution> ckpt::plan::rematGreedily(const Problem &problem,
+                                                  const Plan &start,
+                                                  int64_t budgetBytes,
+                                                  double flopNs,
+                                                  Deadline deadline) {
   Repeater repeater(problem, start, budgetBytes, flopNs, deadline);
   for (size_t mostInBlock : {1, 8})
     for (bool weighTime : {true, false})

@@ -387,9 +387,7 @@ ValueId CutScheduler::firstOperand(OpId root, const Burst &burst) const {
 /// Whether the walk runs in circles: it recomputes far more than any plan worth
 /// having, or has no room again and again.
 bool CutScheduler::isHopeless() const {
-  auto now = std::chrono::steady_clock::now();
-  if (now > options.deadline ||
-      (options.cutoff && now > options.cutoff->load()))
+  if (options.deadline.isOver() || (options.cutoff && options.cutoff->isOver()))
     return true;
   size_t roots = graph.roots.size();
   size_t expected = std::max(roots, newKernels);

@@ -13,12 +13,11 @@
 #ifndef CKPT_LIB_PLAN_CONSTRUCT_KEEPCUT_CUTSCHEDULER_H
 #define CKPT_LIB_PLAN_CONSTRUCT_KEEPCUT_CUTSCHEDULER_H
 
+#include "Plan/Model/Clock.h"
 #include "Plan/Model/MinCut.h"
 #include "Plan/Model/RematGraph.h"
 #include "ckpt/Plan/Plan.h"
 
-#include <atomic>
-#include <chrono>
 #include <limits>
 #include <optional>
 #include <set>
@@ -64,10 +63,9 @@ struct CutOptions {
   /// Per op: it does not run twice, whatever has to make room for that.
   const std::vector<char> *runOnce = nullptr;
   /// The walk gives up then.
-  std::chrono::steady_clock::time_point deadline =
-      std::chrono::steady_clock::time_point::max();
+  Deadline deadline;
   /// Another such moment, which may come nearer while the walk runs.
-  const std::atomic<std::chrono::steady_clock::time_point> *cutoff = nullptr;
+  const Cutoff *cutoff = nullptr;
 };
 
 struct CutSchedule {

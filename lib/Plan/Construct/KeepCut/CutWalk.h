@@ -10,7 +10,6 @@
 #include "Plan/Construct/KeepCut/CutDraft.h"
 
 #include <array>
-#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -59,10 +58,9 @@ struct WalkLimits {
   int64_t extraFlops = std::numeric_limits<int64_t>::max();
   /// See `CutOptions::runOnce`.
   const std::vector<char> *runOnce = nullptr;
-  std::chrono::steady_clock::time_point deadline =
-      std::chrono::steady_clock::time_point::max();
+  Deadline deadline;
   /// See `CutOptions::cutoff`.
-  const std::atomic<std::chrono::steady_clock::time_point> *cutoff = nullptr;
+  const Cutoff *cutoff = nullptr;
 };
 
 /// The walks without a limit that guided ones start from: one per prices.

@@ -23,15 +23,14 @@ PebblePlan::PebblePlan(const RematGraph &graph) : graph(graph), ways(graph) {
         goals.push_back(value);
 }
 
-Plan PebblePlan::within(int64_t limitBytes,
-                        const std::function<bool()> &isOver) {
+Plan PebblePlan::within(int64_t limitBytes, Deadline deadline) {
   constexpr size_t mostKernels = 50000;
   for (size_t op = 0; op < graph.problem.ops.size(); ++op)
     if (graph.live[op] && graph.once[op])
       return Plan();
   Plan plan;
   for (size_t i = 0; i < goals.size(); ++i)
-    if (!ways.make(goals[i], limitBytes, isOver, plan.kernels) ||
+    if (!ways.make(goals[i], limitBytes, deadline, plan.kernels) ||
         plan.kernels.size() > mostKernels) {
       std::rotate(goals.begin(), goals.begin() + i, goals.begin() + i + 1);
       return Plan();
@@ -42,14 +41,14 @@ Plan PebblePlan::within(int64_t limitBytes,
 /// Limits go down from the smallest plan that is known by a quarter of what
 /// lies between it and what some kernel needs alone: what was found at one
 /// limit is used again at the next, so that large steps down fail more often.
-std::optional<Solution>
-ckpt::plan::solvePebble(const RematGraph &graph, int64_t leastBytes,
-                        int64_t knownBytes,
-                        const std::function<bool()> &isOver) {
+std::optional<Solution> ckpt::plan::solvePebble(const RematGraph &graph,
+                                                int64_t leastBytes,
+                                                int64_t knownBytes,
+                                                Deadline deadline) {
   constexpr size_t mostOps = 3000;
   constexpr int64_t share = 256;
   const Problem &problem = graph.problem;
-  if (problem.ops.size() > mostOps || isOver())
+  if (problem.ops.size() > mostOps || deadline.isOver())
     return std::nullopt;
   std::optional<Solution> best;
   PebblePlan smallest(graph);
@@ -58,10 +57,10 @@ ckpt::plan::solvePebble(const RematGraph &graph, int64_t leastBytes,
     return high - low <= std::max(high / share, slotAlignment - 1);
   };
   // Where walks are good, nothing is found that is a little smaller.
-  for (int64_t limit = high - high / 32; !isClose() && !isOver();
+  for (int64_t limit = high - high / 32; !isClose() && !deadline.isOver();
        limit = high - (high - low) / 4) {
     Draft draft;
-    draft.plan = smallest.within(limit, isOver);
+    draft.plan = smallest.within(limit, deadline);
     draft.verdict = validate(problem, draft.plan, /*slots=*/false);
     Solution solution = placeSlots(problem, draft, limit);
     if (!draft.usable() || !solution.verdict.error.empty() ||

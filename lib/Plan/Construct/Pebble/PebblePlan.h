@@ -6,7 +6,6 @@
 #include "Plan/Construct/Pebble/PebbleSearch.h"
 #include "ckpt/Plan/Validate.h"
 
-#include <functional>
 #include <optional>
 
 namespace ckpt::plan {
@@ -18,10 +17,8 @@ public:
   explicit PebblePlan(const RematGraph &graph);
 
   /// A plan with a live peak of at most \p limitBytes; empty if none was found
-  /// before \p isOver.
-  Plan within(
-      int64_t limitBytes,
-      const std::function<bool()> &isOver = [] { return false; });
+  /// before \p deadline.
+  Plan within(int64_t limitBytes, Deadline deadline = Deadline());
 
 private:
   const RematGraph &graph;
@@ -31,11 +28,10 @@ private:
 };
 
 /// A plan whose arena is notably smaller than \p knownBytes, or nothing if none
-/// was found before \p isOver. No plan takes less than \p leastBytes. Every
+/// was found before \p deadline. No plan takes less than \p leastBytes. Every
 /// result is made as if repeating kernels cost nothing.
 std::optional<Solution> solvePebble(const RematGraph &graph, int64_t leastBytes,
-                                    int64_t knownBytes,
-                                    const std::function<bool()> &isOver);
+                                    int64_t knownBytes, Deadline deadline);
 
 } // namespace ckpt::plan
 

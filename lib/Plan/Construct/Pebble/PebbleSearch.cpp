@@ -134,7 +134,7 @@ void PebbleSearch::remember(const std::vector<State> &states, int32_t first) {
 }
 
 bool PebbleSearch::search(ValueId goal, int64_t limitBytes, int32_t weight,
-                          const std::function<bool()> &isOver) {
+                          Deadline deadline) {
   constexpr int mostStates = 2000;
   std::vector<State> states;
   std::unordered_set<Standing, HashOfStanding> seen;
@@ -150,7 +150,7 @@ bool PebbleSearch::search(ValueId goal, int64_t limitBytes, int32_t weight,
     states.push_back({std::move(step.before), next, step.choice, step.bytes});
   };
   enter(none, {nullptr, {goal}, 0});
-  for (int i = 0; i < mostStates && !queue.empty() && !isOver(); ++i) {
+  for (int i = 0; i < mostStates && !queue.empty() && !deadline.isOver(); ++i) {
     int32_t at = std::get<2>(queue.top());
     queue.pop();
     Standing standing = states[at].standing;
@@ -164,13 +164,12 @@ bool PebbleSearch::search(ValueId goal, int64_t limitBytes, int32_t weight,
   return false;
 }
 
-bool PebbleSearch::make(ValueId goal, int64_t limitBytes,
-                        const std::function<bool()> &isOver,
+bool PebbleSearch::make(ValueId goal, int64_t limitBytes, Deadline deadline,
                         std::vector<Kernel> &kernels) {
   constexpr std::array<int32_t, 4> weights = {4, 20, 0, 100};
   bool isMade = findKnown({goal}, limitBytes);
   for (size_t i = 0; i < weights.size() && !isMade; ++i)
-    isMade = search(goal, limitBytes, weights[i], isOver);
+    isMade = search(goal, limitBytes, weights[i], deadline);
   if (!isMade)
     return false;
   std::vector<Kernel> reversed;

@@ -4,8 +4,8 @@
 #define CKPT_LIB_PLAN_CONSTRUCT_PEBBLE_PEBBLESEARCH_H
 
 #include "Plan/Construct/Pebble/KernelEnumerator.h"
+#include "Plan/Model/Clock.h"
 
-#include <functional>
 #include <map>
 #include <optional>
 
@@ -19,9 +19,9 @@ public:
 
   /// Appends kernels with a live peak of at most \p limitBytes that make
   /// \p goal; false if none were found with the effort that is made, or before
-  /// \p isOver.
-  bool make(ValueId goal, int64_t limitBytes,
-            const std::function<bool()> &isOver, std::vector<Kernel> &kernels);
+  /// \p deadline.
+  bool make(ValueId goal, int64_t limitBytes, Deadline deadline,
+            std::vector<Kernel> &kernels);
 
 private:
   /// Values that stand in memory, ascending.
@@ -52,7 +52,7 @@ private:
   std::vector<Step> findSteps(const Standing &after, int64_t limitBytes) const;
   const Step *findKnown(const Standing &standing, int64_t limitBytes) const;
   bool search(ValueId goal, int64_t limitBytes, int32_t weight,
-              const std::function<bool()> &isOver);
+              Deadline deadline);
   void remember(const std::vector<State> &states, int32_t first);
 
   const RematGraph &graph;

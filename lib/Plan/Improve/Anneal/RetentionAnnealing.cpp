@@ -12,7 +12,6 @@
 
 using namespace ckpt::plan;
 
-using Moment = std::chrono::steady_clock::time_point;
 /// Of `Retention`: what is kept.
 using Decisions = std::vector<char>;
 
@@ -28,7 +27,7 @@ public:
   Annealer(const KernelGraph &graph, int64_t budgetBytes, uint64_t seed);
 
   void anneal(const Decisions &start, int64_t steps, double hot,
-              Moment deadline);
+              Deadline deadline);
 
   Retention state;
   /// The fastest of the last walk that fits.
@@ -50,9 +49,7 @@ public:
 
 private:
   static constexpr size_t laneCount = 2;
-  bool isOver() const {
-    return std::chrono::steady_clock::now() >= options.deadline;
-  }
+  bool isOver() const { return options.deadline.isOver(); }
   void findStarts();
   void runLane(size_t lane, int round);
   void enter(const Decisions &decisions, int64_t timeNs);
@@ -82,7 +79,7 @@ void Annealer::adaptPrice(int64_t fitting, int64_t steps) {
 }
 
 void Annealer::anneal(const Decisions &start, int64_t steps, double hot,
-                      Moment deadline) {
+                      Deadline deadline) {
   constexpr int64_t adaptations = 128;
   constexpr double firstPrice = 0.1;
   int64_t window = std::max<int64_t>(1, steps / adaptations);
@@ -115,7 +112,7 @@ void Annealer::anneal(const Decisions &start, int64_t steps, double hot,
     adaptPrice(fitting, window);
     fitting = 0;
     now = moves.energy();
-    if (std::chrono::steady_clock::now() >= deadline)
+    if (deadline.isOver())
       return;
   }
 }

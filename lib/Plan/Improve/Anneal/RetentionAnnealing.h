@@ -10,9 +10,9 @@
 #ifndef CKPT_LIB_PLAN_IMPROVE_ANNEAL_RETENTIONANNEALING_H
 #define CKPT_LIB_PLAN_IMPROVE_ANNEAL_RETENTIONANNEALING_H
 
+#include "Plan/Model/Clock.h"
 #include "ckpt/Plan/Plan.h"
 
-#include <chrono>
 #include <functional>
 
 namespace ckpt::plan {
@@ -23,8 +23,7 @@ struct RetentionOptions {
   double flopNs = 0;
   /// Stop after this many rounds, or then.
   int mostRounds = 64;
-  std::chrono::steady_clock::time_point deadline =
-      std::chrono::steady_clock::time_point::max();
+  Deadline deadline;
   /// Called with plans whose live peak is within the budget, each faster than
   /// all that were taken before. Returns whether it takes the plan.
   std::function<bool(Plan)> enter;

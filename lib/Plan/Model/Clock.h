@@ -1,0 +1,97 @@
+//===- Clock.h - How long a search may go on --------------------*- C++ -*-===//
+//
+// Every search makes one clock from the limit of the user and asks nothing else
+// for the time. Searches hand deadlines of it down to constructions and moves.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_LIB_PLAN_MODEL_CLOCK_H
+#define CKPT_LIB_PLAN_MODEL_CLOCK_H
+
+#include "ckpt/Plan/SolverOptions.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+
+namespace ckpt::plan {
+
+class Clock;
+
+/// A moment at which a part of a search ends: by default never.
+class Deadline {
+public:
+  Deadline() = default;
+  Deadline(const Clock &clock, int64_t atNs) : clock(&clock), atNs(atNs) {}
+  bool isOver() const;
+
+private:
+  const Clock *clock = nullptr;
+  int64_t atNs = std::numeric_limits<int64_t>::max();
+};
+
+/// The time since a search began, and the share of its limit that is over.
+class Clock {
+public:
+  static constexpr int64_t nsPerMs = 1'000'000;
+
+  explicit Clock(const SolverOptions &options)
+      : limitNs(options.timeLimitMs * nsPerMs) {}
+  Clock(const Clock &) = delete;
+  Clock &operator=(const Clock &) = delete;
+
+  int64_t ns() const {
+    return std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin)
+        .count();
+  }
+  int64_t ms() const { return ns() / nsPerMs; }
+
+  /// Without a limit no share is ever over.
+  bool isLimited() const { return limitNs > 0; }
+  double share() const {
+    return isLimited()
+               ? static_cast<double>(ns()) / static_cast<double>(limitNs)
+               : 0;
+  }
+  bool isOver(double shareOfLimit = 1) const {
+    return isLimited() && share() > shareOfLimit;
+  }
+
+  /// How long \p shareOfLimit lasts.
+  int64_t part(double shareOfLimit) const {
+    return static_cast<int64_t>(shareOfLimit * static_cast<double>(limitNs));
+  }
+  /// When \p shareOfLimit is over.
+  Deadline at(double shareOfLimit) const {
+    return isLimited() ? Deadline(*this, part(shareOfLimit)) : Deadline();
+  }
+  /// When another \p shareOfLimit is over, counted from now.
+  Deadline in(double shareOfLimit) const {
+    return isLimited() ? Deadline(*this, ns() + part(shareOfLimit))
+                       : Deadline();
+  }
+
+private:
+  int64_t limitNs;
+  std::chrono::steady_clock::time_point begin =
+      std::chrono::steady_clock::now();
+};
+
+inline bool Deadline::isOver() const { return clock && clock->ns() > atNs; }
+
+/// A deadline that one of two lanes sets for the other one.
+class Cutoff {
+public:
+  explicit Cutoff(const Clock &clock) : clock(clock) {}
+  void set(int64_t ns) { atNs = ns; }
+  bool isOver() const { return clock.ns() > atNs; }
+
+private:
+  const Clock &clock;
+  std::atomic<int64_t> atNs{std::numeric_limits<int64_t>::max()};
+};
+
+} // namespace ckpt::plan
+
+#endif // CKPT_LIB_PLAN_MODEL_CLOCK_H
