@@ -101,8 +101,12 @@ bool tool::readSolverOptions(const Arguments &arguments,
     options.progress = [](const std::string &line) {
       std::cerr << "\r\033[K" << line << std::flush;
     };
-  if (!arguments.has("time-limit"))
-    return true;
   constexpr int64_t most = 1'000'000'000;
-  return readInteger(arguments, "time-limit", 0, most, options.timeLimitMs);
+  if (arguments.has("time-limit") && arguments.has("effort"))
+    return fail("ckpt-plan",
+                "expected one of '--time-limit' and '--effort', but got both");
+  if (arguments.has("effort"))
+    return readInteger(arguments, "effort", 1, most, options.effortMs);
+  return !arguments.has("time-limit") ||
+         readInteger(arguments, "time-limit", 0, most, options.timeLimitMs);
 }

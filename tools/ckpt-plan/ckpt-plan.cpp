@@ -89,6 +89,11 @@ constexpr Option options[] = {
      {solveMode, compareMode, frontierMode},
      "milliseconds after which the best plan so far is taken (default: 5000; "
      "0: one round)"},
+    {"effort",
+     "MS",
+     {solveMode, compareMode, frontierMode},
+     "instead of a time limit, milliseconds of counted work: the same plan on "
+     "every machine"},
     {"certificate",
      "FILE",
      {solveMode, checkPlanMode},

@@ -19,6 +19,9 @@ struct SolverOptions {
   bool reorder = true;
   /// Between rounds, stop after this. 0: one round.
   int64_t timeLimitMs = 5000;
+  /// If not 0, stop after so much counted work instead, whatever the time: the
+  /// same plan on every machine. A millisecond of it is about what one takes.
+  int64_t effortMs = 0;
   /// Called between rounds with a line for people; may be empty.
   std::function<void(const std::string &)> progress;
   /// Called with every legal plan that a walk of `solveBudget` makes, within

@@ -11,6 +11,8 @@
 
 #include "Plan/Improve/KeepMove.h"
 
+#include "Plan/Model/Work.h"
+
 #include "Plan/Improve/LivePeaks.h"
 #include "ckpt/Plan/Validate.h"
 
@@ -186,6 +188,7 @@ void Keeper::leaveOut(int32_t kernel) {
 
 void Keeper::run() {
   measure();
+  Work::spend(500 * static_cast<int64_t>(plan.kernels.size()));
   // Anchors take most time.
   for (auto k = static_cast<int32_t>(plan.kernels.size()); k-- > 0;)
     if (isUnread(k) || (infos[k]->anchor != none && keepAllUntil(k)))

@@ -2,6 +2,8 @@
 
 #include "Plan/Improve/MemoryMoves.h"
 
+#include "Plan/Model/Work.h"
+
 #include "Plan/Model/PlanEdit.h"
 
 #include <algorithm>
@@ -106,10 +108,12 @@ void MemoryMoves::add(Change change) {
   }
   std::sort(steps.begin(), steps.end());
   int64_t bytes = 0;
+  Work::spend(100);
   for (size_t i = 0; i + 1 < steps.size(); ++i) {
     bytes += steps[i].second;
     if (bytes == 0)
       continue;
+    Work::spend(2 * int64_t{steps[i + 1].first - steps[i].first});
     for (int32_t k = steps[i].first; k < steps[i + 1].first; ++k) {
       int64_t before = overBy(k);
       change.gain +=
@@ -445,6 +449,8 @@ std::vector<Change> MemoryMoves::find(const Needs &needs) {
   }
   for (size_t k = 0; k < plan.kernels.size(); ++k)
     findParts(static_cast<int32_t>(k));
+  Work::spend(50 * static_cast<int64_t>(lives.size() + reads.size()) +
+              200 * static_cast<int64_t>(changes.size()));
   std::sort(changes.begin(), changes.end());
   return std::move(changes);
 }

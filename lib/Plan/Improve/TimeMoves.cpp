@@ -2,6 +2,8 @@
 
 #include "Plan/Improve/TimeMoves.h"
 
+#include "Plan/Model/Work.h"
+
 #include "Plan/Model/PlanEdit.h"
 
 #include <algorithm>
@@ -77,6 +79,7 @@ std::optional<size_t> TimeMoves::sourceOf(const Kernel &kernel,
 
 void TimeMoves::trim(Kernel &kernel) const {
   counted += kernel.ops.size();
+  Work::spend(50 * static_cast<int64_t>(kernel.ops.size()));
   trimOps(problem, kernel);
 }
 
@@ -369,6 +372,8 @@ std::vector<TimeMove> TimeMoves::find(const Verdict &verdict,
                                       Deadline deadline) {
   auto isOver = [&] { return isSpent() || deadline.isOver(); };
   measure();
+  Work::spend(200 * static_cast<int64_t>(plan.kernels.size()) +
+              20 * static_cast<int64_t>(problem.values.size()));
   std::vector<TimeMove> changes;
   for (size_t value = 0; value < problem.values.size() && !isOver(); ++value)
     findShares(static_cast<ValueId>(value), changes);

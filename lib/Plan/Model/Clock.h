@@ -2,12 +2,14 @@
 //
 // Every search makes one clock from the limit of the user and asks nothing else
 // for the time. Searches hand deadlines of it down to constructions and moves.
+// The clock shows time or, where the user limits the effort, counted work.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef CKPT_LIB_PLAN_MODEL_CLOCK_H
 #define CKPT_LIB_PLAN_MODEL_CLOCK_H
 
+#include "Plan/Model/Work.h"
 #include "ckpt/Plan/SolverOptions.h"
 
 #include <atomic>
@@ -37,14 +39,21 @@ public:
   static constexpr int64_t nsPerMs = 1'000'000;
 
   explicit Clock(const SolverOptions &options)
-      : limitNs(options.timeLimitMs * nsPerMs) {}
+      : countsWork(options.effortMs > 0),
+        limitNs((countsWork ? options.effortMs : options.timeLimitMs) *
+                nsPerMs),
+        begin(now()) {
+    if (countsWork)
+      Work::startClock();
+  }
+  ~Clock() {
+    if (countsWork)
+      Work::stopClock();
+  }
   Clock(const Clock &) = delete;
   Clock &operator=(const Clock &) = delete;
 
-  int64_t ns() const {
-    return std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin)
-        .count();
-  }
+  int64_t ns() const { return now() - begin; }
   int64_t ms() const { return ns() / nsPerMs; }
 
   /// Without a limit no share is ever over.
@@ -62,6 +71,14 @@ public:
   int64_t part(double shareOfLimit) const {
     return static_cast<int64_t>(shareOfLimit * static_cast<double>(limitNs));
   }
+  /// \p options with \p part of what is left as their limit.
+  SolverOptions rest(SolverOptions options, double part) const {
+    double left = std::max(0.0, 1 - share()) * part;
+    int64_t &limitMs = countsWork ? options.effortMs : options.timeLimitMs;
+    limitMs = std::max<int64_t>(
+        1, static_cast<int64_t>(left * static_cast<double>(limitMs)));
+    return options;
+  }
   /// When \p shareOfLimit is over.
   Deadline at(double shareOfLimit) const {
     return isLimited() ? Deadline(*this, part(shareOfLimit)) : Deadline();
@@ -73,9 +90,16 @@ public:
   }
 
 private:
-  int64_t limitNs;
-  std::chrono::steady_clock::time_point begin =
-      std::chrono::steady_clock::now();
+  int64_t now() const {
+    if (countsWork)
+      return Work::ns();
+    return std::chrono::nanoseconds(
+               std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  }
+
+  bool countsWork;
+  int64_t limitNs, begin;
 };
 
 inline bool Deadline::isOver() const { return clock && clock->ns() > atNs; }

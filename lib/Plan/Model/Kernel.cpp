@@ -6,6 +6,8 @@
 
 #include "Plan/Model/KernelAnalysis.h"
 
+#include "Plan/Model/Work.h"
+
 using namespace ckpt::plan;
 
 bool KernelAnalysis::checkLists() {
@@ -211,6 +213,7 @@ KernelInfo KernelAnalysis::run() {
 }
 
 KernelInfo ckpt::plan::analyze(const Problem &problem, const Kernel &kernel) {
+  Work::spend(500 + 200 * static_cast<int64_t>(kernel.ops.size()));
   return KernelAnalysis(problem, kernel).run();
 }
 
@@ -245,6 +248,7 @@ void KernelCache::grow() {
 const KernelInfo &KernelCache::get(const Kernel &kernel) {
   if (2 * entries.size() >= slots.size())
     grow();
+  Work::spend(20 + 3 * static_cast<int64_t>(kernel.ops.size()));
   uint64_t hash = hashOf(kernel);
   auto tag = static_cast<uint32_t>(hash ^ hash >> 32);
   size_t at = firstSlot(tag, slots.size());

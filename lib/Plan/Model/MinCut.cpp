@@ -6,6 +6,8 @@
 
 #include "Plan/Model/MinCut.h"
 
+#include "Plan/Model/Work.h"
+
 #include <algorithm>
 
 using namespace ckpt::plan;
@@ -46,6 +48,7 @@ bool MinCut::buildLevels(int32_t source, int32_t sink) {
   for (size_t head = 0; head < queue.size(); ++head) {
     int32_t node = queue[head];
     for (int32_t arc = first[node]; arc >= 0; arc = arcs[arc].next) {
+      ++scanned;
       if (arcs[arc].capacity == 0 || level[arcs[arc].to] >= 0)
         continue;
       level[arcs[arc].to] = level[node] + 1;
@@ -69,6 +72,7 @@ int64_t MinCut::augment(int32_t source, int32_t sink) {
       for (int32_t arc : path)
         amount = std::min(amount, arcs[arc].capacity);
       size_t full = path.size();
+      scanned += static_cast<int64_t>(2 * path.size());
       for (size_t i = path.size(); i-- > 0;) {
         arcs[path[i]].capacity -= amount;
         arcs[path[i] ^ 1].capacity += amount;
@@ -82,9 +86,12 @@ int64_t MinCut::augment(int32_t source, int32_t sink) {
       path.resize(full);
     }
     int32_t &arc = cursor[node];
-    while (arc >= 0 &&
-           (arcs[arc].capacity == 0 || level[arcs[arc].to] != level[node] + 1))
+    ++scanned;
+    while (arc >= 0 && (arcs[arc].capacity == 0 ||
+                        level[arcs[arc].to] != level[node] + 1)) {
       arc = arcs[arc].next;
+      ++scanned;
+    }
     if (arc >= 0) {
       path.push_back(arc);
       node = arcs[arc].to;
@@ -99,9 +106,11 @@ int64_t MinCut::augment(int32_t source, int32_t sink) {
 }
 
 int64_t MinCut::run(int32_t source, int32_t sink) {
+  scanned = static_cast<int64_t>(arcs.size() + first.size());
   while (flow < infinite && buildLevels(source, sink)) {
     cursor = first;
     flow += augment(source, sink);
   }
+  Work::spend(2 * scanned);
   return flow;
 }

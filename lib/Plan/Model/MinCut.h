@@ -58,6 +58,8 @@ private:
   std::vector<int32_t> queue;
   std::vector<int32_t> path;
   int64_t flow = 0;
+  /// Arcs that the run has looked at.
+  int64_t scanned = 0;
 };
 
 } // namespace ckpt::plan

@@ -2,28 +2,56 @@
 //
 // Solvers look at alternatives in a fixed order and take the first that is good
 // enough, so that results do not depend on the number of processors. Two
-// neighbours in that order are looked at at once.
+// neighbours in that order are looked at at once; where work is counted, one
+// after the other, as what one of them finds ends the other one.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef CKPT_LIB_PLAN_MODEL_RUNBOTH_H
 #define CKPT_LIB_PLAN_MODEL_RUNBOTH_H
 
+#include "Plan/Model/Work.h"
+
 #include <future>
 #include <utility>
 
 namespace ckpt::plan {
+
+/// Runs \p function for lane 0 and, on another thread, for lane 1.
+template <typename Function>
+void runLanes(Function function) {
+  if (Work::isClock()) {
+    Work::Lanes lanes;
+    function(size_t{0});
+    lanes.startSecond();
+    function(size_t{1});
+    lanes.join();
+    return;
+  }
+  std::future<void> other =
+      std::async(std::launch::async, [&] { function(size_t{1}); });
+  function(size_t{0});
+  other.get();
+}
 
 /// What both functions return; \p second runs on another thread, or after
 /// \p first where the \p size of what they look at is not worth one.
 template <typename First, typename Second>
 auto runBoth(size_t size, First first, Second second) {
   constexpr size_t worthAThread = 64;
-  auto other = std::async(size < worthAThread ? std::launch::deferred
-                                              : std::launch::async,
-                          std::move(second));
-  auto mine = first();
-  return std::make_pair(std::move(mine), other.get());
+  using Results = std::pair<decltype(first()), decltype(second())>;
+  if (size < worthAThread) {
+    auto mine = first();
+    return Results(std::move(mine), second());
+  }
+  Results results;
+  runLanes([&](size_t lane) {
+    if (lane == 0)
+      results.first = first();
+    else
+      results.second = second();
+  });
+  return results;
 }
 
 } // namespace ckpt::plan

@@ -8,6 +8,8 @@
 
 #include "ckpt/Plan/Validate.h"
 
+#include "Plan/Model/Work.h"
+
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -59,6 +61,7 @@ public:
       valid = play(k);
     valid = valid && checkEnd() && checkSave() && checkRecompute() &&
             checkInline() && checkHosted();
+    Work::spend((slots ? 400 : 200) * int64_t{kernelCount});
     if (!valid)
       return std::move(verdict);
     if (slots)

@@ -62,6 +62,7 @@ private:
   };
 
   int64_t findGap(const Buffer &buffer, Fit fit) const {
+    Work::spend(50 + static_cast<int64_t>(placed.size()));
     int64_t end = 0, best = -1, bestGap = INT64_MAX;
     for (const Placed &other : placed) {
       if (other.buffer.last < buffer.first || other.buffer.first > buffer.last)

@@ -149,7 +149,9 @@ Answer Search::run(Precedence by, int64_t stepLimit) {
   Part whole{{}, 0, static_cast<int32_t>(moments.size()) - 1};
   for (size_t id = 0; id < buffers.size(); ++id)
     whole.open.push_back({0, 0, static_cast<int32_t>(id)});
-  if (fits(whole) && searchParts(whole))
+  bool isFound = fits(whole) && searchParts(whole);
+  Work::spend(3 * (stepLimit - stepsLeft));
+  if (isFound)
     return Answer::Found;
   return stepsLeft < 0 || isOver ? Answer::Unknown : Answer::Impossible;
 }

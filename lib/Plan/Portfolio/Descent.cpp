@@ -20,7 +20,6 @@
 
 #include <array>
 #include <cmath>
-#include <future>
 #include <utility>
 
 using namespace ckpt::plan;
@@ -397,9 +396,7 @@ void BudgetSearch::refit() {
         plans[i] = Plan();
     }
   };
-  std::future<void> other = std::async(std::launch::async, make, 1);
-  make(0);
-  other.get();
+  runLanes(make);
   for (Plan &plan : plans)
     if (!plan.kernels.empty())
       enterPlan(std::move(plan));

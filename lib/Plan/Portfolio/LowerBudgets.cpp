@@ -22,16 +22,15 @@ void BudgetSearch::searchBelow() {
   // Nearer to the least time there is nothing to gain, and nothing is found in
   // so small a part of the time.
   constexpr double worthSearching = 1.01;
-  constexpr int smallPart = 10;
-  if (!options.fusion || hasFixedKernels(problem))
+  constexpr double part = 2.0 / 3, leastPart = 0.1;
+  if (!clock.isLimited() || !options.fusion || hasFixedKernels(problem))
     return;
   for (double share : shares) {
     // A search that finds nothing at first takes half as long again.
-    SolverOptions rest = options;
-    rest.timeLimitMs = (options.timeLimitMs - clock.ms()) * 2 / 3;
-    if (rest.timeLimitMs * smallPart < options.timeLimitMs ||
+    if ((1 - clock.share()) * part < leastPart ||
         bestScore <= worthSearching * leastNs)
       return;
+    SolverOptions rest = clock.rest(options, part);
     auto bytes = static_cast<int64_t>(share * static_cast<double>(budget));
     BudgetSearch below(problem, bytes, rest, &unlimited);
     below.isPart = true;

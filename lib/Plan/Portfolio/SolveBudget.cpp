@@ -17,11 +17,11 @@
 #include "Plan/Improve/RematExchange.h"
 #include "Plan/Model/AsWrittenPlan.h"
 #include "Plan/Model/PlanEdit.h"
+#include "Plan/Model/RunBoth.h"
 #include "Plan/Portfolio/BudgetSearch.h"
 #include "ckpt/Plan/Budget.h"
 
 #include <algorithm>
-#include <future>
 #include <string>
 #include <utility>
 
@@ -214,12 +214,11 @@ void BudgetSearch::runAttempts(const std::vector<Attempt *> &batch) {
                           clock.ns() + clock.part(leastShare / shareOfLimit)));
     return outcome;
   };
-  std::future<Outcome> other;
+  Outcome outcomes[2];
   if (batch.size() > 1)
-    other = std::async(std::launch::async, walk, 1);
-  Outcome outcomes[2] = {walk(0), Outcome()};
-  if (batch.size() > 1)
-    outcomes[1] = other.get();
+    runLanes([&](size_t lane) { outcomes[lane] = walk(lane); });
+  else
+    outcomes[0] = walk(0);
   for (size_t lane = 0; lane < batch.size(); ++lane) {
     Attempt &attempt = *batch[lane];
     enter(outcomes[lane]);

@@ -21,8 +21,8 @@
 #include "ckpt/Plan/Frontier.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <future>
 
 using namespace ckpt::plan;
 
@@ -155,11 +155,13 @@ void FrontierSearch::walkThrough(const Setting &setting, double offset) {
       return walks[lane].run(setting, batch[lane],
                              static_cast<int64_t>(batch[lane]), now);
     };
-    std::future<Draft> other;
+    std::array<Draft, 2> made;
     if (batch.size() > 1)
-      other = std::async(std::launch::async, walk, 1);
+      runLanes([&](size_t lane) { made[lane] = walk(lane); });
+    else if (!batch.empty())
+      made[0] = walk(0);
     for (size_t lane = 0; lane < batch.size(); ++lane) {
-      Draft draft = lane == 0 ? walk(0) : other.get();
+      Draft &draft = made[lane];
       if (draft.usable())
         enterWalk(std::move(draft));
       else

@@ -11,11 +11,11 @@
 #include "Plan/Improve/ReduceTime.h"
 #include "Plan/Model/AsWrittenPlan.h"
 #include "Plan/Model/PlanEdit.h"
+#include "Plan/Model/RunBoth.h"
 #include "Plan/Packing/PlaceSlots.h"
 #include "ckpt/Plan/Solvers.h"
 
 #include <array>
-#include <future>
 #include <limits>
 
 using namespace ckpt::plan;
@@ -65,9 +65,7 @@ walkVariants(const RematGraph &graph, const SolverOptions &options) {
         refitUnlimited(graph.problem, drafts[i]);
     }
   };
-  std::future<void> other = std::async(std::launch::async, walk, 1);
-  walk(0);
-  other.get();
+  runLanes(walk);
   return drafts;
 }
 

@@ -10,6 +10,8 @@
 
 #include "Plan/Construct/Chain/ChainTable.h"
 
+#include "Plan/Model/Work.h"
+
 #include <algorithm>
 #include <tuple>
 
@@ -126,6 +128,7 @@ void ChainTable::fill(int32_t first, int32_t last, Origin origin) {
   addTape(first, last, origin, found);
   for (int32_t split = first + 1; split <= last; ++split)
     addSplit(first, split, last, origin, found);
+  Work::spend(50 * static_cast<int64_t>(found.size()));
   prune(found);
 }
 

@@ -13,6 +13,8 @@
 
 #include "Plan/Construct/Greedy/Eviction.h"
 
+#include "Plan/Model/Work.h"
+
 #include <algorithm>
 
 using namespace ckpt::plan;
@@ -95,6 +97,7 @@ int64_t DtrSimulation::neighbourhoodNs(ValueId value) {
 }
 
 ValueId DtrSimulation::chooseVictim() {
+  Work::spend(10 * static_cast<int64_t>(graph.problem.values.size()));
   ValueId victim = none;
   double least = 0;
   for (ValueId value = 0;

@@ -8,6 +8,8 @@
 
 #include "Plan/Construct/Greedy/LiveBytesWalk.h"
 
+#include "Plan/Model/Work.h"
+
 #include <algorithm>
 #include <optional>
 
@@ -122,6 +124,7 @@ void Walker::bindReads() {
     }
   }
   firstInstance.push_back(instances.size());
+  Work::spend(10 * static_cast<int64_t>(runs.size() + instances.size()));
 }
 
 int64_t Walker::liveBytes() const {

@@ -8,6 +8,8 @@
 
 #include "Plan/Construct/KeepCut/CutScheduler.h"
 
+#include "Plan/Model/Work.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -313,6 +315,8 @@ void CutScheduler::settle(const Burst &pending, OpId root) {
   pinReads(pending, root);
   // Before the border, room depends on all nodes.
   buildNodes(borderCrossed ? floorPrice() : anyPrice);
+  Work::spend(200 * static_cast<int64_t>(nodes.size()) +
+              20 * static_cast<int64_t>(remaining.size()));
   apply(chooseLabels(roomFor(pending, root)));
 }
 

@@ -14,6 +14,8 @@
 
 #include "Plan/Construct/KeepCut/OrderedKeepCut.h"
 
+#include "Plan/Model/Work.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -478,6 +480,9 @@ std::vector<ValueId> OrderedKeepCut::keep(const Moment &moment, int64_t room) {
   findAvailability(moment);
   buildNetwork();
   room -= kernelBytes(moment.order[moment.at]);
+  Work::spend(10 * static_cast<int64_t>(graph.problem.ops.size() +
+                                        moment.order.size()) +
+              200 * static_cast<int64_t>(nodes.size()));
   Labels labels = search(room);
   std::vector<ValueId> kept = fillRoom(labels, room - labels.bytes);
   for (size_t i = 0; i < nodes.size(); ++i)

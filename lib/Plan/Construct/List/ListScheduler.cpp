@@ -2,6 +2,8 @@
 
 #include "Plan/Construct/List/ListScheduler.h"
 
+#include "Plan/Model/Work.h"
+
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -233,6 +235,7 @@ void ListScheduler::emit(OpId op, ValueId wanted, int32_t step) {
     kernel.outputs = outputsOf(op, wanted);
   }
   done[op] = 1;
+  Work::spend(500 + 50 * static_cast<int64_t>(kernel.ops.size()));
   enter(kernel, found, step);
   schedule.place.push_back(place);
   schedule.burst.push_back(now);

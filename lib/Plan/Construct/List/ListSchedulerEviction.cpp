@@ -2,6 +2,8 @@
 
 #include "Plan/Construct/List/ListScheduler.h"
 
+#include "Plan/Model/Work.h"
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -124,6 +126,7 @@ void ListScheduler::rankResidents(int32_t step) {
   std::vector<Candidate> candidates;
   size_t kept = 0;
   scanned += residents.size();
+  Work::spend(50 * static_cast<int64_t>(residents.size()));
   for (ValueId value : residents) {
     if (!resident[value]) {
       listed[value] = 0;

@@ -12,6 +12,8 @@
 
 #include "Plan/Construct/Pebble/PebbleSearch.h"
 
+#include "Plan/Model/Work.h"
+
 #include <algorithm>
 #include <array>
 #include <queue>
@@ -151,6 +153,7 @@ bool PebbleSearch::search(ValueId goal, int64_t limitBytes, int32_t weight,
   };
   enter(none, {nullptr, {goal}, 0});
   for (int i = 0; i < mostStates && !queue.empty() && !deadline.isOver(); ++i) {
+    Work::spend(5000);
     int32_t at = std::get<2>(queue.top());
     queue.pop();
     Standing standing = states[at].standing;

@@ -4,11 +4,11 @@
 
 #include "Plan/Improve/Anneal/RetentionMoves.h"
 #include "Plan/Improve/Anneal/StageKeepCut.h"
+#include "Plan/Model/RunBoth.h"
 
 #include <algorithm>
 #include <cmath>
 #include <deque>
-#include <future>
 
 using namespace ckpt::plan;
 
@@ -109,6 +109,7 @@ void Annealer::anneal(const Decisions &start, int64_t steps, double hot,
     fitting += state.overflowBytes() == 0;
     if (step % window > 0)
       continue;
+    Work::spend(1000 * window);
     adaptPrice(fitting, window);
     fitting = 0;
     now = moves.energy();
@@ -190,10 +191,7 @@ bool RetentionRounds::run() {
     if (isOver())
       return false;
     improved = false;
-    std::future<void> other =
-        std::async(std::launch::async, [&] { runLane(1, round); });
-    runLane(0, round);
-    other.get();
+    runLanes([&](size_t lane) { runLane(lane, round); });
     for (Annealer &lane : lanes)
       if (lane.bestNs < INT64_MAX)
         enter(Decisions(lane.best), lane.bestNs);

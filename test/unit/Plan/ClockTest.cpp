@@ -1,0 +1,108 @@
+//===- ClockTest.cpp - Time and counted work ------------------------------===//
+
+#include "Plan/Model/Clock.h"
+#include "Plan/Model/RunBoth.h"
+
+#include "ckpt/Plan/Generate.h"
+#include "ckpt/Plan/Solvers.h"
+
+#include <gtest/gtest.h>
+
+#include <future>
+#include <thread>
+
+using namespace ckpt::plan;
+
+namespace {
+
+constexpr int64_t ms = Clock::nsPerMs;
+
+SolverOptions effort(int64_t effortMs) {
+  SolverOptions options;
+  options.effortMs = effortMs;
+  return options;
+}
+
+TEST(Clock, WithoutALimitNothingIsEverOver) {
+  SolverOptions options;
+  options.timeLimitMs = 0;
+  Clock clock(options);
+  Work::spend(ms);
+  EXPECT_FALSE(clock.isLimited());
+  EXPECT_FALSE(clock.isOver(0));
+  EXPECT_FALSE(clock.at(0).isOver());
+  EXPECT_FALSE(clock.in(0).isOver());
+  EXPECT_FALSE(Deadline().isOver());
+}
+
+TEST(Clock, ShowsTheWorkThatLoopsReport) {
+  Clock clock(effort(10));
+  Deadline third = clock.at(0.3);
+  Work::spend(3 * ms);
+  EXPECT_EQ(clock.ms(), 3);
+  EXPECT_FALSE(clock.isOver(0.3));
+  EXPECT_FALSE(third.isOver());
+  Deadline later = clock.in(0.2);
+  Work::spend(1);
+  EXPECT_TRUE(clock.isOver(0.3));
+  EXPECT_TRUE(third.isOver());
+  EXPECT_FALSE(later.isOver());
+  Work::spend(2 * ms);
+  EXPECT_TRUE(later.isOver());
+}
+
+TEST(Clock, GivesPartsOfWhatIsLeft) {
+  Clock clock(effort(100));
+  Work::spend(40 * ms);
+  EXPECT_EQ(clock.rest(effort(100), 0.5).effortMs, 30);
+  // A limit of 0 would be none.
+  Work::spend(90 * ms);
+  EXPECT_EQ(clock.rest(effort(100), 0.5).effortMs, 1);
+}
+
+TEST(Clock, CountsLanesAsTwoCoresWouldTakeThem) {
+  Clock clock(effort(10));
+  std::thread::id threads[2];
+  int64_t starts[2];
+  runLanes([&](size_t lane) {
+    threads[lane] = std::this_thread::get_id();
+    starts[lane] = clock.ms();
+    Work::spend(lane == 0 ? 3 * ms : 2 * ms);
+  });
+  EXPECT_EQ(clock.ms(), 3);
+  EXPECT_EQ(starts[0], starts[1]);
+  EXPECT_EQ(threads[0], threads[1]);
+}
+
+TEST(Clock, LanesTakeTwoThreadsWhereTimeCounts) {
+  Clock clock((SolverOptions()));
+  std::thread::id threads[2];
+  runLanes([&](size_t lane) { threads[lane] = std::this_thread::get_id(); });
+  EXPECT_NE(threads[0], threads[1]);
+}
+
+/// Searches that end in the middle end at the same plan, whatever else runs.
+TEST(Clock, TheSameEffortLeadsToTheSamePlan) {
+  Problem problem;
+  ASSERT_EQ(generateProblem("resnet", 60, problem), "");
+  Solution unlimited = solveUnlimited(problem, {});
+  int64_t budget = unlimited.plan.arenaBytes * 7 / 10;
+  auto solve = [&] {
+    return solveBudget(problem, budget, effort(50), &unlimited);
+  };
+  std::future<BudgetResult> other = std::async(std::launch::async, solve);
+  BudgetResult first = solve(), second = other.get();
+  ASSERT_TRUE(first.best && second.best);
+  EXPECT_TRUE(first.stoppedByClock);
+  EXPECT_EQ(first.firstPlanMs, second.firstPlanMs);
+  EXPECT_EQ(first.best->verdict.timeNs, second.best->verdict.timeNs);
+  ASSERT_EQ(first.best->plan.kernels.size(), second.best->plan.kernels.size());
+  for (size_t k = 0; k < first.best->plan.kernels.size(); ++k) {
+    const Kernel &left = first.best->plan.kernels[k];
+    const Kernel &right = second.best->plan.kernels[k];
+    EXPECT_EQ(left.ops, right.ops);
+    EXPECT_EQ(left.offsets, right.offsets);
+  }
+}
+
+} // namespace
