@@ -8,6 +8,7 @@
 
 #include "Proxy.h"
 #include "ckpt/InitAll.h"
+#include "ckpt/Support/CommandLine.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 #include "llvm/Support/CommandLine.h"
@@ -50,6 +51,7 @@ static int fail(const char *call) {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM initialize(argc, argv);
+  ckpt::hideOptionsOfLLVM();
   Logger::setLogLevel(parseOptions(argc, argv));
   mlir::DialectRegistry registry;
   ckpt::registerAllDialects(registry);

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ckpt/InitAll.h"
+#include "ckpt/Support/CommandLine.h"
 #include "ckpt/Support/OutputFile.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -38,6 +39,7 @@ static int fail(const llvm::Twine &message) {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM initialize(argc, argv);
+  ckpt::hideOptionsOfLLVM();
   mlir::DialectRegistry registry;
   ckpt::registerAllDialects(registry);
   ckpt::registerAllPasses();
