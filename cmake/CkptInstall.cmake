@@ -3,10 +3,11 @@ include(CMakePackageConfigHelpers)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ckpt ${PROJECT_SOURCE_DIR}/include/ckpt-c
                   ${PROJECT_BINARY_DIR}/include/ckpt
-        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN "*.inc")
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT Development
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN "*.inc"
+        PATTERN CMakeFiles EXCLUDE)
 install(EXPORT CkptTargets NAMESPACE ckpt::
-        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/ckpt)
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/ckpt COMPONENT Development)
 # The same from the build folder: Ckpt_DIR=<build>/cmake.
 export(EXPORT CkptTargets NAMESPACE ckpt::
        FILE ${PROJECT_BINARY_DIR}/cmake/CkptTargets.cmake)
@@ -21,4 +22,8 @@ write_basic_package_version_file(
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/cmake/CkptConfig.cmake
               ${PROJECT_BINARY_DIR}/cmake/CkptConfigVersion.cmake
-        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/ckpt)
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/ckpt COMPONENT Development)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE RENAME copyright
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/ckpt COMPONENT Runtime)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE RENAME copyright
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/ckpt-dev COMPONENT Development)

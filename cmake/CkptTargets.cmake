@@ -1,7 +1,12 @@
 # Our own wrappers of MLIR's CMake functions. They keep our libraries out of
 # MLIR's export set and in ours (docs/Rationale/Build.md).
 
+# ckpt_export_target(target exported [component of its archive])
 function(ckpt_export_target name exported)
+  set(component ${ARGN})
+  if(NOT component)
+    set(component Development)
+  endif()
   set_target_properties(${name} PROPERTIES EXPORT_NAME ${exported})
   target_compile_features(${name} INTERFACE cxx_std_17)
   target_include_directories(${name} INTERFACE
@@ -9,9 +14,10 @@ function(ckpt_export_target name exported)
     $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   install(TARGETS ${name} EXPORT CkptTargets
-          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-          RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component}
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT Runtime
+                  NAMELINK_COMPONENT Development
+          RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT Runtime)
 endfunction()
 
 # add_ckpt_library(CkptX sources... [DEPENDS ...] [LINK_LIBS ...])
@@ -29,15 +35,15 @@ function(add_ckpt_library name)
   set_property(GLOBAL APPEND PROPERTY CKPT_MLIR_TARGETS ${exported})
 endfunction()
 
-# add_ckpt_plain_library(CkptX sources... [LINK_LIBS ...])
+# add_ckpt_plain_library(CkptX sources... [COMPONENT name] [LINK_LIBS ...])
 # A library that knows nothing of MLIR or LLVM.
 function(add_ckpt_plain_library name)
-  cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "" "COMPONENT" "LINK_LIBS" ${ARGN})
   string(REGEX REPLACE "^Ckpt" "" exported ${name})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS})
-  ckpt_export_target(${name} ${exported})
+  ckpt_export_target(${name} ${exported} ${ARG_COMPONENT})
 endfunction()
 
 # add_ckpt_tool(ckpt-x sources... LINK_LIBS ...)
@@ -45,7 +51,8 @@ function(add_ckpt_tool name)
   cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS})
-  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+          COMPONENT Runtime)
 endfunction()
 
 # add_ckpt_unittest(CkptXTests sources... LINK_LIBS ...): gtest, run by lit.
