@@ -9,7 +9,7 @@ import lit.formats
 config.name = "ckpt"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test", ".problem", ".py"]
-config.excludes = ["Inputs", "Models", "consumer", "lit.cfg.py", "unit"]
+config.excludes = ["Inputs", "Models", "consumer", "dialect", "lit.cfg.py", "unit"]
 config.test_source_root = os.path.dirname(__file__)
 
 path = [config.ckpt_tools_dir, config.llvm_tools_dir, os.environ["PATH"]]

@@ -203,6 +203,9 @@ LogicalResult ckpt::checkSupported(Operation *op) {
   bool isOpaque = summarize(op).kind == plan::OpKind::Opaque;
   mlir::WalkResult result =
       op->walk<mlir::WalkOrder::PreOrder>([&](Operation *inner) {
+        auto described = dyn_cast<RematOpInterface>(inner);
+        if (described && failed(described.checkSupported()))
+          return mlir::WalkResult::interrupt();
         if (isOfOtherDialect(inner))
           return mlir::WalkResult::skip();
         return failed(checkOne(inner, isOpaque)) ? mlir::WalkResult::interrupt()

@@ -55,6 +55,11 @@ def Ckpt_RematOpInterface : OpInterface<"RematOpInterface"> {
         runs exactly once, in its place among the others that do.
       }], "bool", "hasSideEffects", (ins), "",
       "return !::mlir::isMemoryEffectFree($_op);">,
+    InterfaceMethod<[{
+        Says at the op why it cannot be run, such as a type that its lowering
+        does not know. Planning asks before it begins.
+      }], "::llvm::LogicalResult", "checkSupported", (ins), "",
+      "return ::llvm::success();">,
   ];
 }
 
