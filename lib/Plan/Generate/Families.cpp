@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <random>
 
 using namespace ckpt::plan;
 
@@ -293,14 +295,57 @@ Problem makeLstm(int64_t steps) {
   return tape.finish(squaredError(tape, state));
 }
 
+/// A layer of \p width columns on \p x, of a form that \p draw chooses.
+ValueId drawnLayer(Tape &tape, ValueId x, int64_t width, uint32_t draw) {
+  switch (draw) {
+  case 0:
+    return tape.unary("relu", dense(tape, x, width));
+  case 1:
+    return tape.unary("gelu", dense(tape, layerNorm(tape, x), width));
+  case 2:
+    return tape.multiply(tape.unary("sigmoid", dense(tape, x, width)),
+                         dense(tape, x, width));
+  case 3:
+    return softmax(tape, dense(tape, x, width), {tape.dims(x)[0]});
+  default:
+    ValueId hidden = tape.unary("tanh", dense(tape, x, 2 * width));
+    return tape.slice(hidden, {tape.dims(x)[0], width}, true);
+  }
+}
+
+/// Layers, widths and connections drawn at random; each number of layers draws
+/// others. A layer joins an earlier one of its width by a sum or a product.
+Problem makeRandom(int64_t layers) {
+  constexpr int64_t rows = 512, leastWidth = 64;
+  constexpr uint32_t forms = 5, widths = 4;
+  std::mt19937 random(static_cast<uint32_t>(layers));
+  Tape tape;
+  std::map<int64_t, std::vector<ValueId>> ofWidth;
+  ValueId x = tape.argument("input", {rows, leastWidth << random() % widths});
+  for (int64_t i = 0; i < layers; ++i) {
+    tape.enterLayer("layer/" + std::to_string(i));
+    int64_t width = leastWidth << random() % widths;
+    x = drawnLayer(tape, x, width, random() % forms);
+    std::vector<ValueId> &earlier = ofWidth[width];
+    if (!earlier.empty() && random() % 2 == 0) {
+      ValueId other = earlier[random() % earlier.size()];
+      x = random() % 4 == 0 ? tape.multiply(x, other) : tape.add(x, other);
+    }
+    earlier.push_back(x);
+  }
+  tape.enterLayer("loss");
+  return tape.finish(squaredError(tape, x));
+}
+
 struct Family {
   std::string_view name;
   Problem (*make)(int64_t blocks);
 };
 
 constexpr Family families[] = {
-    {"chain", makeChain}, {"gpt", makeGpt},           {"resnet", makeResNet},
-    {"unet", makeUNet},   {"densenet", makeDenseNet}, {"lstm", makeLstm},
+    {"chain", makeChain},   {"gpt", makeGpt},           {"resnet", makeResNet},
+    {"unet", makeUNet},     {"densenet", makeDenseNet}, {"lstm", makeLstm},
+    {"random", makeRandom},
 };
 
 /// What a step has regardless of its blocks, and what each adds, is measured on
