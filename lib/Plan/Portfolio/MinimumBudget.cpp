@@ -47,7 +47,7 @@ void BudgetSearch::findSmallestFirstPlan() {
   keepIfSmallest(unlimited);
   double all = static_cast<double>(unlimited.plan.arenaBytes);
   for (double share : shares) {
-    if (isTooLargeToWalk(graph) && isOver())
+    if (isOver())
       return;
     std::optional<Solution> smaller =
         placedQuickPlan(graph, static_cast<int64_t>(share * all), options);
@@ -110,6 +110,8 @@ Plan BudgetSearch::shrunk(Plan plan, MemoryOptions fit) const {
 /// A walk without a limit as it is: what refitting joins and shares is hard to
 /// take apart again.
 Plan BudgetSearch::plainWalk() const {
+  if (clock.isOver())
+    return unlimitedPlan;
   CutOptions plain;
   plain.floorPrice = 1.5;
   plain.reorder = options.reorder;

@@ -68,6 +68,10 @@ private:
                     static_cast<double>(count));
   }
   bool isOver() const { return clock.isOver(end()); }
+  /// How hard to look for slots: after the limit, only in a few orders.
+  PackEffort effort() const {
+    return clock.isOver() ? PackEffort::Orders : PackEffort::Search;
+  }
   WalkLimits limits(size_t kernelsPerNew) const {
     WalkLimits limits;
     limits.kernelsPerNew = kernelsPerNew;
@@ -252,8 +256,8 @@ void FrontierSearch::place(int64_t budgetBytes) {
   };
   for (const Solution *draft = drafts.fastestWithin(budgetBytes);
        isUseful(draft); draft = drafts.fastestWithin(budgetBytes)) {
-    Solution solution =
-        placeSlots(problem, {draft->plan, draft->verdict}, budgetBytes);
+    Solution solution = placeSlots(problem, {draft->plan, draft->verdict},
+                                   budgetBytes, effort());
     drafts.remove(draft);
     if (solution.verdict.error.empty())
       placed.add(solution.plan.arenaBytes, std::move(solution));
@@ -315,7 +319,7 @@ bool FrontierSearch::placeWithin(int64_t budgetBytes, Plan plan) {
       (best && draft.verdict.timeNs >= best->verdict.timeNs))
     return false;
   draft.plan = std::move(plan);
-  Solution solution = placeSlots(problem, draft, budgetBytes);
+  Solution solution = placeSlots(problem, draft, budgetBytes, effort());
   if (!solution.verdict.error.empty())
     return false;
   placed.add(solution.plan.arenaBytes, std::move(solution));
@@ -378,10 +382,10 @@ void FrontierSearch::exchange(size_t point) {
 void FrontierSearch::refineAll() {
   if (!options.fusion)
     return;
-  for (size_t point = budgets.size(); point-- > 0;)
+  for (size_t point = budgets.size(); point-- > 0 && !clock.isOver();)
     refine(point);
   if (clock.isLimited())
-    for (size_t point = budgets.size() - 1; point-- > 0;)
+    for (size_t point = budgets.size() - 1; point-- > 0 && !clock.isOver();)
       exchange(point);
 }
 

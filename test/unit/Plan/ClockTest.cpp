@@ -105,4 +105,22 @@ TEST(Clock, TheSameEffortLeadsToTheSamePlan) {
   }
 }
 
+/// Also where nothing fits, and where the clock runs out before a plan is
+/// found.
+TEST(Clock, SearchesEndWithTheirEffort) {
+  for (auto [family, ops] : {std::pair("gpt", 1500), std::pair("resnet", 4000),
+                             std::pair("unet", 500)}) {
+    Problem problem;
+    ASSERT_EQ(generateProblem(family, ops, problem), "");
+    Solution unlimited = solveUnlimited(problem, {});
+    for (int64_t percent : {70, 0}) {
+      SCOPED_TRACE(family + std::to_string(percent));
+      Clock clock(effort(1000000));
+      solveBudget(problem, unlimited.plan.arenaBytes * percent / 100,
+                  effort(200), &unlimited);
+      EXPECT_LE(clock.ms(), 200 * 105 / 100 + 100);
+    }
+  }
+}
+
 } // namespace
