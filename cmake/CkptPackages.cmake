@@ -16,6 +16,9 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME ckpt)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
+# dpkg-shlibdeps meets libLLVM.so first by a link in llvm-22-dev, a package that
+# does not say which one its programs need.
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_DEPENDS libllvm${LLVM_VERSION_MAJOR})
 # For `ckpt-runner --emit=executable`, and for the plugin's host.
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS "gcc, zlib1g-dev, mlir-22-tools")
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION

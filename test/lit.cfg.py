@@ -60,6 +60,11 @@ if shutil.which("cbc"):
 if shutil.which("chromium"):
     config.available_features.add("chromium")
 
+# The tools of packages (Debian: dpkg-dev) and the reader of manual pages (man-db).
+for tool in ["dpkg-shlibdeps", "man"]:
+    if shutil.which(tool):
+        config.available_features.add(tool)
+
 # Programs that are linked outside the build lack the libraries of sanitizers.
 if config.sanitized:
     config.available_features.add("sanitized")

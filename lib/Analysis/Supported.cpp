@@ -61,6 +61,11 @@ bool ckpt::isOfOtherDialect(Operation *op) {
          (!isLowered(dialect) && wayOutOf(dialect).empty());
 }
 
+LogicalResult ckpt::refuseToLower(Operation *op) {
+  return op->emitError("expected ops that ckpt lowers, but got '")
+         << op->getName() << "': its dialect has to lower it before";
+}
+
 //===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//

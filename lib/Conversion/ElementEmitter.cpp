@@ -1,6 +1,7 @@
 //===- ElementEmitter.cpp - The value of any tensor at an index -----------===//
 
 #include "ElementEmitter.h"
+#include "ckpt/Analysis/Supported.h"
 #include "ckpt/Support/ElementBytes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -220,9 +221,7 @@ Value ElementEmitter::emitResult(OpResult result, ArrayRef<LinearIndex> at) {
       .Case([&](arith::ConstantOp op) { return emitConstant(op, at); })
       .Default([&](Operation *op) -> Value {
         if (!OpTrait::hasElementwiseMappableTraits(op)) {
-          op->emitError("expected an op whose elements can be emitted one by "
-                        "one, but got '")
-              << op->getName() << "'";
+          (void)refuseToLower(op);
           return Value();
         }
         SmallVector<Value> operands;

@@ -103,9 +103,7 @@ static LogicalResult checkAnchor(Operation *anchor) {
     if (!isOfOtherDialect(op) ||
         isa<bufferization::BufferizableOpInterface>(op))
       return WalkResult::advance();
-    op->emitError("expected ops that ckpt lowers, but got '")
-        << op->getName() << "': its dialect has to lower it before";
-    return WalkResult::interrupt();
+    return WalkResult(refuseToLower(op));
   });
   return failure(result.wasInterrupted() || failed(checkSupported(anchor)));
 }

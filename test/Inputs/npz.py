@@ -1,4 +1,4 @@
-"""Reads and writes .npz files of flat arrays, without numpy."""
+"""Reads and writes .npz files, without numpy."""
 import re
 import struct
 import zipfile
@@ -8,11 +8,12 @@ CODES = {"b1": "?", "i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4":
 
 
 def write(path, arrays):
-    """The arrays are a list of a kind, such as "f4", and its elements."""
+    """The arrays are a list of a kind, such as "f4", its elements, and a shape where they are not flat."""
     with zipfile.ZipFile(path, "w") as archive:
-        for number, (kind, values) in enumerate(arrays):
+        for number, (kind, values, *shape) in enumerate(arrays):
+            shape = shape[0] if shape else (len(values),)
             order = "|" if kind[1] == "1" else "<"
-            header = f"{{'descr': '{order}{kind}', 'fortran_order': False, 'shape': ({len(values)},), }}\n"
+            header = f"{{'descr': '{order}{kind}', 'fortran_order': False, 'shape': {shape}, }}\n"
             member = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode()
             archive.writestr(f"arg{number:03}.npy", member + struct.pack(f"<{len(values)}{CODES[kind]}", *values))
 

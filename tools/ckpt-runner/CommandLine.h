@@ -142,6 +142,10 @@ struct CommandLine {
                  clEnumValN(ThreadOrder::Reverse, "reverse", "the last first"),
                  clEnumValN(ThreadOrder::Shuffled, "shuffled",
                             "another order after every barrier"))};
+  cl::list<std::string> dialectPlugins{
+      "load-dialect-plugin", cl::value_desc("file.so"), cl::cat(category),
+      cl::desc(
+          "Load dialects of your own, as mlir-opt does (docs/Embedding.md)")};
 };
 
 /// Takes LLVM's own options out of the parser; before a `CommandLine` is made.

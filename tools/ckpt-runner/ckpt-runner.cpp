@@ -16,6 +16,7 @@
 #include "ckpt/Support/OutputFile.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Tools/Plugins/DialectPlugin.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -325,6 +326,19 @@ static LogicalResult runCalibration(const CommandLine &command,
   return calibrate(context, options, command.outputPath);
 }
 
+/// Dialects of other projects, whose ops bring their own lowering.
+static LogicalResult loadPlugins(ArrayRef<std::string> paths,
+                                 mlir::DialectRegistry &registry) {
+  for (const std::string &path : paths) {
+    llvm::Expected<mlir::DialectPlugin> plugin =
+        mlir::DialectPlugin::load(path);
+    if (!plugin)
+      return report(plugin.takeError());
+    plugin->registerDialectRegistryCallbacks(registry);
+  }
+  return success();
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM initialization(argc, argv);
   installGuardHandler();
@@ -336,6 +350,8 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registerAllDialects(registry);
   registerAllPasses();
+  if (failed(loadPlugins(command.dialectPlugins, registry)))
+    return 1;
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false);
   llvm::SourceMgr sources;

@@ -117,7 +117,8 @@ def separator(option):
 
 def man(tool, version, found):
     """The manual page."""
-    overview = " ".join(" ".join(found.overview).split()).removeprefix("ckpt: ")
+    paragraph = "\n".join(found.overview).strip().partition("\n\n")[0]
+    overview = " ".join(paragraph.split()).removeprefix("ckpt: ")
     summary = re.split(r"(?<=\w)[.:] ", overview, maxsplit=1)[0].rstrip(".")
     lines = [
         f'.TH {tool.upper()} 1 "" "ckpt {version}" "User Commands"',

@@ -38,6 +38,9 @@ LogicalResult checkSupported(Operation *op);
 /// another compiler may link. Preparation inlines calls, or refuses them.
 bool isOfOtherDialect(Operation *op);
 
+/// Says at \p op, which the lowering met, that its dialect has to lower it.
+LogicalResult refuseToLower(Operation *op);
+
 } // namespace ckpt
 
 #endif // CKPT_ANALYSIS_SUPPORTED_H
