@@ -23,6 +23,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <mutex>
 #include <numeric>
 #include <optional>
 
@@ -133,9 +134,11 @@ public:
   explicit BoundSearch(const Problem &problem);
   Proof prove(const Goal &goal, int64_t unit, int64_t budgetBytes) const;
   ExtraFlopsProof proveExtraFlops(int64_t budgetBytes) const;
+  /// No plan has a smaller arena. Takes far longer than the rest; is found when
+  /// it is first asked for.
+  int64_t minimum() const;
 
   Goal flops, time;
-  int64_t minimum = 0;
   std::optional<BoundCase> tightest;
   /// No plan is faster, whatever its arena.
   int64_t unlimitedNs = 0;
@@ -147,6 +150,7 @@ private:
   void findMoments();
   void look(Goal &goal);
   void raiseMinimum(int64_t bytes, OpId anchor);
+  void searchMinimum() const;
 
   const Problem &problem;
   const RematGraph graph;
@@ -155,6 +159,11 @@ private:
   std::optional<TimeBound> timeBound;
   /// Of each case of each group, at no price.
   std::vector<std::vector<BoundCase>> moments;
+  /// Whether the step is small enough for more than single kernels.
+  bool isSearched = false;
+  /// What single kernels and moments need, until the search raises it.
+  mutable int64_t minimumBytes = 0;
+  mutable std::once_flag onceMinimum;
 };
 
 BoundSearch::BoundSearch(const Problem &problem)
@@ -168,15 +177,11 @@ BoundSearch::BoundSearch(const Problem &problem)
   if (problem.ops.size() > mostOps ||
       graph.roots.size() * problem.ops.size() > mostWork)
     return;
+  isSearched = true;
   findMoments();
   auto lookAtFlops = [&] {
     flops = makeGoal(graph, repeatFlops(graph), ExtraFlopsProof::flopScale);
     look(flops);
-    OperandBound making(graph, moment);
-    for (size_t op = 0; op < problem.ops.size(); ++op)
-      if (graph.isRoot[op])
-        minimum = making.raise(static_cast<OpId>(op), minimum);
-    minimum = searchBackward(graph, minimum).bytes;
     return true;
   };
   auto lookAtTime = [&] {
@@ -189,6 +194,21 @@ BoundSearch::BoundSearch(const Problem &problem)
     return true;
   };
   runBoth(problem.ops.size(), lookAtFlops, lookAtTime);
+}
+
+int64_t BoundSearch::minimum() const {
+  if (isSearched)
+    std::call_once(onceMinimum, [&] { searchMinimum(); });
+  return minimumBytes;
+}
+
+/// What stands while operands are made, then the search from the end.
+void BoundSearch::searchMinimum() const {
+  OperandBound making(graph, moment);
+  for (size_t op = 0; op < problem.ops.size(); ++op)
+    if (graph.isRoot[op])
+      minimumBytes = making.raise(static_cast<OpId>(op), minimumBytes);
+  minimumBytes = searchBackward(graph, minimumBytes).bytes;
 }
 
 /// Chooses the moments at which to look, and sets what ops that run once need.
@@ -222,9 +242,9 @@ void BoundSearch::findMoments() {
 }
 
 void BoundSearch::raiseMinimum(int64_t bytes, OpId anchor) {
-  if (bytes > minimum)
+  if (bytes > minimumBytes)
     tightest = {anchor, none, none, 1};
-  minimum = std::max(minimum, bytes);
+  minimumBytes = std::max(minimumBytes, bytes);
 }
 
 /// What doing things again costs at a moment, in whole multiples of \p unit:
@@ -373,6 +393,6 @@ int64_t Bound::timeNs(int64_t budgetBytes) const {
          search->prove(search->time, 1, budgetBytes).value;
 }
 
-int64_t Bound::minimumBytes() const { return search->minimum; }
+int64_t Bound::minimumBytes() const { return search->minimum(); }
 
 std::optional<BoundCase> Bound::minimumCase() const { return search->tightest; }
