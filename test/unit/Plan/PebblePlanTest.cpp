@@ -11,7 +11,6 @@
 #include "Plan/Improve/KeepMove.h"
 #include "ProblemBuilder.h"
 #include "RandomProblem.h"
-#include "SolverEffort.h"
 
 #include "ckpt/Plan/Explain.h"
 #include "ckpt/Plan/Generate.h"
@@ -68,30 +67,6 @@ TEST(PebblePlan, NoBoundIsAboveTheLeast) {
   // Each rule of the bound is exact for some of them.
   EXPECT_GE(comparison.exact, 1123);
 }
-
-/// The smallest plan of a search whose budget no plan fits, and the least
-/// bytes.
-void expectLeast(uint64_t seed) {
-  RandomOptions options;
-  options.ops = 8;
-  options.keeps = false;
-  options.runOnce = seed % 3 == 0;
-  Problem problem = randomProblem(seed, options);
-  int64_t least = leastLiveBytes(problem);
-  int64_t budget = solveUnlimited(problem, {}).plan.arenaBytes * 6 / 10;
-  BudgetResult result = solveBudget(problem, budget, oneRound());
-  EXPECT_FALSE(result.best);
-  EXPECT_EQ(result.smallest.plan.arenaBytes, least);
-}
-
-/// Walks miss the least, results that are made one by one do not.
-TEST(PebblePlan, IsThatOfResultsMadeOneByOne) { expectLeast(13); }
-
-/// Where ops run once, only walks far below any budget find it.
-TEST(PebblePlan, IsThatOfWalksWhereOpsRunOnce) { expectLeast(60); }
-
-/// Neither does, but the plan without a limit, changed kernel by kernel.
-TEST(PebblePlan, IsThatOfThePlanWithoutALimitMadeSmaller) { expectLeast(124); }
 
 /// Nothing keeps it from the least but that its search is limited, and that a
 /// kernel makes one value.
