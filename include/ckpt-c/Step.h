@@ -44,8 +44,8 @@ CKPT_C_EXPORTED CkptStatus ckptStepPrint(CkptStep step,
 \*===----------------------------------------------------------------------===*/
 
 /** Compiles a step that was planned, or rewritten into kernels, for this
- *  machine. The step stays as it is. Large kernels run on so many threads, at
- *  least 1; results do not depend on that. */
+ *  machine. The step stays as it is. Large kernels run on so many threads, 1
+ *  to 1024; results do not depend on that. */
 CKPT_C_EXPORTED CkptStatus ckptStepCompile(CkptStep step, unsigned threads,
                                            CkptExecutable *executable);
 CKPT_C_EXPORTED CkptStatus ckptExecutableDestroy(CkptExecutable executable);

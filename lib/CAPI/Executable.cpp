@@ -27,8 +27,10 @@ CkptStatus ckptStepCompile(CkptStep step, unsigned threads,
     return failHandle(step.number, StepObject::what);
   if (!executable)
     return failNull("executable");
-  if (threads < 1)
-    return fail(CKPT_INVALID_ARGUMENT, "expected at least 1 thread");
+  if (threads < 1 || threads > CompileOptions::mostThreads)
+    return fail(CKPT_INVALID_ARGUMENT,
+                "expected 1 to " + std::to_string(CompileOptions::mostThreads) +
+                    " threads, but got " + std::to_string(threads));
   std::lock_guard<std::mutex> lock(object->mutex);
   FirstError error(object->context);
   mlir::OwningOpRef<ModuleOp> kernels = object->module->clone();

@@ -24,7 +24,10 @@ static const mlir::DialectRegistry &allDialects() {
 }
 
 StepObject::StepObject()
-    : context(allDialects(), mlir::MLIRContext::Threading::DISABLED) {}
+    : context(allDialects(), mlir::MLIRContext::Threading::DISABLED) {
+  // The caller has the text.
+  context.printOpOnDiagnostic(false);
+}
 
 static std::string describe(mlir::Diagnostic &diagnostic) {
   std::string text;

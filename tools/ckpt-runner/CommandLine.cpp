@@ -101,9 +101,9 @@ static LogicalResult check(const CommandLine &options) {
       return reportText("expected '--" + option +
                         "...' of ckpt-runner itself, but got it in "
                         "'--plan-options'");
-  if (options.threads < 1 || options.threads > 1024)
-    return reportText("expected 1 to 1024 threads, but got " +
-                      Twine(options.threads));
+  if (options.threads < 1 || options.threads > CompileOptions::mostThreads)
+    return reportText("expected 1 to " + Twine(CompileOptions::mostThreads) +
+                      " threads, but got " + Twine(options.threads));
   if (options.repeat < 1)
     return reportText("expected 'repeat' to be at least 1, but got 0");
   if (!(options.relativeTolerance >= 0) || !(options.absoluteTolerance >= 0))

@@ -32,8 +32,10 @@ enum class RunDevice {
 struct CompileOptions {
   /// The function to compile; may be empty if there is one public function.
   std::string function;
-  /// Threads of large kernels. Has no influence on results.
+  /// Threads of large kernels, at least one. Has no influence on results.
   unsigned threads = 1;
+  /// A machine starts so many; callers refuse more.
+  static constexpr unsigned mostThreads = 1024;
   /// Level of LLVM's optimisations, 0 to 3.
   unsigned optLevel = 2;
   /// 32-bit elements of a vector; 0 takes what this machine has.

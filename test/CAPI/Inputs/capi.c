@@ -175,6 +175,9 @@ static void testStep(void) {
           "step:1:");
   REFUSED(ckptStepParse(NULL, &bad), CKPT_INVALID_ARGUMENT, "'text'");
   EXPECT(ckptStepParse(stepText, &step) == CKPT_SUCCESS);
+  REFUSED(ckptStepCompile(step, 1, &executable), CKPT_COMPILATION_FAILED,
+          "expected a function of kernels");
+  EXPECT(strstr(ckptGetErrorMessage(), "current operation") == NULL);
   REFUSED(ckptStepPlan(step, NULL, NULL), CKPT_INVALID_ARGUMENT, "'options'");
   REFUSED(ckptStepPlan(step, "bugdet=50%", NULL), CKPT_INVALID_ARGUMENT,
           "bugdet");
@@ -188,7 +191,9 @@ static void testStep(void) {
   EXPECT(ckptPlanGetNumKernels(plan, &kernels) == CKPT_SUCCESS && kernels > 0);
   EXPECT(ckptStepCompile(step, 1, &executable) == CKPT_SUCCESS);
   REFUSED(ckptStepCompile(step, 0, &executable), CKPT_INVALID_ARGUMENT,
-          "at least 1 thread");
+          "expected 1 to 1024 threads, but got 0");
+  REFUSED(ckptStepCompile(step, 1025, &executable), CKPT_INVALID_ARGUMENT,
+          "expected 1 to 1024 threads, but got 1025");
   runStep(executable);
   EXPECT(ckptExecutableDestroy(executable) == CKPT_SUCCESS);
   EXPECT(ckptStepApplyPlan(step) == CKPT_SUCCESS);
