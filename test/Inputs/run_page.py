@@ -8,7 +8,6 @@ is a file, and goes there before the commands below it run. A block behind the w
 the commands above it, or the last lines of it.
 """
 
-import os
 import pathlib
 import re
 import shutil
@@ -36,7 +35,11 @@ def run(commands, folder):
     """Runs commands and returns what they print."""
     print(commands, flush=True)
     done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", commands], cwd=folder, stdout=subprocess.PIPE, text=True
+        ["bash", "-euo", "pipefail", "-c", commands],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
     )
     print(done.stdout, flush=True)
     if done.returncode:

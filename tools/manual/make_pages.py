@@ -100,8 +100,8 @@ def roff(text):
     return "\\&" + text if text.startswith(".") else text
 
 
-def man_option(option):
-    lines = [".TP", f".B {roff(option.flag + separator(option) + option.value)}", roff(option.text) or "\\&"]
+def man_option(option, flag):
+    lines = [".TP", f".B {roff(flag + separator(option) + option.value)}", roff(option.text) or "\\&"]
     if option.choices:
         lines.append(".RS")
         for name, text in option.choices:
@@ -131,15 +131,14 @@ def man(tool, version, found):
         ".SH OPTIONS",
     ]
     for option in found.options:
-        lines += man_option(option)
+        lines += man_option(option, option.flag)
     ours = [entry for entry in found.passes if entry.flag.startswith("--ckpt-")]
     if ours:
         lines += [".SH PASSES", f"The passes of mlir\\-opt are there, too; {roff(tool + ' --help')} lists them."]
     for entry in ours:
-        lines += man_option(entry) + [".RS"]
+        lines += man_option(entry, entry.flag) + [".RS"]
         for option in entry.options:
-            option.flag = option.flag.lstrip("-")
-            lines += man_option(option)
+            lines += man_option(option, option.flag.lstrip("-"))
         lines.append(".RE")
     if found.examples:
         lines += [".SH EXAMPLES", ".nf", *map(roff, found.examples), ".fi"]
@@ -173,7 +172,7 @@ def word(option):
 
 
 def values(option):
-    """A branch of the script that completes the value of \\p option."""
+    """A branch of the script that completes the value of an option."""
     names = [name for name, _ in option.choices]
     names += [word(inner).lstrip("-") for inner in option.options]
     return f'  {option.flag}) words="{" ".join(names)}" ;;' if names else None
