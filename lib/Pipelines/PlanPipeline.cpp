@@ -8,14 +8,14 @@ using namespace ckpt;
 
 LogicalResult ckpt::planModule(ModuleOp module, StringRef planOptions,
                                bool formLayers,
-                               plan::report::StepReport &report) {
-  std::unique_ptr<mlir::Pass> plan = createPlanPass(report);
+                               plan::report::StepReport &report,
+                               const plan::SolverOptions &solver) {
+  std::unique_ptr<mlir::Pass> plan = createPlanPass(report, solver);
   auto refuse = [&](const Twine &message) -> LogicalResult {
-    return mlir::emitError(module.getLoc())
-           << StringRef(message.str()).rtrim();
+    return mlir::emitError(module.getLoc()) << StringRef(message.str()).rtrim();
   };
-  if (failed(plan->initializeOptions(("quiet=true " + planOptions).str(),
-                                     refuse)))
+  if (failed(
+          plan->initializeOptions(("quiet=true " + planOptions).str(), refuse)))
     return failure();
   mlir::PassManager manager(module.getContext());
   if (formLayers)

@@ -32,7 +32,8 @@ struct PlanPass : impl::PlanPassBase<PlanPass> {
     registerPreparedDialects(registry);
   }
 
-  explicit PlanPass(plan::report::StepReport &report) : reportOut(&report) {}
+  PlanPass(plan::report::StepReport &report, const plan::SolverOptions &solver)
+      : reportOut(&report), solver(solver) {}
 
   void runOnOperation() override {
     FailureOr<mlir::func::FuncOp> step = findStep(getOperation(), function);
@@ -75,6 +76,10 @@ private:
   LogicalResult planFrontier(const ProgramProblem &program,
                              const plan::SolverOptions &options);
   LogicalResult giveReport(plan::report::StepReport report);
+  /// On a terminal, where the caller shows nothing.
+  bool showsProgress() const {
+    return !solver.progress && llvm::sys::Process::StandardErrIsDisplayed();
+  }
   void printReport(const ProgramProblem &program, const PlanOutcome &outcome);
 
   /// A line of the report.
@@ -85,11 +90,16 @@ private:
 
   /// Where the caller wants the report; may be null.
   plan::report::StepReport *reportOut = nullptr;
+
+  /// Of the caller; `readRequest` completes it.
+  plan::SolverOptions solver;
 };
 } // namespace
 
-std::unique_ptr<mlir::Pass> ckpt::createPlanPass(plan::report::StepReport &report) {
-  return std::make_unique<PlanPass>(report);
+std::unique_ptr<mlir::Pass>
+ckpt::createPlanPass(plan::report::StepReport &report,
+                     const plan::SolverOptions &solver) {
+  return std::make_unique<PlanPass>(report, solver);
 }
 
 /// Before anything that takes long.
@@ -148,6 +158,7 @@ FailureOr<PlanRequest> PlanPass::readRequest(mlir::func::FuncOp step) {
            << budgetModel << "'";
   request.layerSum = budgetModel == "layer-sum";
   request.countArguments = countArguments;
+  request.solver = solver;
   request.solver.fusion = fusion;
   request.solver.reorder = reorder;
   if (timeLimitMs < 0)
@@ -155,7 +166,7 @@ FailureOr<PlanRequest> PlanPass::readRequest(mlir::func::FuncOp step) {
            << "expected 'time-limit' not to be negative, but got "
            << int64_t(timeLimitMs);
   request.solver.timeLimitMs = timeLimitMs;
-  if (llvm::sys::Process::StandardErrIsDisplayed())
+  if (showsProgress())
     request.solver.progress = [](const std::string &line) {
       llvm::errs() << "\r\033[K" << line;
     };
@@ -200,7 +211,8 @@ LogicalResult PlanPass::giveReport(plan::report::StepReport report) {
   auto fail = [&](const Twine &message) {
     return mlir::emitError(getOperation().getLoc()) << message;
   };
-  if (std::string reason = plan::report::refuse(report, format); !reason.empty())
+  if (std::string reason = plan::report::refuse(report, format);
+      !reason.empty())
     return fail(reason);
   if (!reportFile.empty()) {
     std::ostringstream text;
@@ -257,8 +269,10 @@ LogicalResult PlanPass::planFrontier(const ProgramProblem &program,
            << "expected 'frontier' to be a number of budgets from 2 to "
            << mostPoints << ", but got " << int32_t(frontier);
   curve = plan::solveFrontier(program.problem, frontier, options);
-  if (options.progress)
+  if (showsProgress())
     llvm::errs() << "\r\033[K";
+  if (options.isInterrupted())
+    return reportInterrupt(function);
   if (!curve.error.empty())
     return mlir::emitError(function.getLoc()) << curve.error;
   std::string title = "@" + function.getSymName().str();
@@ -304,7 +318,7 @@ LogicalResult PlanPass::planStep(mlir::func::FuncOp step) {
   }
   std::string asked = plan::fingerprint(program->problem);
   FailureOr<PlanOutcome> outcome = planProgram(*program, *request);
-  if (request->solver.progress)
+  if (showsProgress())
     llvm::errs() << "\r\033[K";
   if (failed(outcome))
     return failure();

@@ -291,7 +291,11 @@ FailureOr<PlanOutcome> Planner::run() {
       return failure();
     constrain(program, chain, selection);
   }
-  if (failed(solve(byLayers)) || failed(checkPlan()))
+  if (failed(solve(byLayers)))
+    return failure();
+  if (request.solver.isInterrupted())
+    return reportInterrupt(program.function);
+  if (failed(checkPlan()))
     return failure();
   int64_t limitBytes = outcome.solution.plan.arenaBytes;
   if (request.budget && !request.layerSum && !request.countArguments)
@@ -321,6 +325,10 @@ LogicalResult Planner::solve(bool byLayers) {
     outcome.text.strategy = "none, nothing that stands in memory recomputed";
   }
   return success();
+}
+
+LogicalResult ckpt::reportInterrupt(mlir::func::FuncOp step) {
+  return mlir::emitError(step.getLoc()) << "planning was interrupted";
 }
 
 FailureOr<PlanOutcome> ckpt::planProgram(ProgramProblem &program,

@@ -2,16 +2,16 @@
 //
 // ckpt/planner.py calls this module: text of a problem in, a plan and its
 // figures out, in the process of the caller. The GIL is free while the planner
-// searches.
+// searches, and a signal ends the search (Watch.h).
 //
 //===----------------------------------------------------------------------===//
 
+#include "Watch.h"
 #include "ckpt/Plan/Explain.h"
 #include "ckpt/Plan/Frontier.h"
 #include "ckpt/Plan/Text.h"
 
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -22,12 +22,10 @@
 #include <sstream>
 
 namespace nb = nanobind;
+using namespace ckpt;
 using namespace ckpt::plan;
 
 namespace {
-
-/// Called with a line for people between rounds of the search.
-using Progress = std::optional<std::function<void(const std::string &)>>;
 
 /// A problem that plans, bounds and explanations refer to.
 class PlanningProblem {
@@ -64,34 +62,29 @@ struct PlannedStep {
   }
 };
 
-SolverOptions solverOptions(int64_t timeLimitMs, const Progress &progress) {
-  SolverOptions options;
-  options.timeLimitMs = timeLimitMs;
-  if (progress)
-    options.progress = [&progress](const std::string &line) {
-      nb::gil_scoped_acquire acquired;
-      (*progress)(line);
-    };
-  return options;
-}
-
 PlannedStep checked(Solution solution, bool fits) {
   if (!solution.verdict.error.empty())
     throw nb::value_error(solution.verdict.error.c_str());
   return {std::move(solution), fits};
 }
 
+/// Without a budget, the plan that recomputes nothing.
+struct Found {
+  Solution unlimited;
+  BudgetResult within;
+};
+
 PlannedStep solve(const PlanningProblem &of, std::optional<int64_t> budgetBytes,
                   int64_t timeLimitMs, const Progress &progress) {
-  SolverOptions options = solverOptions(timeLimitMs, progress);
-  BudgetResult found;
-  Solution unlimited;
-  {
-    nb::gil_scoped_release released;
-    unlimited = solveUnlimited(of.problem, options);
-    if (budgetBytes)
-      found = solveBudget(of.problem, *budgetBytes, options, &unlimited);
-  }
+  auto search = [&](const SolverOptions &options) {
+    Found found;
+    found.unlimited = solveUnlimited(of.problem, options);
+    if (budgetBytes && !options.isInterrupted())
+      found.within =
+          solveBudget(of.problem, *budgetBytes, options, &found.unlimited);
+    return found;
+  };
+  auto [unlimited, found] = watched(timeLimitMs, progress, search);
   if (!budgetBytes)
     return checked(std::move(unlimited), true);
   bool fits = found.best.has_value();
@@ -102,12 +95,10 @@ PlannedStep solve(const PlanningProblem &of, std::optional<int64_t> budgetBytes,
 std::vector<PlannedStep> frontier(const PlanningProblem &of, int32_t points,
                                   int64_t timeLimitMs,
                                   const Progress &progress) {
-  Frontier curve;
-  {
-    nb::gil_scoped_release released;
-    curve = solveFrontier(of.problem, points,
-                          solverOptions(timeLimitMs, progress));
-  }
+  Frontier curve =
+      watched(timeLimitMs, progress, [&](const SolverOptions &options) {
+        return solveFrontier(of.problem, points, options);
+      });
   if (!curve.error.empty())
     throw nb::value_error(curve.error.c_str());
   std::vector<PlannedStep> steps;

@@ -10,6 +10,7 @@ from . import engine, export
 from .budget import format_bytes
 from .errors import CkptError
 from .export.files import load_step, save_arrays
+from .files import write_text
 from .report import Report
 
 _EPILOG = """
@@ -107,8 +108,7 @@ def _import(options: argparse.Namespace) -> None:
         save_arrays(options.inputs, "arg", step.inputs())
     if options.expected:
         save_arrays(options.expected, "out", step.expected())
-    with open(options.output, "w", encoding="utf-8") as file:
-        file.write(text)
+    write_text(options.output, text)
 
 
 def _plan(options: argparse.Namespace) -> None:
@@ -116,8 +116,7 @@ def _plan(options: argparse.Namespace) -> None:
     if options.report:
         planned.report.save(options.report)
     if options.output:
-        with open(options.output, "w", encoding="utf-8") as file:
-            file.write(planned.text)
+        write_text(options.output, planned.text)
     print(planned.report)
 
 
@@ -148,9 +147,12 @@ def _show(options: argparse.Namespace) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Runs one command; exits with 1 after an error."""
+    """Runs one command; exits with 1 after an error, with 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
     try:
         options.run(options)
     except (CkptError, OSError) as error:
         sys.exit(f"error: {error}")
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        sys.exit(130)

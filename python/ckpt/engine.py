@@ -17,6 +17,7 @@ import numpy as np
 from . import arrays, export
 from .budget import Budget, is_share, parse_budget
 from .errors import ArrayError, BudgetError, CkptError, UnsupportedStep
+from .progress import shown
 from .report import Report
 
 
@@ -45,11 +46,11 @@ class PlannedStep:
         report: figures, live ranges and recomputations; a `ckpt.Report`.
     """
 
-    def __init__(self, source: Source, options: list[str]) -> None:
+    def __init__(self, source: Source, options: list[str], seconds: float) -> None:
         self._engine = _engine()
         self.source = source
-        with self._own_errors():
-            self._step = self._engine.PlannedStep(source.text, source.name, " ".join(options))
+        with self._own_errors(), shown(None, seconds) as watch:
+            self._step = self._engine.PlannedStep(source.text, source.name, " ".join(options), watch)
         self.report = Report(self._step.report)
 
     @property
@@ -207,7 +208,7 @@ def plan(
     options = [f"time-limit={max(0, int(time_limit * 1000))}", *more_options]
     if budget is not None:
         options.append(_budget_option(budget))
-    return PlannedStep(_source(step, example_args), options)
+    return PlannedStep(_source(step, example_args), options, time_limit if budget is not None else 0)
 
 
 def _source(step: Any, example_args: tuple[Any, ...]) -> Source:

@@ -7,13 +7,12 @@ the `Plan` that `Problem.solve` returns. docs/PlanFormat.md defines the text.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from . import _planner
 from .budget import format_bytes
 from .errors import BudgetError, CkptError, PlanMismatch
-
-Progress = Callable[[str], None]
+from .progress import Progress, shown
 
 
 @dataclasses.dataclass
@@ -172,12 +171,15 @@ class Problem:
         Args:
             budget_bytes: the largest arena; `None` recomputes nothing.
             time_limit: seconds after which the search ends; 0 is one round.
-            progress: called with a line for people between rounds.
+            progress: called with each new line for people; by default, a bar
+                shows on a terminal and in a notebook.
 
         Raises:
             BudgetError: no plan was found.
+            KeyboardInterrupt: at Ctrl-C, within moments.
         """
-        step = _planner.solve(self._problem, budget_bytes, int(time_limit * 1000), progress)
+        with shown(progress, time_limit if budget_bytes is not None else 0) as watch:
+            step = _planner.solve(self._problem, budget_bytes, int(time_limit * 1000), watch)
         if step.fits:
             return Plan(step)
         bound = self._problem.minimum_bytes_bound()
@@ -195,7 +197,8 @@ class Problem:
 
     def frontier(self, points: int, *, time_limit: float = 5.0, progress: Progress | None = None) -> list[Plan]:
         """Returns plans from the smallest arena found to the unlimited plan's."""
-        steps = _planner.frontier(self._problem, points, int(time_limit * 1000), progress)
+        with shown(progress, time_limit) as watch:
+            steps = _planner.frontier(self._problem, points, int(time_limit * 1000), watch)
         return [Plan(step) for step in steps]
 
     def read_plan(self, text: str) -> Plan:

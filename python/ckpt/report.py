@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .budget import format_bytes
+from .files import write_text
 
 
 class Report:
@@ -37,9 +38,7 @@ class Report:
 
     def save(self, path: str) -> None:
         """Writes the report: a page (.html), a picture (.svg) or JSON, by the end of `path`."""
-        text = self._write(path)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+        write_text(path, self._write(path))
 
     def _repr_html_(self) -> str:
         return f'<iframe srcdoc="{self.html.replace("&", "&amp;").replace(chr(34), "&quot;")}" width="100%" height="700"></iframe>'

@@ -1,11 +1,12 @@
 //===- engine.cpp - A step in the process of Python -----------------------===//
 //
-// ckpt/engine.py calls this module: text of a step in, machine code that runs on
-// the caller's arrays out. The GIL is free while a step is planned, compiled and
-// run.
+// ckpt/engine.py calls this module: text of a step in, machine code that runs
+// on the caller's arrays out. The GIL is free while a step is planned, compiled
+// and run, and a signal ends the planning (Watch.h).
 //
 //===----------------------------------------------------------------------===//
 
+#include "Watch.h"
 #include "ckpt/Analysis/Step.h"
 #include "ckpt/InitAll.h"
 #include "ckpt/Pipelines/PlanPipeline.h"
@@ -61,8 +62,8 @@ private:
       return;
     std::string line;
     llvm::raw_string_ostream os(line);
-    auto place = diagnostic.getLocation()
-                     ->findInstanceOf<mlir::FileLineColLoc>();
+    auto place =
+        diagnostic.getLocation()->findInstanceOf<mlir::FileLineColLoc>();
     if (place)
       os << place.getFilename().getValue() << ":" << place.getLine() << ": ";
     os << diagnostic;
@@ -107,8 +108,8 @@ void orRefuse(MLIRContext &context, const plan::report::StepReport &report,
   if (!isTooSmall)
     throw RefusedStep(fault.empty() ? diagnostics.text() : fault);
   std::string text;
-  for (const char *key : {"budget_bytes", "minimum_budget_bytes",
-                          "minimum_budget_bound_bytes"})
+  for (const char *key :
+       {"budget_bytes", "minimum_budget_bytes", "minimum_budget_bound_bytes"})
     text += std::to_string(
                 plan::report::integerOf(report.figures, key).value_or(0)) +
             " ";
@@ -176,16 +177,18 @@ private:
 class PlannedStep {
 public:
   PlannedStep(const std::string &text, const std::string &name,
-              const std::string &planOptions) {
-    nb::gil_scoped_release released;
+              const std::string &planOptions, const Progress &progress) {
     mlir::DialectRegistry registry;
     registerAllDialects(registry);
-    context = std::make_shared<MLIRContext>(
-        registry, MLIRContext::Threading::DISABLED);
+    context = std::make_shared<MLIRContext>(registry,
+                                            MLIRContext::Threading::DISABLED);
     context->printOpOnDiagnostic(false);
-    orRefuse(*context, planReport, [&](std::string &) {
-      return plan(text, name, planOptions);
-    });
+    watched(/*timeLimitMs=*/0, progress,
+            [&](const plan::SolverOptions &solver) {
+              orRefuse(*context, planReport, [&](std::string &) {
+                return plan(text, name, planOptions, solver);
+              });
+            });
   }
 
   /// The report in the format that the end of \p path names.
@@ -219,7 +222,8 @@ public:
 
 private:
   LogicalResult plan(const std::string &text, const std::string &name,
-                     const std::string &planOptions) {
+                     const std::string &planOptions,
+                     const plan::SolverOptions &solver) {
     module = mlir::parseSourceString<ModuleOp>(text, context.get(), name);
     if (!module)
       return failure();
@@ -230,7 +234,8 @@ private:
     if (failed(read))
       return failure();
     signature = std::move(*read);
-    return planModule(*module, planOptions, /*formLayers=*/false, planReport);
+    return planModule(*module, planOptions, /*formLayers=*/false, planReport,
+                      solver);
   }
 
   LogicalResult compile(unsigned threads,
@@ -276,8 +281,9 @@ NB_MODULE(_engine, module) {
       .def("run", &Step::run, nb::arg("arguments"), nb::arg("results"));
   nb::class_<PlannedStep>(module, "PlannedStep")
       .def(nb::init<const std::string &, const std::string &,
-                    const std::string &>(),
-           nb::arg("text"), nb::arg("name"), nb::arg("options"))
+                    const std::string &, const Progress &>(),
+           nb::arg("text"), nb::arg("name"), nb::arg("options"),
+           nb::arg("progress").none())
       .def_prop_ro("text", &PlannedStep::text)
       .def("report", &PlannedStep::report, nb::arg("path"))
       .def(

@@ -6,6 +6,7 @@
 #include "ckpt/Plan/Validate.h"
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <string>
 
@@ -27,6 +28,11 @@ struct SolverOptions {
   /// Called with every legal plan that a walk of `solveBudget` makes, within
   /// the budget or not, before slots are placed; may be empty.
   std::function<void(const Plan &, const Verdict &)> onPlan;
+  /// Another thread sets it to true to end the search at its next look at the
+  /// clock, whose plan is then worth nothing. May be null.
+  const std::atomic<bool> *interrupted = nullptr;
+
+  bool isInterrupted() const { return interrupted && *interrupted; }
 };
 
 /// What is left of a limit of \p limitMs after \p spentMs: at least a moment,

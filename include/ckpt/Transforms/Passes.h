@@ -3,6 +3,7 @@
 #ifndef CKPT_TRANSFORMS_PASSES_H
 #define CKPT_TRANSFORMS_PASSES_H
 
+#include "ckpt/Plan/SolverOptions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
@@ -20,8 +21,11 @@ struct StepReport;
 #include "ckpt/Transforms/Passes.h.inc"
 
 /// The planning pass, which also hands its report to \p report. That stays as
-/// it is where the pass fails before it has a plan.
-std::unique_ptr<mlir::Pass> createPlanPass(plan::report::StepReport &report);
+/// it is where the pass fails before it has a plan. The caller sees progress
+/// and interrupts by \p solver; the pass's options say the rest of it.
+std::unique_ptr<mlir::Pass>
+createPlanPass(plan::report::StepReport &report,
+               const plan::SolverOptions &solver = {});
 
 } // namespace ckpt
 

@@ -48,9 +48,13 @@ struct PlanOutcome {
 /// Plans \p program. A named strategy constrains its values for good. Reports
 /// an error at the function if the strategy does not apply, and, with notes at
 /// the values that stand in the way, if the budget is infeasible; in the latter
-/// case the outcome is returned all the same, with `figures.feasible` false.
+/// case the outcome is returned all the same, with `figures.feasible` false. An
+/// interrupted search is an error.
 FailureOr<PlanOutcome> planProgram(ProgramProblem &program,
                                    const PlanRequest &request);
+
+/// The error of a planning run that `SolverOptions::interrupted` ended.
+LogicalResult reportInterrupt(mlir::func::FuncOp step);
 
 /// Writes decisions and schedule as attributes of the function and its ops.
 void annotatePlan(ProgramProblem &program, const plan::Solution &solution);
@@ -73,7 +77,7 @@ FailureOr<plan::Solution> readPlanFile(ProgramProblem &program,
 
 /// The report of \p outcome, whose values are at their places in the source.
 plan::report::StepReport makeStepReport(const ProgramProblem &program,
-                                  const PlanOutcome &outcome);
+                                        const PlanOutcome &outcome);
 
 /// Layers whose backward pass is made later, by somebody else.
 bool isForwardChain(const LayerChain &chain);

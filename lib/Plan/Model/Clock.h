@@ -37,12 +37,14 @@ private:
 class Clock {
 public:
   static constexpr int64_t nsPerMs = 1'000'000;
+  /// No search takes so long.
+  static constexpr int64_t forever = std::numeric_limits<int64_t>::max() / 4;
 
   explicit Clock(const SolverOptions &options)
       : countsWork(options.effortMs > 0),
         limitNs((countsWork ? options.effortMs : options.timeLimitMs) *
                 nsPerMs),
-        begin(now()) {
+        begin(now()), interrupted(options.interrupted) {
     if (countsWork)
       Work::startClock();
   }
@@ -53,7 +55,10 @@ public:
   Clock(const Clock &) = delete;
   Clock &operator=(const Clock &) = delete;
 
-  int64_t ns() const { return now() - begin; }
+  /// All time is over for a search that was interrupted.
+  int64_t ns() const {
+    return interrupted && *interrupted ? forever + 1 : now() - begin;
+  }
   int64_t ms() const { return ns() / nsPerMs; }
 
   /// Without a limit no share is ever over.
@@ -64,7 +69,7 @@ public:
                : 0;
   }
   bool isOver(double shareOfLimit = 1) const {
-    return isLimited() && share() > shareOfLimit;
+    return isLimited() ? share() > shareOfLimit : ns() > forever;
   }
 
   /// How long \p shareOfLimit lasts.
@@ -81,13 +86,15 @@ public:
   }
   /// When \p shareOfLimit is over.
   Deadline at(double shareOfLimit) const {
-    return isLimited() ? Deadline(*this, part(shareOfLimit)) : Deadline();
+    return isLimited() ? Deadline(*this, part(shareOfLimit)) : atInterrupt();
   }
   /// When another \p shareOfLimit is over, counted from now.
   Deadline in(double shareOfLimit) const {
-    return isLimited() ? Deadline(*this, ns() + part(shareOfLimit))
-                       : Deadline();
+    int64_t end = isLimited() ? ns() + part(shareOfLimit) : forever;
+    return Deadline(*this, std::min(end, forever));
   }
+  /// Never, but where the search is interrupted.
+  Deadline atInterrupt() const { return Deadline(*this, forever); }
 
 private:
   int64_t now() const {
@@ -100,6 +107,7 @@ private:
 
   bool countsWork;
   int64_t limitNs, begin;
+  const std::atomic<bool> *interrupted;
 };
 
 inline bool Deadline::isOver() const { return clock && clock->ns() > atNs; }
@@ -113,7 +121,7 @@ public:
 
 private:
   const Clock &clock;
-  std::atomic<int64_t> atNs{std::numeric_limits<int64_t>::max()};
+  std::atomic<int64_t> atNs{Clock::forever};
 };
 
 } // namespace ckpt::plan

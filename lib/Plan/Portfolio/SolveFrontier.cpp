@@ -392,7 +392,8 @@ void FrontierSearch::refineAll() {
 /// Every other point beside the others.
 void FrontierSearch::proveAll() {
   auto proveFrom = [&](size_t first) {
-    for (size_t i = first; i < frontier.points.size(); i += 2) {
+    for (size_t i = first;
+         i < frontier.points.size() && !options.isInterrupted(); i += 2) {
       FrontierPoint &point = frontier.points[i];
       point.extraFlopsBound = bound.extraFlops(point.budgetBytes);
       point.timeBoundNs = bound.timeNs(point.budgetBytes);
@@ -422,8 +423,10 @@ Frontier FrontierSearch::run() {
       walkAll();
     }
   }
+  if (options.isInterrupted())
+    return std::move(frontier);
   chooseBudgets();
-  for (size_t i = budgets.size(); i-- > 0;)
+  for (size_t i = budgets.size(); i-- > 0 && !options.isInterrupted();)
     place(budgets[i]);
   if (!isTooLargeToWalk(graph))
     refineAll();

@@ -10,6 +10,7 @@
 #include "Plan/Construct/List/QuickPlan.h"
 #include "Plan/Improve/ReduceTime.h"
 #include "Plan/Model/AsWrittenPlan.h"
+#include "Plan/Model/Clock.h"
 #include "Plan/Model/PlanEdit.h"
 #include "Plan/Model/RunBoth.h"
 #include "Plan/Packing/PlaceSlots.h"
@@ -31,10 +32,11 @@ static constexpr std::array<Variant, 4> variants = {
 
 /// Refits \p draft with a little more memory than it takes; with any, where
 /// that saves a good part of the time.
-static void refitUnlimited(const Problem &problem, Draft &draft) {
+static void refitUnlimited(const Problem &problem, Draft &draft,
+                           Deadline deadline) {
   constexpr double goodPart = 0.03;
   auto refit = [&](Draft refitted, int64_t allowedBytes) {
-    if (reduceTime(problem, refitted.plan, allowedBytes))
+    if (reduceTime(problem, refitted.plan, allowedBytes, deadline))
       refitted.verdict = improve(problem, refitted.plan, allowedBytes);
     return refitted;
   };
@@ -52,6 +54,9 @@ static void refitUnlimited(const Problem &problem, Draft &draft) {
 static std::array<Draft, variants.size()>
 walkVariants(const RematGraph &graph, const SolverOptions &options) {
   std::array<Draft, variants.size()> drafts;
+  SolverOptions unlimited = options;
+  unlimited.timeLimitMs = unlimited.effortMs = 0;
+  Clock clock(unlimited);
   auto walk = [&](size_t lane) {
     CutScheduler scheduler(graph);
     for (size_t i = lane; i < variants.size(); i += 2) {
@@ -60,17 +65,18 @@ walkVariants(const RematGraph &graph, const SolverOptions &options) {
       cutOptions.readWeight = variants[i].readWeight;
       cutOptions.reorder = options.reorder;
       cutOptions.repeatAnchors = false;
+      cutOptions.deadline = clock.atInterrupt();
       drafts[i] = makeDraft(scheduler, graph, cutOptions, options, 0);
       if (options.fusion && drafts[i].usable())
-        refitUnlimited(graph.problem, drafts[i]);
+        refitUnlimited(graph.problem, drafts[i], clock.atInterrupt());
     }
   };
   runLanes(walk);
   return drafts;
 }
 
-/// The best of a few walks. Looks at no clock: shares of the baseline must be
-/// the same bytes on every machine.
+/// The best of a few walks. Looks at the clock for interrupts only: shares of
+/// the baseline must be the same bytes on every machine.
 static Draft draftUnlimited(const RematGraph &graph,
                             const SolverOptions &options) {
   // Times this close are equal: the smaller plan is the better one.

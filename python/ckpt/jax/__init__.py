@@ -15,7 +15,8 @@ import jax as _jax
 
 from ..budget import Budget, is_share, parse_budget
 from ..errors import CkptError, UnsupportedStep
-from ..planner import Plan, Progress
+from ..planner import Plan
+from ..progress import Progress
 from . import xla
 from .check import Check, compare
 from .kernels import MODELS, KernelModel
@@ -132,7 +133,8 @@ def jit(
         time_limit: seconds of the first search for a plan; where XLA takes more
             than planned, each further search has half of the time before it.
         unroll_limit: a scan of more equations stays one op.
-        progress: called with a line for people while the planner searches.
+        progress: called with each new line for people while the planner searches;
+            by default, a bar shows on a terminal and in a notebook.
         jit_options: passed on to `jax.jit`, such as `donate_argnums`.
 
     Raises (at the first call per shapes):

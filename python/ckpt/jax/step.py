@@ -14,7 +14,9 @@ import jax
 from .. import budget as budgets
 from ..budget import Budget, format_bytes
 from ..errors import BudgetError, CkptError, PlanMismatch, UnsupportedStep
-from ..planner import Plan, Problem, Progress
+from ..files import write_text
+from ..planner import Plan, Problem
+from ..progress import Progress
 from . import xla
 from .emit import planned_function
 from .kernels import MODELS, KernelModel
@@ -254,8 +256,7 @@ class SavedPlan:
 
     def save(self, path: str) -> None:
         digest = hashlib.sha256(self.problem.encode()).hexdigest()
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump({"ckpt": 1, "sha256": digest, "problem": self.problem, "plan": self.plan}, file)
+        write_text(path, json.dumps({"ckpt": 1, "sha256": digest, "problem": self.problem, "plan": self.plan}))
 
     @staticmethod
     def load(path: str) -> SavedPlan:

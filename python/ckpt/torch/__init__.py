@@ -14,7 +14,7 @@ import torch as _torch
 
 from ..budget import Budget
 from ..errors import CkptError
-from ..planner import Progress
+from ..progress import Progress
 from . import _private
 from .kernels import MODELS, KernelModel
 from .memory import Measured, measure
@@ -78,7 +78,8 @@ def backend(
         count_arguments: parameters, buffers and inputs count in the budget.
         count_gradients: gradients of parameters count in the budget.
         time_limit: seconds of each search for a plan.
-        progress: called with a line for people while the planner searches.
+        progress: called with each new line for people while the planner searches;
+            by default, a bar shows on a terminal and in a notebook.
 
     Raises (inside of Dynamo's `BackendCompilerFailed`, at the first call):
         BudgetError: no plan meets the budget.

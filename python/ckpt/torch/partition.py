@@ -14,7 +14,8 @@ from torch import fx
 from .. import __version__
 from ..budget import Budget, format_bytes, is_share, parse_budget
 from ..errors import BudgetError, CkptError
-from ..planner import Plan, Progress
+from ..planner import Plan
+from ..progress import Progress
 from . import _private
 from .kernels import ENGINES, MODELS, KernelModel
 from .memory import held_by, saved_by

@@ -35,6 +35,22 @@ TEST(Clock, WithoutALimitNothingIsEverOver) {
   EXPECT_FALSE(Deadline().isOver());
 }
 
+TEST(Clock, AnInterruptEndsAllTime) {
+  for (int64_t limitMs : {0, 1000000}) {
+    std::atomic<bool> interrupted = false;
+    SolverOptions options;
+    options.timeLimitMs = limitMs;
+    options.interrupted = &interrupted;
+    Clock clock(options);
+    Deadline before = clock.in(0.5);
+    EXPECT_FALSE(clock.isOver() || before.isOver());
+    interrupted = true;
+    EXPECT_TRUE(clock.isOver() && before.isOver());
+    EXPECT_TRUE(clock.in(0.5).isOver() && clock.at(1).isOver());
+    EXPECT_TRUE(clock.atInterrupt().isOver());
+  }
+}
+
 TEST(Clock, ShowsTheWorkThatLoopsReport) {
   Clock clock(effort(10));
   Deadline third = clock.at(0.3);
