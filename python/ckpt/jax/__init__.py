@@ -20,9 +20,10 @@ from ..progress import Progress
 from . import xla
 from .check import Check, compare
 from .kernels import MODELS, KernelModel
+from .policies import Policy, policy
 from .step import CompiledStep, PlanOptions, Report, SavedPlan, TracedStep, compile_step
 
-__all__ = ["Check", "KernelModel", "MODELS", "Report", "Step", "jit", "load", "plan", "planned"]
+__all__ = ["Check", "KernelModel", "MODELS", "Policy", "Report", "Step", "jit", "load", "plan", "planned", "policy"]
 
 
 class Step:

@@ -17,19 +17,23 @@ import jax.extend.core as jex
 import jax.numpy as jnp
 import numpy as np
 
+# Primitives of `jax.checkpoint`, by version.
+REMATS = ("checkpoint", "remat", "remat2")
 # Primitives that only call a jaxpr, and the parameter that holds it.
-_CALLS = {
+CALLS = {
     "jit": "jaxpr",
     "pjit": "jaxpr",
     "closed_call": "call_jaxpr",
     "core_call": "call_jaxpr",
-    "remat": "jaxpr",
-    "remat2": "jaxpr",
-    "checkpoint": "jaxpr",
+    **{name: "jaxpr" for name in REMATS},
     "custom_jvp_call": "call_jaxpr",
     "custom_vjp_call": "call_jaxpr",
     "custom_vjp_call_jaxpr": "fun_jaxpr",
 }
+
+
+# Primitives that only say something about their operands.
+_IDENTITIES = ("name", "optimization_barrier")
 
 
 class Value:
@@ -124,14 +128,14 @@ class _Flattener:
 
     def _equation(self, eqn: Any, inputs: list[Operand], scope: str) -> Sequence[Operand]:
         name = eqn.primitive.name
-        called = eqn.params.get(_CALLS.get(name, ""))
+        called = eqn.params.get(CALLS.get(name, ""))
         if called is not None and not _has_shardings(eqn):
             if isinstance(called, jex.ClosedJaxpr):
                 return self.inline(called.jaxpr, called.consts, inputs, scope)
             return self.inline(called, (), inputs, scope)
         if name == "scan" and self._is_short(eqn):
             return self._unroll(eqn, inputs, scope)
-        if name == "optimization_barrier":
+        if name in _IDENTITIES:
             return inputs
         op = Op(eqn, inputs, [], scope)
         op.outputs = [Value(variable.aval, op) for variable in eqn.outvars]
@@ -196,7 +200,7 @@ def _count(jaxpr: Any) -> int:
     """Equations of `jaxpr`, calls and counted loops in it inlined."""
     number = 0
     for eqn in jaxpr.eqns:
-        inner = eqn.params.get(_CALLS.get(eqn.primitive.name, ""))
+        inner = eqn.params.get(CALLS.get(eqn.primitive.name, ""))
         if eqn.primitive.name == "scan":
             number += eqn.params["length"] * _count(eqn.params["jaxpr"].jaxpr)
         elif inner is not None:
