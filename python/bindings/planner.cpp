@@ -7,9 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Watch.h"
+#include "ckpt/Plan/Budget.h"
 #include "ckpt/Plan/Explain.h"
 #include "ckpt/Plan/Frontier.h"
 #include "ckpt/Plan/Text.h"
+#include "ckpt/Report/Measure.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
@@ -118,13 +120,33 @@ PlannedStep readPlan(const PlanningProblem &of, const std::string &text) {
   return checked(std::move(step.solution), true);
 }
 
+/// The report of a plan (docs/Report.md) in the format that the end of \p path
+/// names. The plan without a limit, to compare with, is made here.
+std::string writeReport(const PlanningProblem &of, const PlannedStep &step,
+                        std::optional<int64_t> budgetBytes,
+                        const std::string &title, const std::string &path) {
+  nb::gil_scoped_release released;
+  report::ProblemFigures given;
+  given.budgetBytes = budgetBytes.value_or(-1);
+  report::StepReport made =
+      report::reportProblem(of.problem, step.solution,
+                            solveUnlimited(of.problem, SolverOptions()), given);
+  made.text.title = title;
+  made.text.strategy =
+      budgetBytes ? "budget, " + formatBytes(*budgetBytes)
+                  : "none, nothing that stands in memory recomputed";
+  std::ostringstream os;
+  report::write(made, report::formatOf(path), os);
+  return os.str();
+}
+
 /// The values that stand in the arena at the peak: number, bytes and a sentence
 /// on the reason; -1 is scratch memory of the kernel at the peak.
 std::vector<std::tuple<ValueId, int64_t, std::string>>
 atPeak(const PlanningProblem &of, const PlannedStep &step) {
   std::vector<std::tuple<ValueId, int64_t, std::string>> all;
-  for (const HeldAtPeak &held : explainPeak(of.problem, step.solution.plan,
-                                            step.solution.verdict))
+  for (const HeldAtPeak &held :
+       explainPeak(of.problem, step.solution.plan, step.solution.verdict))
     all.emplace_back(held.value, held.bytes, describe(of.problem, held));
   return all;
 }
@@ -152,10 +174,9 @@ NB_MODULE(_planner, module) {
       .def_prop_ro("kernels", &PlannedStep::kernels)
       .def_prop_ro("text", &PlannedStep::text)
       .def_ro("fits", &PlannedStep::fits)
-      .def_prop_ro("arena_bytes",
-                   [](const PlannedStep &step) {
-                     return step.solution.plan.arenaBytes;
-                   })
+      .def_prop_ro(
+          "arena_bytes",
+          [](const PlannedStep &step) { return step.solution.plan.arenaBytes; })
       .def_prop_ro(
           "time_ns",
           [](const PlannedStep &step) { return step.solution.verdict.timeNs; })
@@ -168,5 +189,8 @@ NB_MODULE(_planner, module) {
   module.def("frontier", &frontier, nb::arg("problem"), nb::arg("points"),
              nb::arg("time_limit_ms"), nb::arg("progress").none() = nb::none());
   module.def("read_plan", &readPlan, nb::arg("problem"), nb::arg("text"));
+  module.def("write_report", &writeReport, nb::arg("problem"), nb::arg("step"),
+             nb::arg("budget_bytes").none(), nb::arg("title"),
+             nb::arg("path"));
   module.def("at_peak", &atPeak, nb::arg("problem"), nb::arg("step"));
 }

@@ -13,6 +13,7 @@ from . import _planner
 from .budget import format_bytes
 from .errors import BudgetError, CkptError, PlanMismatch
 from .progress import Progress, shown
+from .report import Report
 
 
 @dataclasses.dataclass
@@ -200,6 +201,11 @@ class Problem:
         with shown(progress, time_limit) as watch:
             steps = _planner.frontier(self._problem, points, int(time_limit * 1000), watch)
         return [Plan(step) for step in steps]
+
+    def report(self, plan: Plan, budget_bytes: int | None, title: str) -> Report:
+        """Returns the report of `plan` as data, page and picture; it is made when it is asked for."""
+        step = plan._step
+        return Report(lambda path: _planner.write_report(self._problem, step, budget_bytes, title, path))
 
     def read_plan(self, text: str) -> Plan:
         """Reads `Plan.text` of the same problem; the simulator judges it again.

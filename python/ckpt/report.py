@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import json
 from collections.abc import Callable
 from typing import Any
 
 from .budget import format_bytes
+from .errors import CkptError
 from .files import write_text
 
 
@@ -67,3 +69,36 @@ class Report:
             lines.append(f"  warning: {figures['warning']}")
         lines.append(f"  planned in {figures['planning_ms'] / 1000:.1f} s")
         return "\n".join(lines)
+
+
+@dataclasses.dataclass
+class PlannedReport:
+    """Figures of one framework, beside the report of the plan itself.
+
+    Attributes:
+        schedule: of the plan, in bytes of its arena; `None` where the step runs unplanned.
+    """
+
+    schedule: Report | None = dataclasses.field(default=None, repr=False, compare=False, kw_only=True)
+
+    def json(self) -> str:
+        """The figures of the framework as a JSON object."""
+        fields = [field.name for field in dataclasses.fields(self) if field.name != "schedule"]
+        return json.dumps({name: getattr(self, name) for name in fields}, indent=2)
+
+    @property
+    def html(self) -> str:
+        """A page of its own: figures, live ranges and recomputations of the plan."""
+        return self._planned().html
+
+    def save(self, path: str) -> None:
+        """Writes the report of the plan: a page (.html), a picture (.svg) or JSON, by the end of `path`."""
+        self._planned().save(path)
+
+    def _repr_html_(self) -> str:
+        return self._planned()._repr_html_()
+
+    def _planned(self) -> Report:
+        if self.schedule is None:
+            raise CkptError("the step meets its budget as it is: there is no plan to draw")
+        return self.schedule

@@ -1,5 +1,8 @@
 """Planned steps give plain JAX's results, in the bytes that were asked for."""
 
+import json
+import zlib
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -127,6 +130,33 @@ def test_a_check_says_what_the_plan_does(gpt):
     assert found.largest_difference < 1e-4
     assert f"of {found.results} results have the same bits" in str(found)
     assert not any(leaf.is_deleted() for leaf in jax.tree.leaves(arguments))
+
+
+def test_the_report_is_figures_and_a_page_of_the_plan(gpt, tmp_path):
+    step, arguments = gpt
+    planned = ckpt.jax.jit(step, budget="60%", time_limit=0)
+    report = planned.compile(*arguments).report
+    assert json.loads(report.json())["temp_bytes"] == report.temp_bytes
+    assert report.schedule.figures["peak_bytes"] == report.planned_bytes
+    assert report.schedule.figures["budget_bytes"] == report.budget_bytes
+    report.save(str(tmp_path / "plan.html"))
+    page = (tmp_path / "plan.html").read_text()
+    assert page == report.html and "@step" in page and "jax_models.py:" in page
+    report.save(str(tmp_path / "plan.svg"))
+    assert (tmp_path / "plan.svg").read_text().startswith("<svg")
+
+
+def test_an_unplanned_step_has_figures_and_no_page(gpt):
+    step, arguments = gpt
+    report = ckpt.jax.jit(step, budget="1GiB").compile(*arguments).report
+    assert not json.loads(report.json())["planned"]
+    with pytest.raises(ckpt.CkptError, match="no plan to draw"):
+        report.html  # noqa: B018
+
+
+def test_the_planner_stays_small():
+    with open(ckpt.planner._planner.__file__, "rb") as file:
+        assert len(zlib.compress(file.read())) < 2_000_000
 
 
 def test_effects_keep_their_order():

@@ -1,5 +1,6 @@
 """Planned modules give PyTorch's gradients, in the bytes that were asked for."""
 
+import json
 import pickle
 
 import pytest
@@ -119,6 +120,16 @@ def test_gradients_and_arguments_count_as_the_user_says():
         return raised.value.smallest_bytes
 
     assert smallest(count_gradients=False) < smallest() - parameters / 2
+
+
+def test_the_report_is_figures_and_a_page_of_the_plan():
+    module, arguments = make("gpt")
+    planned = ckpt.torch.plan(module, budget="75%", engine="eager", time_limit=0)
+    planned(*arguments).backward()
+    report = planned.report
+    assert json.loads(report.json())["held_bytes"] == report.held_bytes
+    assert report.schedule.figures["peak_bytes"] == report.planned_bytes
+    assert "the joint graph" in report.html and "torch_models.py:" in report.html
 
 
 def test_an_impossible_budget_says_what_is_possible():

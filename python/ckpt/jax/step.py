@@ -17,6 +17,7 @@ from ..errors import BudgetError, CkptError, PlanMismatch, UnsupportedStep
 from ..files import write_text
 from ..planner import Plan, Problem
 from ..progress import Progress
+from ..report import PlannedReport
 from . import xla
 from .emit import planned_function
 from .kernels import MODELS, KernelModel
@@ -70,7 +71,7 @@ class TracedStep:
 
 
 @dataclasses.dataclass
-class Report:
+class Report(PlannedReport):
     """What a planned step takes; sizes are bytes per device, without arguments
     and results, unless a name says otherwise."""
 
@@ -106,10 +107,6 @@ class Report:
             f"{self.rounds} round{'s' if self.rounds != 1 else ''}"
         )
         return "\n".join(lines)
-
-    def json(self) -> str:
-        """The fields as a JSON object."""
-        return json.dumps(dataclasses.asdict(self), indent=2)
 
 
 @dataclasses.dataclass
@@ -222,8 +219,13 @@ class _Compilation:
             compile_seconds=self.compiling,
             rounds=self.rounds,
             planned=plan is not None,
+            schedule=self.traced.problem.report(plan, want, _title(self.function)) if plan else None,
         )
         return CompiledStep(executable, self.traced, plan, report)
+
+
+def _title(function: Callable[..., Any]) -> str:
+    return f"@{getattr(function, '__name__', 'step')}"
 
 
 def compile_step(

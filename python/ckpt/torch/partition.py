@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -12,6 +11,7 @@ import torch
 from torch import fx
 
 from .. import __version__
+from .. import report as schedules
 from ..budget import Budget, format_bytes, is_share, parse_budget
 from ..errors import BudgetError, CkptError
 from ..planner import Plan
@@ -53,7 +53,7 @@ class PlanOptions:
 
 
 @dataclasses.dataclass
-class Report:
+class Report(schedules.PlannedReport):
     """What a planned graph takes; sizes are bytes of intermediate tensors, and of
     gradients unless the budget leaves them out.
 
@@ -91,10 +91,6 @@ class Report:
         )
         lines.append(f"  planned in {self.planning_seconds:.1f} s")
         return "\n".join(lines)
-
-    def json(self) -> str:
-        """The fields as a JSON object."""
-        return json.dumps(dataclasses.asdict(self), indent=2)
 
 
 class _Planning:
@@ -161,6 +157,11 @@ class _Planning:
             smallest_bytes=want + over,
         )
 
+    def _report(self, plan: Plan, want: int | None) -> schedules.Report:
+        # The arena holds no arguments.
+        within = None if want is None else want - self.arguments
+        return self.joint.problem.report(plan, within, "the joint graph")
+
     def _finish(
         self, plan: Plan, forward: fx.GraphModule, backward: fx.GraphModule, want: int | None
     ) -> tuple[fx.GraphModule, fx.GraphModule, Report]:
@@ -177,6 +178,7 @@ class _Planning:
             kernels=len(plan.kernels),
             ops=len(self.program.ops),
             planning_seconds=time.perf_counter() - self.start,
+            schedule=self._report(plan, want),
         )
         return forward, backward, report
 
