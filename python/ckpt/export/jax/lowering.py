@@ -16,9 +16,9 @@ import numpy as np
 
 from ...errors import ArrayError, UnsupportedStep
 from ..text import unpack_booleans
-from .private import jit_options
+from .private import jit_options, lower_by
 from .refusals import refuse_equations
-from .rules import PLATFORM, register_rules
+from .rules import PLATFORM, rules
 from .sharding import strip_sharding
 
 
@@ -91,14 +91,13 @@ class Step:
 
     def stablehlo(self) -> str:
         """Text whose locations carry JAX's name stack, which names layers."""
-        refuse_equations(self.traced.jaxpr)
-        register_rules()
+        dropped = refuse_equations(self.traced.jaxpr)
         # One line of the user's per operation, not the stack of calls that led there.
         option = "jax_include_full_tracebacks_in_locations"
         before = getattr(jax.config, option)
         jax.config.update(option, False)
         try:
-            module = self.traced.lower(lowering_platforms=(PLATFORM,)).compiler_ir("stablehlo")
+            module = lower_by((*rules(), *dropped), self.traced, PLATFORM).compiler_ir("stablehlo")
         except NotImplementedError as error:
             raise UnsupportedStep(f"JAX has no general form: {summary_of(error)}") from error
         finally:

@@ -1,7 +1,10 @@
 """JAX's private names, all in this file: each says why no public one does. Tested with the oldest and the newest JAX."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from jax.interpreters import mlir
 
 
 @dataclasses.dataclass
@@ -20,3 +23,9 @@ def jit_options(step: Callable) -> JitOptions:
     state = step.__getstate__()
     numbers, names = state["static_argnums"], state["static_argnames"]
     return JitOptions(tuple(numbers), tuple(names), tuple(state["global_cache_key"].donate_argnums))
+
+
+def lower_by(rules: Sequence[tuple[Any, Callable]], traced: Any, platform: str) -> Any:
+    """Lowers for `platform` by `rules` first. Public ways to give a rule are for the whole process."""
+    parameters = mlir.LoweringParameters(override_lowering_rules=tuple(rules))
+    return traced.lower(lowering_platforms=(platform,), _private_parameters=parameters)

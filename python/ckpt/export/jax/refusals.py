@@ -11,7 +11,7 @@ from jax.extend import source_info_util
 
 from ...errors import UnsupportedStep
 from ..text import NO_FORM
-from .rules import drop
+from .rules import Rule, drop
 
 # Effects on the outside world: without results they are left out, their results cannot be.
 CALLBACKS = ("debug_callback", "debug_print", "io_callback", "pure_callback")
@@ -52,9 +52,10 @@ def is_complex(aval: Any) -> bool:
     return hasattr(aval, "dtype") and jax.dtypes.issubdtype(aval.dtype, np.complexfloating)
 
 
-def refuse_equations(jaxpr: Any) -> None:
-    """Lowers prints and other callbacks without results to nothing, with a remark; refuses what has no form."""
+def refuse_equations(jaxpr: Any) -> tuple[Rule, ...]:
+    """Refuses what has no form; returns rules that leave out callbacks without results, each with a remark."""
     refused = []
+    dropped = {}
     for equation, place in equations_of(jaxpr):
         name = equation.primitive.name
         if name in WAYS_OUT:
@@ -70,6 +71,7 @@ def refuse_equations(jaxpr: Any) -> None:
             refused.append(f"{name} ({place}): pass its result as an argument of the step")
             continue
         print(f"{place}: remark: {name} is left out", file=sys.stderr)
-        drop(equation.primitive)
+        dropped[equation.primitive] = drop(equation.primitive)
     if refused:
         raise UnsupportedStep("\n  ".join([NO_FORM, *dict.fromkeys(refused)]))
+    return tuple(dropped.values())

@@ -15,9 +15,17 @@ from .sorting import sort, top_k
 PLATFORM = "tpu"
 
 
-def drop(primitive: Any) -> None:
+# A primitive, and the function that lowers it.
+Rule = tuple[Any, Callable]
+
+
+def _nothing(context: Any, *arguments: Any, **parameters: Any) -> list[Any]:
+    return []
+
+
+def drop(primitive: Any) -> Rule:
     """Lowers a primitive without results to nothing."""
-    mlir.register_lowering(primitive, lambda context, *arguments, **parameters: [], platform=PLATFORM)
+    return primitive, _nothing
 
 
 def cumulative(function: Callable) -> Callable:
@@ -25,12 +33,14 @@ def cumulative(function: Callable) -> Callable:
     return lambda x, *, axis, reverse: along_last(function, x, axis, reverse)
 
 
-def register_rules() -> None:
-    """Tells JAX the rules."""
+@functools.cache
+def rules() -> tuple[Rule, ...]:
+    """The rules, which one call of a lowering is given: JAX itself stays as it is."""
+    made = []
     for kind in ("cumsum", "cumprod", "cummax", "cummin"):
         rule = mlir.lower_fun(cumulative(functools.partial(cumulate, kind)), multiple_results=False)
-        mlir.register_lowering(getattr(jax.lax, f"{kind}_p"), rule, platform=PLATFORM)
-    rule = mlir.lower_fun(cumulative(cumulate_exponentials), multiple_results=False)
-    mlir.register_lowering(jax.lax.cumlogsumexp_p, rule, platform=PLATFORM)
+        made.append((getattr(jax.lax, f"{kind}_p"), rule))
+    made.append((jax.lax.cumlogsumexp_p, mlir.lower_fun(cumulative(cumulate_exponentials), multiple_results=False)))
     for primitive, function in ((jax.lax.sort_p, sort), (jax.lax.top_k_p, top_k)):
-        mlir.register_lowering(primitive, mlir.lower_fun(function, multiple_results=True), platform=PLATFORM)
+        made.append((primitive, mlir.lower_fun(function, multiple_results=True)))
+    return tuple(made)
