@@ -42,18 +42,17 @@ private:
   std::string line;
 };
 
-/// What \p search returns, which receives the solver's options with
-/// `timeLimitMs`, `progress` and `interrupted`. A signal, or an error of
+/// What \p search returns, which receives \p options with `progress` and
+/// `interrupted`. A signal, or an error of
 /// \p progress, ends the search and is thrown. Called with the GIL, which is
 /// free while the search runs.
 template <typename Search>
-auto watched(int64_t timeLimitMs, const Progress &progress, Search search) {
+auto watched(plan::SolverOptions options, const Progress &progress,
+             Search search) {
   namespace nb = nanobind;
   constexpr std::chrono::milliseconds period(100);
   LatestLine latest;
   std::atomic<bool> interrupted = false;
-  plan::SolverOptions options;
-  options.timeLimitMs = timeLimitMs;
   options.interrupted = &interrupted;
   options.progress = [&](const std::string &line) { latest.set(line); };
   std::exception_ptr error;

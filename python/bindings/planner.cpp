@@ -70,6 +70,13 @@ PlannedStep checked(Solution solution, bool fits) {
   return {std::move(solution), fits};
 }
 
+SolverOptions limitedBy(int64_t timeLimitMs, int64_t effortMs) {
+  SolverOptions options;
+  options.timeLimitMs = timeLimitMs;
+  options.effortMs = effortMs;
+  return options;
+}
+
 /// Without a budget, the plan that recomputes nothing.
 struct Found {
   Solution unlimited;
@@ -77,7 +84,8 @@ struct Found {
 };
 
 PlannedStep solve(const PlanningProblem &of, std::optional<int64_t> budgetBytes,
-                  int64_t timeLimitMs, const Progress &progress) {
+                  int64_t timeLimitMs, int64_t effortMs,
+                  const Progress &progress) {
   auto search = [&](const SolverOptions &options) {
     Found found;
     found.unlimited = solveUnlimited(of.problem, options);
@@ -86,7 +94,8 @@ PlannedStep solve(const PlanningProblem &of, std::optional<int64_t> budgetBytes,
           solveBudget(of.problem, *budgetBytes, options, &found.unlimited);
     return found;
   };
-  auto [unlimited, found] = watched(timeLimitMs, progress, search);
+  auto [unlimited, found] =
+      watched(limitedBy(timeLimitMs, effortMs), progress, search);
   if (!budgetBytes)
     return checked(std::move(unlimited), true);
   bool fits = found.best.has_value();
@@ -97,10 +106,10 @@ PlannedStep solve(const PlanningProblem &of, std::optional<int64_t> budgetBytes,
 std::vector<PlannedStep> frontier(const PlanningProblem &of, int32_t points,
                                   int64_t timeLimitMs,
                                   const Progress &progress) {
-  Frontier curve =
-      watched(timeLimitMs, progress, [&](const SolverOptions &options) {
-        return solveFrontier(of.problem, points, options);
-      });
+  Frontier curve = watched(limitedBy(timeLimitMs, 0), progress,
+                           [&](const SolverOptions &options) {
+                             return solveFrontier(of.problem, points, options);
+                           });
   if (!curve.error.empty())
     throw nb::value_error(curve.error.c_str());
   std::vector<PlannedStep> steps;
@@ -132,9 +141,9 @@ std::string writeReport(const PlanningProblem &of, const PlannedStep &step,
       report::reportProblem(of.problem, step.solution,
                             solveUnlimited(of.problem, SolverOptions()), given);
   made.text.title = title;
-  made.text.strategy =
-      budgetBytes ? "budget, " + formatBytes(*budgetBytes)
-                  : "none, nothing that stands in memory recomputed";
+  made.text.strategy = budgetBytes
+                           ? "budget, " + formatBytes(*budgetBytes)
+                           : "none, nothing that stands in memory recomputed";
   std::ostringstream os;
   report::write(made, report::formatOf(path), os);
   return os.str();
@@ -185,12 +194,11 @@ NB_MODULE(_planner, module) {
       });
   module.def("solve", &solve, nb::arg("problem"),
              nb::arg("budget_bytes").none(), nb::arg("time_limit_ms"),
-             nb::arg("progress").none() = nb::none());
+             nb::arg("effort_ms") = 0, nb::arg("progress").none() = nb::none());
   module.def("frontier", &frontier, nb::arg("problem"), nb::arg("points"),
              nb::arg("time_limit_ms"), nb::arg("progress").none() = nb::none());
   module.def("read_plan", &readPlan, nb::arg("problem"), nb::arg("text"));
   module.def("write_report", &writeReport, nb::arg("problem"), nb::arg("step"),
-             nb::arg("budget_bytes").none(), nb::arg("title"),
-             nb::arg("path"));
+             nb::arg("budget_bytes").none(), nb::arg("title"), nb::arg("path"));
   module.def("at_peak", &atPeak, nb::arg("problem"), nb::arg("step"));
 }

@@ -135,6 +135,15 @@ class Plan:
         return self._step.text
 
 
+def _milliseconds(effort: float | None) -> int:
+    """Of counted work; 0 counts none."""
+    if effort is None:
+        return 0
+    if not 0 < effort < 1e9:
+        raise CkptError(f"expected an effort above 0 seconds, but got {effort!r}")
+    return max(1, int(effort * 1000))
+
+
 class Problem:
     """A planning problem in the form of docs/PlanFormat.md.
 
@@ -165,6 +174,7 @@ class Problem:
         budget_bytes: int | None = None,
         *,
         time_limit: float = 5.0,
+        effort: float | None = None,
         progress: Progress | None = None,
     ) -> Plan:
         """Returns the fastest plan found within `budget_bytes` of arena.
@@ -172,6 +182,8 @@ class Problem:
         Args:
             budget_bytes: the largest arena; `None` recomputes nothing.
             time_limit: seconds after which the search ends; 0 is one round.
+            effort: seconds of counted work in place of the time: the same plan
+                on every machine and under every load.
             progress: called with each new line for people; by default, a bar
                 shows on a terminal and in a notebook.
 
@@ -180,7 +192,7 @@ class Problem:
             KeyboardInterrupt: at Ctrl-C, within moments.
         """
         with shown(progress, time_limit if budget_bytes is not None else 0) as watch:
-            step = _planner.solve(self._problem, budget_bytes, int(time_limit * 1000), watch)
+            step = _planner.solve(self._problem, budget_bytes, int(time_limit * 1000), _milliseconds(effort), watch)
         if step.fits:
             return Plan(step)
         bound = self._problem.minimum_bytes_bound()

@@ -183,7 +183,8 @@ public:
     context = std::make_shared<MLIRContext>(registry,
                                             MLIRContext::Threading::DISABLED);
     context->printOpOnDiagnostic(false);
-    watched(/*timeLimitMs=*/0, progress,
+    // The pass's options limit the time.
+    watched(plan::SolverOptions(), progress,
             [&](const plan::SolverOptions &solver) {
               orRefuse(*context, planReport, [&](std::string &) {
                 return plan(text, name, planOptions, solver);

@@ -109,6 +109,14 @@ def test_a_user_who_reads_lines_gets_each_once():
     assert lines and all(a != b for a, b in zip(lines, lines[1:]))
 
 
+def test_the_same_effort_leads_to_the_same_plan_whatever_the_time():
+    problem = chain(100)
+    first, second = (problem.solve(1000 * 20, time_limit=limit, effort=0.2) for limit in (0, 1000))
+    assert first.text == second.text
+    with pytest.raises(ckpt.CkptError, match="effort above 0"):
+        problem.solve(1000 * 20, effort=0)
+
+
 def test_a_file_is_whole_or_as_it_was(tmp_path):
     path = tmp_path / "plan.json"
     write_text(path, "first")

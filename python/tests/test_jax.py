@@ -52,7 +52,7 @@ def test_all_searches_together_take_twice_the_time_limit(gpt, monkeypatch):
     def slow_to_fit(executable):
         return int(temp_bytes(executable) * (1.5 if len(limits) == 1 else 1))
 
-    def recorded(self, budget_bytes=None, *, time_limit, progress=None):
+    def recorded(self, budget_bytes=None, *, time_limit, effort, progress=None):
         limits.append(time_limit)
         return solve(self, budget_bytes, time_limit=0)
 

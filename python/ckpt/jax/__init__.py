@@ -117,6 +117,7 @@ def jit(
     pins: dict[str, str] | None = None,
     exact: bool = False,
     time_limit: float = 5.0,
+    effort: float | None = None,
     unroll_limit: int = 60_000,
     progress: Progress | None = None,
     **jit_options: Any,
@@ -133,6 +134,8 @@ def jit(
         exact: ask XLA for the same bits at every budget; takes more time.
         time_limit: seconds of the first search for a plan; where XLA takes more
             than planned, each further search has half of the time before it.
+        effort: seconds of counted work in place of `time_limit`: the same plan on
+            every machine and under every load.
         unroll_limit: a scan of more equations stays one op.
         progress: called with each new line for people while the planner searches;
             by default, a bar shows on a terminal and in a notebook.
@@ -146,7 +149,7 @@ def jit(
         raise UnsupportedStep("bind static arguments with functools.partial before ckpt.jax.jit")
     if budget is not None:
         parse_budget(budget, 1 << 40)
-    options = PlanOptions(budget, device, pins, exact, time_limit, unroll_limit, progress)
+    options = PlanOptions(budget, device, pins, exact, time_limit, effort, unroll_limit, progress)
     if function is None:
         return lambda decorated: Step(decorated, options, jit_options)
     return Step(function, options, jit_options)
@@ -168,6 +171,7 @@ def planned(
     device: str | KernelModel | None = None,
     pins: dict[str, str] | None = None,
     time_limit: float = 5.0,
+    effort: float | None = None,
     unroll_limit: int = 60_000,
 ) -> Any:
     """Returns `function` so that tracing it gives the planned order.
@@ -177,10 +181,16 @@ def planned(
     unlimited plan. On the CPU the outer `jit` needs the compile options of
     `ckpt.jax.compiler_options()`, or XLA undoes the plan.
     """
-    options = PlanOptions(budget, device, pins, False, time_limit, unroll_limit)
+    options = PlanOptions(budget, device, pins, False, time_limit, effort, unroll_limit)
     if function is None:
-        return lambda decorated: planned(
-            decorated, budget=budget, device=device, pins=pins, time_limit=time_limit, unroll_limit=unroll_limit
+        return functools.partial(
+            planned,
+            budget=budget,
+            device=device,
+            pins=pins,
+            time_limit=time_limit,
+            effort=effort,
+            unroll_limit=unroll_limit,
         )
     plans: dict[Any, tuple[TracedStep, Plan]] = {}
 
@@ -223,4 +233,4 @@ def _plan(function: Callable[..., Any], args: Any, kwargs: Any, options: PlanOpt
     if budget is None:
         return traced, traced.problem.solve(None)
     whole = traced.problem.solve(None).arena_bytes if is_share(budget) else 0
-    return traced, traced.problem.solve(parse_budget(budget, whole), time_limit=options.time_limit)
+    return traced, options.solve(traced.problem, parse_budget(budget, whole))

@@ -34,8 +34,14 @@ class PlanOptions:
     pins: Pins | None = None
     exact: bool = False
     time_limit: float = 5.0
+    effort: float | None = None
     unroll_limit: int = 60_000
     progress: Progress | None = None
+
+    def solve(self, problem: Problem, nbytes: int | None, share: float = 1.0) -> Plan:
+        """A search with `share` of the limits."""
+        effort = None if self.effort is None else self.effort * share
+        return problem.solve(nbytes, time_limit=self.time_limit * share, effort=effort, progress=self.progress)
 
     def model(self) -> KernelModel:
         if isinstance(self.device, KernelModel):
@@ -131,7 +137,7 @@ class _Compilation:
         self.options, self.jit_options = options, jit_options
         self.planning = self.compiling = 0.0
         self.rounds = 0
-        self.limit = options.time_limit
+        self.share = 1.0
         self.donates = bool(jit_options.get("donate_argnums") or jit_options.get("donate_argnames"))
 
     def _compile(self, function: Callable[..., Any], **more: Any) -> Any:
@@ -148,11 +154,11 @@ class _Compilation:
     def _solve(self, nbytes: int | None) -> Plan:
         start = time.perf_counter()
         try:
-            return self.traced.problem.solve(nbytes, time_limit=self.limit, progress=self.options.progress)
+            return self.options.solve(self.traced.problem, nbytes, self.share)
         finally:
             if nbytes is not None:
                 # All searches together take twice the time of the first, at most.
-                self.limit /= 2
+                self.share /= 2
             self.planning += time.perf_counter() - start
 
     def run(self, replayed: str | None = None) -> CompiledStep:

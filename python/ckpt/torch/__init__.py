@@ -64,6 +64,7 @@ def backend(
     count_arguments: bool = False,
     count_gradients: bool = True,
     time_limit: float = 5.0,
+    effort: float | None = None,
     progress: Progress | None = None,
 ) -> Backend:
     """Returns a backend: `torch.compile(model, backend=backend("12GiB"), dynamic=False)`.
@@ -78,6 +79,8 @@ def backend(
         count_arguments: parameters, buffers and inputs count in the budget.
         count_gradients: gradients of parameters count in the budget.
         time_limit: seconds of each search for a plan.
+        effort: seconds of counted work in place of `time_limit`: the same plan on
+            every machine, and so on every rank.
         progress: called with each new line for people while the planner searches;
             by default, a bar shows on a terminal and in a notebook.
 
@@ -93,6 +96,7 @@ def backend(
             count_arguments=count_arguments,
             count_gradients=count_gradients,
             time_limit=time_limit,
+            effort=effort,
             progress=progress,
         )
     )
@@ -138,6 +142,7 @@ def plan(
     count_arguments: bool = False,
     count_gradients: bool = True,
     time_limit: float = 5.0,
+    effort: float | None = None,
     progress: Progress | None = None,
     **compile_options: Any,
 ) -> Any:
@@ -158,6 +163,7 @@ def plan(
         count_arguments=count_arguments,
         count_gradients=count_gradients,
         time_limit=time_limit,
+        effort=effort,
         progress=progress,
     )
     if module is None:

@@ -35,6 +35,7 @@ class PlanOptions:
     count_arguments: bool = False
     count_gradients: bool = True
     time_limit: float = 5.0
+    effort: float | None = None
 
     def check(self) -> None:
         if self.engine not in ENGINES:
@@ -119,8 +120,8 @@ class _Planning:
         return held_by(forward, backward, kept, skipped, self.scratch, self.options.count_gradients)
 
     def _solve(self, nbytes: int | None) -> Plan:
-        limit = self.options.time_limit
-        return self.joint.problem.solve(nbytes, time_limit=limit, progress=self.progress)
+        limit, effort = self.options.time_limit, self.options.effort
+        return self.joint.problem.solve(nbytes, time_limit=limit, effort=effort, progress=self.progress)
 
     def _want(self) -> int | None:
         budget = self.options.budget
