@@ -38,9 +38,10 @@ private:
   bool solveWithin(int64_t bytes);
   bool failInfeasible(int64_t bytes, const Solution &smallest) const;
   bool searchAll(int64_t bytes);
+  LeastCosts provenWithin(int64_t bytes);
   bool finish(const std::string &planned);
   bool writeReport() const;
-  void report() const;
+  void report();
   void line(const char *what, const std::string &figure) const {
     std::cout << (arguments.has("print-plan") ? "// " : "") << what << figure
               << "\n";
@@ -55,6 +56,9 @@ private:
   /// Of the smallest plan that a search for a budget found; 0 without.
   int64_t smallestBytes = 0;
   Solution baseline, solution;
+  std::optional<Bound> bound;
+  /// For the budget, or for the arena of the plan.
+  std::optional<LeastCosts> proven;
 };
 
 } // namespace
@@ -151,7 +155,8 @@ bool Solve::solve() {
 }
 
 bool Solve::solveWithin(int64_t bytes) {
-  BudgetResult result = solveBudget(problem, bytes, options, &baseline);
+  BudgetResult result =
+      solveBudget(problem, bytes, options, &baseline, provenWithin(bytes));
   if (options.progress)
     options.progress("");
   smallestBytes = result.smallest.plan.arenaBytes;
@@ -164,14 +169,22 @@ bool Solve::solveWithin(int64_t bytes) {
   return failInfeasible(bytes, result.smallest);
 }
 
+LeastCosts Solve::provenWithin(int64_t bytes) {
+  if (!bound)
+    bound.emplace(problem);
+  if (!proven)
+    proven = {bound->timeNs(bytes), bound->extraFlops(bytes)};
+  return *proven;
+}
+
 /// An error with what is known, and notes with what would lower it.
 bool Solve::failInfeasible(int64_t bytes, const Solution &smallest) const {
-  int64_t bound = Bound(problem).minimumBytes();
-  fail(arguments.file, describeBudget(bytes, smallest.plan.arenaBytes, bound));
+  int64_t least = bound->minimumBytes();
+  fail(arguments.file, describeBudget(bytes, smallest.plan.arenaBytes, least));
   auto note = [&](const std::string &what) {
     std::cerr << arguments.file << ": note: " << what << "\n";
   };
-  std::string cause = describeBound(problem, bound);
+  std::string cause = describeBound(problem, least);
   if (!cause.empty())
     note(cause);
   constexpr size_t shown = 8;
@@ -198,7 +211,7 @@ bool Solve::searchAll(int64_t bytes) {
   return true;
 }
 
-void Solve::report() const {
+void Solve::report() {
   const Verdict &verdict = solution.verdict;
   line("ops          ", formatCount(problem.ops.size()));
   line("kernels      ", formatCount(solution.plan.kernels.size()));
@@ -209,14 +222,12 @@ void Solve::report() const {
   line("live peak    ", formatCount(verdict.livePeakBytes) + " bytes");
   line("time         ", formatCount(verdict.timeNs) + " ns");
   line("bytes moved  ", formatCount(verdict.bytesMoved));
-  Bound bound(problem);
-  int64_t within = budgetBytes.value_or(solution.plan.arenaBytes);
-  int64_t boundFlops = bound.extraFlops(within);
+  auto [leastNs, boundFlops] =
+      provenWithin(budgetBytes.value_or(solution.plan.arenaBytes));
   int64_t gap = std::max<int64_t>(0, verdict.extraFlops - boundFlops);
   line("extra flops  ",
        formatCount(verdict.extraFlops) + " of " + formatCount(written.flops) +
            ", bound " + formatCount(boundFlops) + ", gap " + formatCount(gap));
-  int64_t leastNs = bound.timeNs(within);
   line("time bound   ",
        leastNs == 0 ? "none for so many ops"
                     : formatCount(leastNs) + " ns for any plan, gap " +

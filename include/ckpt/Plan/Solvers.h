@@ -47,13 +47,19 @@ struct BudgetResult {
   int64_t firstPlanMs = 0;
 };
 
+/// No plan for a budget takes less; 0: nothing is known.
+struct LeastCosts {
+  int64_t timeNs = 0, extraFlops = 0;
+};
+
 /// Least time (then extra FLOPs) with an arena of at most \p budgetBytes: the
 /// plan of `solveFirst`, then the rolling snapshot min-cut, run as a portfolio.
-/// \p unlimited is what `solveUnlimited` says of \p problem, if somebody has
-/// asked it before.
+/// \p unlimited is what `solveUnlimited` says of \p problem, if the caller
+/// knows. The search ends once a plan costs no more than \p least.
 BudgetResult solveBudget(const Problem &problem, int64_t budgetBytes,
                          const SolverOptions &options,
-                         const Solution *unlimited = nullptr);
+                         const Solution *unlimited = nullptr,
+                         LeastCosts least = {});
 
 /// What the exhaustive search minimises first; the other one breaks ties.
 enum class Objective : uint8_t { ExtraFlops, Time };

@@ -27,6 +27,7 @@ public:
   Deadline() = default;
   Deadline(const Clock &clock, int64_t atNs) : clock(&clock), atNs(atNs) {}
   bool isOver() const;
+  static Deadline past(const Clock &clock) { return {clock, -1}; }
 
 private:
   const Clock *clock = nullptr;

@@ -94,8 +94,10 @@ constexpr double flopWeight = 12;
 class BudgetSearch {
 public:
   BudgetSearch(const Problem &problem, int64_t budgetBytes,
-               const SolverOptions &options, const Solution *unlimited)
-      : problem(problem), budget(budgetBytes), options(options), clock(options),
+               const SolverOptions &options, const Solution *unlimited,
+               LeastCosts least = {})
+      : problem(problem), budget(budgetBytes), options(options), least(least),
+        askedBytes(budgetBytes), clock(options),
         graph(problem, options.fusion), walks{{graph, options, loose},
                                               {graph, options, loose}},
         unlimited(unlimited ? *unlimited : solveUnlimited(problem, options)) {
@@ -167,6 +169,10 @@ private:
   void place(Outcome &outcome) const;
   void fit(Outcome &outcome) const;
   bool enter(Outcome &outcome);
+  bool isBestPossible(const Verdict &verdict) const {
+    return budget == askedBytes && verdict.timeNs <= least.timeNs &&
+           verdict.extraFlops <= least.extraFlops;
+  }
   void keepOther(const Draft &draft);
   void keepIfSmallest(const Solution &solution);
   void measureFlops();
@@ -177,12 +183,16 @@ private:
   /// Whether \p share of the time is over, or all of it. Without a limit it
   /// never is.
   bool isOver(double share = 1) {
+    if (isProven)
+      return true;
     bool over = clock.isOver(std::min(share, shareOfLimit) / shareOfLimit);
     result.stoppedByClock |= over;
     return over;
   }
   /// When \p share of the time is over, or all of it.
   Deadline deadline(double share) const {
+    if (isProven)
+      return Deadline::past(clock);
     return clock.at(std::min(share, shareOfLimit) / shareOfLimit);
   }
   int mostRounds() const { return clock.isLimited() ? 5 : 1; }
@@ -203,6 +213,11 @@ private:
   /// plan, or at this share of the time.
   std::optional<double> anyPlanUntil;
   const SolverOptions &options;
+  /// Of plans for `askedBytes`; parts of the search have other budgets.
+  const LeastCosts least;
+  const int64_t askedBytes;
+  /// The best plan is the best possible one: all that follows ends at once.
+  bool isProven = false;
   /// It is part of another search (LowerBudgets.cpp).
   bool isPart = false;
   Clock clock;

@@ -356,7 +356,8 @@ bool BudgetSearch::searchFixedKernels() {
   retention.budgetBytes = budget;
   retention.flopNs = flopWeight * nsPerFlop;
   // Deep budgets leave the rest of the time to chains.
-  retention.deadline = clock.at(0.8);
+  constexpr double shareOfAnnealing = 0.8;
+  retention.deadline = deadline(shareOfAnnealing * shareOfLimit);
   if (!clock.isLimited())
     retention.mostRounds = 1;
   // Its plans are few and good: their places are worth a search.

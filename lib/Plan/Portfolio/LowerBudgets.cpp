@@ -27,7 +27,7 @@ void BudgetSearch::searchBelow() {
     return;
   for (double share : shares) {
     // A search that finds nothing at first takes half as long again.
-    if ((1 - clock.share()) * part < leastPart ||
+    if (isProven || (1 - clock.share()) * part < leastPart ||
         bestScore <= worthSearching * leastNs)
       return;
     SolverOptions rest = clock.rest(options, part);

@@ -60,6 +60,7 @@ void BudgetSearch::findSmallestFirstPlan() {
 /// The best plan was for another budget.
 void BudgetSearch::forgetBest() {
   result.best.reset();
+  isProven = false;
   others.clear();
   nearMiss = Plan();
   bestScore = bestWalkScore = nearMissScore =

@@ -163,6 +163,7 @@ bool BudgetSearch::enter(Outcome &outcome) {
         "found a plan of " + formatBytes(*outcome.bytes) + " with " +
         formatCount(outcome.solution->verdict.extraFlops) + " extra FLOPs");
   result.best = std::move(*outcome.solution);
+  isProven = isBestPossible(result.best->verdict);
   return true;
 }
 
@@ -476,10 +477,11 @@ BudgetResult BudgetSearch::run() {
 BudgetResult ckpt::plan::solveBudget(const Problem &problem,
                                      int64_t budgetBytes,
                                      const SolverOptions &options,
-                                     const Solution *unlimited) {
+                                     const Solution *unlimited,
+                                     LeastCosts least) {
   // Nothing to run: the empty plan fits every budget.
   if (problem.ops.empty())
     return {Solution(), Solution(), /*stoppedByClock=*/false,
             /*firstPlanMs=*/0};
-  return BudgetSearch(problem, budgetBytes, options, unlimited).run();
+  return BudgetSearch(problem, budgetBytes, options, unlimited, least).run();
 }

@@ -139,4 +139,31 @@ TEST(Clock, SearchesEndWithTheirEffort) {
   }
 }
 
+/// Whoever knows the least costs does not wait for the search to give up.
+TEST(Clock, SearchesEndWithAPlanThatIsProvenTheBest) {
+  Problem problem;
+  ASSERT_EQ(generateProblem("resnet", 60, problem), "");
+  Solution unlimited = solveUnlimited(problem, {});
+  int64_t budget = unlimited.plan.arenaBytes * 8 / 10;
+  auto solve = [&](LeastCosts least, int64_t &spentMs) {
+    Clock clock(effort(1000000));
+    BudgetResult result =
+        solveBudget(problem, budget, effort(200), &unlimited, least);
+    spentMs = clock.ms();
+    return result;
+  };
+  int64_t allMs = 0, fewMs = 0;
+  BudgetResult longest = solve({}, allMs);
+  ASSERT_TRUE(longest.best);
+  BudgetResult soon = solve({INT64_MAX, INT64_MAX}, fewMs);
+  ASSERT_TRUE(soon.best);
+  EXPECT_FALSE(soon.stoppedByClock);
+  EXPECT_LT(fewMs, allMs / 4);
+  // Costs that no plan has end nothing.
+  const Verdict &best = longest.best->verdict;
+  BudgetResult same = solve({best.timeNs - 1, best.extraFlops}, fewMs);
+  EXPECT_EQ(same.best->verdict.timeNs, best.timeNs);
+  EXPECT_EQ(fewMs, allMs);
+}
+
 } // namespace
