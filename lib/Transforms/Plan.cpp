@@ -166,6 +166,11 @@ FailureOr<PlanRequest> PlanPass::readRequest(mlir::func::FuncOp step) {
            << "expected 'time-limit' not to be negative, but got "
            << int64_t(timeLimitMs);
   request.solver.timeLimitMs = timeLimitMs;
+  if (effortMs < 0)
+    return mlir::emitError(step.getLoc())
+           << "expected 'effort' not to be negative, but got "
+           << int64_t(effortMs);
+  request.solver.effortMs = effortMs;
   if (showsProgress())
     request.solver.progress = [](const std::string &line) {
       llvm::errs() << "\r\033[K" << line;

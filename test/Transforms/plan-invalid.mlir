@@ -16,6 +16,7 @@
 // RUN: not ckpt-opt --ckpt-plan=func=g %s 2>&1 | FileCheck --check-prefix=FUNC %s
 // RUN: not ckpt-opt --ckpt-plan=device=abacus %s 2>&1 | FileCheck --check-prefix=DEVICE %s
 // RUN: not ckpt-opt --ckpt-plan=time-limit=-3 %s 2>&1 | FileCheck --check-prefix=TIME %s
+// RUN: not ckpt-opt --ckpt-plan=effort=-3 %s 2>&1 | FileCheck --check-prefix=EFFORT %s
 // RUN: not ckpt-opt --ckpt-plan="report=%t.none/r.json" %s 2>&1 | FileCheck --check-prefix=REPORT %s
 // RUN: not ckpt-opt --ckpt-plan="budget=300B report=%t.json" %s 2>%t.err | count 0
 // RUN: FileCheck --check-prefix=INFEASIBLE %s < %t.err
@@ -42,6 +43,7 @@
 // FUNC: error: expected a function 'g', but there is none
 // DEVICE: error: expected a known device or the path of a file, but got 'abacus'; known are cpu a100 h100 h200 b200 l40s rtx4090{{$}}
 // TIME: error: expected 'time-limit' not to be negative, but got -3{{$}}
+// EFFORT: error: expected 'effort' not to be negative, but got -3{{$}}
 // REPORT: error: cannot write '{{[^']*}}.none/r.json': No such file or directory
 // INFEASIBLE: error: a budget of 300 bytes is proven infeasible: the least possible is 512 bytes, for which there is a plan
 // INFEASIBLE: note: {{.*}}'linalg.vecmat' (a · dot) alone needs 512 bytes for what it reads and writes: that is the proven bound, which takes each op as one piece, and only a smaller op would lower it

@@ -146,6 +146,9 @@ def PlanPass : Pass<"ckpt-plan", "::mlir::ModuleOp"> {
            "0,1; besides those that the program marks">,
     Option<"timeLimitMs", "time-limit", "int64_t", "5000",
            "Milliseconds after which plans are improved no more; 0: one round">,
+    Option<"effortMs", "effort", "int64_t", "0",
+           "Instead of a time limit, milliseconds of counted work: the same "
+           "plan on every machine">,
     Option<"reportFile", "report", "std::string", "\"\"",
            "Also write the report to this file: a page (.html), a picture (.svg), "
            "else JSON (docs/Report.md)">,
