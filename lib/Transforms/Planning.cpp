@@ -59,6 +59,7 @@ private:
   plan::Solution baseline;
   /// What the search for a budget made, by live bytes, without slots.
   plan::PlanPool drafts;
+  std::optional<plan::Bound> bound;
   LayerChain chain;
   plan::Selection selection;
   PlanOutcome outcome;
@@ -129,9 +130,11 @@ LogicalResult Planner::solveForBudget(bool isConstrained) {
   options.onPlan = [&](const plan::Plan &plan, const plan::Verdict &verdict) {
     drafts.add(verdict.livePeakBytes, {plan, verdict});
   };
-  plan::BudgetResult result =
-      plan::solveBudget(problem, std::max<int64_t>(budget, 0), options,
-                        isConstrained ? nullptr : &baseline);
+  bound.emplace(problem);
+  int64_t bytes = std::max<int64_t>(budget, 0);
+  plan::BudgetResult result = plan::solveBudget(
+      problem, bytes, options, isConstrained ? nullptr : &baseline,
+      {bound->timeNs(bytes), bound->extraFlops(bytes)});
   figures.firstPlanMs = result.firstPlanMs;
   figures.stoppedByClock = result.stoppedByClock;
   figures.minimumBudgetBytes = result.smallest.plan.arenaBytes;
@@ -177,14 +180,15 @@ LogicalResult Planner::checkPlan() {
 void Planner::measureSolution() {
   plan::Figures &figures = outcome.figures;
   const plan::Solution &solution = outcome.solution;
-  plan::Bound bound(problem);
+  if (!bound)
+    bound.emplace(problem);
   // What holds for the budget holds for a plan that fits it.
   int64_t bytes = request.budget && figures.feasible && !request.countArguments
                       ? figures.budgetBytes
                       : solution.plan.arenaBytes;
-  plan::report::measurePlan(problem, solution, bound, bytes, figures);
+  plan::report::measurePlan(problem, solution, *bound, bytes, figures);
   if (figures.budgetBytes >= 0 && figures.feasible)
-    priceMemory(bound, bytes);
+    priceMemory(*bound, bytes);
   figures.planningMs = millisecondsSince(start);
 }
 
