@@ -163,6 +163,8 @@ atPeak(const PlanningProblem &of, const PlannedStep &step) {
 } // namespace
 
 NB_MODULE(_planner, module) {
+  // Caches of frameworks keep plans until the process ends, which is no leak.
+  nb::set_leak_warnings(false);
   nb::class_<PlanningProblem>(module, "PlanningProblem")
       .def(nb::init<const std::string &, bool>(), nb::arg("text"),
            nb::arg("hosts_results") = false)
