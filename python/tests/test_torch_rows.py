@@ -1,0 +1,19 @@
+"""A deep model of the shape of pytorch#197838: less budget, less memory, and less than the min-cut partitioner takes."""
+
+import sys
+from pathlib import Path
+
+from torch_models import make
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
+from torch_rows import min_cut_row, planned_row  # noqa: E402
+
+
+def test_the_peak_of_a_deep_model_falls_with_the_budget_and_below_min_cut():
+    module, arguments = make("llama")
+    theirs = [min_cut_row(module, arguments, "eager", share)[0] for share in (1.0, 0.1)]
+    budgets = [int(share * theirs[0]) for share in (1.0, 0.5, 0.26)]
+    ours = [planned_row(module, arguments, "eager", budget, time_limit=0)[0] for budget in budgets]
+    assert ours == sorted(ours, reverse=True)
+    assert all(peak <= budget for peak, budget in zip(ours, budgets, strict=True))
+    assert ours[-1] < min(theirs)
