@@ -35,6 +35,10 @@ static CkptStatus solveWithin(const plan::Problem &problem, int64_t bytes,
   if (!result.best && !result.smallest.verdict.error.empty())
     return fail(CKPT_INVALID_INPUT, result.smallest.verdict.error);
   smallest = result.smallest.plan.arenaBytes;
+  if (result.shortage)
+    return fail(CKPT_INFEASIBLE,
+                plan::describeShortage(problem, *result.shortage,
+                                       plan::Bound(problem)));
   if (!result.best)
     return fail(CKPT_INFEASIBLE,
                 plan::describeBudget(bytes, smallest,
@@ -63,14 +67,15 @@ CkptStatus ckptProblemPlan(CkptProblem problem, const char *budget,
     return fail(CKPT_INVALID_INPUT, baseline.verdict.error);
   plan::Solution solution = baseline;
   plan::report::ProblemFigures given;
-  if (budget) {
-    given.budgetBytes = limit.resolve(baseline.plan.arenaBytes);
+  int64_t bytes = baseline.plan.arenaBytes;
+  if (budget)
+    bytes = given.budgetBytes = limit.resolve(bytes);
+  if (budget || !object->problem.regions.empty())
     if (CkptStatus status =
-            solveWithin(object->problem, given.budgetBytes, options, baseline,
-                        solution, given.smallestBytes);
+            solveWithin(object->problem, bytes, options, baseline, solution,
+                        given.smallestBytes);
         status != CKPT_SUCCESS)
       return status;
-  }
   auto made = std::make_shared<PlanObject>();
   made->report = plan::report::reportProblem(object->problem, solution,
                                              baseline, given);

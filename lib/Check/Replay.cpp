@@ -54,6 +54,7 @@ private:
   bool takePlace(int k, int64_t offset, int64_t bytes, int instance);
   bool takesOver(const Instance &output, const Instance &input) const;
   bool checkPlaces(int k);
+  bool checkRegion(const StepRegion &region);
 
   const Step &step;
   const StepPlan &plan;
@@ -261,6 +262,39 @@ bool Player::checkPlaces(int k) {
   return true;
 }
 
+/// What the region's layers made and somebody still reads covers at most its
+/// budget of the arena. A place that one takes over from another counts once.
+bool Player::checkRegion(const StepRegion &region) {
+  std::set<int64_t> layers(region.layers.begin(), region.layers.end());
+  std::vector<const Instance *> live;
+  size_t next = 0;
+  for (int k = 0; k < kernelCount(); ++k) {
+    for (; next < instances.size() && instances[next].kernel == k; ++next) {
+      const StepValue &value = valueOf(instances[next]);
+      if (arenaBytes(value) > 0 && value.op != -1 &&
+          layers.count(step.ops[value.op].layer))
+        live.push_back(&instances[next]);
+    }
+    std::map<int64_t, int64_t> places;
+    for (const Instance *instance : live)
+      places[offsetOf(*instance)] = arenaBytes(valueOf(*instance));
+    int64_t bytes = 0;
+    for (auto [offset, size] : places)
+      bytes += size;
+    if (bytes > region.budget)
+      return fail(k, "region '" + region.name + "' takes " +
+                         std::to_string(bytes) +
+                         " bytes, but has a budget of " +
+                         std::to_string(region.budget));
+    live.erase(std::remove_if(live.begin(), live.end(),
+                              [&](const Instance *instance) {
+                                return instance->lastRead <= k;
+                              }),
+               live.end());
+  }
+  return true;
+}
+
 bool Player::run() {
   for (int k = 0; k < kernelCount(); ++k)
     if (!play(k))
@@ -275,7 +309,9 @@ bool Player::run() {
   for (int k = 0; k < kernelCount(); ++k)
     if (!checkPlaces(k))
       return false;
-  return true;
+  return std::all_of(
+      step.regions.begin(), step.regions.end(),
+      [&](const StepRegion &region) { return checkRegion(region); });
 }
 
 } // namespace

@@ -18,6 +18,7 @@ public:
 private:
   bool readRead(const std::string &text, StepRead &read);
   bool readValueProperty(const Word &word, StepValue &value);
+  bool readRegion();
   bool readValue();
   bool readOpProperty(const Word &word, StepOp &op);
   bool readOp();
@@ -134,6 +135,21 @@ bool StepReader::readOp() {
   return true;
 }
 
+bool StepReader::readRegion() {
+  StepRegion region;
+  if (!name(words[0], region.name))
+    return false;
+  // Layers stand before the regions that hold them.
+  for (size_t i = 1; i < words.size(); ++i)
+    if (words[i].key == "budget" ? !integer(words[i], region.budget)
+        : words[i].key == "layers"
+            ? !indices(words[i], step.layers, region.layers)
+            : !unknown(words[i]))
+      return false;
+  step.regions.push_back(region);
+  return true;
+}
+
 bool StepReader::readLine(std::string_view line) {
   if (!splitLine(line))
     return false;
@@ -144,6 +160,8 @@ bool StepReader::readLine(std::string_view line) {
     return readValue();
   if (first.key == "op" && !first.hasValue)
     return readOp();
+  if (first.key == "region" && first.hasValue)
+    return readRegion();
   if (words.size() != 1)
     return unknown(words[1]);
   if (first.key == "bandwidth")

@@ -44,11 +44,19 @@ struct StepOp {
   bool isView() const { return kind == "view"; }
 };
 
+/// What some layers make takes at most `budget` bytes of the arena.
+struct StepRegion {
+  std::string name;
+  std::vector<int> layers;
+  int64_t budget = 0;
+};
+
 struct Step {
   std::vector<StepValue> values;
   std::vector<StepOp> ops;
   int64_t bytesPerMicrosecond = 10000, launchNs = 1000;
   int64_t layers = 0;
+  std::vector<StepRegion> regions;
 };
 
 struct StepKernel {

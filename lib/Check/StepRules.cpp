@@ -175,6 +175,10 @@ bool Rules::run() {
       !require(step.launchNs >= 0 && step.launchNs <= sumLimit / 1000,
                "the launch time is out of range"))
     return false;
+  for (const StepRegion &region : step.regions)
+    if (!require(region.budget > 0 && !region.layers.empty(),
+                 "a region has no budget or no layers"))
+      return false;
   for (size_t id = 0; id < step.values.size(); ++id)
     if (!checkValue(static_cast<int>(id)))
       return false;
@@ -190,7 +194,8 @@ bool ckpt::check::checkStep(const Step &step, Refusal &refusal) {
   return Rules(step, refusal).run();
 }
 
-/// The words of the text form, names and layers apart.
+/// The words of the text form, names apart, and layers where no region holds
+/// them.
 static std::string wordsOf(const Step &step) {
   std::string text = "bandwidth=" + std::to_string(step.bytesPerMicrosecond) +
                      " launch=" + std::to_string(step.launchNs) + " ";
@@ -198,6 +203,15 @@ static std::string wordsOf(const Step &step) {
     if (number != unless)
       text += key + std::to_string(number) + " ";
   };
+  for (const StepRegion &region : step.regions) {
+    text += "region=\"\" budget=" + std::to_string(region.budget);
+    std::string before = " layers=";
+    for (int layer : region.layers) {
+      text += before + std::to_string(layer);
+      before = ",";
+    }
+    text += " ";
+  }
   for (size_t id = 0; id < step.values.size(); ++id) {
     const StepValue &value = step.values[id];
     add("value ", id, -1);
@@ -232,6 +246,7 @@ static std::string wordsOf(const Step &step) {
     text += op.once ? "once " : "";
     text += op.effects ? "effects " : "";
     text += op.backward ? "backward " : "";
+    add("layer=", step.regions.empty() ? -1 : op.layer, -1);
   }
   return text;
 }

@@ -147,7 +147,7 @@ void Compare::print() {
 
 bool Compare::run() {
   if (!tool::readSolverOptions(arguments, options) ||
-      !tool::readProblem(arguments.file, problem) || !chooseStrategies())
+      !tool::readBareProblem(arguments.file, problem) || !chooseStrategies())
     return false;
   unlimited = solveUnlimited(problem, options);
   if (!unlimited.verdict.error.empty())

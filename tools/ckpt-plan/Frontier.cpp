@@ -16,7 +16,7 @@ bool tool::frontierMode(const Arguments &arguments) {
   Problem problem;
   if (!readInteger(arguments, "frontier", 2, mostPoints, points) ||
       !readSolverOptions(arguments, options) ||
-      !tool::readProblem(arguments.file, problem))
+      !tool::readBareProblem(arguments.file, problem))
     return false;
   Frontier frontier =
       solveFrontier(problem, static_cast<int32_t>(points), options);

@@ -134,6 +134,10 @@ bool Solve::solve() {
     return fail("ckpt-plan", "strategy 'budget' needs --budget");
   if (strategy == "none" && budget)
     return fail("ckpt-plan", "strategy 'none' takes no --budget");
+  bool hasRegions = !problem.regions.empty();
+  if (hasRegions && strategy != "budget" && strategy != "none")
+    return fail(arguments.file,
+                "strategy '" + strategy + "' knows no budgets of regions");
   auto start = std::chrono::steady_clock::now();
   baseline = solveUnlimited(problem, options);
   auto spent = std::chrono::steady_clock::now() - start;
@@ -150,6 +154,8 @@ bool Solve::solve() {
     return searchAll(budgetBytes.value_or(INT64_MAX));
   if (budgetBytes)
     return solveWithin(*budgetBytes);
+  if (hasRegions)
+    return solveWithin(baseline.plan.arenaBytes);
   solution = baseline;
   return true;
 }
@@ -166,6 +172,9 @@ bool Solve::solveWithin(int64_t bytes) {
   }
   if (!result.smallest.verdict.error.empty())
     return fail(arguments.file, result.smallest.verdict.error);
+  if (result.shortage)
+    return fail(arguments.file,
+                describeShortage(problem, *result.shortage, Bound(problem)));
   return failInfeasible(bytes, result.smallest);
 }
 
@@ -220,6 +229,11 @@ void Solve::report() {
     line("budget       ", formatCount(*budgetBytes) + " bytes");
   line("arena        ", formatCount(solution.plan.arenaBytes) + " bytes");
   line("live peak    ", formatCount(verdict.livePeakBytes) + " bytes");
+  for (size_t i = 0; i < problem.regions.size(); ++i)
+    line("region       ", "'" + problem.regions[i].name + "' takes " +
+                              formatCount(verdict.regionPeakBytes[i]) + " of " +
+                              formatCount(problem.regions[i].budgetBytes) +
+                              " bytes");
   line("time         ", formatCount(verdict.timeNs) + " ns");
   line("bytes moved  ", formatCount(verdict.bytesMoved));
   auto [leastNs, boundFlops] =

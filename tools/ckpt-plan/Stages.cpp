@@ -47,7 +47,8 @@ bool tool::stagesMode(const Arguments &arguments) {
   std::optional<Budget> budget;
   Problem problem;
   Stages stages;
-  if (!readBudget(arguments, budget) || !readProblem(arguments.file, problem))
+  if (!readBudget(arguments, budget) ||
+      !readBareProblem(arguments.file, problem))
     return false;
   if (!budget)
     return fail("ckpt-plan", "'--stages' needs --budget");

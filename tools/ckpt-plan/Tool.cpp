@@ -46,6 +46,14 @@ bool tool::readProblem(const std::string &path, Problem &problem) {
   return !problem.ops.empty() || fail(path, "expected at least one op");
 }
 
+bool tool::readBareProblem(const std::string &path, Problem &problem) {
+  return readProblem(path, problem) &&
+         (problem.regions.empty() ||
+          fail(path, "expected a problem without regions, but got region '" +
+                         problem.regions.front().name +
+                         "': only a plan of one budget is held to them"));
+}
+
 bool tool::writeFile(const std::string &path, const std::string &text) {
   if (path == "-")
     return static_cast<bool>(std::cout << text << std::flush);

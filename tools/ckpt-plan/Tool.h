@@ -48,6 +48,8 @@ bool readInteger(const Arguments &arguments, const std::string &name,
 bool readFile(const std::string &path, std::string &text);
 /// The same for a problem, which has at least one op.
 bool readProblem(const std::string &path, Problem &problem);
+/// The same where budgets of regions would be ignored: they are an error.
+bool readBareProblem(const std::string &path, Problem &problem);
 
 /// Writes a file through a temporary beside it, so that an error leaves the
 /// target as it was; "-" is standard output.

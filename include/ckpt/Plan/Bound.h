@@ -48,6 +48,13 @@ struct ExtraFlopsProof {
 
 class BoundSearch;
 
+/// The problem as a region sees it, and what is known of its plans.
+struct RegionBound {
+  int64_t budgetBytes = 0;
+  std::shared_ptr<const Problem> view;
+  std::shared_ptr<const BoundSearch> search;
+};
+
 /// Lower bounds that hold for any order, any fusion and any number of
 /// recomputations of kernels that obey the rules. What does not depend on the
 /// budget is computed once; a budget is then refined at some moments. (Snapshot
@@ -56,22 +63,25 @@ class Bound {
 public:
   /// \p problem must outlive the bound.
   explicit Bound(const Problem &problem);
-  /// No plan with an arena of \p budgetBytes has fewer extra FLOPs.
-  int64_t extraFlops(int64_t budgetBytes) const {
-    return proveExtraFlops(budgetBytes).value;
-  }
+  /// No plan with an arena of \p budgetBytes that keeps the budgets of regions
+  /// has fewer extra FLOPs.
+  int64_t extraFlops(int64_t budgetBytes) const;
+  /// Of plans that keep no budgets of regions, too.
   ExtraFlopsProof proveExtraFlops(int64_t budgetBytes) const;
   /// No plan with an arena of \p budgetBytes is faster, in nanoseconds
   /// (scope: any plan; bandwidth and launches included).
   int64_t timeNs(int64_t budgetBytes) const;
   /// No plan has a smaller arena.
   int64_t minimumBytes() const;
+  /// In no plan does this region of the problem take less.
+  int64_t minimumRegionBytes(int32_t region) const;
 
   /// What part of `minimumBytes` follows from: a case that every plan obeys.
   std::optional<BoundCase> minimumCase() const;
 
 private:
   std::shared_ptr<const BoundSearch> search;
+  std::vector<RegionBound> regions;
 };
 
 /// The op whose kernel needs the most bytes by itself, in any plan.

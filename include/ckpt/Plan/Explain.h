@@ -9,8 +9,7 @@
 #ifndef CKPT_PLAN_EXPLAIN_H
 #define CKPT_PLAN_EXPLAIN_H
 
-#include "ckpt/Plan/Bound.h"
-#include "ckpt/Plan/Validate.h"
+#include "ckpt/Plan/Solvers.h"
 
 namespace ckpt::plan {
 
@@ -49,6 +48,11 @@ std::string describe(const Problem &problem, const HeldAtPeak &held);
 /// that is proven.
 std::string describeBudget(int64_t budgetBytes, int64_t smallestBytes,
                            int64_t boundBytes);
+
+/// The same of a region that has to have more than its budget.
+std::string describeShortage(const Problem &problem,
+                             const RegionShortage &shortage,
+                             const Bound &bound);
 
 /// The largest working set, if it is what the bound \p boundBytes comes from;
 /// else an empty string.

@@ -11,6 +11,7 @@
 #include "ckpt/Plan/Validate.h"
 
 #include <iosfwd>
+#include <map>
 #include <string_view>
 
 namespace ckpt::plan {
@@ -39,6 +40,8 @@ struct PlanFile {
   int64_t flops = 0;
   int64_t extraFlops = 0;
   int64_t valueCount = 0;
+  /// Budgets of regions in bytes, by patterns on names of layers.
+  std::map<std::string, int64_t> regions;
   std::vector<PlannedOp> ops;
   /// Of what the function returns.
   int64_t returnHash = 0;

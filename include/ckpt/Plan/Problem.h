@@ -158,11 +158,23 @@ struct Op {
   int32_t layer = none;
 };
 
+/// A limit on the bytes that values made in some layers take in the arena at
+/// any time, inside the budget of the whole.
+struct Region {
+  /// For people: the pattern or the layer. Not unique.
+  std::string name;
+  /// Indices into `Problem::layers`, ascending.
+  std::vector<int32_t> layers;
+  int64_t budgetBytes = 0;
+};
+
 /// The program of one step. Reads of an op come before it in program order.
 struct Problem {
   std::vector<Value> values;
   std::vector<Op> ops;
   std::vector<std::string> layers;
+  /// Of two regions one holds the other, or they have no layer in common.
+  std::vector<Region> regions;
   /// Speed of the memory that kernels read from and write to.
   int64_t bytesPerMicrosecond = 10000;
   /// Fixed cost of one kernel, in nanoseconds.

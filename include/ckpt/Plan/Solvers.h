@@ -3,7 +3,8 @@
 // Solvers read a Problem and return plans with slots placed. They obey
 // `Value::keep`, `Op::mayRepeat` and the order of effects, and are
 // deterministic: effort is limited by counted work; the clock only stops
-// between rounds.
+// between rounds. Budgets of regions are obeyed by `solveBudget` alone; the
+// others plan as if there were none.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,6 +35,13 @@ Solution solveAsWritten(const Problem &problem);
 std::optional<Solution> solveFirst(const Problem &problem, int64_t budgetBytes,
                                    const SolverOptions &options);
 
+/// A region whose budget no plan was found to keep, and the smallest budget
+/// with which one was.
+struct RegionShortage {
+  int32_t region = none;
+  int64_t smallestBytes = 0;
+};
+
 /// What `solveBudget` found.
 struct BudgetResult {
   /// Best plan that fits; empty if none was found.
@@ -42,6 +50,9 @@ struct BudgetResult {
   /// on the budget: planning with its arena as budget succeeds, given the time.
   /// If no plan is legal, the plan is empty and the verdict says why.
   Solution smallest;
+  /// Set where plans fit the budget, but none was found that keeps the regions.
+  /// `smallest` is the one with the smallest budget of this region then.
+  std::optional<RegionShortage> shortage;
   /// True if the clock ended the search before its counted work did.
   bool stoppedByClock = false;
   int64_t firstPlanMs = 0;

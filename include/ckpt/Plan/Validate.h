@@ -34,6 +34,9 @@ struct Verdict {
   /// takes over a place counts once with it. The kernel where it is reached.
   int64_t livePeakBytes = 0;
   int32_t peakKernel = none;
+  /// The same of each region of the problem, without workspace; a place that a
+  /// value of the region takes over from another of it counts once.
+  std::vector<int64_t> regionPeakBytes;
   int64_t timeNs = 0;
   int64_t bytesMoved = 0;
   /// Of anchors that ran more than once, beyond the first time.
@@ -42,9 +45,9 @@ struct Verdict {
 
 /// Checks that every kernel is legal, that what it reads is there, that every
 /// result is written, that ops that may not repeat run once, that effects keep
-/// their order and that `Value::keep` is obeyed. With \p slots also that live
-/// places never overlap but where one is taken over, that they are aligned,
-/// and that they end within `Plan::arenaBytes`.
+/// their order and that `Value::keep` and the budgets of regions are obeyed.
+/// With \p slots also that live places never overlap but where one is taken
+/// over, that they are aligned, and that they end within `Plan::arenaBytes`.
 Verdict validate(const Problem &problem, const Plan &plan, bool slots);
 /// The same with what is known of kernels, which must belong to \p problem.
 Verdict validate(const Problem &problem, const Plan &plan, bool slots,

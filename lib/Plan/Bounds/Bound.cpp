@@ -20,6 +20,7 @@
 #include "Plan/Bounds/PebbleBound.h"
 #include "Plan/Bounds/TimeBound.h"
 #include "Plan/Model/RunBoth.h"
+#include "ckpt/Plan/Regions.h"
 
 #include <algorithm>
 #include <limits>
@@ -382,7 +383,26 @@ ExtraFlopsProof BoundSearch::proveExtraFlops(int64_t budgetBytes) const {
 }
 
 Bound::Bound(const Problem &problem)
-    : search(std::make_shared<const BoundSearch>(problem)) {}
+    : search(std::make_shared<const BoundSearch>(problem)) {
+  for (const Region &region : problem.regions) {
+    auto view = std::make_shared<const Problem>(regionView(problem, region));
+    auto known = std::make_shared<const BoundSearch>(*view);
+    regions.push_back({region.budgetBytes, std::move(view), std::move(known)});
+  }
+}
+
+/// A plan of the problem is one of every view, with as many extra FLOPs.
+int64_t Bound::extraFlops(int64_t budgetBytes) const {
+  int64_t most = search->proveExtraFlops(budgetBytes).value;
+  for (const RegionBound &region : regions)
+    most = std::max(most,
+                    region.search->proveExtraFlops(region.budgetBytes).value);
+  return most;
+}
+
+int64_t Bound::minimumRegionBytes(int32_t region) const {
+  return regions[region].search->minimum();
+}
 
 ExtraFlopsProof Bound::proveExtraFlops(int64_t budgetBytes) const {
   return search->proveExtraFlops(budgetBytes);

@@ -266,7 +266,8 @@ std::string ckpt::plan::certify(const Problem &problem,
 }
 
 std::string ckpt::plan::fingerprint(const Problem &problem) {
-  // FNV-1a over the words of the text form, names and layers apart.
+  // FNV-1a over the words of the text form, names apart, and layers where no
+  // region holds them.
   Problem bare = problem;
   uint64_t hash = 14695981039346656037u;
   auto mix = [&](std::string_view word) {
@@ -277,9 +278,12 @@ std::string ckpt::plan::fingerprint(const Problem &problem) {
   bare.layers.clear();
   for (Value &value : bare.values)
     value.name.clear();
+  for (Region &region : bare.regions)
+    region.name.clear();
   for (Op &op : bare.ops) {
     op.name.clear();
-    op.layer = none;
+    if (bare.regions.empty())
+      op.layer = none;
   }
   std::ostringstream text;
   printProblem(bare, text);

@@ -140,6 +140,15 @@ std::string ckpt::plan::describeBudget(int64_t budgetBytes,
          bound + "; the smallest budget for which one was found is " + smallest;
 }
 
+std::string ckpt::plan::describeShortage(const Problem &problem,
+                                         const RegionShortage &shortage,
+                                         const Bound &bound) {
+  const Region &region = problem.regions[shortage.region];
+  return "region '" + region.name + "': " +
+         describeBudget(region.budgetBytes, shortage.smallestBytes,
+                        bound.minimumRegionBytes(shortage.region));
+}
+
 /// The op for which making what it reads needs \p boundBytes, more than what
 /// any kernel alone needs.
 static std::string describeMaking(const Problem &problem, int64_t aloneBytes,

@@ -25,6 +25,7 @@ private:
   bool readFigures();
   bool readFigure(int64_t &figure);
   bool checkFigures();
+  bool readRegion();
   bool readOp();
   bool readReturn();
   bool readPlan();
@@ -87,6 +88,11 @@ bool FileReader::readFigures() {
   for (const Figure &figure : figures)
     figure.number = -1;
   while (reader.nextLine()) {
+    if (reader.words[0].key == "region") {
+      if (!readRegion())
+        return false;
+      continue;
+    }
     const Figure *known = nullptr;
     for (const Figure &figure : figures)
       if (reader.words[0].key == figure.name)
@@ -97,6 +103,17 @@ bool FileReader::readFigures() {
       return false;
   }
   return !reader.failed();
+}
+
+/// `region="PATTERN" budget=N`.
+bool FileReader::readRegion() {
+  const std::vector<Word> &words = reader.words;
+  int64_t bytes = 0;
+  bool known = words.size() == 2 && words[0].quoted &&
+               number(words[1], "budget", bytes) && bytes > 0 &&
+               file.regions.emplace(words[0].value, bytes).second;
+  return known || reader.fail("expected 'region=\"PATTERN\" budget=N', each "
+                              "pattern once and at least a byte");
 }
 
 bool FileReader::checkFigures() {
@@ -214,6 +231,11 @@ void ckpt::plan::printPlanFile(const PlanFile &file, std::ostream &os) {
   os << "time=" << file.timeNs << "\nflops=" << file.flops
      << "\nextra-flops=" << file.extraFlops << "\nvalues=" << file.valueCount
      << "\nkernels=" << file.plan.kernels.size() << '\n';
+  for (const auto &[pattern, bytes] : file.regions) {
+    os << "region=";
+    printQuoted(pattern, os);
+    os << " budget=" << bytes << '\n';
+  }
   for (size_t i = 0; i < file.ops.size(); ++i) {
     os << "op " << i << ' ';
     printOp(file.ops[i], os);

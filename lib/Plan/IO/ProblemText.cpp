@@ -61,6 +61,7 @@ public:
 private:
   bool checkWhole();
   bool readLine();
+  bool readRegion();
   bool readValue();
   bool readOp();
   /// The second word is the number of the item, which counts up.
@@ -69,7 +70,7 @@ private:
   LineReader reader;
   Problem &problem;
   /// Where each item stands, for faults that only the whole shows.
-  std::vector<int64_t> valueLines, opLines;
+  std::vector<int64_t> valueLines, opLines, regionLines;
   int64_t bandwidthLine = 0, launchLine = 0;
 };
 
@@ -86,6 +87,8 @@ bool ProblemReader::checkWhole() {
     return reader.failAtLine(valueLines[fault->index], fault->what);
   case ProblemFault::Item::Op:
     return reader.failAtLine(opLines[fault->index], fault->what);
+  case ProblemFault::Item::Region:
+    return reader.failAtLine(regionLines[fault->index], fault->what);
   }
   return false;
 }
@@ -101,6 +104,8 @@ bool ProblemReader::readLine() {
     problem.layers.push_back(words[0].value);
     return true;
   }
+  if (item == "region" && words[0].quoted)
+    return readRegion();
   bool isAlone = words.size() == 1;
   if (isAlone && number(words[0], "bandwidth", problem.bytesPerMicrosecond)) {
     bandwidthLine = reader.line();
@@ -110,9 +115,24 @@ bool ProblemReader::readLine() {
     launchLine = reader.line();
     return true;
   }
-  return reader.fail("expected 'bandwidth=', 'launch=', 'layer=\"…\"', 'value' "
-                     "or 'op', but got " +
+  return reader.fail("expected 'bandwidth=', 'launch=', 'layer=\"…\"', "
+                     "'region=\"…\"', 'value' or 'op', but got " +
                      quote(item));
+}
+
+bool ProblemReader::readRegion() {
+  Region region;
+  region.name = reader.words[0].value;
+  for (size_t i = 1; i < reader.words.size(); ++i) {
+    const Word &word = reader.words[i];
+    bool isList = word.key == "layers" && word.hasValue && !word.quoted &&
+                  parseList(word.value, region.layers);
+    if (!isList && !number(word, "budget", region.budgetBytes))
+      return reader.failAt(word);
+  }
+  problem.regions.push_back(std::move(region));
+  regionLines.push_back(reader.line());
+  return true;
 }
 
 bool ProblemReader::expectNumber(size_t expected) {
@@ -197,6 +217,15 @@ void printRead(const Read &read, std::ostream &os) {
     os << ":destination";
 }
 
+void printRegion(const Region &region, std::ostream &os) {
+  os << "region=";
+  printQuoted(region.name, os);
+  os << " budget=" << region.budgetBytes;
+  printList(" layers=", region.layers, os,
+            [&](size_t i) { os << region.layers[i]; });
+  os << '\n';
+}
+
 void printNonzero(const char *key, int64_t number, std::ostream &os) {
   if (number)
     os << key << number;
@@ -240,6 +269,8 @@ void ckpt::plan::printProblem(const Problem &problem, std::ostream &os) {
     printQuoted(layer, os);
     os << '\n';
   }
+  for (const Region &region : problem.regions)
+    printRegion(region, os);
   for (size_t i = 0; i < problem.values.size(); ++i) {
     const Value &value = problem.values[i];
     os << "value " << i << " bytes=" << value.bytes

@@ -8,6 +8,8 @@
 #include "Plan/Model/ProblemFault.h"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -232,6 +234,37 @@ Fault checkOps(const Problem &problem) {
   return std::nullopt;
 }
 
+/// Each has layers, ascending, and a budget; two that overlap are nested.
+Fault checkRegions(const Problem &problem) {
+  const std::vector<Region> &regions = problem.regions;
+  auto fault = [&](size_t region, const std::string &what) {
+    return ProblemFault{ProblemFault::Item::Region,
+                        static_cast<int32_t>(region),
+                        "region '" + regions[region].name + "'" + what};
+  };
+  for (size_t i = 0; i < regions.size(); ++i) {
+    const std::vector<int32_t> &layers = regions[i].layers;
+    if (layers.empty() || !inRange(layers.front(), problem.layers.size()) ||
+        !inRange(layers.back(), problem.layers.size()) ||
+        std::adjacent_find(layers.begin(), layers.end(),
+                           std::greater_equal<>()) != layers.end())
+      return fault(i, " has no layers that exist, each once and ascending");
+    if (regions[i].budgetBytes <= 0)
+      return fault(i, " has a budget that is not positive");
+    for (size_t j = 0; j < i; ++j) {
+      std::vector<int32_t> common;
+      std::set_intersection(layers.begin(), layers.end(),
+                            regions[j].layers.begin(), regions[j].layers.end(),
+                            std::back_inserter(common));
+      if (!common.empty() && common != layers && common != regions[j].layers)
+        return fault(i, " overlaps region '" + regions[j].name +
+                            "', but neither holds the other: both hold '" +
+                            problem.layers[common.front()] + "'");
+    }
+  }
+  return std::nullopt;
+}
+
 } // namespace
 
 int64_t ckpt::plan::bytesRead(const Problem &problem, const Op &op,
@@ -266,8 +299,8 @@ Fault ckpt::plan::findFault(const Problem &problem) {
   if (problem.launchNs < 0 || problem.launchNs > sumLimit / 1000)
     return ProblemFault{ProblemFault::Item::Launch, none,
                         "the launch time is out of range"};
-  for (auto step :
-       {checkValues, checkResults, checkOps, checkRelations, checkGuests})
+  for (auto step : {checkValues, checkResults, checkOps, checkRelations,
+                    checkGuests, checkRegions})
     if (Fault fault = step(problem))
       return fault;
   return std::nullopt;

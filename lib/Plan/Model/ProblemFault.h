@@ -15,9 +15,9 @@
 namespace ckpt::plan {
 
 struct ProblemFault {
-  enum class Item : uint8_t { Bandwidth, Launch, Value, Op };
+  enum class Item : uint8_t { Bandwidth, Launch, Value, Op, Region };
   Item item = Item::Bandwidth;
-  /// Of the value or the op.
+  /// Of the value, the op or the region.
   int32_t index = none;
   /// The whole sentence, with the item.
   std::string what;

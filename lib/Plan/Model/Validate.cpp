@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ckpt/Plan/Validate.h"
+#include "ckpt/Plan/Regions.h"
 
 #include "Plan/Model/Work.h"
 
@@ -70,6 +70,8 @@ public:
       chooseTakeovers();
     if (valid)
       measurePeak();
+    if (valid && !problem.regions.empty())
+      verdict.error = measureRegions(problem, verdict);
     return std::move(verdict);
   }
 

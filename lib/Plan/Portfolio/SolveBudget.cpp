@@ -19,6 +19,7 @@
 #include "Plan/Model/PlanEdit.h"
 #include "Plan/Model/RunBoth.h"
 #include "Plan/Portfolio/BudgetSearch.h"
+#include "Plan/Portfolio/RegionSearch.h"
 #include "ckpt/Plan/Budget.h"
 
 #include <algorithm>
@@ -481,7 +482,9 @@ BudgetResult ckpt::plan::solveBudget(const Problem &problem,
                                      LeastCosts least) {
   // Nothing to run: the empty plan fits every budget.
   if (problem.ops.empty())
-    return {Solution(), Solution(), /*stoppedByClock=*/false,
+    return {Solution(), Solution(), std::nullopt, /*stoppedByClock=*/false,
             /*firstPlanMs=*/0};
+  if (!problem.regions.empty())
+    return searchRegions(problem, budgetBytes, options, unlimited);
   return BudgetSearch(problem, budgetBytes, options, unlimited, least).run();
 }

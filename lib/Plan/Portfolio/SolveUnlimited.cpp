@@ -14,6 +14,7 @@
 #include "Plan/Model/PlanEdit.h"
 #include "Plan/Model/RunBoth.h"
 #include "Plan/Packing/PlaceSlots.h"
+#include "ckpt/Plan/Regions.h"
 #include "ckpt/Plan/Solvers.h"
 
 #include <array>
@@ -113,6 +114,8 @@ static Draft draftUnlimited(const RematGraph &graph,
 
 Solution ckpt::plan::solveUnlimited(const Problem &problem,
                                     const SolverOptions &options) {
+  if (!problem.regions.empty())
+    return solveUnlimited(withoutRegions(problem), options);
   Solution none;
   RematGraph graph(problem, options.fusion);
   none.verdict.error = graph.error;

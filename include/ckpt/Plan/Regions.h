@@ -1,0 +1,35 @@
+//===- Regions.h - Budgets of parts of a problem ----------------*- C++ -*-===//
+//
+// What a region takes, and the problem as one region sees it. The simulator
+// measures with these functions; searches and bounds see through `regionView`.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_PLAN_REGIONS_H
+#define CKPT_PLAN_REGIONS_H
+
+#include "ckpt/Plan/Validate.h"
+
+namespace ckpt::plan {
+
+/// By value: whether its bytes count for \p region, as it lies in the arena and
+/// an op of the region's layers makes it.
+std::vector<char> membersOf(const Problem &problem, const Region &region);
+
+/// \p problem without its regions, as solvers see it that know none.
+Problem withoutRegions(const Problem &problem);
+
+/// \p problem, without regions, in which only values of \p region take memory:
+/// its plans are those of \p problem, and the live peak of each is at most what
+/// the region takes. Results of opaque ops that make
+/// several have no bytes, as one that is not written would be scratch memory;
+/// else times are the same.
+Problem regionView(const Problem &problem, const Region &region);
+
+/// Sets `Verdict::regionPeakBytes` from the instances of \p verdict; says which
+/// region takes more than its budget and in which kernel, or nothing.
+std::string measureRegions(const Problem &problem, Verdict &verdict);
+
+} // namespace ckpt::plan
+
+#endif // CKPT_PLAN_REGIONS_H

@@ -1,0 +1,17 @@
+//===- RegionSearch.h - Plans that keep budgets of regions ------*- C++ -*-===//
+
+#ifndef CKPT_LIB_PLAN_PORTFOLIO_REGIONSEARCH_H
+#define CKPT_LIB_PLAN_PORTFOLIO_REGIONSEARCH_H
+
+#include "ckpt/Plan/Solvers.h"
+
+namespace ckpt::plan {
+
+/// What `solveBudget` does with a problem that has regions.
+BudgetResult searchRegions(const Problem &problem, int64_t budgetBytes,
+                           const SolverOptions &options,
+                           const Solution *unlimited);
+
+} // namespace ckpt::plan
+
+#endif // CKPT_LIB_PLAN_PORTFOLIO_REGIONSEARCH_H
