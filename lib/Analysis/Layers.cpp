@@ -49,6 +49,7 @@ namespace {
 struct GivenFigures {
   LayerKindAttr kind;
   PinAttr pin;
+  mlir::StringAttr budget;
   mlir::IntegerAttr activationBytes, recomputeFlops, parameters;
 };
 
@@ -86,6 +87,7 @@ LogicalResult Collector::addRegion(LayerOp region) {
   return failure(
       failed(merge(region, "kind", region.getKindAttr(), figures.kind)) ||
       failed(merge(region, "pin", region.getPinAttr(), figures.pin)) ||
+      failed(merge(region, "budget", region.getBudgetAttr(), figures.budget)) ||
       failed(merge(region, "activation bytes", region.getActivationBytesAttr(),
                    figures.activationBytes)) ||
       failed(merge(region, "recompute FLOPs", region.getRecomputeFlopsAttr(),

@@ -6,6 +6,7 @@
 #include "ckpt/Analysis/NameStack.h"
 #include "ckpt/Analysis/OpaqueBuffers.h"
 #include "ckpt/Analysis/Program.h"
+#include "ckpt/Analysis/Regions.h"
 #include "ckpt/Analysis/ReturnedParts.h"
 #include "ckpt/Analysis/Supported.h"
 #include "ckpt/Analysis/ValueShape.h"
@@ -453,6 +454,8 @@ FailureOr<ProgramProblem> Builder::run() {
     return mlir::emitError(function.getLoc())
            << "function '" << function.getName()
            << "' cannot be planned: " << error;
+  if (failed(readRegions(program)))
+    return failure();
   return std::move(program);
 }
 

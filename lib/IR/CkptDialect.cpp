@@ -28,6 +28,15 @@ void CkptDialect::registerAttributes() {
       >();
 }
 
+static bool isRegionBudgets(Attribute attribute) {
+  auto regions = dyn_cast<mlir::DictionaryAttr>(attribute);
+  return regions && llvm::all_of(regions, [](mlir::NamedAttribute region) {
+           auto bytes = dyn_cast<mlir::IntegerAttr>(region.getValue());
+           return bytes && bytes.getType().isSignlessInteger(64) &&
+                  bytes.getInt() > 0;
+         });
+}
+
 LogicalResult
 CkptDialect::verifyOperationAttribute(Operation *op,
                                       mlir::NamedAttribute attribute) {
@@ -47,6 +56,9 @@ CkptDialect::verifyOperationAttribute(Operation *op,
     return expect(isa<PlanAttr>(attribute.getValue()), "a '#ckpt.plan'");
   if (name == strategyAttrName())
     return expect(isa<mlir::StringAttr>(attribute.getValue()), "a string");
+  if (name == regionBudgetsAttrName())
+    return expect(isRegionBudgets(attribute.getValue()),
+                  "a dictionary of bytes, at least 1 each");
   if (name == arenaBytesAttrName()) {
     auto bytes = dyn_cast<mlir::IntegerAttr>(attribute.getValue());
     return expect(bytes && !bytes.getValue().isNegative(),

@@ -226,7 +226,8 @@ static bool wrap(ArrayRef<Operation *> run, StringRef name) {
   auto layer = LayerOp::create(
       builder, location, TypeRange(ValueRange(results)),
       builder.getStringAttr(name), LayerKindAttr(), mlir::IntegerAttr(),
-      mlir::IntegerAttr(), mlir::IntegerAttr(), PinAttr(), DecisionAttr());
+      mlir::IntegerAttr(), mlir::IntegerAttr(), PinAttr(), mlir::StringAttr(),
+      DecisionAttr());
   layer.setKindAttr(
       LayerKindAttr::get(builder.getContext(), kindOfLayer(name)));
   Block &body = layer.getBody().emplaceBlock();

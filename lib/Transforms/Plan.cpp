@@ -1,10 +1,12 @@
 //===- Plan.cpp - The pass --ckpt-plan ------------------------------------===//
 
+#include "LayerPins.h"
 #include "ckpt/Analysis/Donation.h"
 #include "ckpt/Analysis/Step.h"
 #include "ckpt/IR/CkptDialect.h"
 #include "ckpt/Plan/Certificate.h"
 #include "ckpt/Plan/Frontier.h"
+#include "ckpt/Plan/Regions.h"
 #include "ckpt/Support/OutputFile.h"
 #include "ckpt/Transforms/Passes.h"
 #include "ckpt/Transforms/Planning.h"
@@ -64,6 +66,7 @@ private:
     });
   }
 
+  LogicalResult readLimits(mlir::func::FuncOp step, PlanRequest &request);
   LogicalResult checkOutputs(mlir::func::FuncOp step);
   FailureOr<PlanRequest> readRequest(mlir::func::FuncOp step);
   LogicalResult planStep(mlir::func::FuncOp step);
@@ -118,6 +121,35 @@ LogicalResult PlanPass::checkOutputs(mlir::func::FuncOp step) {
   return success();
 }
 
+/// The options `reserve` and `region-budget`.
+LogicalResult PlanPass::readLimits(mlir::func::FuncOp step,
+                                   PlanRequest &request) {
+  auto fail = [&](const Twine &message) {
+    return mlir::emitError(step.getLoc()) << message;
+  };
+  std::string error;
+  if (!regionBudget.empty())
+    error = plan::parseLayerSettings("region-budget", regionBudget,
+                                     request.regions);
+  if (!error.empty())
+    return fail(error);
+  if (reserve.empty())
+    return success();
+  plan::Budget bytes;
+  if (!plan::parseBudget(reserve, bytes, error))
+    return fail("in 'reserve': " + error);
+  if (bytes.partsPerMillion || !request.budget ||
+      request.budget->partsPerMillion)
+    return fail("'reserve' is bytes taken off a 'budget' in bytes, but got '" +
+                reserve + "' of budget '" + budget + "'");
+  if (bytes.bytes >= request.budget->bytes)
+    return fail("expected 'reserve' to leave something of the budget, but got "
+                "'" +
+                reserve + "' of '" + budget + "'");
+  request.budget->bytes -= bytes.bytes;
+  return success();
+}
+
 FailureOr<PlanRequest> PlanPass::readRequest(mlir::func::FuncOp step) {
   PlanRequest request;
   request.strategy.strategy = strategy;
@@ -151,6 +183,8 @@ FailureOr<PlanRequest> PlanPass::readRequest(mlir::func::FuncOp step) {
     if (!plan::parseBudget(budget, request.budget.emplace(), error))
       return mlir::emitError(step.getLoc()) << error;
   }
+  if (failed(readLimits(step, request)))
+    return failure();
   if (!budgetModel.empty() && budgetModel != "layer-sum")
     return mlir::emitError(step.getLoc())
            << "expected 'budget-model' to be 'layer-sum', "
@@ -236,6 +270,8 @@ LogicalResult PlanPass::replayPlan(ProgramProblem &program) {
   for (const auto &[name, value] :
        {std::pair<StringRef, StringRef>{"budget", budget},
         {"strategy", strategy},
+        {"region-budget", regionBudget},
+        {"reserve", reserve},
         {"report", reportFile},
         {"save-plan", savePlan},
         {"certificate", certificate}})
@@ -304,8 +340,11 @@ LogicalResult PlanPass::planStep(mlir::func::FuncOp step) {
   FailureOr<PlanRequest> request = readRequest(step);
   if (failed(request) || failed(checkOutputs(step)))
     return failure();
-  // The script pins layers and ops, which the problem then demands.
+  // The script and the option pin layers and ops, which the problem then
+  // demands.
   if (!policyScript.empty() && failed(applyPolicyScript(step, policyScript)))
+    return failure();
+  if (!pin.empty() && failed(pinLayers(step, pin)))
     return failure();
   if (!donate.empty() && failed(markDonated(step, donate)))
     return failure();
@@ -315,13 +354,21 @@ LogicalResult PlanPass::planStep(mlir::func::FuncOp step) {
   if (!planFile.empty())
     return replayPlan(*program);
   if (frontier != 0) {
+    if (!regionBudget.empty() || !program->problem.regions.empty())
+      return mlir::emitError(step.getLoc())
+             << "'frontier' is about budgets of the whole and knows none of "
+                "regions";
     if (failed(planFrontier(*program, request->solver)))
       return failure();
     if (!request->budget && request->strategy.strategy.empty() &&
         reportFile.empty())
       return success();
   }
-  std::string asked = plan::fingerprint(program->problem);
+  // Regions are demands that the planned function carries, as it does pins.
+  auto demands = [&] {
+    return plan::fingerprint(plan::withoutRegions(program->problem));
+  };
+  std::string asked = demands();
   FailureOr<PlanOutcome> outcome = planProgram(*program, *request);
   if (showsProgress())
     llvm::errs() << "\r\033[K";
@@ -342,7 +389,7 @@ LogicalResult PlanPass::planStep(mlir::func::FuncOp step) {
   if (!savePlan.empty() &&
       failed(savePlanFile(*program, outcome->solution, budgetBytes)))
     return failure();
-  if (!certificate.empty() && asked != plan::fingerprint(program->problem))
+  if (!certificate.empty() && asked != demands())
     return mlir::emitError(step.getLoc())
            << "a certificate is about the program alone, but the strategy adds "
               "demands of its own";

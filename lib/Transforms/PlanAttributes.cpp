@@ -1,6 +1,7 @@
 //===- PlanAttributes.cpp - Plans as attributes, there and back -----------===//
 
 #include "ckpt/Analysis/OpHash.h"
+#include "ckpt/Analysis/Regions.h"
 #include "ckpt/IR/ArenaLimit.h"
 #include "ckpt/IR/CkptDialect.h"
 #include "ckpt/Plan/Pack.h"
@@ -66,6 +67,7 @@ void ckpt::annotatePlan(ProgramProblem &program,
     op->setAttr(CkptDialect::decisionAttrName(),
                 DecisionAttr::get(context, decisionOf(as)));
   decideLayers(function);
+  writeRegions(program);
   function->setAttr(
       CkptDialect::planAttrName(),
       PlanAttr::get(context, hashOps(program), hashDecisions(function),
@@ -223,6 +225,8 @@ plan::PlanFile ckpt::makePlanFile(const ProgramProblem &program,
   file.timeNs = solution.verdict.timeNs;
   file.extraFlops = solution.verdict.extraFlops;
   file.valueCount = program.values.size();
+  for (const plan::Region &region : program.problem.regions)
+    file.regions[region.name] = region.budgetBytes;
   SmallVector<int64_t> hashes = hashOps(program);
   std::vector<plan::PlannedAs> planned =
       plan::plannedAs(program.problem, solution.plan, solution.verdict);
@@ -293,7 +297,8 @@ FailureOr<plan::Solution> ckpt::readPlanFile(ProgramProblem &program,
            << " values, but got one of " << file.valueCount;
   plan::Solution solution;
   solution.plan = file.plan;
-  if (failed(checkRules(program, solution)) ||
+  if (failed(setRegions(program, file.regions)) ||
+      failed(checkRules(program, solution)) ||
       failed(checkPlannedOps(program, solution, file)) ||
       failed(checkFigures(program, solution, file)))
     return failure();

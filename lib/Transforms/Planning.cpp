@@ -3,6 +3,7 @@
 #include "ckpt/Transforms/Planning.h"
 #include "LayerReport.h"
 #include "ckpt/Analysis/Layers.h"
+#include "ckpt/Analysis/Regions.h"
 #include "ckpt/Plan/Baselines.h"
 #include "ckpt/Plan/Donation.h"
 #include "ckpt/Plan/Explain.h"
@@ -40,11 +41,15 @@ private:
   LogicalResult selectFromChain();
   FailureOr<PlanOutcome> planChain();
   LogicalResult solve(bool byLayers);
+  void searchWithin(int64_t budgetBytes, bool isConstrained);
   LogicalResult solveForBudget(bool isConstrained);
+  void solveForRegions(bool isConstrained);
   LogicalResult solveAsOthersDo();
   void measureWhatIsGiven();
   void measureSolution();
   LogicalResult checkPlan();
+  LogicalResult checkRegions();
+  void noteRegions();
   void reportInfeasible();
   void noteArguments(mlir::InFlightDiagnostic &diagnostic);
   mlir::Location placeFor(mlir::Location location) const;
@@ -60,6 +65,8 @@ private:
   /// What the search for a budget made, by live bytes, without slots.
   plan::PlanPool drafts;
   std::optional<plan::Bound> bound;
+  /// Of a region that could not have its budget.
+  std::optional<plan::RegionShortage> shortage;
   LayerChain chain;
   plan::Selection selection;
   PlanOutcome outcome;
@@ -124,6 +131,29 @@ LogicalResult Planner::solveForBudget(bool isConstrained) {
   figures.budgetBytes = budget;
   if (request.countArguments)
     budget -= figures.argumentBytes + figures.resultBytes;
+  searchWithin(budget, isConstrained);
+  std::string text = "budget, " + plan::formatBytes(figures.budgetBytes);
+  outcome.text.strategy = outcome.text.strategy.empty()
+                              ? text
+                              : outcome.text.strategy + "; " + text;
+  return success();
+}
+
+/// Without a budget of the whole, what it takes without a limit.
+void Planner::solveForRegions(bool isConstrained) {
+  plan::Solution unlimited =
+      isConstrained ? plan::solveUnlimited(problem, request.solver) : baseline;
+  if (!unlimited.verdict.error.empty()) {
+    outcome.solution = std::move(unlimited);
+    return;
+  }
+  searchWithin(unlimited.plan.arenaBytes, isConstrained);
+  if (outcome.text.strategy.empty())
+    outcome.text.strategy = "none, but for regions";
+}
+
+void Planner::searchWithin(int64_t budget, bool isConstrained) {
+  plan::Figures &figures = outcome.figures;
   plan::SolverOptions options = request.solver;
   options.timeLimitMs =
       plan::timeLeft(options.timeLimitMs, millisecondsSince(start));
@@ -140,11 +170,7 @@ LogicalResult Planner::solveForBudget(bool isConstrained) {
   figures.minimumBudgetBytes = result.smallest.plan.arenaBytes;
   figures.feasible = result.best && budget >= 0;
   outcome.solution = figures.feasible ? *result.best : result.smallest;
-  std::string text = "budget, " + plan::formatBytes(figures.budgetBytes);
-  outcome.text.strategy = outcome.text.strategy.empty()
-                              ? text
-                              : outcome.text.strategy + "; " + text;
-  return success();
+  shortage = result.shortage;
 }
 
 /// A strategy that others have published, at its best within the budget.
@@ -175,6 +201,26 @@ LogicalResult Planner::checkPlan() {
     return success();
   return mlir::emitError(program.function.getLoc())
          << "the planner made a plan that its simulator refuses: " << error;
+}
+
+/// Only the planner itself holds regions to their budgets.
+LogicalResult Planner::checkRegions() {
+  bool isOthers = strategy == "as-written" || plan::isBaseline(strategy);
+  if (problem.regions.empty() || (!isOthers && !request.layerSum))
+    return success();
+  return mlir::emitError(program.function.getLoc())
+         << (isOthers ? "strategy '" + strategy + "'"
+                      : std::string("'budget-model=layer-sum'"))
+         << " knows no budgets of regions, such as that of '"
+         << problem.regions.front().name << "'";
+}
+
+void Planner::noteRegions() {
+  const std::vector<int64_t> &peaks = outcome.solution.verdict.regionPeakBytes;
+  for (auto [region, bytes] : llvm::zip_equal(problem.regions, peaks))
+    outcome.text.notes.push_back(
+        "region '" + region.name + "' takes " + plan::formatBytes(bytes) +
+        " of its budget of " + plan::formatBytes(region.budgetBytes));
 }
 
 void Planner::measureSolution() {
@@ -234,6 +280,11 @@ mlir::Location Planner::placeFor(mlir::Location location) const {
 /// What is known, what the proven bound comes from, and what stands at the peak
 /// of the smallest plan, each where it is in the program.
 void Planner::reportInfeasible() {
+  if (shortage) {
+    mlir::emitError(program.function.getLoc())
+        << plan::describeShortage(problem, *shortage, plan::Bound(problem));
+    return;
+  }
   const plan::Figures &figures = outcome.figures;
   int64_t given =
       request.countArguments ? figures.argumentBytes + figures.resultBytes : 0;
@@ -284,9 +335,21 @@ FailureOr<PlanOutcome> Planner::run() {
   if (failed(layers) || failed(checkStrategy()))
     return failure();
   chain = std::move(*layers);
+  auto hasBudget = [](const auto &regions) {
+    return llvm::any_of(regions,
+                        [](LayerOp region) { return region.getBudgetAttr(); });
+  };
+  if (isForwardChain(chain) &&
+      (!request.regions.empty() || llvm::any_of(chain.regions, hasBudget)))
+    return mlir::emitError(program.function.getLoc())
+           << "a forward chain of layers has no schedule that could keep the "
+              "budgets of regions";
   if (isForwardChain(chain))
     return planChain();
   baseline = plan::solveUnlimited(problem, request.solver);
+  if (failed(requestRegions(program, request.regions, baseline)) ||
+      failed(checkRegions()))
+    return failure();
   measureWhatIsGiven();
   bool byLayers = request.layerSum ||
                   (plan::isLayerStrategy(strategy) && strategy != "none");
@@ -310,6 +373,8 @@ FailureOr<PlanOutcome> Planner::run() {
   measureSolution();
   if (!outcome.figures.feasible)
     reportInfeasible();
+  else
+    noteRegions();
   outcome.baseline = std::move(baseline);
   return std::move(outcome);
 }
@@ -322,6 +387,8 @@ LogicalResult Planner::solve(bool byLayers) {
     return solveAsOthersDo();
   } else if (request.budget && !request.layerSum) {
     return solveForBudget(byLayers);
+  } else if (!problem.regions.empty()) {
+    solveForRegions(byLayers);
   } else if (byLayers) {
     outcome.solution = plan::solveUnlimited(problem, request.solver);
   } else {

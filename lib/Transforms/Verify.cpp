@@ -8,6 +8,7 @@
 
 #include "ckpt/Transforms/Verify.h"
 #include "VerifyMarks.h"
+#include "VerifyRegions.h"
 #include "VerifyTakeovers.h"
 #include "ckpt/Interfaces/RematOpInterface.h"
 #include "ckpt/Transforms/Passes.h"
@@ -37,9 +38,10 @@ public:
     if (failed(verifyOps()) || failed(verifyEffects()) ||
         failed(verifyResults()))
       return failure();
-    return rewritten.kernels.empty()
-               ? verifyBarriers(rewritten, original, numbering)
-               : verifyMarks(rewritten, original);
+    if (rewritten.kernels.empty())
+      return verifyBarriers(rewritten, original, numbering);
+    return failure(failed(verifyMarks(rewritten, original)) ||
+                   failed(verifyRegions(rewritten, original)));
   }
 
 private:

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "VerifySlots.h"
 #include "ckpt/Analysis/Donation.h"
 #include "ckpt/Analysis/ReturnedParts.h"
 #include "ckpt/Analysis/ValueShape.h"
@@ -62,24 +63,6 @@ int64_t endOf(int64_t offset, int64_t bytes) {
   return llvm::AddOverflow(offset, bytes, end)
              ? std::numeric_limits<int64_t>::max()
              : end;
-}
-
-/// The last kernel that reads \p value or a stretch of it; behind all kernels
-/// if the function returns it.
-int64_t lastReader(Value value,
-                   const llvm::DenseMap<Operation *, int64_t> &position) {
-  int64_t last = -1;
-  for (Operation *user : value.getUsers()) {
-    auto kernel = position.find(user);
-    if (kernel != position.end())
-      last = std::max(last, kernel->second);
-    else if (user->getNumResults() == 0)
-      last = position.size();
-    for (Value shown : user->getResults())
-      if (kernel == position.end())
-        last = std::max(last, lastReader(shown, position));
-  }
-  return last;
 }
 
 SmallVector<Slot> collectSlots(mlir::func::FuncOp function,
@@ -226,6 +209,22 @@ struct VerifySlotsPass : impl::VerifySlotsPassBase<VerifySlotsPass> {
   }
 };
 } // namespace
+
+int64_t ckpt::lastReader(Value value,
+                         const llvm::DenseMap<Operation *, int64_t> &position) {
+  int64_t last = -1;
+  for (Operation *user : value.getUsers()) {
+    auto kernel = position.find(user);
+    if (kernel != position.end())
+      last = std::max(last, kernel->second);
+    else if (user->getNumResults() == 0)
+      last = position.size();
+    for (Value shown : user->getResults())
+      if (kernel == position.end())
+        last = std::max(last, lastReader(shown, position));
+  }
+  return last;
+}
 
 LogicalResult ckpt::verifySlots(mlir::func::FuncOp function) {
   if (function.isExternal())

@@ -43,6 +43,11 @@ def Ckpt_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral strategyAttrName() {
       return ::llvm::StringLiteral("ckpt.strategy");
     }
+    /// Largest bytes of regions, by the patterns that say which layers they
+    /// hold: `{"h/*/attn" = 209715200 : i64}`, on a function.
+    static constexpr ::llvm::StringLiteral regionBudgetsAttrName() {
+      return ::llvm::StringLiteral("ckpt.region_budgets");
+    }
     /// Bytes of the arena of a function that `--ckpt-apply-plan` rewrote.
     static constexpr ::llvm::StringLiteral arenaBytesAttrName() {
       return ::llvm::StringLiteral("ckpt.arena_bytes");

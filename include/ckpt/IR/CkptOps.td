@@ -21,7 +21,8 @@ def Ckpt_LayerOp : Ckpt_Op<"layer", [
     outside. Several layers of one name are one layer in several places. Made by the user or by
     `--ckpt-form-layers`, dissolved by `--ckpt-apply-plan` (the kernels keep the
     name). Figures that are given are believed, the others are derived from
-    the ops.
+    the ops. The values that the layer makes take at most its `budget` in memory
+    at any time: "200MiB" or, of what they take in the plan without a limit, "50%".
 
     - C1: the operands of the terminator have the types of the results.
     - C2: `activation_bytes`, `recompute_flops` and `parameters` are not negative.
@@ -37,11 +38,13 @@ def Ckpt_LayerOp : Ckpt_Op<"layer", [
     StrAttr:$name, OptionalAttr<Ckpt_LayerKindAttr>:$kind,
     OptionalAttr<I64Attr>:$activation_bytes,
     OptionalAttr<I64Attr>:$recompute_flops, OptionalAttr<I64Attr>:$parameters,
-    OptionalAttr<Ckpt_PinAttr>:$pin, OptionalAttr<Ckpt_DecisionAttr>:$decision);
+    OptionalAttr<Ckpt_PinAttr>:$pin, OptionalAttr<StrAttr>:$budget,
+    OptionalAttr<Ckpt_DecisionAttr>:$decision);
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $name (`kind` $kind^)? (`pin` $pin^)? (`decision` $decision^)?
+    $name (`kind` $kind^)? (`pin` $pin^)? (`budget` $budget^)?
+    (`decision` $decision^)?
     (`->` type($results)^)? attr-dict-with-keyword $body
   }];
   let hasVerifier = 1;

@@ -144,6 +144,16 @@ def PlanPass : Pass<"ckpt-plan", "::mlir::ModuleOp"> {
     Option<"donate", "donate", "std::string", "\"\"",
            "Arguments whose buffers results may take: all, or numbers such as "
            "0,1; besides those that the program marks">,
+    Option<"pin", "pin", "std::string", "\"\"",
+           "Layers to keep or to recompute, by patterns on their names: "
+           "*/ln_*=recompute,wte=keep (docs/Regions.md)">,
+    Option<"regionBudget", "region-budget", "std::string", "\"\"",
+           "Largest bytes of what layers make, by patterns on their names: "
+           "h/*/attn=200MiB, or 50% of the plan without a limit "
+           "(docs/Regions.md)">,
+    Option<"reserve", "reserve", "std::string", "\"\"",
+           "Bytes for other software, taken off a budget that is given in bytes: "
+           "512MiB">,
     Option<"timeLimitMs", "time-limit", "int64_t", "5000",
            "Milliseconds after which plans are improved no more; 0: one round">,
     Option<"effortMs", "effort", "int64_t", "0",

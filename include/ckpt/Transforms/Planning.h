@@ -10,6 +10,7 @@
 
 #include "ckpt/Analysis/Layers.h"
 #include "ckpt/Plan/Budget.h"
+#include "ckpt/Plan/LayerPatterns.h"
 #include "ckpt/Plan/PlanFile.h"
 #include "ckpt/Plan/Report.h"
 #include "ckpt/Plan/Strategies.h"
@@ -25,6 +26,8 @@ struct PlanRequest {
   std::optional<plan::Budget> budget;
   /// The budget is over sums of layers (docs/Strategies.md), not the peak.
   bool layerSum = false;
+  /// Budgets of regions, by patterns; besides those of layers.
+  std::vector<plan::LayerSetting> regions;
   /// The budget also holds the caller's arguments and results.
   bool countArguments = false;
   plan::SolverOptions solver;
