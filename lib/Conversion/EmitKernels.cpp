@@ -1,6 +1,7 @@
 //===- EmitKernels.cpp - Loops for the tensor code of kernels -------------===//
 
 #include "ContractionBody.h"
+#include "InnerKernel.h"
 #include "KernelCode.h"
 #include "ckpt/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -27,8 +28,11 @@ static LogicalResult emitKernel(func::FuncOp function, int64_t lanes,
     return failure();
   if (!code->anchor)
     return emitElementwiseKernel(*code, lanes, symbols);
-  if (code->isOpaque())
-    return lowerOpaqueKernel(*code);
+  if (code->isOpaque()) {
+    if (failed(lowerOpaqueKernel(*code)))
+      return failure();
+    return emitInnerKernels(function, lanes, symbols);
+  }
   return matchContraction(cast<linalg::LinalgOp>(code->anchor))
              ? emitContractionKernel(*code, lanes, symbols)
              : emitReductionKernel(*code, lanes, symbols);

@@ -1,6 +1,7 @@
 //===- KernelCode.cpp - A kernel's function, before and after -------------===//
 
 #include "KernelCode.h"
+#include "InnerKernel.h"
 #include "SplitResults.h"
 #include "ckpt/Interfaces/RematOpInterface.h"
 #include "ckpt/Support/Elements.h"
@@ -103,23 +104,23 @@ int64_t ckpt::workPerElement(KernelCode &code) {
 // Writing
 //===----------------------------------------------------------------------===//
 
-/// \p buffer with one dimension, so that positions are plain sums.
-static Value flatten(ImplicitLocOpBuilder &builder, Value buffer) {
+Value ckpt::flatten(ImplicitLocOpBuilder &builder, Value buffer) {
   auto type = cast<MemRefType>(buffer.getType());
   if (type.getRank() == 1)
     return buffer;
-  auto flat = MemRefType::get({type.getNumElements()}, type.getElementType());
   // Its strides mean nothing.
-  if (type.getNumElements() == 0)
+  if (type.getNumElements() == 0) {
+    auto flat = MemRefType::get({0}, type.getElementType());
     return memref::ReinterpretCastOp::create(builder, flat, buffer,
                                              /*offset=*/0, ArrayRef<int64_t>{0},
                                              ArrayRef<int64_t>{1});
+  }
   if (type.getRank() == 0)
-    return memref::ExpandShapeOp::create(builder, flat, buffer,
+    return memref::ExpandShapeOp::create(builder, ArrayRef<int64_t>{1}, buffer,
                                          ArrayRef<ReassociationIndices>());
   ReassociationIndices all =
       llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
-  return memref::CollapseShapeOp::create(builder, flat, buffer,
+  return memref::CollapseShapeOp::create(builder, buffer,
                                          ArrayRef<ReassociationIndices>(all));
 }
 
@@ -164,10 +165,8 @@ TaskTarget ckpt::enterTask(KernelCode &code, Block &entry,
   return target;
 }
 
-static LogicalResult emitInLoop(KernelCode &code, const TaskGrid &grid,
-                                ArrayRef<memref::GlobalOp> globals,
-                                Block &entry, ImplicitLocOpBuilder &builder) {
-  TaskTarget target = enterTask(code, entry, globals, builder);
+static LogicalResult emitInLoop(const TaskGrid &grid, TaskTarget &target) {
+  ImplicitLocOpBuilder &builder = target.builder;
   Value zero = arith::ConstantIndexOp::create(builder, 0);
   if (grid.tasks == 1) {
     target.task = zero;
@@ -222,6 +221,11 @@ static LogicalResult emitInParallel(KernelCode &code, const TaskGrid &grid,
 
 LogicalResult ckpt::emitTasks(KernelCode &code, const TaskGrid &grid,
                               SymbolTable &symbols) {
+  if (code.site) {
+    ImplicitLocOpBuilder builder(code.site.getLoc(), code.site);
+    TaskTarget target = enterSite(code, builder);
+    return emitInLoop(grid, target);
+  }
   func::FuncOp function = code.function;
   SmallVector<memref::GlobalOp> globals =
       makeGlobals(code, OpBuilder(function), symbols);
@@ -233,9 +237,13 @@ LogicalResult ckpt::emitTasks(KernelCode &code, const TaskGrid &grid,
   ImplicitLocOpBuilder builder(function.getLoc(), function.getContext());
   builder.setInsertionPointToStart(entry);
   bool parallel = grid.tasks > 1 && grid.work >= parallelWork;
-  LogicalResult result =
-      parallel ? emitInParallel(code, grid, globals, *entry, builder, symbols)
-               : emitInLoop(code, grid, globals, *entry, builder);
+  LogicalResult result = failure();
+  if (parallel) {
+    result = emitInParallel(code, grid, globals, *entry, builder, symbols);
+  } else {
+    TaskTarget target = enterTask(code, *entry, globals, builder);
+    result = emitInLoop(grid, target);
+  }
   builder.setInsertionPointToEnd(entry);
   func::ReturnOp::create(builder);
   old->dropAllReferences();

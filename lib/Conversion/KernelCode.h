@@ -38,6 +38,9 @@ struct KernelCode {
   SmallVector<std::pair<Value, BlockArgument>> outputs;
   /// At most one op that is not made element by element.
   Operation *anchor = nullptr;
+  /// The op on buffers that the code is emitted in place of, where it is not
+  /// the function's (InnerKernel.h).
+  mlir::linalg::LinalgOp site;
 };
 
 /// Where one task of a kernel is emitted.
@@ -60,9 +63,14 @@ struct TaskGrid {
 };
 
 /// Replaces the tensor code of \p code by \p grid: straight code for one task,
-/// a loop for little work, else a parallel loop that calls a function per task.
+/// a loop for little work or at a site, else a parallel loop that calls a
+/// function per task.
 LogicalResult emitTasks(KernelCode &code, const TaskGrid &grid,
                         mlir::SymbolTable &symbols);
+
+/// \p buffer, which is contiguous, with one dimension, so that positions are
+/// plain sums.
+Value flatten(mlir::ImplicitLocOpBuilder &builder, Value buffer);
 
 /// The constants of \p code as read-only memory, made at \p builder.
 SmallVector<mlir::memref::GlobalOp> makeGlobals(KernelCode &code,
@@ -96,7 +104,8 @@ LogicalResult emitContractionKernel(KernelCode &code, int64_t lanes,
 LogicalResult emitReductionKernel(KernelCode &code, int64_t lanes,
                                   mlir::SymbolTable &symbols);
 
-/// Bufferizes kernels that are not made element by element.
+/// Bufferizes kernels that are not made element by element; their reductions
+/// stay ops of linalg.
 LogicalResult lowerOpaqueKernel(KernelCode &code);
 
 } // namespace ckpt

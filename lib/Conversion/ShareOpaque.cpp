@@ -7,7 +7,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Epilogue.h"
 #include "GpuKernel.h"
+#include "InnerKernel.h"
+#include "ReductionOrder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -70,27 +73,51 @@ static void shareLoops(scf::ParallelOp parallel, Value thread) {
   putBarriers(loop);
 }
 
-FailureOr<LaunchSize> ckpt::shareOpaqueKernel(gpu::GPUFuncOp function) {
-  WalkResult shareable = function.walk([&](Operation *op) {
-    bool isFine = op == function || isShareable(op);
-    return isFine ? WalkResult::advance() : WalkResult::interrupt();
-  });
-  if (shareable.wasInterrupted())
-    return LaunchSize{/*blocks=*/1, /*threads=*/1};
+/// The outputs of a reduction, each made by one of \p threads in the order of
+/// the CPU.
+static LogicalResult shareReduction(KernelCode &code, Value thread,
+                                    int64_t threads) {
+  ImplicitLocOpBuilder builder(code.site.getLoc(), code.site);
+  auto op = cast<linalg::LinalgOp>(code.anchor);
+  auto shape = cast<ShapedType>(op->getResult(0).getType()).getShape();
+  int64_t outputs = ShapedType::getNumElements(shape);
+  TaskTarget target = enterSite(code, builder);
+  auto loop = scf::ForOp::create(
+      builder, thread, arith::ConstantIndexOp::create(builder, outputs),
+      arith::ConstantIndexOp::create(builder, threads));
+  putBarriers(loop);
+  builder.setInsertionPointToStart(loop.getBody());
+  ElementEmitter emitter(builder, target.memory, /*lanes=*/1);
+  IndexEmitter &index = emitter.indices();
+  SmallVector<LinearIndex> at =
+      delinearize(index.atom(loop.getInductionVar(), outputs), shape, index);
+  Reduction reduction = analyzeReduction(op);
+  ReductionEmitter reducer(reduction, builder, /*partialLanes=*/1);
+  SmallVector<Value> results = reducer.emit(emitter, parallelLoops(op, at));
+  if (results.empty())
+    return failure();
+  for (auto [result, value] : llvm::zip_equal(op->getResults(), results))
+    emitter.setElement(result, value);
+  return emitOutputs(code, target, emitter, at);
+}
 
-  SmallVector<linalg::LinalgOp> linalgOps;
-  function.walk([&](linalg::LinalgOp op) { linalgOps.push_back(op); });
-  IRRewriter rewriter(function.getContext());
-  for (linalg::LinalgOp op : linalgOps) {
-    rewriter.setInsertionPoint(op);
+/// All that \p function writes, but what \p reductions write.
+static LogicalResult shareOthers(gpu::GPUFuncOp function,
+                                 ArrayRef<KernelCode> reductions,
+                                 Value thread) {
+  SmallVector<linalg::LinalgOp> parallel;
+  function.walk([&](linalg::LinalgOp op) {
+    if (llvm::none_of(reductions, [&](const KernelCode &code) {
+          return linalg::LinalgOp(code.site) == op;
+        }))
+      parallel.push_back(op);
+  });
+  for (linalg::LinalgOp op : parallel) {
+    IRRewriter rewriter(op);
     if (failed(linalg::linalgOpToParallelLoops(rewriter, op)))
       return op.emitError("expected an op that can become loops");
     rewriter.eraseOp(op);
   }
-
-  OpBuilder entry = OpBuilder::atBlockBegin(&function.getBody().front());
-  Value thread =
-      gpu::ThreadIdOp::create(entry, function.getLoc(), gpu::Dimension::x);
   SmallVector<Operation *> shared;
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (isa<scf::ParallelOp, memref::StoreOp>(op))
@@ -104,5 +131,32 @@ FailureOr<LaunchSize> ckpt::shareOpaqueKernel(gpu::GPUFuncOp function) {
     else
       shareLoops(cast<scf::ParallelOp>(op), thread);
   }
-  return LaunchSize{/*blocks=*/1};
+  return success();
+}
+
+FailureOr<LaunchSize> ckpt::shareOpaqueKernel(gpu::GPUFuncOp function) {
+  WalkResult shareable = function.walk([&](Operation *op) {
+    bool isFine = op == function || isShareable(op);
+    return isFine ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  LaunchSize size{/*blocks=*/1};
+  if (shareable.wasInterrupted())
+    size.threads = 1;
+  SmallVector<KernelCode> reductions;
+  function.walk([&](linalg::LinalgOp op) {
+    if (std::optional<KernelCode> code = readInnerKernel(op))
+      reductions.push_back(*code);
+  });
+  OpBuilder entry = OpBuilder::atBlockBegin(&function.getBody().front());
+  Value thread =
+      gpu::ThreadIdOp::create(entry, function.getLoc(), gpu::Dimension::x);
+  if (size.threads > 1 && failed(shareOthers(function, reductions, thread)))
+    return failure();
+  for (KernelCode &code : reductions) {
+    if (failed(shareReduction(code, thread, size.threads)))
+      return failure();
+    code.function->erase();
+    code.site->erase();
+  }
+  return size;
 }
