@@ -165,6 +165,25 @@ static CompileOptions optionsOf(StringRef device) {
   return options;
 }
 
+/// Gives every NaN in \p data the same bits: neither IEEE 754 nor LLVM fixes
+/// them.
+static void unifyNaNs(Type type, MutableArrayRef<char> data) {
+  auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type));
+  if (!element)
+    return;
+  const llvm::fltSemantics &semantics = element.getFloatSemantics();
+  size_t bytes = element.getWidth() / 8;
+  for (; !data.empty(); data = data.drop_front(bytes)) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, data.data(), bytes);
+    if (!llvm::APFloat(semantics, llvm::APInt(element.getWidth(), bits))
+             .isNaN())
+      continue;
+    bits = llvm::APFloat::getNaN(semantics).bitcastToAPInt().getZExtValue();
+    std::memcpy(data.data(), &bits, bytes);
+  }
+}
+
 std::string Program::execute(ModuleOp module, StringRef device) {
   auto step = take(CompiledStep::compile(module, optionsOf(device)), "compile");
   Buffers arguments, results;
@@ -199,8 +218,10 @@ std::string Program::execute(ModuleOp module, StringRef device) {
     if (llvm::Error error = buffer->checkEdges())
       fail("run", llvm::toString(std::move(error)));
   results.pop_back();
-  for (auto &buffer : results)
-    bytes.append(buffer->data(), buffer->size());
+  for (auto [buffer, type] : llvm::zip_equal(results, step->getResults())) {
+    unifyNaNs(type.type, {buffer->data(), static_cast<size_t>(type.bytes)});
+    bytes.append(buffer->data(), type.bytes);
+  }
   return bytes;
 }
 

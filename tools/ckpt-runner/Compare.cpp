@@ -50,17 +50,37 @@ static std::string digitsOf(double value) {
   return text;
 }
 
+/// The first of \p count elements with other bits, or \p count. NaNs are equal:
+/// neither IEEE 754 nor LLVM fixes their sign and payload.
+static int64_t firstDifference(const char *left, const char *right, Type type,
+                               int64_t count) {
+  int bytes = npyTypeOf(type).bytes;
+  for (int64_t index = 0; index < count; ++index) {
+    int64_t rest = (count - index) * bytes;
+    const char *begin = left + index * bytes;
+    const char *place =
+        std::mismatch(begin, begin + rest, right + index * bytes).first;
+    index += (place - begin) / bytes;
+    if (place == begin + rest)
+      return count;
+    if (!std::isnan(decode(left, type, index)) ||
+        !std::isnan(decode(right, type, index)))
+      return index;
+  }
+  return count;
+}
+
 std::optional<std::string>
 ckpt::compareBits(const Signature &signature, const Buffers &results,
                   ArrayRef<std::vector<char>> reference) {
   for (auto [spec, result, other] :
        llvm::zip_equal(signature.results, results, reference)) {
-    auto [mine, theirs] = std::mismatch(
-        result->data(), result->data() + result->size(), other.begin());
-    if (theirs == other.end())
-      continue;
     Type element = spec.type.getElementType();
-    int64_t index = (mine - result->data()) / npyTypeOf(element).bytes;
+    int64_t count = spec.type.getNumElements();
+    int64_t index =
+        firstDifference(result->data(), other.data(), element, count);
+    if (index == count)
+      continue;
     return llvm::formatv("{0}: {1} and {2}", placeOf(spec, index),
                          digitsOf(decode(result->data(), element, index)),
                          digitsOf(decode(other.data(), element, index)))

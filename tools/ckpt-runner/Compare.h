@@ -10,7 +10,7 @@
 namespace ckpt {
 
 /// The first element in which results differ in any bit; none if they are
-/// equal.
+/// equal. Any NaN equals any other.
 std::optional<std::string> compareBits(const Signature &signature,
                                        const Buffers &results,
                                        ArrayRef<std::vector<char>> reference);
