@@ -74,8 +74,8 @@ static func::FuncOp isolate(linalg::LinalgOp site) {
   Operation *copy =
       clone(builder, site, TypeRange(ValueRange(inits)), operands);
   for (auto [result, argument] : llvm::zip_equal(
-           copy->getResults(), entry->getArguments().slice(
-                                   firstInit, site.getNumDpsInits())))
+           copy->getResults(),
+           entry->getArguments().slice(firstInit, site.getNumDpsInits())))
     storeOutput(builder, loc, result, argument);
   func::ReturnOp::create(builder, loc);
   return function;
@@ -141,10 +141,10 @@ static void shareStack(func::FuncOp function,
       OpBuilder here(buffer);
       Value shift = arith::ConstantIndexOp::create(here, loc, offset);
       offset += bytesOf(buffer);
-      buffer.replaceAllUsesWith(
-          memref::ViewOp::create(here, loc, buffer.getType(), stack, shift,
-                                 ValueRange())
-              .getResult());
+      buffer.replaceAllUsesWith(memref::ViewOp::create(here, loc,
+                                                       buffer.getType(), stack,
+                                                       shift, ValueRange())
+                                    .getResult());
       buffer.erase();
     }
   }

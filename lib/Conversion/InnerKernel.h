@@ -14,9 +14,9 @@
 
 namespace ckpt {
 
-/// The op \p site, on buffers, as the tensor code of a kernel that is emitted in
-/// its place; nothing if it reduces nothing, has no emitter, or if a buffer is
-/// not one contiguous piece of memory.
+/// The op \p site, on buffers, as the tensor code of a kernel that is emitted
+/// in its place; nothing if it reduces nothing, has no emitter, or if a buffer
+/// is not one contiguous piece of memory.
 std::optional<KernelCode> readInnerKernel(mlir::linalg::LinalgOp site);
 
 /// A target whose memory is that of the operands of the site of \p code.

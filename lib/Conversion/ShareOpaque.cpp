@@ -2,8 +2,9 @@
 //
 // A kernel that is not made element by element keeps the order of its loops:
 // every thread of one block runs them, and the threads share the elements of
-// what is all-parallel inside (a row of a scatter) between two barriers. So
-// each element is updated in the order of the program, without atomics.
+// each op inside (a row of a scatter, the outputs of a reduction) between two
+// barriers. So each element is updated in the order of the program, without
+// atomics, and each reduction has the order of kernels.
 //
 //===----------------------------------------------------------------------===//
 

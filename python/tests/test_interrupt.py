@@ -17,8 +17,10 @@ from ckpt.files import write_text
 from ckpt.planner import ProblemBuilder, Read
 
 # A search of an hour: whoever waits for its end fails by the guard of `finish`.
+# A shell in the background may have it ignore the signal.
 _HOUR = """
-    import sys
+    import signal, sys
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.path.insert(0, {tests!r})
     from test_interrupt import chain
     try:

@@ -1,15 +1,12 @@
 """The exporter leaves JAX as it is."""
 
-import importlib.util
-
 import jax
 import jax.numpy as jnp
 import pytest
 
 from ckpt import export
 
-if importlib.util.find_spec("iree.compiler") is None:
-    pytest.skip("iree-base-compiler is not installed", allow_module_level=True)
+pytest.importorskip("iree.compiler")
 
 
 def test_no_rule_of_the_exporter_stays_behind():

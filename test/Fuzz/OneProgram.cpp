@@ -2,9 +2,9 @@
 
 #include "OneProgram.h"
 #include "ckpt/IR/CkptDialect.h"
+#include "ckpt/Report/StepReport.h"
 #include "ckpt/Runtime/Arena.h"
 #include "ckpt/Runtime/Emulator.h"
-#include "ckpt/Report/StepReport.h"
 #include "ckpt/Runtime/Execution.h"
 #include "ckpt/Transforms/Passes.h"
 #include "mlir/IR/Diagnostics.h"
@@ -54,7 +54,8 @@ private:
   [[noreturn]] void runGiven(StringRef passes);
   void runWay(StringRef budget, StringRef device);
   OwningOpRef<ModuleOp> rewrite(StringRef budget);
-  OwningOpRef<ModuleOp> plan(StringRef budget, plan::report::StepReport &report);
+  OwningOpRef<ModuleOp> plan(StringRef budget,
+                             plan::report::StepReport &report);
   void verify(ModuleOp module);
   std::string execute(ModuleOp module, StringRef device);
   OwningOpRef<ModuleOp> parse();
@@ -141,8 +142,9 @@ OwningOpRef<ModuleOp> Program::rewrite(StringRef budget) {
   OwningOpRef<ModuleOp> module;
   module = plan(budget == "least" ? "1B" : budget, report);
   if (!module && budget == "least") {
-    int64_t bytes = plan::report::integerOf(report.figures, "minimum_budget_bytes")
-                        .value_or(0);
+    int64_t bytes =
+        plan::report::integerOf(report.figures, "minimum_budget_bytes")
+            .value_or(0);
     module = plan(std::to_string(bytes) + "B", report);
     check(success(bool(module)), "plan");
   }
