@@ -2,7 +2,6 @@
 
 #include "ckpt/Analysis/Regions.h"
 
-#include "ckpt/IR/CkptDialect.h"
 #include "ckpt/Plan/Budget.h"
 #include "ckpt/Plan/Regions.h"
 #include "llvm/ADT/MapVector.h"
@@ -11,14 +10,21 @@
 
 using namespace ckpt;
 
+NamedLayers ckpt::namedLayers(mlir::func::FuncOp function) {
+  llvm::MapVector<StringRef, SmallVector<LayerOp, 1>> byName;
+  function.walk<mlir::WalkOrder::PreOrder>(
+      [&](LayerOp layer) { byName[layer.getName()].push_back(layer); });
+  NamedLayers named;
+  for (const auto &[name, layers] : byName) {
+    named.names.push_back(name.str());
+    named.layers.push_back(layers);
+  }
+  return named;
+}
+
 FailureOr<SmallVector<StringRef>>
 ckpt::layersOfRegion(mlir::func::FuncOp function, StringRef pattern) {
-  llvm::MapVector<StringRef, SmallVector<LayerOp, 1>> regions;
-  function.walk<mlir::WalkOrder::PreOrder>(
-      [&](LayerOp layer) { regions[layer.getName()].push_back(layer); });
-  std::vector<std::string> names;
-  for (const auto &[name, layers] : regions)
-    names.push_back(name.str());
+  auto [names, layers] = namedLayers(function);
   std::vector<int32_t> matched =
       plan::matchLayers({pattern.data(), pattern.size()}, names);
   if (matched.empty())
@@ -26,7 +32,7 @@ ckpt::layersOfRegion(mlir::func::FuncOp function, StringRef pattern) {
            << plan::describeNoMatch({pattern.data(), pattern.size()}, names);
   llvm::SetVector<StringRef> members;
   for (int32_t number : matched)
-    for (LayerOp layer : regions[names[number]])
+    for (LayerOp layer : layers[number])
       layer.walk<mlir::WalkOrder::PreOrder>(
           [&](LayerOp inner) { members.insert(inner.getName()); });
   return SmallVector<StringRef>(members.begin(), members.end());

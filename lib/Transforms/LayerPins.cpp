@@ -8,9 +8,7 @@
 
 #include "LayerPins.h"
 
-#include "ckpt/IR/CkptDialect.h"
-#include "ckpt/Plan/LayerPatterns.h"
-#include "llvm/ADT/MapVector.h"
+#include "ckpt/Analysis/Regions.h"
 
 using namespace ckpt;
 
@@ -30,12 +28,7 @@ LogicalResult ckpt::pinLayers(mlir::func::FuncOp function, StringRef pins) {
   std::string error = plan::parseLayerSettings("pin", pins, settings);
   if (!error.empty())
     return fail(error);
-  llvm::MapVector<StringRef, SmallVector<LayerOp, 1>> regions;
-  function.walk<mlir::WalkOrder::PreOrder>(
-      [&](LayerOp layer) { regions[layer.getName()].push_back(layer); });
-  std::vector<std::string> names;
-  for (const auto &[name, layers] : regions)
-    names.push_back(name.str());
+  auto [names, layers] = namedLayers(function);
   SmallVector<std::pair<LayerOp, Pin>> pinned;
   for (const plan::LayerSetting &setting : settings) {
     std::optional<Pin> pin = readPin(setting.value);
@@ -46,9 +39,9 @@ LogicalResult ckpt::pinLayers(mlir::func::FuncOp function, StringRef pins) {
     std::vector<int32_t> matched = plan::matchLayers(setting.pattern, names);
     if (matched.empty())
       return fail("in 'pin': " + plan::describeNoMatch(setting.pattern, names));
-    for (int32_t layer : matched)
-      for (LayerOp region : regions[names[layer]])
-        pinned.emplace_back(region, *pin);
+    for (int32_t number : matched)
+      for (LayerOp layer : layers[number])
+        pinned.emplace_back(layer, *pin);
   }
   for (auto [layer, pin] : pinned)
     layer.setPinAttr(PinAttr::get(function.getContext(), pin));

@@ -11,10 +11,19 @@
 #define CKPT_ANALYSIS_REGIONS_H
 
 #include "ckpt/Analysis/ProblemBuilder.h"
+#include "ckpt/IR/CkptDialect.h"
 #include "ckpt/Plan/LayerPatterns.h"
 #include "ckpt/Plan/Validate.h"
 
 namespace ckpt {
+
+/// The layers of a function by their names, in the order of the first of each.
+struct NamedLayers {
+  std::vector<std::string> names;
+  /// By name: its ops, in program order.
+  std::vector<SmallVector<LayerOp, 1>> layers;
+};
+NamedLayers namedLayers(mlir::func::FuncOp function);
 
 /// Names of the layers that \p pattern matches, and of those nested in them, in
 /// the order of \p function. An error at the function if it matches none.
