@@ -43,25 +43,27 @@ def test_a_scan_over_layers_meets_a_budget_that_its_stacks_exceed(scanned_gpt):
     assert planned_temp(planned, arguments) <= plain_temp(step, arguments) / 2
 
 
-def test_all_searches_together_take_twice_the_time_limit(gpt, monkeypatch):
+def test_all_searches_together_take_twice_the_time_limit_and_twice_the_effort(gpt, monkeypatch):
     from ckpt.jax import xla
     from ckpt.planner import Problem
 
-    limits, temp_bytes, solve = [], xla.temp_bytes, Problem.solve
+    limits, efforts, temp_bytes, solve = [], [], xla.temp_bytes, Problem.solve
 
     def slow_to_fit(executable):
         return int(temp_bytes(executable) * (1.5 if len(limits) == 1 else 1))
 
     def recorded(self, budget_bytes=None, *, time_limit, effort, progress=None):
         limits.append(time_limit)
+        efforts.append(effort)
         return solve(self, budget_bytes, time_limit=0)
 
     monkeypatch.setattr(xla, "temp_bytes", slow_to_fit)
     monkeypatch.setattr(Problem, "solve", recorded)
     step, arguments = gpt
-    planned = ckpt.jax.jit(step, budget="75%", time_limit=8).compile(*arguments)
+    planned = ckpt.jax.jit(step, budget="75%", time_limit=8, effort=2).compile(*arguments)
     assert planned.report.rounds > 1
     assert limits == [8 / 2**i for i in range(len(limits))]
+    assert efforts == [2 / 2**i for i in range(len(limits))]
 
 
 def test_donated_arguments_keep_the_budget(gpt):

@@ -122,6 +122,21 @@ def test_gradients_and_arguments_count_as_the_user_says():
     assert smallest(count_gradients=False) < smallest() - parameters / 2
 
 
+def test_effort_limits_every_search(monkeypatch):
+    from ckpt.planner import Problem
+
+    efforts, solve = [], Problem.solve
+
+    def recorded(self, *sizes, **options):
+        efforts.append(options["effort"])
+        return solve(self, *sizes, **options)
+
+    monkeypatch.setattr(Problem, "solve", recorded)
+    module, arguments = make("gpt")
+    ckpt.torch.plan(module, budget="75%", engine="eager", effort=0.2)(*arguments)
+    assert efforts and set(efforts) == {0.2}
+
+
 def test_the_report_is_figures_and_a_page_of_the_plan():
     module, arguments = make("gpt")
     planned = ckpt.torch.plan(module, budget="75%", engine="eager", time_limit=0)
