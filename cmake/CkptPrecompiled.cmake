@@ -2,6 +2,10 @@
 # once, for all of our libraries. Sources include what they use all the same.
 file(WRITE ${PROJECT_BINARY_DIR}/CkptPrecompiled.cpp "")
 add_library(CkptPrecompiled OBJECT ${PROJECT_BINARY_DIR}/CkptPrecompiled.cpp)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # Lets ccache see the header when it hashes a file that uses it.
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
+endif()
 set_target_properties(CkptPrecompiled PROPERTIES POSITION_INDEPENDENT_CODE ON)
 target_precompile_headers(CkptPrecompiled PRIVATE
   <mlir/Dialect/Arith/IR/Arith.h>
