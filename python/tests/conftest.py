@@ -2,8 +2,12 @@
 
 import importlib.util
 import os
+import sys
+from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
 
 # Four devices of the host for the tests of sharding; JAX reads it when it is imported.
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"

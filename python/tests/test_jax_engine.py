@@ -103,3 +103,13 @@ def test_what_has_no_form_is_refused_by_its_line():
         ckpt.compile(lambda x: jnp.linalg.svd(x)[1], np.eye(4, dtype=np.float32))
     with pytest.raises(ckpt.UnsupportedStep, match="JAX refuses the step"):
         ckpt.compile(lambda x: x.reshape(3), np.eye(4, dtype=np.float32))
+
+
+def test_gpt2_beside_jax():
+    from compiled_rows import of_jax
+    from gpt2_sizes import SIZES
+
+    framework, whole, half = of_jax(SIZES["gpt2-tiny"], [None, "50%"])
+    assert whole.temporary <= framework.temporary
+    assert half.temporary <= whole.temporary / 2
+    assert max(whole.difference, half.difference) < 1e-5

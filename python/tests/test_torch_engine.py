@@ -32,3 +32,21 @@ def test_a_module_with_loss_and_optimizer():
     assert compiled.arena_bytes == compiled.report.figures["peak_bytes"]
     with pytest.raises(ckpt.ArrayError, match="contiguous"):
         compiled(weights, torch.randn(8, 32).T)
+
+
+def test_gpt2_of_hugging_face():
+    pytest.importorskip("transformers")
+    from compiled_rows import ours
+    from gpt2_sizes import SIZES
+    from gpt2_torch import make
+
+    _, step, (weights, tokens) = make(SIZES["gpt2-tiny"])
+    loss, updated = step(weights, tokens)
+
+    def distance(results):
+        pairs = zip([results[0], *results[1].values()], [loss, *updated.values()], strict=True)
+        return max(float((mine - theirs.detach()).abs().max()) for mine, theirs in pairs)
+
+    whole, half = ours(step, (weights, tokens), [None, "50%"], distance)
+    assert half.temporary <= whole.temporary / 2
+    assert max(whole.difference, half.difference) < 1e-5

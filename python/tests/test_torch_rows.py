@@ -1,12 +1,7 @@
 """A deep model of the shape of pytorch#197838: less budget, less memory, and less than the min-cut partitioner takes."""
 
-import sys
-from pathlib import Path
-
 from torch_models import make
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
-from torch_rows import min_cut_row, planned_row  # noqa: E402
+from torch_rows import min_cut_row, planned_row
 
 
 def test_the_peak_of_a_deep_model_falls_with_the_budget_and_below_min_cut():
