@@ -1,9 +1,9 @@
-//===- Baselines.h - What other systems would do ----------------*- C++ -*-===//
+//===- Baselines.h - Strategies of other systems ----------------*- C++ -*-===//
 //
-// Strategies that others have published, on the same problem: same kernels,
-// same packer, same simulator. So a user can see in one run what switching to
-// another strategy would cost. What each one is and where it differs from its
-// original is in docs/Comparison.md.
+// Published strategies on the same problem: same kernels, same packer, same
+// simulator. One run shows the cost of switching to another strategy.
+// docs/Evaluation/Comparison.md describes each one and how it differs from its
+// original.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,12 +36,13 @@ struct BaselineCurve {
 /// The names in the order in which docs/Comparison.md explains them.
 const std::vector<std::string_view> &baselineNames();
 bool isBaseline(std::string_view name);
-/// Where the strategy comes from: paper and section, or system and file.
+/// The source of the strategy: paper and section, or system and file.
 std::string_view baselineSource(std::string_view name);
 
 /// The whole curve of \p name. Strategies that steer by a number of bytes aim
-/// at shares of \p budgetBytes, or of the arena of the unlimited plan without
-/// one; the others ignore it. \p unlimited saves making that plan again.
+/// at shares of \p budgetBytes, or of the arena of the unlimited plan if there
+/// is no budget; the others ignore it. \p unlimited saves making that plan once
+/// more.
 BaselineCurve baselineCurve(const Problem &problem, std::string_view name,
                             std::optional<int64_t> budgetBytes,
                             const SolverOptions &options,

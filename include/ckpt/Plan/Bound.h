@@ -23,24 +23,24 @@ struct Decision {
   bool again = false;
 };
 
-/// The moment at which the kernel of `anchor` first runs, in plans in which
-/// `before` has run by then and `after` has not (`none`: nothing is said) and
-/// which obey the decisions, and the price of a byte there.
+/// A moment in the plans that obey the decisions, and the price of a byte
+/// there: the first run of the kernel of `anchor`, with `before` run by then
+/// and `after` not (`none`: no condition).
 struct BoundCase {
   OpId anchor = none, before = none, after = none;
   int64_t price = 0;
   std::vector<Decision> decisions = {};
 };
 
-/// Why no plan has fewer extra FLOPs than `value`: every plan obeys one of the
-/// cases. Those of one moment stand together, and the decisions of each are the
-/// way to a leaf of one binary tree. Prices are in FLOPs / `flopScale` per
+/// Proof that no plan has fewer extra FLOPs than `value`: every plan obeys one
+/// of the cases. Cases of one moment stand together. The decisions of each are
+/// the way to a leaf of one binary tree. Prices are in FLOPs / `flopScale` per
 /// byte.
 struct ExtraFlopsProof {
   static constexpr int64_t flopScale = 16;
   int64_t value = 0;
-  /// The FLOPs of every anchor count as whole multiples of it, rounded down. So
-  /// what all repeats add up to is one, too: `value` is rounded up.
+  /// The FLOPs of every anchor count as whole multiples of this unit, rounded
+  /// down. The sum over all remats is a multiple too: `value` is rounded up.
   int64_t unit = 1;
   /// Empty where `value` is 0 for lack of anything better.
   std::vector<BoundCase> cases;
@@ -48,7 +48,7 @@ struct ExtraFlopsProof {
 
 class BoundSearch;
 
-/// The problem as a region sees it, and what is known of its plans.
+/// The problem as a region sees it, and the bounds on its plans.
 struct RegionBound {
   int64_t budgetBytes = 0;
   std::shared_ptr<const Problem> view;
@@ -56,9 +56,9 @@ struct RegionBound {
 };
 
 /// Lower bounds that hold for any order, any fusion and any number of
-/// recomputations of kernels that obey the rules. What does not depend on the
-/// budget is computed once; a budget is then refined at some moments. (Snapshot
-/// relaxation: first execution of one anchor.)
+/// recomputations of kernels that obey the rules. The constructor computes the
+/// parts that do not depend on the budget; each budget is then refined at some
+/// moments. (Snapshot relaxation: first execution of one anchor.)
 class Bound {
 public:
   /// \p problem must outlive the bound.
@@ -66,7 +66,7 @@ public:
   /// No plan with an arena of \p budgetBytes that keeps the budgets of regions
   /// has fewer extra FLOPs.
   int64_t extraFlops(int64_t budgetBytes) const;
-  /// Of plans that keep no budgets of regions, too.
+  /// Holds for plans that exceed the budgets of regions, too.
   ExtraFlopsProof proveExtraFlops(int64_t budgetBytes) const;
   /// No plan with an arena of \p budgetBytes is faster, in nanoseconds
   /// (scope: any plan; bandwidth and launches included).
@@ -76,7 +76,7 @@ public:
   /// In no plan does this region of the problem take less.
   int64_t minimumRegionBytes(int32_t region) const;
 
-  /// What part of `minimumBytes` follows from: a case that every plan obeys.
+  /// The case behind a part of `minimumBytes`: every plan obeys it.
   std::optional<BoundCase> minimumCase() const;
 
 private:

@@ -7,9 +7,9 @@
 
 namespace ckpt::plan {
 
-/// A certificate (docs/Certificates.md) that says what \p solution costs, and
-/// that no plan within \p budgetBytes has fewer extra FLOPs than `Bound` says,
-/// and none a smaller arena. Checked by `ckpt-plan --check`.
+/// A certificate (docs/Certificates.md): the costs of \p solution, and proofs
+/// that no plan within \p budgetBytes has fewer extra FLOPs than `Bound` says
+/// and none a smaller arena. `ckpt-plan --check` verifies it.
 std::string certify(const Problem &problem, const Solution &solution,
                     int64_t budgetBytes);
 

@@ -11,13 +11,13 @@ namespace ckpt::plan {
 /// The value whose memory a view shows.
 ValueId throughViews(const Problem &problem, ValueId value);
 
-/// Demands of the values of \p problem what \p selection says; \p layerOfOp
-/// gives for each op its layer, or `none`. Of a layer that is recomputed, what
-/// is handed on is saved: what other parts of the forward pass read (family A),
-/// or what crosses a saved boundary or is read outside of all layers (family
-/// B). Everything else in it is made again. Other layers, and what is pinned,
-/// are left as they are. Returns the ops whose results should be made again
-/// and cannot be: they may run only once.
+/// Sets the demands of \p selection on the values of \p problem; \p layerOfOp
+/// gives for each op its layer, or `none`. A recomputed layer saves the values
+/// that it hands on. In family A, other parts of the forward pass read these.
+/// In family B, they cross a saved boundary or are read outside of all layers.
+/// All other values of the layer are rematerialised.
+/// Other layers and pinned values stay as they are. Returns the ops whose
+/// results should be rematerialised but that may run only once.
 std::vector<OpId> constrainLayers(Problem &problem,
                                   const std::vector<int32_t> &layerOfOp,
                                   const Selection &selection);

@@ -17,9 +17,9 @@ std::vector<ValueId> donatedResults(const Problem &problem, const Plan &plan);
 int64_t donatedBytes(const Problem &problem, const Plan &plan);
 
 /// Moves kernels of \p solution so that more results lie in donated arguments:
-/// the one that writes a result behind the last that reads the argument, or
-/// that before it. Its work stays the same, and its arena within \p limitBytes;
-/// the solution as it was if nothing is gained.
+/// the writer of a result behind the last reader of the argument, or that
+/// reader before the writer. The work stays the same, and the arena within \p
+/// limitBytes. Returns the solution unchanged if nothing is gained.
 Solution moveForDonations(const Problem &problem, Solution solution,
                           int64_t limitBytes);
 

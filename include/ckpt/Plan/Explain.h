@@ -1,8 +1,8 @@
 //===- Explain.h - Why a plan needs its bytes -------------------*- C++ -*-===//
 //
-// For people whose budget cannot be met: what stands at the peak, which op or
-// demand keeps it there, and what would lower it. Names nothing as impossible
-// that is not proven.
+// For users whose budget cannot be met: the values at the peak, the op or
+// demand that keeps each there, and a way to lower it. It calls only proven
+// things impossible.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +13,7 @@
 
 namespace ckpt::plan {
 
-/// What keeps bytes at the peak of a plan.
+/// The reason why bytes stand at the peak of a plan.
 enum class Holder : uint8_t {
   /// The kernel at the peak reads them, writes them, or works in them.
   Kernel,
@@ -43,9 +43,8 @@ std::vector<HeldAtPeak> explainPeak(const Problem &problem, const Plan &plan,
 /// without that it could be made again".
 std::string describe(const Problem &problem, const HeldAtPeak &held);
 
-/// What is known of a budget for which there is no plan: the smallest for which
-/// one was found, and the proven bound. Says that it is infeasible only where
-/// that is proven.
+/// Describes a budget without a plan: the smallest budget with a known plan,
+/// and the proven bound. Calls the budget infeasible only if that is proven.
 std::string describeBudget(int64_t budgetBytes, int64_t smallestBytes,
                            int64_t boundBytes);
 
@@ -54,8 +53,8 @@ std::string describeShortage(const Problem &problem,
                              const RegionShortage &shortage,
                              const Bound &bound);
 
-/// The largest working set, if it is what the bound \p boundBytes comes from;
-/// else an empty string.
+/// The largest working set, if the bound \p boundBytes comes from it; else an
+/// empty string.
 std::string describeBound(const Problem &problem, int64_t boundBytes);
 
 } // namespace ckpt::plan

@@ -1,9 +1,9 @@
 //===- Frontier.h - The whole curve of peak against time --------*- C++ -*-===//
 //
 // A search for one budget makes many plans and returns one. Here all of them
-// count: plans made for any budget stand in one pool, and each budget gets the
-// fastest that fits it. So more memory never costs more time, and a curve of
-// many points takes little more time than one plan.
+// count: plans for any budget stand in one pool, and each budget gets the
+// fastest that fits it. More memory never costs more time, and a curve of many
+// points takes little more time than one plan.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,9 +21,9 @@ namespace ckpt::plan {
 /// costs more time or, in equal time, more FLOPs.
 class PlanPool {
 public:
-  /// Enters \p solution, which needs \p bytes, unless one in the pool is as
-  /// small and as fast; removes those that it makes superfluous. Of equals in
-  /// both, fewer extra FLOPs win. Returns whether it was entered.
+  /// Enters \p solution, which needs \p bytes, unless a plan of the pool is as
+  /// small and as fast; removes plans that it makes superfluous. Between
+  /// equals, fewer extra FLOPs win. Returns whether it was entered.
   bool add(int64_t bytes, Solution solution);
   /// The fastest plan that needs at most \p bytes, or null.
   const Solution *fastestWithin(int64_t bytes) const;
@@ -34,8 +34,8 @@ public:
   /// equal.
   const std::map<int64_t, Solution> &plans() const { return byBytes; }
 
-  /// What \p stepBytes more than \p bytes save by the plans of the pool, for a
-  /// plan that takes \p timeNs: the steepest slope to any larger plan.
+  /// Time that \p stepBytes more than \p bytes save, by the plans of the pool,
+  /// for a plan that takes \p timeNs: the steepest slope to any larger plan.
   int64_t savedNs(int64_t bytes, int64_t timeNs, int64_t stepBytes) const;
 
 private:
@@ -56,7 +56,7 @@ struct FrontierPoint {
 struct Frontier {
   /// From the smallest budget to the largest; times never rise.
   std::vector<FrontierPoint> points;
-  /// The plan without a limit, and what the program takes as written.
+  /// The unlimited plan, and the figures of the program as written.
   Solution baseline;
   AsWritten written;
   /// No plan has a smaller arena.
@@ -65,8 +65,8 @@ struct Frontier {
   /// Why there is no plan at all; then there are no points.
   std::string error;
 
-  /// What each byte between a point and the next larger plan of the curve saves
-  /// by the plans found, in nanoseconds per MiB; 0 for the last plan.
+  /// Time that each byte between a point and the next larger plan of the curve
+  /// saves, in nanoseconds per MiB; 0 for the last plan.
   double nsPerMiB(size_t point) const;
 };
 

@@ -1,4 +1,4 @@
-//===- Kernel.h - What one kernel may hold and what it costs ----*- C++ -*-===//
+//===- Kernel.h - The rules and the cost of one kernel ----------*- C++ -*-===//
 //
 // The rules of kernels, in one place: the planner, the simulator, the rewrite
 // and the report all ask here. A kernel is
@@ -6,10 +6,10 @@
 //   fusible producers -> at most one anchor -> epilogue in its output space
 //
 // Without an anchor all outputs have one shape. With one, every output is a
-// result of the anchor or is reached from it by reads that are one to one
-// (`Pointwise`, or a `Reshape`/`Permute` view); all paths to an output pass
-// the same views. An opaque anchor holds nothing else but reshapes and
-// stretches of its reads.
+// result of the anchor, or a chain of one-to-one reads leads to it
+// (`Pointwise`, or a `Reshape`/`Permute` view); all paths to an output pass the
+// same views. The kernel of an opaque anchor holds only reshapes and stretches
+// of its reads besides.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,15 +22,15 @@
 
 namespace ckpt::plan {
 
-/// That output number `output` may be written over the value `input`, which
-/// the kernel reads from memory: each element is read only to make the element
-/// at the same linear position, and element sizes are equal.
+/// Output number `output` may be written over the value `input`, which the
+/// kernel reads from memory: each element is read only to make the element at
+/// the same linear position, and element sizes are equal.
 struct InPlacePair {
   ValueId input;
   int32_t output;
 };
 
-/// What follows from the ops and outputs of a kernel alone.
+/// Consequences of the ops and outputs of a kernel alone.
 struct KernelInfo {
   /// Empty, or why this is no legal kernel (one sentence, lower case).
   std::string error;
@@ -43,8 +43,8 @@ struct KernelInfo {
   /// Work done inside, evaluation counts included (an op inside a reader that
   /// evaluates it more often counts as often).
   int64_t flops = 0;
-  /// Of its ops, and what an opaque op makes and the kernel does not write: a
-  /// loop needs a place for all of its results.
+  /// Of its ops, and of the results of an opaque op that the kernel does not
+  /// write: a loop needs a place for all of its results.
   int64_t workspaceBytes = 0;
   /// max(compute, bytes / bandwidth) + launch.
   int64_t timeNs = 0;
@@ -53,8 +53,8 @@ struct KernelInfo {
 /// Applies the rules to \p kernel. Never asserts on a well-formed problem.
 KernelInfo analyze(const Problem &problem, const Kernel &kernel);
 
-/// Remembers what `analyze` says of kernels: searches ask for the same ones
-/// again and again. For one thread at a time.
+/// Remembers the answers of `analyze`, as searches ask for the same kernels
+/// many times. For one thread at a time.
 class KernelCache {
 public:
   explicit KernelCache(const Problem &problem) : problem(problem) {}
@@ -75,8 +75,8 @@ private:
 
   const Problem &problem;
   std::deque<Entry> entries;
-  /// By a hash of ops and outputs; what is taken goes into the next free one.
-  /// Few lines of memory are touched per question, of which there are millions.
+  /// By a hash of ops and outputs; on a collision, the next free slot. A
+  /// question touches few lines of memory, and there are millions of questions.
   std::vector<Slot> slots;
 };
 

@@ -26,7 +26,7 @@ struct LayerSetting {
 std::string parseLayerSettings(std::string_view key, std::string_view text,
                                std::vector<LayerSetting> &settings);
 
-/// Indices of those of \p layers that \p pattern matches, ascending: fnmatch(3)
+/// Ascending indices of the \p layers that \p pattern matches: fnmatch(3)
 /// without flags, so that `*` stands for any text, `/` included. A leading `!`
 /// means all other layers.
 std::vector<int32_t> matchLayers(std::string_view pattern,

@@ -7,10 +7,10 @@
 
 namespace ckpt::plan {
 
-/// Demands memory for reads at other elements than their reader's where a
-/// kernel that computed everything inside would make such reads more than 32
-/// times as often as there are any: lookups inside lookups, slices of joins.
-/// Emitted work would grow exponentially along a chain of them.
+/// Demands memory for reads at other elements than their reader's that one
+/// kernel would make more than 32 times as often as there are any: lookups
+/// inside lookups, slices of joins. Otherwise emitted work would grow
+/// exponentially along a chain of them.
 void limitEvaluations(Problem &problem);
 
 } // namespace ckpt::plan

@@ -8,19 +8,21 @@
 namespace ckpt::plan {
 
 /// Places every output and workspace of \p plan (which must be valid without
-/// slots), chooses who takes over whose place, and sets `arenaBytes`. Stops as
-/// soon as the arena fits \p budgetBytes; what fits no budget that holds its
-/// largest live sum is left as the orders have it, and with a smaller budget,
-/// or none (0), the smallest arena found is what counts. Orders by several
-/// criteria, then searches canonical placements (MiniMalloc, ASPLOS'23) with a
-/// limit on counted steps. The orders alone take a tenth of the time: what
-/// solvers ask for while they look around. Once: and a search with little more
-/// steps than placing all buffers once takes. Thorough: some hundred times the
-/// steps (seconds), for packing alone.
+/// slots), chooses the takeovers of places, and sets `arenaBytes`. Orders by
+/// several criteria, then searches canonical placements (MiniMalloc, ASPLOS'23)
+/// with a limit on counted steps.
+///
+/// Stops as soon as the arena fits \p budgetBytes. A plan whose largest live
+/// sum exceeds the budget keeps the places of the best order. With a smaller
+/// budget than any arena, or none (0), the smallest arena found counts.
+///
+/// - Orders: the orders alone, a tenth of the time, for plans on the way.
+/// - Once: adds a search of little more steps than placing all buffers once.
+/// - Thorough: some hundred times the steps (seconds), for packing alone.
 enum class PackEffort : uint8_t { Orders, Once, Search, Thorough };
 void packSlots(const Problem &problem, Plan &plan, int64_t budgetBytes,
                PackEffort effort = PackEffort::Search);
-/// The same with what is known of kernels, which must belong to \p problem.
+/// The same with the kernels already analysed, which must belong to \p problem.
 void packSlots(const Problem &problem, Plan &plan, int64_t budgetBytes,
                PackEffort effort, KernelCache &kernels);
 
@@ -46,7 +48,7 @@ struct Packing {
 /// Largest sum of buffers that live together: no arena is smaller.
 int64_t loadBytes(const std::vector<Buffer> &buffers);
 
-/// What packSlots does once it knows the buffers.
+/// The part of packSlots that follows once it knows the buffers.
 Packing packBuffers(const std::vector<Buffer> &buffers, int64_t budgetBytes,
                     PackEffort effort = PackEffort::Search);
 

@@ -1,7 +1,7 @@
 //===- Plan.h - A schedule of kernels with their places ---------*- C++ -*-===//
 //
-// What a solver returns and the rewrite follows: which kernels run, in which
-// order, what is computed inside each, what each writes, and where.
+// Solvers return plans and the rewrite follows them: the kernels in order, the
+// ops inside each, its outputs, and their places.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,8 +12,8 @@
 
 namespace ckpt::plan {
 
-/// One kernel. A read of an op in `ops` is computed inside when its producer is
-/// in `ops` too; otherwise the value stands in memory: the latest instance that
+/// One kernel. It computes a read of an op in `ops` inside if the producer is
+/// in `ops` too. Otherwise the value stands in memory: the latest instance that
 /// an earlier kernel wrote, or the caller's.
 struct Kernel {
   /// All ops computed inside, views included, in program order.

@@ -1,7 +1,7 @@
 //===- PlanFile.h - Plans of functions as files -----------------*- C++ -*-===//
 //
-// A plan that is kept beside the program: replayed without a search, compared
-// by line, refused when the program is another (docs/PlanFormat.md).
+// A plan kept beside the program: replayed without a search, compared by line,
+// refused if the program is another (docs/PlanFormat.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,8 +16,8 @@
 
 namespace ckpt::plan {
 
-/// What a plan does with the results of an op: they stand in memory until the
-/// last reader, are made again, or are only computed inside kernels.
+/// How a plan treats the results of an op: they stand in memory until the last
+/// reader, are rematerialised, or are only computed inside kernels.
 enum class PlannedAs : uint8_t { Save, Recompute, Inline };
 
 /// By op. An anchor that runs in several kernels is made again, though its
@@ -26,7 +26,7 @@ std::vector<PlannedAs> plannedAs(const Problem &problem, const Plan &plan,
                                  const Verdict &verdict);
 
 struct PlannedOp {
-  /// Of what it does and reads, 24 bits.
+  /// Hash of the op and its reads, 24 bits.
   int64_t hash = 0;
   PlannedAs as = PlannedAs::Inline;
   std::string name;
@@ -43,13 +43,13 @@ struct PlanFile {
   /// Budgets of regions in bytes, by patterns on names of layers.
   std::map<std::string, int64_t> regions;
   std::vector<PlannedOp> ops;
-  /// Of what the function returns.
+  /// Hash of the returned values.
   int64_t returnHash = 0;
   Plan plan;
 };
 
-/// Reads a plan file, whole. On error returns false and sets \p error to
-/// "line N: what is wrong".
+/// Reads a whole plan file. On error returns false and sets \p error to "line
+/// N: MESSAGE".
 bool parsePlanFile(std::string_view text, PlanFile &file, std::string &error);
 
 void printPlanFile(const PlanFile &file, std::ostream &os);

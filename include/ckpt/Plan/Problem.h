@@ -1,9 +1,9 @@
 //===- Problem.h - The planning problem, free of any IR ---------*- C++ -*-===//
 //
-// What the planner knows of a training step: ops, the values they read and
-// make, bytes, work, and what is allowed. Everything is an integer and every
-// list is in a fixed order, so that planning is deterministic. The text form
-// is in Text.h, the rules for kernels in Kernel.h, plans in Plan.h.
+// The planner's view of a training step: ops, the values that they read and
+// make, bytes, work, and permissions. All figures are integers and all lists
+// have a fixed order, so that planning is deterministic. Text.h has the text
+// form, Kernel.h the rules of kernels, Plan.h the plan.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,11 +25,11 @@ inline constexpr int32_t none = -1;
 /// Every slot of the arena starts at a multiple of this.
 inline constexpr int64_t slotAlignment = 256;
 
-/// What an op may be part of. An anchor is an op that is not free to be inside
-/// any reader: at most one stands in a kernel.
+/// How an op may take part in kernels. An anchor is an op that not every reader
+/// may compute inside: a kernel has at most one.
 enum class OpKind : uint8_t {
-  /// Made element by element from its reads; may be computed inside any kernel
-  /// that reads it, or written to memory by a kernel of its own.
+  /// Made element by element from its reads. Any kernel that reads it may
+  /// compute it inside; a kernel of its own may write it to memory.
   Fusible,
   /// A fusible op that only renames the elements of its single read (reshape,
   /// permutation, slice) at no cost. `Need::Memory` looks through it.
@@ -38,8 +38,8 @@ enum class OpKind : uint8_t {
   Contraction,
   /// Anchor that takes fusible producers inside: reductions, pooling.
   Reduction,
-  /// Anchor that runs alone: loops, conditionals, calls, ops nobody described.
-  /// Neither producers nor an epilogue, but for reshapes of what it reads.
+  /// Anchor that runs alone: loops, conditionals, calls, unknown ops. Its
+  /// kernel holds no producers and no epilogue, only reshapes of its reads.
   Opaque,
 };
 
@@ -65,7 +65,7 @@ enum class Access : uint8_t {
   Any,
 };
 
-/// What a reader demands of the place of a value.
+/// The place of a value that a reader demands.
 enum class Need : uint8_t {
   /// Nothing: it may be computed inside the reader's kernel.
   Inline,
@@ -91,8 +91,8 @@ enum class Keep : uint8_t {
   /// Made once, by one kernel, and in memory from then to its last reader.
   Save,
   /// No instance made before the first kernel that holds a backward op is read
-  /// by a later one that does: what the backward pass reads is made again. That
-  /// first kernel itself may read what the forward pass leaves.
+  /// by a later one that does: the backward pass rematerialises its reads. That
+  /// first kernel itself may read the values of the forward pass.
   Recompute,
   /// Never written to memory: computed inside every kernel that reads it. Means
   /// nothing for values that cannot be (`isInlined`).
@@ -109,8 +109,8 @@ enum class Home : uint8_t {
   /// memory from its first kernel to the end, at no cost.
   Result,
   /// In the buffer of the result `Value::host` whenever it stands in memory, at
-  /// no cost: it is read for the last time before that result, or another value
-  /// hosted there, is written, or by the kernel that writes that, over it
+  /// no cost. Its last read comes before a kernel writes that result or another
+  /// value hosted there, or is in the kernel that writes over it
   /// (`hostInResults`).
   Hosted,
 };
@@ -130,8 +130,8 @@ struct Value {
   Keep keep = Keep::Free;
   /// The result in whose buffer it lies; of a result: the donated argument.
   ValueId host = none;
-  /// Of a view: an earlier value with the same elements in the same order,
-  /// such as what a pair of inverse permutations started from; or `none`.
+  /// Of a view: an earlier value with the same elements in the same order, such
+  /// as the source of a pair of inverse permutations; or `none`.
   ValueId same = none;
 };
 
@@ -173,7 +173,7 @@ struct Problem {
   std::vector<Value> values;
   std::vector<Op> ops;
   std::vector<std::string> layers;
-  /// Of two regions one holds the other, or they have no layer in common.
+  /// Two regions have no layer in common, or one holds the other.
   std::vector<Region> regions;
   /// Speed of the memory that kernels read from and write to.
   int64_t bytesPerMicrosecond = 10000;
@@ -185,7 +185,7 @@ inline bool isAnchor(const Op &op) {
   return op.kind != OpKind::Fusible && op.kind != OpKind::View;
 }
 
-/// Whether a view with \p read shows what lies in memory as it lies there.
+/// Whether the result of a view with \p read lies in memory in one piece.
 inline bool isInOnePiece(const Read &read) {
   return read.access == Access::Reshape || read.access == Access::Stretch;
 }
@@ -203,18 +203,20 @@ inline int64_t slotBytes(int64_t bytes) {
   return (bytes + slotAlignment - 1) / slotAlignment * slotAlignment;
 }
 
-/// Gives `Home::Hosted` to values that are as large as a result, that become
-/// the result, element by element, and that have to wait for something made
-/// later: the gradient of a tied embedding, or partial sums of the gradient of
-/// a weight that is read many times, each of which is read only to make the
-/// next. What earlier results are made of, too, lies in the buffer of the last:
-/// a gradient that waits for the norm of all. A result that should lie in an
-/// argument hosts nothing.
+/// Gives `Home::Hosted` to values that are as large as a result, become the
+/// result element by element, and wait for a value made later. Examples are the
+/// gradient of a tied embedding, and partial sums of a weight's gradient, each
+/// of which is read only to make the next.
+///
+/// The buffer of the last result also hosts values from which earlier results
+/// are made, such as a gradient that waits for the norm of all. A result that
+/// should lie in an argument hosts nothing.
 void hostInResults(Problem &problem);
 
-/// Says what is wrong with \p problem ("op 3 reads value 7 before it is made"),
-/// or an empty string: indices in range, reads before their op, one producer
-/// per value, views with one read, sizes not negative and sums within 63 bits.
+/// Returns the first fault of \p problem ("op 3 reads value 7 before it is
+/// made"), or an empty string. Indices must be in range, reads come before
+/// their op, values have one producer and views one read. Sizes must not be
+/// negative, and sums fit 63 bits.
 std::string check(const Problem &problem);
 
 } // namespace ckpt::plan

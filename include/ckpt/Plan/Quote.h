@@ -8,8 +8,8 @@
 
 namespace ckpt::plan {
 
-/// \p text between quotes, for a message: at most some 60 characters, with
-/// '?' for those that do not print.
+/// \p text between quotes, for a message: at most some 60 characters, with '?'
+/// for each that does not print.
 std::string quote(std::string_view text);
 
 } // namespace ckpt::plan

@@ -1,7 +1,8 @@
 //===- Regions.h - Budgets of parts of a problem ----------------*- C++ -*-===//
 //
-// What a region takes, and the problem as one region sees it. The simulator
-// measures with these functions; searches and bounds see through `regionView`.
+// The bytes that a region takes, and the problem as one region sees it. The
+// simulator measures with these functions; searches and bounds see through
+// `regionView`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,11 +20,10 @@ std::vector<char> membersOf(const Problem &problem, const Region &region);
 /// \p problem without its regions, as solvers see it that know none.
 Problem withoutRegions(const Problem &problem);
 
-/// \p problem, without regions, in which only values of \p region take memory:
-/// its plans are those of \p problem, and the live peak of each is at most what
-/// the region takes. Results of opaque ops that make
-/// several have no bytes, as one that is not written would be scratch memory;
-/// else times are the same.
+/// \p problem, without regions, in which only values of \p region take memory.
+/// It has the plans of \p problem, and the live peak of each is at most the
+/// bytes of the region. Results of opaque ops with several results have no
+/// bytes, as an unwritten one would be scratch memory. Times are the same.
 Problem regionView(const Problem &problem, const Region &region);
 
 /// Sets `Verdict::regionPeakBytes` from the instances of \p verdict; says which

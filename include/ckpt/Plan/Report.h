@@ -1,4 +1,4 @@
-//===- Report.h - What a plan says of itself, for people --------*- C++ -*-===//
+//===- Report.h - The report of a plan, for people --------------*- C++ -*-===//
 
 #ifndef CKPT_PLAN_REPORT_H
 #define CKPT_PLAN_REPORT_H
@@ -21,7 +21,7 @@ struct Figures {
   int64_t livePeakBytes = 0;
   int64_t argumentBytes = 0;
   int64_t resultBytes = 0;
-  /// Of results that lie in donated arguments.
+  /// Bytes of results that lie in donated arguments.
   int64_t donatedBytes = 0;
   int64_t baselineCostNs = 0;
   int64_t costNs = 0;
@@ -32,15 +32,15 @@ struct Figures {
   int64_t extraFlopsBound = 0;
   /// Nor is one faster.
   int64_t costBoundNs = 0;
-  /// The price of memory: this many bytes more would save so much time by plans
-  /// that were found, and it is proven that they save no more than so many
-  /// FLOPs. 0 bytes without a budget.
+  /// The price of memory. `nextBytes` more would save `nextSavedNs` by plans
+  /// that were found; they provably save at most `nextSavedFlopsAtMost`. 0
+  /// bytes without a budget.
   int64_t nextBytes = 0;
   int64_t nextSavedNs = 0;
   int64_t nextSavedFlopsAtMost = 0;
-  /// The smallest larger plan that was found with at most half of the time, or
-  /// with a quarter of the extra FLOPs where those are half of the step's, and
-  /// its figures: where a budget that costs far too much ends. 0: it does not.
+  /// The relief point: the smallest larger plan that was found with at most
+  /// half of the time, or with a quarter of the extra FLOPs if these are half
+  /// of the step's. 0: there is none.
   int64_t reliefBytes = 0;
   int64_t reliefCostNs = 0;
   int64_t reliefExtraFlops = 0;
@@ -69,7 +69,7 @@ struct Figures {
 /// one.
 std::string describeRelief(const Figures &figures);
 
-/// What is said beside the figures.
+/// The text beside the figures.
 struct ReportText {
   /// "@main in gpt2.mlir".
   std::string title;

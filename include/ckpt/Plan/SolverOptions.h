@@ -1,4 +1,4 @@
-//===- SolverOptions.h - How long and for what solvers search ---*- C++ -*-===//
+//===- SolverOptions.h - Limits and switches of solvers ---------*- C++ -*-===//
 
 #ifndef CKPT_PLAN_SOLVEROPTIONS_H
 #define CKPT_PLAN_SOLVEROPTIONS_H
@@ -12,7 +12,7 @@
 
 namespace ckpt::plan {
 
-/// Switches for comparison; the defaults are what users get.
+/// Switches for comparison; users get the defaults.
 struct SolverOptions {
   /// Off: one kernel per op that has to stand in memory; nothing is inlined.
   bool fusion = true;
@@ -20,8 +20,8 @@ struct SolverOptions {
   bool reorder = true;
   /// Between rounds, stop after this. 0: one round.
   int64_t timeLimitMs = 5000;
-  /// If not 0, stop after so much counted work instead, whatever the time: the
-  /// same plan on every machine. A millisecond of it is about what one takes.
+  /// If not 0, stop after so much counted work instead of time: the same plan
+  /// on every machine. A millisecond of effort is about one of time.
   int64_t effortMs = 0;
   /// Called between rounds with a line for people; may be empty.
   std::function<void(const std::string &)> progress;
@@ -35,7 +35,7 @@ struct SolverOptions {
   bool isInterrupted() const { return interrupted && *interrupted; }
 };
 
-/// What is left of a limit of \p limitMs after \p spentMs: at least a moment,
+/// The rest of a limit of \p limitMs after \p spentMs: at least a millisecond,
 /// as 0 stands for no limit.
 inline int64_t timeLeft(int64_t limitMs, int64_t spentMs) {
   return limitMs <= 0 ? limitMs : std::max<int64_t>(1, limitMs - spentMs);

@@ -1,10 +1,10 @@
-//===- Solvers.h - Everything that makes plans ------------------*- C++ -*-===//
+//===- Solvers.h - The functions that make plans ----------------*- C++ -*-===//
 //
 // Solvers read a Problem and return plans with slots placed. They obey
-// `Value::keep`, `Op::mayRepeat` and the order of effects, and are
-// deterministic: effort is limited by counted work; the clock only stops
-// between rounds. Budgets of regions are obeyed by `solveBudget` alone; the
-// others plan as if there were none.
+// `Value::keep`, `Op::mayRepeat` and the order of effects. They are
+// deterministic: counted work limits the effort, and the clock only stops
+// between rounds. `solveBudget` alone obeys budgets of regions; the others plan
+// as if there were none. lib/Plan/README.md explains the terms.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,20 +18,21 @@
 
 namespace ckpt::plan {
 
-/// The fastest plan without a limit: fused and ordered, recomputing nothing
-/// that stands in memory but what `Keep::Recompute` demands. Named strategies
-/// and the baseline of percent budgets are this on a constrained problem. Its
-/// work is counted; it looks at no clock. If the demands on values contradict
-/// each other, the plan is empty and the verdict says why.
+/// The unlimited plan: the fastest without a limit, fused and ordered. It
+/// rematerialises no value that stands in memory, unless `Keep::Recompute`
+/// demands it. Named strategies are this function on a constrained problem, and
+/// percent budgets refer to its arena. Its work is counted; it looks at no
+/// clock. If the demands on values contradict each other, the plan is empty and
+/// the verdict says why.
 Solution solveUnlimited(const Problem &problem, const SolverOptions &options);
 
-/// One kernel per op in program order: what every other plan is compared with.
+/// One kernel per op in program order: the reference for every other plan.
 Solution solveAsWritten(const Problem &problem);
 
-/// One plan with an arena of at most \p budgetBytes (`INT64_MAX`: without a
+/// A plan with an arena of at most \p budgetBytes (`INT64_MAX`: without a
 /// limit, recomputing no anchor) in time near-linear in the number of ops, or
-/// nothing. What the other solvers start with, and where a problem is too large
-/// for their search, end with. Looks at no clock.
+/// nothing. Other solvers start with it, and end with it if a problem is too
+/// large for their search. Looks at no clock.
 std::optional<Solution> solveFirst(const Problem &problem, int64_t budgetBytes,
                                    const SolverOptions &options);
 
@@ -42,16 +43,16 @@ struct RegionShortage {
   int64_t smallestBytes = 0;
 };
 
-/// What `solveBudget` found.
+/// The findings of `solveBudget`.
 struct BudgetResult {
   /// Best plan that fits; empty if none was found.
   std::optional<Solution> best;
-  /// Best, or where nothing fits the smallest plan of walks that do not depend
-  /// on the budget: planning with its arena as budget succeeds, given the time.
-  /// If no plan is legal, the plan is empty and the verdict says why.
+  /// The best plan, or if nothing fits, the smallest plan of walks that do not
+  /// depend on the budget: given the time, planning succeeds with its arena as
+  /// budget. If no plan is legal, the plan is empty and the verdict says why.
   Solution smallest;
-  /// Set where plans fit the budget, but none was found that keeps the regions.
-  /// `smallest` is the one with the smallest budget of this region then.
+  /// Set if plans fit the budget, but none was found that keeps the regions.
+  /// `smallest` is then the plan with the smallest budget of this region.
   std::optional<RegionShortage> shortage;
   /// True if the clock ended the search before its counted work did.
   bool stoppedByClock = false;
@@ -64,15 +65,15 @@ struct LeastCosts {
 };
 
 /// Least time (then extra FLOPs) with an arena of at most \p budgetBytes: the
-/// plan of `solveFirst`, then the rolling snapshot min-cut, run as a portfolio.
-/// \p unlimited is what `solveUnlimited` says of \p problem, if the caller
-/// knows. The search ends once a plan costs no more than \p least.
+/// plan of `solveFirst`, then the portfolio. \p unlimited is the answer of
+/// `solveUnlimited` for \p problem, if the caller knows it. The search ends
+/// once a plan costs no more than \p least.
 BudgetResult solveBudget(const Problem &problem, int64_t budgetBytes,
                          const SolverOptions &options,
                          const Solution *unlimited = nullptr,
                          LeastCosts least = {});
 
-/// What the exhaustive search minimises first; the other one breaks ties.
+/// The exhaustive search minimises this first; the other one breaks ties.
 enum class Objective : uint8_t { ExtraFlops, Time };
 
 /// Exhaustive search over schedules of small problems (about 7 ops): the

@@ -40,9 +40,9 @@ struct LayerInfo {
   std::string name;
   LayerKind kind = LayerKind::Other;
   LayerPin pin = LayerPin::None;
-  /// What the layer keeps for the backward pass.
+  /// Bytes that the layer keeps for the backward pass.
   int64_t activationBytes = 0;
-  /// What running the layer's forward part again costs.
+  /// Cost of one more run of the layer's forward part.
   int64_t recomputeFlops = 0;
   int64_t parameters = 0;
   std::vector<LayerOp> ops;
@@ -55,7 +55,7 @@ double recomputeCostRatio(const LayerInfo &layer);
 // Options
 //===----------------------------------------------------------------------===//
 
-/// What the user wrote. A parameter that is absent has no default unless its
+/// The user's options. A parameter that is absent has no default unless its
 /// comment says so; a strategy that needs it then reports an error.
 struct StrategyOptions {
   std::string strategy = "none";
@@ -76,7 +76,7 @@ struct StrategyOptions {
   /// `custom`: the script that pinned layers before
   /// (Transforms/PolicyScript.h); nothing else is recomputed then.
   std::string policyScript;
-  /// Of `budget` in the layer-sum model, in bytes.
+  /// The budget of `budget` in the layer-sum model, in bytes.
   std::optional<int64_t> budgetBytes;
 
   bool recomputeAttention = true;
@@ -106,14 +106,15 @@ bool isLayerStrategy(std::string_view name);
 // Selection
 //===----------------------------------------------------------------------===//
 
-/// What a strategy decided for each layer. Indices ascend.
+/// The decision of a strategy for each layer. Indices ascend.
 struct Selection {
   /// Empty, or why the strategy does not apply (one sentence, lower case).
   /// Nothing else is set then.
   std::string error;
-  /// Family B: only the inputs of the layers in `boundaries` are saved, and all
-  /// that no layer in `keptWhole` holds is made again from there. Family A: the
-  /// inputs of all layers are saved, and those of `recomputed` made again.
+  /// Family B saves only the inputs of the layers in `boundaries` and
+  /// rematerialises all values from there, except in layers of `keptWhole`.
+  /// Family A saves the inputs of all layers and rematerialises the values of
+  /// `recomputed` layers.
   bool storesBoundaries = false;
   std::vector<int32_t> boundaries;
   /// Family B: the distance of the boundaries; 0 if it varies.
@@ -148,8 +149,8 @@ LayerPolicy findPolicy(const std::string &name);
 // Figures
 //===----------------------------------------------------------------------===//
 
-/// Layer-sum accounting: what a chain says about itself, without live ranges.
-/// Reported beside the true peak, never instead of it. Sums saturate.
+/// Layer-sum accounting: the figures that a chain gives alone, without live
+/// ranges. Reported beside the true peak, never instead of it. Sums saturate.
 struct LayerSum {
   int64_t recomputeFlops = 0;
   /// Activation bytes of the layers that are not recomputed.
@@ -179,7 +180,7 @@ BoundaryFigures uniformFigures(int64_t interval, int64_t layers);
 /// the interval.
 BoundaryFigures boundaryFigures(int64_t boundaries, int64_t layers);
 
-/// For what a strategy decided.
+/// The figures of a strategy's boundaries.
 BoundaryFigures boundaryFigures(const Selection &selection, int64_t layers);
 
 } // namespace ckpt::plan

@@ -1,6 +1,6 @@
 //===- Svg.h - Numbers, texts and axes of pictures --------------*- C++ -*-===//
 //
-// What the curve of peak against time and the report's picture share.
+// Shared by the curve of peak against time and the picture of the report.
 //
 //===----------------------------------------------------------------------===//
 

@@ -12,8 +12,8 @@
 
 namespace ckpt::plan {
 
-/// Reads a problem (docs/PlanFormat.md). On error returns false and sets
-/// \p error to "line N: what is wrong".
+/// Reads a problem (docs/PlanFormat.md). On error returns false and sets \p
+/// error to "line N: MESSAGE".
 bool parseProblem(std::string_view text, Problem &problem, std::string &error);
 void printProblem(const Problem &problem, std::ostream &os);
 

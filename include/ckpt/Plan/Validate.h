@@ -1,7 +1,8 @@
 //===- Validate.h - The simulator that judges every plan --------*- C++ -*-===//
 //
-// Plays a plan kernel by kernel, slow and obvious, and shares no code with any
-// solver or packer. Runs after every solve, in tests and in production.
+// Plays a plan kernel by kernel, slow and obvious. It asks Kernel.h for the
+// rules of kernels and shares no other code with solvers and packer. Runs after
+// every solve, in tests and in production.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +26,7 @@ struct Instance {
   bool recomputed = false;
 };
 
-/// What the simulator found. All figures are valid only if `error` is empty.
+/// The simulator's findings. All figures are valid only if `error` is empty.
 struct Verdict {
   /// Empty, or the first broken rule with kernel and value, one sentence.
   std::string error;
@@ -34,35 +35,35 @@ struct Verdict {
   /// takes over a place counts once with it. The kernel where it is reached.
   int64_t livePeakBytes = 0;
   int32_t peakKernel = none;
-  /// The same of each region of the problem, without workspace; a place that a
-  /// value of the region takes over from another of it counts once.
+  /// The same of each region of the problem, without workspace. A place that
+  /// one value of the region takes over from another counts once.
   std::vector<int64_t> regionPeakBytes;
   int64_t timeNs = 0;
   int64_t bytesMoved = 0;
-  /// Of anchors that ran more than once, beyond the first time.
+  /// FLOPs of anchors that ran more than once, beyond the first time.
   int64_t extraFlops = 0;
 };
 
-/// Checks that every kernel is legal, that what it reads is there, that every
-/// result is written, that ops that may not repeat run once, that effects keep
-/// their order and that `Value::keep` and the budgets of regions are obeyed.
-/// With \p slots also that live places never overlap but where one is taken
-/// over, that they are aligned, and that they end within `Plan::arenaBytes`.
+/// Checks the rules of a plan: every kernel is legal and finds its reads, every
+/// result is written, ops that may not repeat run once, effects keep their
+/// order, and the plan obeys `Value::keep` and the budgets of regions. With \p
+/// slots also: places are aligned, end within `Plan::arenaBytes`, and overlap
+/// only where one value takes over another's place.
 Verdict validate(const Problem &problem, const Plan &plan, bool slots);
-/// The same with what is known of kernels, which must belong to \p problem.
+/// The same with the kernels already analysed, which must belong to \p problem.
 Verdict validate(const Problem &problem, const Plan &plan, bool slots,
                  KernelCache &kernels);
 
-/// A plan with slots and what the simulator says of it.
+/// A plan with slots and the simulator's verdict on it.
 struct Solution {
   Plan plan;
   Verdict verdict;
 };
 
-/// The program as written: one kernel per op in program order, nothing fused;
-/// views free; unaligned, unpacked; results not counted; a destination that
-/// dies is overwritten, and so is a pointwise input of equal size that dies at
-/// a fusible op (../docs/Rationale, memory model).
+/// The program as written: one kernel per op in program order, nothing fused,
+/// views free. Places are unaligned and unpacked; results do not count. An op
+/// overwrites a destination that dies, and a fusible op a pointwise input of
+/// equal size that dies (docs/Rationale/MemoryModel.md).
 struct AsWritten {
   int64_t peakBytes = 0;
   int64_t bytesMoved = 0;

@@ -1,8 +1,9 @@
 //===- AsWrittenFigures.cpp - Figures of the program before planning ------===//
 //
 // The reference point that users know: one kernel per op in program order.
-// Reshapes and slices share the storage of what they show; a permutation is a
-// copy here, since as written it is an op of its own.
+// Reshapes and slices share the storage of their operand; a permutation is a
+// copy here, since it is an op of its own in the program as written. Reports
+// call it once per plan.
 //
 //===----------------------------------------------------------------------===//
 
@@ -84,7 +85,7 @@ bool Walk::diesIn(OpId id, ValueId storage) const {
   return storages[storage].counted && storages[storage].lastUse == id;
 }
 
-/// A fusible op overwrites only what it reads element by element.
+/// A fusible op overwrites only storage that it reads element by element.
 bool Walk::onlyReadInPlace(const Op &op, ValueId storage) const {
   for (const Read &read : op.reads)
     if (storageOf[read.value] == storage && !read.destination &&
@@ -139,10 +140,10 @@ void Walk::execute(OpId id) {
     if (storages[op.results[k]].counted && !overwritesInput(id, k))
       liveBytes += value.bytes;
   }
-  // A loop needs what it makes inside while it runs.
+  // A loop needs the values that it makes inside while it runs.
   figures.peakBytes =
       std::max(figures.peakBytes, liveBytes + op.workspaceBytes);
-  // What dies here: storages read or made, each once.
+  // Storages that die here, read or made, each once.
   std::vector<ValueId> dead(op.results.begin(), op.results.end());
   for (auto [value, bytes] : touched)
     dead.push_back(storageOf[value]);

@@ -1,7 +1,7 @@
 //===- AsWrittenPlan.cpp - The program as it is written, as a plan --------===//
 //
 // One kernel per op in program order, nothing inlined and nothing recomputed.
-// What `ckpt-runner --verify` compares every other plan with.
+// `ckpt-runner --verify` compares every other plan with it.
 //
 //===----------------------------------------------------------------------===//
 

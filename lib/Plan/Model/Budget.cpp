@@ -1,4 +1,8 @@
 //===- Budget.cpp - Memory budgets as people write them -------------------===//
+//
+// Parses `budget=` of passes and tools, once per run.
+//
+//===----------------------------------------------------------------------===//
 
 #include "ckpt/Plan/Budget.h"
 

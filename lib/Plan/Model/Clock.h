@@ -1,9 +1,8 @@
-//===- Clock.h - How long a search may go on --------------------*- C++ -*-===//
+//===- Clock.h - The time limit of a search ---------------------*- C++ -*-===//
 //
-// Every search makes one clock from the limit of the user and asks nothing else
-// for the time. Searches hand deadlines of it down to constructions and moves.
-// The clock shows time or, where the user limits the effort, counted work.
-//
+// Every search makes one clock from the user's limit and asks nothing else for
+// the time. It hands deadlines of this clock down to constructions and moves.
+// The clock shows time or, if the user limits the effort, counted work.
 //===----------------------------------------------------------------------===//
 
 #ifndef CKPT_LIB_PLAN_MODEL_CLOCK_H
@@ -77,7 +76,7 @@ public:
   int64_t part(double shareOfLimit) const {
     return static_cast<int64_t>(shareOfLimit * static_cast<double>(limitNs));
   }
-  /// \p options with \p part of what is left as their limit.
+  /// \p options with \p part of the time left as their limit.
   SolverOptions rest(SolverOptions options, double part) const {
     double left = std::max(0.0, 1 - share()) * part;
     int64_t &limitMs = countsWork ? options.effortMs : options.timeLimitMs;

@@ -1,6 +1,7 @@
-//===- Kernel.cpp - What one kernel may hold ------------------------------===//
+//===- Kernel.cpp - The rules of one kernel -------------------------------===//
 //
-// Each rule is one function.
+// Each rule is one function. `analyze` checks them for every kernel that a
+// search or the simulator has not seen before.
 //
 //===----------------------------------------------------------------------===//
 
@@ -127,7 +128,8 @@ bool KernelAnalysis::checkOpaque() {
   return true;
 }
 
-/// Marks what depends on the anchor and checks that it does so one to one.
+/// Marks the ops that depend on the anchor and checks that they do so one to
+/// one.
 bool KernelAnalysis::checkEpilogue() {
   inEpilogue.assign(size, false);
   lastView.assign(size, none);
@@ -226,7 +228,7 @@ static uint64_t hashOf(const Kernel &kernel) {
   return hash;
 }
 
-/// Where the search for \p tag begins in a table of \p size slots, a power of
+/// First slot of the search for \p tag in a table of \p size slots, a power of
 /// two.
 static size_t firstSlot(uint32_t tag, size_t size) {
   return (tag * 0x9e3779b97f4a7c15) >> 20 & (size - 1);

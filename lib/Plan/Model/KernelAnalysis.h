@@ -1,10 +1,9 @@
 //===- KernelAnalysis.h - One kernel with its values numbered ---*- C++ -*-===//
 //
-// The values of a kernel are numbered locally, so that the work depends on the
-// size of the kernel alone: solvers ask for thousands of kernels of problems
-// with thousands of ops. Kernel.cpp says what is legal, KernelCost.cpp what it
-// costs and what may be overwritten.
-//
+// `analyze` numbers the values of a kernel locally, so that its cost depends on
+// the size of the kernel alone: solvers ask for thousands of kernels of
+// problems with thousands of ops. Kernel.cpp has the rules, KernelCost.cpp the
+// cost and the takeovers.
 //===----------------------------------------------------------------------===//
 
 #ifndef CKPT_LIB_PLAN_MODEL_KERNELANALYSIS_H
@@ -89,15 +88,15 @@ private:
   KernelInfo info;
   /// Position of the anchor in the kernel, or `none`.
   int32_t anchor = none;
-  /// Values made inside, then those read from memory in ascending order.
+  /// Values made inside, then the memory reads in ascending order.
   std::vector<LocalValue> locals;
   std::vector<int32_t> firstResult, firstRead;
   /// Local number of each read of each op.
   std::vector<int32_t> reads;
   /// Local number of each output.
   std::vector<int32_t> outputs;
-  /// Per op: whether it depends on the anchor, and then the last view and the
-  /// last permutation on the way from it (`none` if there is none).
+  /// Per op: whether it depends on the anchor, and the last view and the last
+  /// permutation on the way from it (`none` if there is none).
   std::vector<char> inEpilogue;
   std::vector<OpId> lastView, lastPermute;
 };

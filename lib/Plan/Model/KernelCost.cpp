@@ -1,4 +1,9 @@
-//===- KernelCost.cpp - What a kernel costs and may overwrite -------------===//
+//===- KernelCost.cpp - The cost and the takeovers of a kernel ------------===//
+//
+// Computes the bytes, the work, the time and the takeovers of a kernel that
+// obeys the rules. `analyze` calls it once per kernel.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Plan/Model/KernelAnalysis.h"
 
@@ -18,13 +23,13 @@ int64_t clampCost(Wide cost) {
   return cost > costLimit ? costLimit : static_cast<int64_t>(cost);
 }
 
-/// Where the elements of a value stand that make one element of an output: at
-/// its coordinates in a shape (the number), or one of these.
+/// Place of the elements of a value that make one element of an output: its
+/// coordinates in a shape (the number), or one of these.
 enum Place : int32_t { elsewhere = -1, unread = -2 };
 
 } // namespace
 
-/// Hands the places of the results of an op on to what it reads.
+/// Hands the places of the results of an op on to its reads.
 void KernelAnalysis::spread(int32_t position,
                             std::vector<int32_t> &places) const {
   const Op &reader = op(position);
@@ -67,8 +72,7 @@ void KernelAnalysis::spread(int32_t position,
 }
 
 /// For every local value, the shape in which its coordinates are those of a
-/// position that has the linear position of the element of \p output being
-/// made.
+/// position with the linear position of the element of \p output being made.
 std::vector<int32_t> KernelAnalysis::placesFor(int32_t output) const {
   std::vector<int32_t> places(locals.size(), unread);
   places[output] = valueOf(output).shape;
@@ -118,8 +122,8 @@ void KernelAnalysis::findInPlacePairs() {
   }
 }
 
-/// What a view shows of a value is what is read of it, so that a slice counts
-/// its own bytes.
+/// A read through views counts the bytes that they show: a slice counts its own
+/// bytes only.
 void KernelAnalysis::countBytes() {
   std::vector<int64_t> touched(locals.size(), 0);
   for (int32_t output : outputs) {
@@ -146,8 +150,8 @@ static bool isAbout(int64_t elements, int64_t others) {
   return less > 1 && less >= more / 5 * 2;
 }
 
-/// What an opaque op makes and the kernel does not write: the op needs a place
-/// for it nevertheless.
+/// Bytes of the results of an opaque op that the kernel does not write: the op
+/// needs a place for them nevertheless.
 int64_t KernelAnalysis::droppedBytes(int32_t position) const {
   int64_t bytes = 0;
   if (op(position).kind != OpKind::Opaque)
@@ -160,9 +164,10 @@ int64_t KernelAnalysis::droppedBytes(int32_t position) const {
   return bytes;
 }
 
-/// An op is made once for all readers at the same coordinates. Who cuts halves
-/// off, joins them or looks elements up needs others: it is made for each once
-/// more. Who spreads few elements finds them made.
+/// An op is made once for all readers at the same coordinates. A reader that
+/// cuts halves off, joins them or looks elements up needs other elements: the
+/// op is made once more for each. A reader that spreads few elements finds them
+/// made.
 void KernelAnalysis::countWork() {
   std::vector<int64_t> evaluations(size, 0), apart(size, 0);
   for (int32_t output : outputs) {

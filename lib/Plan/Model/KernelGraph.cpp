@@ -1,4 +1,9 @@
 //===- KernelGraph.cpp - The kernels of a plan as a graph -----------------===//
+//
+// Builds the graph of the unlimited plan for Construct/Greedy and Published,
+// once per strategy, and turns their answers into plans.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Plan/Model/KernelGraph.h"
 #include "Plan/Model/PlanEdit.h"

@@ -1,10 +1,9 @@
 //===- KernelGraph.h - The kernels of a plan as a graph ---------*- C++ -*-===//
 //
 // Strategies that know no fusion see the unlimited plan as their program: its
-// kernels are their instructions, and what stands in memory their tensors. They
-// answer with a list of kernels in which some appear again. What the plan
-// itself makes again is left out: that is for the strategies to decide.
-//
+// kernels are their instructions, and the values in memory their tensors. They
+// answer with a list of kernels in which some appear several times. Remats of
+// the plan itself are left out: the strategies decide on these.
 //===----------------------------------------------------------------------===//
 
 #ifndef CKPT_LIB_PLAN_MODEL_KERNELGRAPH_H
@@ -14,18 +13,17 @@
 
 namespace ckpt::plan {
 
-/// A kernel of the plan. Numbers are those of the plan's order, in which inputs
-/// come first.
+/// A kernel of the plan. Numbers follow the plan's order; inputs come first.
 struct KernelNode {
   Kernel kernel;
-  /// What it reads of what kernels make.
+  /// The values of other kernels that it reads.
   std::vector<ValueId> reads;
   int64_t timeNs = 0;
   int64_t workspaceBytes = 0;
   bool mayRepeat = true;
-  /// Writes only what ops of the backward pass make, or depends on such a node.
-  /// (What the forward pass makes for the backward pass alone may be computed
-  /// along with something else.)
+  /// Writes only values of backward ops, or depends on such a node. (Another
+  /// kernel may compute along a value that the forward pass makes for the
+  /// backward pass alone.)
   bool backward = false;
 };
 
@@ -46,14 +44,14 @@ public:
   /// By value: the nodes that read it, ascending.
   std::vector<std::vector<int32_t>> readers;
 
-  /// What the value takes in the arena.
+  /// Bytes that the value takes in the arena.
   int64_t slot(ValueId value) const;
   /// Whether strategies may drop the value and make it again.
   bool mayDrop(ValueId value) const;
   KernelRun firstRun(int32_t node) const {
     return {node, nodes[node].kernel.outputs};
   }
-  /// The plan that runs \p runs; what is written for nobody is left out.
+  /// The plan that runs \p runs, without outputs that have no reader.
   Plan emit(const std::vector<KernelRun> &runs) const;
 
 private:

@@ -1,15 +1,15 @@
 //===- LimitEvaluations.cpp - Reads that must not be computed inside ------===//
 //
 // A kernel computes a value inside once for each place at which it is read: a
-// lookup of a lookup of a lookup is made 2^3 times where each level looks up
-// two elements. Such reads multiply along a chain, so that no kernel could be
-// compiled. Where everything inside would be made several times over, the read
-// that multiplies once more finds its value in memory: a demand like that of a
-// product, which solvers, simulator, bounds and certificates know.
+// lookup of a lookup of a lookup is made 2^3 times if each level looks up two
+// elements. Such reads multiply along a chain, until no kernel could be
+// compiled. If everything inside would be made several times over, the read
+// that multiplies once more finds its value in memory. Solvers, simulator,
+// bounds and certificates know this demand like that of a product.
 //
-// Reads at the place of their reader share what they make. So a value has a
-// set of *jumps*, the reads at other places on the way to memory; each of them
-// is made as often as the sets that hold it say.
+// Reads at the place of their reader share their values. A value has a set of
+// *jumps*, the reads at other places on the way to memory; the sets that hold a
+// jump say how often it is made. Runs once per problem, before planning.
 //
 //===----------------------------------------------------------------------===//
 
@@ -72,7 +72,7 @@ private:
 
 } // namespace
 
-/// What \p value shows; \p isSamePlace becomes false if at other places.
+/// The value that \p value shows; clears \p isSamePlace if at other places.
 ValueId Limiter::behindViews(ValueId value, bool &isSamePlace) const {
   while (true) {
     OpId op = problem.values[value].op;
@@ -132,8 +132,8 @@ bool Limiter::multiplies(const Set *set, int64_t &before) {
   return false;
 }
 
-/// What \p op jumps over and what its reads do. Few sets are long: those are
-/// cut, as wide sums would otherwise take a square of their size.
+/// The jumps of \p op and of its reads. Few sets are long; they are cut, as
+/// wide sums would otherwise take a square of their size.
 const Limiter::Set *Limiter::jumpsAt(OpId op) {
   constexpr size_t most = 256;
   const Set *set = nothing;
@@ -166,7 +166,7 @@ const Limiter::Set *Limiter::jumpsAt(OpId op) {
 }
 
 /// Lets the jumps of \p set that lead to others end in memory: those of \p op
-/// itself, if there are any. Whether there were some.
+/// itself, if there are any. Returns whether there were some.
 bool Limiter::demandMemory(OpId op, const Set *set) {
   auto isOwn = [&](int32_t jump) { return jumps[jump].op == op; };
   auto leadsOn = [&](int32_t jump) { return jumps[jump].weight > 1; };

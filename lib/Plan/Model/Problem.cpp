@@ -1,7 +1,8 @@
-//===- Problem.cpp - What a planning problem has to satisfy ---------------===//
+//===- Problem.cpp - The conditions of a legal planning problem -----------===//
 //
-// Everything else in the library trusts a problem that passed `check`: indices
-// are used without a second look and sums are taken in 64 bits.
+// The library trusts a problem that passed `check`: other code uses indices
+// without a second look and sums in 64 bits. Each reader and builder of
+// problems calls `check` once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -82,7 +83,7 @@ bool sameElements(const Value &left, const Value &right) {
   return left.bytes == right.bytes && left.elements == right.elements;
 }
 
-/// Of several values in the buffer of one result, each is read only by the op
+/// Each of several values in the buffer of one result is read only by the op
 /// that makes the next one.
 Fault checkGuests(const Problem &problem) {
   std::vector<ValueId> last(problem.values.size(), none);
@@ -102,7 +103,7 @@ Fault checkGuests(const Problem &problem) {
   return std::nullopt;
 }
 
-/// Of a value with a host: a hosted value is to become a later result, and a
+/// Checks a value with a host: a hosted value becomes a later result, and a
 /// result may lie in an argument.
 Fault checkHost(const Problem &problem, ValueId id) {
   const Value &value = problem.values[id];
@@ -122,7 +123,7 @@ Fault checkHost(const Problem &problem, ValueId id) {
   return std::nullopt;
 }
 
-/// What `host` and `same` promise.
+/// Checks the promises of `host` and `same`.
 Fault checkRelations(const Problem &problem) {
   std::set<ValueId> donated;
   for (ValueId id = 0; id < static_cast<ValueId>(problem.values.size()); ++id) {
@@ -167,8 +168,8 @@ Fault checkResults(const Problem &problem) {
   return std::nullopt;
 }
 
-/// The shapes that an access promises. Those of anchors are not in the result's
-/// iteration space, so nothing follows for them.
+/// Checks the shapes that an access promises. Shapes of anchors are not in the
+/// result's iteration space, so nothing follows for them.
 std::string checkAccess(const Problem &problem, const Op &op,
                         const Read &read) {
   bool viewOnly =

@@ -1,7 +1,7 @@
-//===- ProblemFault.h - Which item of a problem is wrong --------*- C++ -*-===//
+//===- ProblemFault.h - The faulty item of a problem ------------*- C++ -*-===//
 //
-// `check` says what is wrong with a problem; who has read it from a text also
-// wants to say on which line.
+// `check` describes a fault of a problem; the reader of its text form also
+// names the line.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@ namespace ckpt::plan {
 struct ProblemFault {
   enum class Item : uint8_t { Bandwidth, Launch, Value, Op, Region };
   Item item = Item::Bandwidth;
-  /// Of the value, the op or the region.
+  /// Index of the value, the op or the region.
   int32_t index = none;
   /// The whole sentence, with the item.
   std::string what;

@@ -1,4 +1,9 @@
 //===- Regions.cpp - Budgets of parts of a problem ------------------------===//
+//
+// Measures regions in the simulator, and makes the view in which searches and
+// bounds see one region.
+//
+//===----------------------------------------------------------------------===//
 
 #include "ckpt/Plan/Regions.h"
 
@@ -34,7 +39,7 @@ Problem ckpt::plan::regionView(const Problem &problem, const Region &region) {
   std::vector<char> isMember = membersOf(problem, region);
   for (size_t i = 0; i < view.values.size(); ++i) {
     Value &value = view.values[i];
-    // Nobody's buffer: wherever it stands, it takes nothing.
+    // In a buffer of no one, the value takes no bytes anywhere.
     if (value.home == Home::Arena && !isMember[i])
       value.home = Home::Hosted;
     if (value.op != none && view.ops[value.op].kind == OpKind::Opaque &&
@@ -54,8 +59,8 @@ struct RegionPeak {
 };
 } // namespace
 
-/// An instance counts from its kernel to its last reader. Where it takes over
-/// the place of another one of the region, that one is counted there.
+/// An instance counts from its kernel to its last reader. A takeover of the
+/// place of another instance of the region counts there.
 static RegionPeak peakOf(const Problem &problem, const Verdict &verdict,
                          const std::vector<char> &isMember) {
   int32_t kernels = 0;

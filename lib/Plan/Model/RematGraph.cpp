@@ -1,9 +1,9 @@
-//===- RematGraph.cpp - Nodes, leaves and what may be folded --------------===//
+//===- RematGraph.cpp - Nodes, leaves and foldable values -----------------===//
 //
-// Which values are nodes decides both speed and quality of the planner. A
-// fusible value is one only if it is a result, if somebody needs it in memory,
-// or if it is smaller than what it is computed from: keeping anything else
-// costs more than computing it again inside its readers.
+// The choice of nodes decides both speed and quality of the planner. A fusible
+// value is a node only if it is a result, if some reader needs it in memory, or
+// if it is smaller than its sources: keeping any other value costs more than
+// computing it inside its readers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -91,8 +91,8 @@ ValueId RematGraph::memoryTarget(const Read &read) const {
   return isFree(value) ? none : value;
 }
 
-/// Marks what has to be able to stand in memory, readers first, then what is
-/// worth it, producers first.
+/// Marks the values that must be able to stand in memory, readers first, then
+/// the values that are worth it, producers first.
 void RematGraph::findNodes(bool fusion) {
   size_t numOps = problem.ops.size();
   rooted.assign(numOps, 0);
@@ -170,7 +170,7 @@ RematGraph::memoryReadersOf(std::vector<ValueId> values) const {
       for (const Read &read : op.reads)
         if (needOf(op, read) != Need::Inline && isOne(memoryTarget(read)))
           memoryReaders.push_back(user);
-      // Needing a view may be needing what it shows.
+      // A need of a view may be a need of the value that it shows.
       if (op.kind == OpKind::View)
         values.push_back(op.results.front());
     }
@@ -247,7 +247,7 @@ void RematGraph::collectLeavesOf(OpId op) {
       continue;
     }
     OpId producer = problem.values[read.value].op;
-    // What a view shows of an argument is all that is read of it.
+    // Of an argument, a view reads only the elements that it shows.
     int64_t shown = problem.ops[op].kind == OpKind::View
                         ? problem.values[problem.ops[op].results.front()].bytes
                         : argumentBytes[producer];
@@ -275,9 +275,9 @@ double RematGraph::ratio(int64_t evaluations, ValueId value) const {
                                1, problem.values[value].elements)));
 }
 
-/// Whether a fusible value is worth a place in memory: it is smaller than what
-/// it is computed from, or its readers would compute it so often that writing
-/// and reading it is faster.
+/// Whether a fusible value is worth a place in memory: it is smaller than its
+/// sources, or its readers would compute it so often that writing and reading
+/// it is faster.
 bool RematGraph::isWorthKeeping(ValueId value) const {
   OpId op = problem.values[value].op;
   int64_t bytes = problem.values[value].bytes;

@@ -1,9 +1,8 @@
-//===- RematGraph.h - What the solvers derive from a problem once *- C++
-//-*-===//
+//===- RematGraph.h - The graph that searches see ---------------*- C++ -*-===//
 //
-// The walk does not look at ops one by one: it sees the values that
-// may stand in memory ("nodes") and, for every op, the nodes that its kernel
-// reads when everything between is computed inside ("leaves").
+// Searches do not look at ops one by one. They see the values that may stand in
+// memory ("nodes") and, for every op, the nodes that its kernel reads when
+// everything between is computed inside ("leaves"). Each search builds it once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,10 +13,10 @@
 
 namespace ckpt::plan {
 
-/// Bytes of the slot of a value; 0 for what does not lie in the arena.
+/// Bytes of the slot of a value; 0 for a value outside of the arena.
 int64_t arenaBytes(const Problem &problem, ValueId value);
 
-/// Whether \p op needs what it reads in memory.
+/// Whether \p op needs \p read in memory.
 inline bool isMemoryRead(const Op &op, const Read &read) {
   return read.need != Need::Inline || op.kind == OpKind::Opaque;
 }
@@ -38,8 +37,8 @@ struct RematGraph {
 
   /// Per op: some function result or effect depends on it.
   std::vector<char> live;
-  /// Per op: it has a kernel of its own (an anchor, or an op that must not be
-  /// computed inside its readers because it may run only once).
+  /// Per op: it has a kernel of its own (an anchor, or an op that no reader may
+  /// compute inside because it may run only once).
   std::vector<char> rooted;
   /// Per op: it may not run twice.
   std::vector<char> once;
@@ -49,8 +48,8 @@ struct RematGraph {
   std::vector<char> node;
   /// Per value: some op needs it in memory.
   std::vector<char> memoryRead;
-  /// Per value: every use ends, by reads that are one to one, in function
-  /// results, so its kernel can write those instead of it.
+  /// Per value: all uses end, by one-to-one reads, in function results, so its
+  /// kernel can write these instead of the value.
   std::vector<char> foldable;
   /// Per value: bytes of its slot, 0 if it needs none.
   std::vector<int64_t> slot;
@@ -89,7 +88,7 @@ struct RematGraph {
   /// The value that has to stand in memory for \p read, or `none` if it is an
   /// argument (seen through views).
   ValueId memoryTarget(const Read &read) const;
-  /// How often \p op evaluates what is computed inside it.
+  /// Evaluations that \p op needs of each op computed inside it.
   int64_t iterations(OpId op) const;
   /// The same, per element of \p value.
   double ratio(int64_t evaluations, ValueId value) const;

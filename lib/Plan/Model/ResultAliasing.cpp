@@ -1,10 +1,11 @@
 //===- ResultAliasing.cpp - Values in result buffers before the results ---===//
 //
 // A result's buffer belongs to the step from its start, but is written near the
-// end. What only becomes that result, element by element, may lie there in the
-// meantime: a gradient that is summed from two parts, of which one is made long
-// before the other. XLA does this too; the gradient of a tied embedding of
-// GPT-2 is 154 MB at the tightest moment of the step.
+// end. A value that only becomes that result, element by element, may lie there
+// in the meantime: a gradient that is summed from two parts, one of them made
+// long before the other. XLA does this too. The gradient of a tied embedding of
+// GPT-2 is 154 MB at the tightest moment of the step. Problem builders call it
+// once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,8 +20,8 @@ using namespace ckpt::plan;
 
 namespace {
 
-/// Where the uses of a value end, with no anchor between: results and
-/// reductions such as a norm. Other uses, or more, are many.
+/// The ops at which the uses of a value end, with no anchor between: results
+/// and reductions such as a norm. Other uses, or more, are many.
 struct Ends {
   static constexpr int most = 8;
   std::array<OpId, most> ops;
@@ -154,8 +155,8 @@ Kernel Hosting::kernelTo(const Ends &some) const {
   return kernel;
 }
 
-/// Those of all values, as large as \p result, that it is the last to be made
-/// of; not of what waits for nothing, such as a learning rate.
+/// The ends of all values, as large as \p result, of which it is the last
+/// consumer; not of values that wait for nothing, such as a learning rate.
 Ends Hosting::allEnds(ValueId result) const {
   OpId last = problem.values[result].op;
   Ends all;
@@ -230,8 +231,8 @@ ValueId Hosting::firstGuest(ValueId result, const Ends &some) const {
   return found == values.end() ? static_cast<ValueId>(none) : *found;
 }
 
-/// Whether \p sum, which an op of one result makes, may be written over \p part
-/// and nobody else reads that.
+/// Whether \p sum, made by an op with one result, may be written over \p part,
+/// and \p part has no other reader.
 bool Hosting::mayReplace(ValueId part, ValueId sum) const {
   const Value &from = problem.values[part], &to = problem.values[sum];
   const Op &op = problem.ops[to.op];
@@ -244,7 +245,7 @@ bool Hosting::mayReplace(ValueId part, ValueId sum) const {
   return may;
 }
 
-/// What \p part becomes, if that waits for less than \p result does.
+/// The value that \p part becomes, if it waits for less than \p result does.
 ValueId Hosting::nextSum(ValueId part, ValueId result) const {
   OpId user = onlyUser[part];
   if (user == none || lastAnchor[user] >= lastAnchor[problem.values[result].op])
@@ -255,8 +256,8 @@ ValueId Hosting::nextSum(ValueId part, ValueId result) const {
   return isFree && mayReplace(part, sum) ? sum : static_cast<ValueId>(none);
 }
 
-/// What becomes this result alone is most often a part of it; else what several
-/// results come from, of which it is the last.
+/// A value that becomes this result alone is most often a part of it; next come
+/// the values that become several results, of which it is the last.
 void Hosting::host(ValueId result) {
   OpId op = problem.values[result].op;
   if (isAnchor(problem.ops[op]) || problem.ops[op].results.size() != 1 ||

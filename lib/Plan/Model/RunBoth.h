@@ -2,8 +2,8 @@
 //
 // Solvers look at alternatives in a fixed order and take the first that is good
 // enough, so that results do not depend on the number of processors. Two
-// neighbours in that order are looked at at once; where work is counted, one
-// after the other, as what one of them finds ends the other one.
+// neighbours in that order run at once. With counted work they run one after
+// the other, as the outcome of one may end the other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,8 +34,8 @@ void runLanes(Function function) {
   other.get();
 }
 
-/// What both functions return; \p second runs on another thread, or after
-/// \p first where the \p size of what they look at is not worth one.
+/// The results of both functions. \p second runs on another thread, or after \p
+/// first if \p size items are not worth a thread.
 template <typename First, typename Second>
 auto runBoth(size_t size, First first, Second second) {
   constexpr size_t worthAThread = 64;

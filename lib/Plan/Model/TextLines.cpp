@@ -1,4 +1,8 @@
 //===- TextLines.cpp - Lines of words, numbers and lists ------------------===//
+//
+// Splits lines into words, for ProblemText.cpp, PlanText.cpp and PlanFile.cpp.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Plan/Model/TextLines.h"
 
@@ -8,7 +12,7 @@
 
 using namespace ckpt::plan;
 
-/// Takes what stands before the next \p separator off the front of \p text.
+/// Takes the text before the next \p separator off the front of \p text.
 static std::string_view takeUntil(std::string_view &text, char separator) {
   size_t end = text.find(separator);
   std::string_view front = text.substr(0, end);
@@ -32,7 +36,7 @@ bool LineReader::fail(const std::string &what) {
 }
 
 bool LineReader::failAtLine(int64_t line, const std::string &what) {
-  // What is missing in a file without lines is missing in the first one.
+  // Name the first line if a file has no lines.
   if (error.empty())
     error = "line " + std::to_string(std::max<int64_t>(line, 1)) + ": " + what;
   return false;

@@ -1,7 +1,7 @@
 //===- TextLines.h - Lines of words, numbers and lists ----------*- C++ -*-===//
 //
-// What the text forms of problems and plans have in common: a line is a list
-// of words, `//` starts a comment, and every error names its line.
+// Shared by the text forms of problems and plans: a line is a list of words,
+// `//` starts a comment, and every error names its line.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,7 +46,7 @@ public:
   /// Reads the next line that has words; false at the end or on an error.
   bool nextLine();
   bool failed() const { return !error.empty(); }
-  /// Of the current line; 0 before the first one.
+  /// Number of the current line; 0 before the first one.
   int64_t line() const { return lineNumber; }
   /// All return false, for the caller to hand on.
   bool fail(const std::string &what);
@@ -126,7 +126,7 @@ bool choice(const Word &word, std::string_view key,
 // Printing
 //===----------------------------------------------------------------------===//
 
-/// The inverse of what a reader makes of `"text"`.
+/// Prints \p text so that a reader of `"text"` gets it back.
 void printQuoted(const std::string &text, std::ostream &os);
 
 template <typename List, typename Print>

@@ -1,8 +1,9 @@
 //===- Validate.cpp - The simulator that judges every plan ----------------===//
 //
 // Plays a plan from the first kernel to the last with nothing but a table of
-// what stands in memory. It shares no code with solvers and packer, so that a
-// mistake there cannot hide itself.
+// the values in memory. It asks Kernel.cpp for the rules of kernels and shares
+// no other code with solvers and packer, so that a mistake there cannot hide
+// itself.
 //
 //===----------------------------------------------------------------------===//
 
@@ -143,7 +144,7 @@ private:
   std::vector<int32_t> dyingIn, dyingNext;
   /// Input instance -> output instance that takes its place over.
   std::vector<int32_t> takenBy;
-  /// What stands in the arena now: start -> (end, instance or `none`).
+  /// The arena now: start -> (end, instance or `none`).
   std::map<int64_t, std::pair<int64_t, int32_t>> places;
 };
 
@@ -206,7 +207,7 @@ void Simulator::playOutputs(int32_t k) {
   }
 }
 
-/// Results stand to the end and are all written; what runs once has run.
+/// Results stand to the end and are all written; run-once ops have run.
 bool Simulator::checkEnd() {
   for (Instance &instance : verdict.instances)
     if (problem.values[instance.value].home == Home::Result)
@@ -279,8 +280,8 @@ bool Simulator::checkInline() {
   return true;
 }
 
-/// What lies in the buffer of a result is dead before that, or another value
-/// there, is written, or is overwritten by it element by element.
+/// A value in the buffer of a result is dead before a kernel writes the result
+/// or another value there, unless the kernel overwrites it element by element.
 bool Simulator::checkHosted() {
   // Per result, the instance that lies in its buffer.
   std::vector<int32_t> last(problem.values.size(), none);
