@@ -1,7 +1,8 @@
 //===- Families.cpp - Networks as forward passes --------------------------===//
 //
-// One function per family, with the shapes that were published and a number of
-// blocks that is free. The rest of a training step is derived (Tape.h).
+// One function per family, with published shapes and a free number of blocks.
+// Tape.h derives the other parts of a training step. `ckpt-plan --generate` and
+// tests call it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,7 +56,7 @@ ValueId batchNorm(Tape &tape, ValueId image) {
   return normalize(tape, image, {channels}, channels);
 }
 
-/// Of the last dimension, its sums apart: exponentials, and theirs.
+/// Exponentials along the last dimension, and their sums.
 std::pair<ValueId, ValueId> exponentials(Tape &tape, ValueId x,
                                          const Dims &rows) {
   Dims dims = tape.dims(x);
@@ -348,8 +349,8 @@ constexpr Family families[] = {
     {"random", makeRandom},
 };
 
-/// What a step has regardless of its blocks, and what each adds, is measured on
-/// two small ones.
+/// Measures on two small steps the ops outside of blocks and the ops of each
+/// block.
 int64_t blocksFor(const Family &family, int64_t ops) {
   constexpr int64_t few = 4, more = 24;
   double small = static_cast<double>(family.make(few).ops.size());

@@ -1,9 +1,9 @@
-//===- Tape.h - Records a forward pass, derives the rest --------*- C++ -*-===//
+//===- Tape.h - Records a forward pass, derives the gradients ---*- C++ -*-===//
 //
-// Generated training steps are written as forward passes of a few primitives.
-// Each primitive leaves on the tape how gradients flow back through it, and the
-// tape derives backward pass and updates, as front ends do: so sizes, reads and
-// live ranges come out as they do there.
+// A generated training step is a forward pass of a few primitives. Each
+// primitive leaves on the tape how gradients flow back through it. The tape
+// derives backward pass and updates as front ends do, so sizes, reads and live
+// ranges are like theirs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +35,7 @@ public:
   /// Each element of \p x as often as \p dims asks for.
   ValueId broadcast(ValueId x, const Dims &dims);
   ValueId sum(ValueId x, const Dims &dims);
-  /// Of the largest elements; no gradient flows back.
+  /// The largest elements; no gradient flows back.
   ValueId largest(ValueId x, const Dims &dims);
   ValueId reshape(ValueId x, const Dims &dims);
   ValueId permute(ValueId x, const Dims &dims);
@@ -76,10 +76,10 @@ private:
   ValueId pad(ValueId x, const Dims &dims);
   ValueId view(const char *name, ValueId x, Access access, const Dims &dims);
 
-  /// Records what to do with the gradient of \p result.
+  /// Records how the gradient of \p result flows back.
   void onGradient(ValueId result, std::function<void(ValueId)> flowBack);
-  /// Adds what \p make emits to the gradient of \p value, if any parameter
-  /// needs it.
+  /// Adds the value that \p make emits to the gradient of \p value, if any
+  /// parameter needs it.
   template <typename Function>
   void accumulate(ValueId value, Function make);
   void addGradient(ValueId value, ValueId gradient);

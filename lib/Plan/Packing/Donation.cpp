@@ -1,8 +1,8 @@
 //===- Donation.cpp - Results in the buffers of arguments -----------------===//
 //
-// Donation is no rule for plans: walks write a result after what reads its
-// argument (`findFollowers`), and this judges afterwards what came of it, and
-// moves what is a little too early.
+// Donation is no rule for plans: walks write a result after the readers of its
+// argument (`findFollowers`). Afterwards this file finds the results that lie
+// in their arguments, and moves the results that are a little too early.
 //
 //===----------------------------------------------------------------------===//
 

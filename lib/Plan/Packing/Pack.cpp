@@ -57,7 +57,7 @@ private:
   KernelCache &kernels;
   std::vector<const KernelInfo *> infos;
   std::vector<Life> lives;
-  /// Per kernel, its outputs in the arena as `lives`, and those it reads.
+  /// Per kernel: its outputs in the arena as `lives`, and its reads there.
   std::vector<std::vector<int32_t>> made, read;
   std::vector<Buffer> buffers;
   /// Per kernel, the buffer of its workspace or `none`.
@@ -161,8 +161,8 @@ void Packer::pack(int64_t budgetBytes) {
 
 } // namespace
 
-/// Searches between the goal, where it failed, and what stands, until what
-/// failed and what stands are close.
+/// Searches between the goal, where it failed, and the best packing, until the
+/// two are close.
 static void searchBetween(const PackSearch &search, int64_t goalBytes,
                           int64_t stepLimit, Packing &best) {
   int64_t failed = goalBytes;
@@ -200,9 +200,9 @@ static int64_t searchSteps(size_t buffers) {
                         : 4000000 + 40 * count * count;
 }
 
-/// From the floor up and in fixed orders; often that is enough. What they leave
-/// is searched, and placed in other orders where that fails, below which it is
-/// searched again.
+/// Fills from the floor up and in fixed orders; often that is enough. Otherwise
+/// searches below the best packing. If the search fails, tries other orders,
+/// then searches below their best packing.
 static Packing packTogether(const std::vector<Buffer> &buffers, int64_t goal,
                             bool hasBudget, PackEffort effort) {
   // Beyond these, comparing buffers with each other takes too long.
@@ -272,8 +272,8 @@ findGroups(const std::vector<Buffer> &buffers) {
   return groups;
 }
 
-/// Where nothing stands in memory, the rest starts anew. What one group takes
-/// is there for all others.
+/// Starts anew at each moment at which no buffer lives. The bytes of one group
+/// are there for all others.
 Packing ckpt::plan::packBuffers(const std::vector<Buffer> &buffers,
                                 int64_t budgetBytes, PackEffort effort) {
   int64_t load = loadBytes(buffers);

@@ -1,9 +1,9 @@
 //===- PackBuffers.h - Packing without the plan -----------------*- C++ -*-===//
 //
 // The geometric half of packing: rectangles with a fixed extent in time get an
-// offset. Simple orders come first; the search is for what they leave, and
-// orders that are changed by what they miss for what is too much to search.
-//
+// offset. Simple orders come first, the search next. Orders that learn from
+// their misses serve problems too large for the search. `packBuffers` calls all
+// of them.
 //===----------------------------------------------------------------------===//
 
 #ifndef CKPT_LIB_PLAN_PACKING_PACKBUFFERS_H
@@ -13,7 +13,7 @@
 
 namespace ckpt::plan {
 
-/// By what buffers are placed, the largest first.
+/// The key by which buffers are placed, the largest first.
 using Criterion = double (*)(const Buffer &);
 std::vector<int32_t> largestFirst(const std::vector<Buffer> &buffers,
                                   Criterion criterion);
@@ -22,8 +22,8 @@ std::vector<int32_t> largestFirst(const std::vector<Buffer> &buffers,
 /// \p goalBytes or less.
 Packing packByOrders(const std::vector<Buffer> &buffers, int64_t goalBytes);
 
-/// Orders that learn: what ends above the goal is placed earlier next time
-/// (squeaky wheel optimization; Joslin and Clements, JAIR 10, 1999).
+/// Orders that learn: a buffer that ends above the goal is placed earlier next
+/// time (squeaky wheel optimization; Joslin and Clements, JAIR 10, 1999).
 Packing packByReordering(const std::vector<Buffer> &buffers, int64_t goalBytes);
 
 /// Fills the arena from the floor up in at most \p mostTries orders, the first
@@ -48,14 +48,15 @@ public:
   }
 
   /// Searches a packing of at most \p capacityBytes; true if it found one. Each
-  /// of two threads may do \p stepsLeft of counted work, less what is done.
+  /// of two threads may do \p stepsLeft of counted work; the call subtracts the
+  /// work done.
   bool find(int64_t capacityBytes, int64_t &stepsLeft, Packing &packing) const;
 
 private:
   const std::vector<Buffer> &buffers;
   /// The same with fewer moments.
   std::vector<Buffer> spans;
-  /// For each buffer, those that live at the same time at some point.
+  /// For each buffer, the buffers that live at the same time at some point.
   std::vector<std::vector<int32_t>> neighbours;
 };
 

@@ -1,16 +1,16 @@
 //===- PackLowest.cpp - Filling an arena from the floor up ----------------===//
 //
-// Of what is placed, only the skyline over time counts. Of the buffers that fit
-// between the higher neighbours of its lowest stretch, the best one is put
-// there; if none fits, the stretch is wasted up to its lower neighbour (the
-// best-fit heuristic of Sekiyama et al., "Profile-guided memory optimization
-// for deep neural networks", arXiv:1804.10001). Both happen about as often as
-// there are buffers, and the best one is found in a tree over their first and
-// last moments, so that a million take a few seconds.
+// Only the skyline over time of the placed buffers counts. The packer puts on
+// its lowest stretch the best buffer that fits between the higher neighbours.
+// If none fits, the stretch is wasted up to its lower neighbour (the best-fit
+// heuristic of Sekiyama et al., "Profile-guided memory optimization for deep
+// neural networks", arXiv:1804.10001). Both happen about as often as there are
+// buffers. A tree over first and last moments finds the best buffer, so that a
+// million take a few seconds.
 //
-// The best is the one that lives when most bytes do, and of those the one that
-// lives longest: what stands at the peak is placed first and nests. This is the
-// first descent of PackSearch.cpp without a capacity.
+// The best buffer lives when most bytes do, and longest among equals: buffers
+// at the peak are placed first and nest. This is the first descent of
+// PackSearch.cpp without a capacity.
 //
 //===----------------------------------------------------------------------===//
 
@@ -70,13 +70,13 @@ private:
   struct Ranked {
     int32_t first, last, rank;
   };
-  /// A part of the open buffers: between what their first and last moments are,
+  /// A part of the open buffers: the ranges of their first and last moments,
   /// and the least rank.
   struct Node {
     int32_t leastFirst = INT32_MAX, mostFirst = -1;
     int32_t leastLast = INT32_MAX, mostLast = -1;
     int32_t best = none;
-    /// Of a leaf: its buffers in `ranked`.
+    /// Range in `ranked` of the buffers of a leaf.
     int32_t begin = 0, end = 0;
 
     void add(const Node &other) {
@@ -153,7 +153,7 @@ private:
   std::vector<Node> nodes;
 };
 
-/// Stretches of moments at each of which what is placed ends at one height;
+/// Stretches of moments at which the placed buffers end at one height;
 /// neighbours differ.
 class Skyline {
 public:
@@ -224,8 +224,8 @@ private:
   }
 
   const int32_t end;
-  /// Where a stretch starts: where the next and the previous one start, and its
-  /// height.
+  /// Per start of a stretch: the starts of the next and the previous one, and
+  /// its height.
   std::vector<int32_t> next, previous;
   std::vector<int64_t> heights;
   std::set<std::pair<int64_t, int32_t>> byHeight;
@@ -243,8 +243,8 @@ public:
       durations.push_back(static_cast<double>(buffer.duration()));
   }
 
-  /// Those that live when most bytes do come first if \p byLoad is set, then
-  /// those of the longest durations, which may be off by \p shaken of them.
+  /// Buffers that live when most bytes do come first if \p byLoad is set, then
+  /// buffers of the longest durations, give or take \p shaken of them.
   std::vector<int32_t> order(bool byLoad, double shaken);
 
   /// Gives up once it takes \p enough bytes.

@@ -1,4 +1,9 @@
 //===- PackOrders.cpp - Packing one buffer after another ------------------===//
+//
+// Places buffers one after another in orders by several keys, and in orders
+// that learn. `packBuffers` calls it first.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Plan/Model/RunBoth.h"
 #include "Plan/Packing/PackBuffers.h"
@@ -123,8 +128,8 @@ Packing ckpt::plan::packByOrders(const std::vector<Buffer> &buffers,
   return best;
 }
 
-/// \p order with those that end above \p goalBytes in \p packing moved to
-/// \p share of their positions.
+/// \p order, with the buffers that end above \p goalBytes in \p packing moved
+/// to \p share of their positions.
 static std::vector<int32_t> moveForward(const std::vector<Buffer> &buffers,
                                         const std::vector<int32_t> &order,
                                         const Packing &packing,
@@ -166,7 +171,7 @@ static Packing learnOrder(const std::vector<Buffer> &buffers,
 
 Packing ckpt::plan::packByReordering(const std::vector<Buffer> &buffers,
                                      int64_t goalBytes) {
-  // Every try compares each buffer with those placed before.
+  // Every try compares each buffer with the buffers placed before.
   constexpr int64_t mostTries = 100, mostCompared = 40000000;
   int64_t count = static_cast<int64_t>(buffers.size());
   int64_t tries = std::min(mostTries, mostCompared / (count * count + 1));

@@ -1,18 +1,20 @@
 //===- PackSearch.cpp - Search over canonical packings --------------------===//
 //
 // After MiniMalloc (Moffitt, ASPLOS'23). In a canonical packing every buffer
-// lies on the floor or on another buffer, so it is enough to say what goes
-// where next: the state is a skyline over time. Of all open buffers, the lowest
-// is placed on what is there. If that fails, it *waits* until another open one
-// lies below it, which says how far it rises at least; MiniMalloc only skips
-// it. A branch ends where what is open at some moment no longer fits above the
-// lowest place that an open buffer can still take then. Buffers that no longer
-// live at the same time as others are searched apart.
+// lies on the floor or on another buffer, so it is enough to choose the next
+// buffer and its neighbours below: the state is a skyline over time. The search
+// places the lowest open buffer on the skyline. If that fails, the buffer
+// *waits* until another open one lies below it, which gives a least height for
+// it; MiniMalloc only skips it.
 //
-// What decides between equally low buffers is luck. So no try lasts long: tries
-// follow the universal sequence (Luby, Sinclair and Zuckerman, IPL 47, 1993),
-// with changed orders, half of which put first what lives when others failed
-// (as constraints are weighed in Boussemart et al., ECAI'04).
+// A branch ends if the open buffers at some moment no longer fit above the
+// lowest place that one of them can still take. Buffers that no longer live at
+// the same time as others are searched apart.
+//
+// Luck decides between equally low buffers, so no try lasts long. Tries follow
+// the universal sequence (Luby, Sinclair and Zuckerman, IPL 47, 1993), with
+// changed orders. Half of these put first the buffers that live at moments of
+// failures (as constraints are weighed in Boussemart et al., ECAI'04).
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,9 +34,9 @@ namespace {
 
 using Ids = std::vector<int32_t>;
 
-/// What decides the order of buffers at equal offsets, most of it first: the
-/// largest sum of open buffers at one of its moments, the width in time, the
-/// area, and how often tries failed at one of its moments.
+/// The order of buffers at equal offsets, the first key first: the largest sum
+/// of open buffers at one of its moments, the width in time, the area, and the
+/// failures of tries at one of its moments.
 enum class Precedence { TotalWidth, TotalArea, FailuresWidth, FailuresArea };
 
 enum class Answer { Found, Impossible, Unknown };
@@ -62,14 +64,14 @@ public:
   /// Tries the order of \p by for \p stepLimit steps.
   Answer run(Precedence by, int64_t stepLimit);
 
-  /// Changes what orders go by a bit.
+  /// Changes the keys of the order a bit.
   void shake();
 
   int64_t offset(int32_t id) const { return states[id].offset; }
 
 private:
   struct State {
-    /// The top of what is placed below it: where it may be placed.
+    /// The top of the placed buffers below it: its next place.
     int64_t rest = 0;
     /// It will lie no lower.
     int64_t lowest = 0;
@@ -123,10 +125,10 @@ private:
   const std::vector<Ids> &neighbours;
   const int64_t capacity;
   std::mt19937_64 random;
-  /// Nobody waits for an answer any more.
+  /// No caller waits for an answer any more.
   const std::atomic<bool> &isOver;
   std::vector<State> states;
-  /// What counts as width in time.
+  /// The width in time that the order uses.
   std::vector<double> widths;
   std::vector<Moment> moments;
   Precedence precedence = Precedence::TotalWidth;
@@ -138,7 +140,7 @@ private:
   std::vector<std::pair<int32_t, State>> trail;
   /// In `fits`, the next moment that is not covered yet, or one before it.
   Ids next;
-  /// In `settle`, what is open at its former place, and what is higher.
+  /// In `settle`: the open buffers at their former places, and the raised ones.
   std::vector<Try> unmoved, raised;
 };
 
@@ -243,7 +245,7 @@ void Search::sortPart(Part &part) {
   std::sort(part.open.begin(), part.open.end());
 }
 
-/// Puts a buffer on what is placed; false if another one then ends too high.
+/// Puts a buffer on the skyline; false if another one then ends too high.
 bool Search::place(int32_t id) {
   int64_t height = top(id);
   change(id).offset = states[id].rest;
@@ -264,9 +266,9 @@ bool Search::place(int32_t id) {
   return fit;
 }
 
-/// Raises a buffer that waits to the lowest top that something open can have.
-/// False if nothing open can be below its top: lowered to where it waits, it
-/// would be in nobody's way.
+/// Raises a buffer that waits to the lowest top that an open one can have.
+/// False if no open one can lie below its top: at its former place it would be
+/// in the way of none.
 bool Search::letWait(int32_t id) {
   int64_t below = INT64_MAX;
   bool canBeBelow = false;
@@ -284,8 +286,8 @@ bool Search::letWait(int32_t id) {
   return true;
 }
 
-/// Raises what waits in \p part, and makes \p settled of what is open there;
-/// false if it does not fit.
+/// Raises the waiting buffers of \p part, and makes \p settled of its open
+/// ones; false if these do not fit.
 bool Search::settle(const Part &part, Part &settled) {
   for (bool isRaised = waiting > 0; isRaised;) {
     isRaised = false;
@@ -323,8 +325,8 @@ int32_t Search::findUncovered(int32_t t) {
   return t;
 }
 
-/// Whether at every moment of \p part what is open fits above the lowest place
-/// of all that live then. By ascending places, each moment is met once.
+/// Whether the open buffers at every moment of \p part fit above the lowest
+/// place of all that live then. By ascending places, each moment is met once.
 bool Search::fits(const Part &part) {
   stepsLeft -= part.last - part.first + 1;
   std::iota(next.begin() + part.first, next.begin() + part.last + 2,
@@ -356,7 +358,7 @@ bool Search::hinders(int32_t id) {
                      });
 }
 
-/// Whether what crossed the moments of \p id no longer does.
+/// Whether no buffer crosses some moment of \p id any more.
 bool Search::isSplitBy(int32_t id) const {
   const Buffer &span = spans[id];
   if (moments[span.first].openBytes == 0 || moments[span.last].openBytes == 0)
@@ -425,7 +427,7 @@ PackSearch::PackSearch(const std::vector<Buffer> &buffers)
   }
 }
 
-/// What \p search found.
+/// The packing that \p search found.
 static Packing toPacking(const std::vector<Buffer> &buffers,
                          const Search &search) {
   Packing packing;

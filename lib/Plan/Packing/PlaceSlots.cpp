@@ -1,4 +1,9 @@
 //===- PlaceSlots.cpp - From a list of kernels to a plan with slots -------===//
+//
+// Packs a draft and asks the simulator for its verdict. Every search calls it
+// for the plans that it keeps.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Plan/Packing/PlaceSlots.h"
 

@@ -1,5 +1,4 @@
-//===- PlaceSlots.h - From a list of kernels to a plan with slots *- C++
-//-*-===//
+//===- PlaceSlots.h - From a draft to a plan with slots ---------*- C++ -*-===//
 
 #ifndef CKPT_LIB_PLAN_PACKING_PLACESLOTS_H
 #define CKPT_LIB_PLAN_PACKING_PLACESLOTS_H
@@ -19,7 +18,7 @@ struct Draft {
 /// Places the slots of \p draft and judges the result.
 Solution placeSlots(const Problem &problem, Draft draft, int64_t budgetBytes,
                     PackEffort effort = PackEffort::Search);
-/// The same with what is known of kernels, which must belong to \p problem.
+/// The same with the kernels already analysed, which must belong to \p problem.
 Solution placeSlots(const Problem &problem, Draft draft, int64_t budgetBytes,
                     PackEffort effort, KernelCache &kernels);
 
