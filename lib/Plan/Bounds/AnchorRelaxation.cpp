@@ -1,16 +1,16 @@
-//===- AnchorRelaxation.cpp - What must be kept when an anchor first runs -===//
+//===- AnchorRelaxation.cpp - The cut at the first run of an anchor -------===//
 //
-// Look at any legal plan when its kernel with anchor `t` first runs. Nothing
-// that depends on `t` has run before, all that `t` depends on has. Whatever the
-// descendants of `t` read from outside is in memory now, or is computed from
-// here on, which for an anchor among the ancestors of `t` is a repetition. Only
-// so many bytes stand in memory next to what the kernel itself needs.
+// Look at any legal plan when its kernel with anchor `t` first runs. No
+// descendant of `t` has run before; all ancestors of `t` have. Each value that
+// the descendants read from outside is in memory now, or is computed from here
+// on, which for an ancestor anchor is a repetition. The arena limits the bytes
+// that stand in memory next to the needs of the kernel itself.
 //
 // A fusible value costs nothing to compute again, so one that is not smaller
-// than what it is computed from never needs to be kept and is no node. Values
-// that kernels need in memory are nodes always, as the operands of `t` are
-// charged to its kernel and so are free to keep. A view of all of a value is as
-// large and needs no node: either may stand for both.
+// than its sources never needs to be kept and is no node. Values that kernels
+// need in memory are nodes always, as the kernel of `t` pays for the operands
+// of `t`, which are free to keep. A view of all of a value is as large and
+// needs no node: either may stand for both.
 //
 //===----------------------------------------------------------------------===//
 
@@ -163,8 +163,8 @@ int64_t AnchorRelaxation::operandBytes(OpId anchor) {
 }
 
 /// The smallest value that the kernel may write instead of the results. It may
-/// lie over a destination, or over what the epilogue reads one to one; but
-/// never over what the anchor itself reads otherwise.
+/// lie over a destination, or over a one-to-one read of the epilogue, but never
+/// over other reads of the anchor.
 AnchorRelaxation::Output AnchorRelaxation::findOutput(OpId anchor) const {
   const Op &op = problem.ops[anchor];
   Output output;
@@ -281,7 +281,7 @@ int64_t AnchorRelaxation::demandedBytes() const {
   return sum;
 }
 
-/// What is demanded, and what all of it is made from.
+/// The demanded values and all their sources.
 void AnchorRelaxation::collectNodes() {
   nodes = demanded;
   number.assign(problem.values.size(), none);

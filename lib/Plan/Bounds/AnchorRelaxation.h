@@ -1,4 +1,10 @@
 //===- AnchorRelaxation.h - The moment when an anchor first runs *- C++ -*-===//
+//
+// The snapshot relaxation: the minimum cut behind every bound on extra FLOPs
+// and time. Bound.cpp, BranchAndBound and TimeBound enter one moment after the
+// other; a cut takes milliseconds for a step of 1,000 ops.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_LIB_PLAN_BOUNDS_ANCHORRELAXATION_H
 #define CKPT_LIB_PLAN_BOUNDS_ANCHORRELAXATION_H
@@ -9,8 +15,8 @@
 
 namespace ckpt::plan {
 
-/// What making a value again takes if it is not kept, on top of what its op
-/// costs. Nothing if the anchor `behind` runs again and may write it.
+/// The cost of a remat of a value that is not kept, on top of the cost of its
+/// op. Nothing if the anchor `behind` runs again and may write it.
 struct Rewrite {
   ValueId value;
   int64_t cost;
@@ -18,9 +24,9 @@ struct Rewrite {
   OpId behind;
 };
 
-/// What doing things again costs; empty: only what may not repeat costs.
+/// The costs of remats; empty: only ops that may not repeat cost.
 struct RematCosts {
-  /// Per op: what running it again costs.
+  /// Per op: the cost of one more run.
   std::vector<int64_t> ops;
   std::vector<Rewrite> values;
 };
@@ -29,18 +35,18 @@ struct RematCosts {
 /// anew for each anchor.
 class AnchorRelaxation {
 public:
-  /// With \p statisticsAreFree, what `isStatistic` is kept at no price. That
-  /// says a little less of bytes, but more of what is made again: a value less
-  /// its mean is then as good as the value. \p moreNodes are told from what
-  /// they are computed from, even if keeping that needs no more bytes.
+  /// With \p statisticsAreFree, statistics (`isStatistic`) are kept at no
+  /// price. The bound then says a little less about bytes and more about
+  /// remats: a value less its mean is as good as the value. \p moreNodes become
+  /// nodes beside their sources, even if keeping these needs no more bytes.
   explicit AnchorRelaxation(const RematGraph &graph,
                             bool statisticsAreFree = false,
                             const std::vector<ValueId> &moreNodes = {});
 
   /// Looks at the first execution of \p anchor, in plans where \p before has
-  /// run by then and \p after has not (`none`: where nothing more is known).
+  /// run by then and \p after has not (`none`: no condition).
   void enter(OpId anchor, OpId before = none, OpId after = none);
-  /// Whether plans need to keep \p value rather than what it is made from.
+  /// Whether plans need to keep \p value rather than its sources.
   bool isNode(ValueId value) const { return node[value]; }
   bool hasRun(OpId op) const { return ancestor[op]; }
   bool isFuture(OpId op) const { return future[op]; }
@@ -48,8 +54,8 @@ public:
   bool isToCome(OpId op) const { return future[op] && !ancestor[op]; }
   /// The nodes that its kernel reads if everything between is computed inside.
   const std::vector<ValueId> &leavesOf(OpId op) const { return leaves[op]; }
-  /// Whether the op runs in no kernel of an anchor but its own: what runs once
-  /// and need not be written may run inside a kernel that reads it.
+  /// Whether the op runs in no kernel of another anchor: a run-once op that
+  /// need not be written may run inside a kernel that reads it.
   bool hasOwnKernel(OpId op) const;
   /// Whether it is free to keep, as the kernel needs it in memory anyway.
   bool isOperand(ValueId value) const { return operand[value]; }
@@ -57,17 +63,16 @@ public:
   ValueId baseOf(ValueId value) const;
   /// Bytes that its kernel needs, whatever else stands in memory.
   int64_t kernelBytes() const { return needed; }
-  /// Bytes that its kernel needs, with what it may write over.
+  /// Bytes that its kernel needs, with the values that it may write over.
   int64_t aloneBytes() const { return alone; }
-  /// What `aloneBytes` is at most after `enter(anchor)`, which takes far
-  /// longer.
+  /// An upper limit of `aloneBytes` after `enter(anchor)`, without its cost.
   int64_t mostAloneBytes(OpId anchor);
-  /// The anchor whose kernel needs most alone, and how much; `none` if there is
-  /// no anchor. Of large steps, only those are compared that may need most.
+  /// The anchor whose kernel needs most bytes alone, and these bytes; `none` if
+  /// there is no anchor. In large steps only promising anchors are compared.
   std::pair<OpId, int64_t> largestAlone();
   /// Bytes of all values that may have to be kept.
   int64_t demandedBytes() const;
-  /// Whether it is far smaller than what it is computed from, such as a mean.
+  /// Whether it is far smaller than its sources, such as a mean.
   bool isStatistic(ValueId value) const { return statistic[value]; }
   /// Whether something to come needs \p value, which has been made: it is kept
   /// or made again.
@@ -89,7 +94,7 @@ private:
   void findNodes(const std::vector<ValueId> &more);
   void findRelatives(OpId anchor, OpId before, OpId after);
   int64_t operandBytes(OpId anchor);
-  /// What the kernel writes at least, and whether over what it reads.
+  /// The least output of the kernel, and whether it may lie over a read.
   struct Output {
     int64_t bytes = 0;
     bool overOperand = false, overOther = false;
@@ -108,8 +113,8 @@ private:
   std::vector<char> node;                   // per value
   std::vector<std::vector<ValueId>> leaves; // per op
   std::vector<char> memoryRead, statistic;  // per value
-  /// Per op: it cannot have run yet; it has run; it cannot be in the kernel
-  /// of the anchor, as another anchor has to run between.
+  /// Per op: it cannot have run yet; it has run; it cannot be in the kernel of
+  /// the anchor, as another anchor has to run between.
   std::vector<char> future, ancestor, far;
   std::vector<char> operand;    // per value: free to keep
   std::vector<char> isDemanded; // per value
@@ -120,8 +125,8 @@ private:
   std::vector<int32_t> keepArc;
   /// Per place in `nodes`: the node "not kept".
   std::vector<int32_t> dropped;
-  /// Per op: its node "made again for what is to come" in the network, and the
-  /// node "runs again", which may be the same; or `none`.
+  /// Per op: its network node "rematerialised for a later reader", and the node
+  /// "runs again", which may be the same; or `none`.
   std::vector<int32_t> computed, repeated;
   /// Ops that cost something in the network.
   std::vector<OpId> priced;

@@ -1,4 +1,9 @@
-//===- AnchorSelection.cpp - Which moments are worth a look ---------------===//
+//===- AnchorSelection.cpp - The moments that bounds look at --------------===//
+//
+// Chooses among the first runs of anchors the moments that prove most per cut.
+// Bound.cpp calls it once per step.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Plan/Bounds/AnchorSelection.h"
 

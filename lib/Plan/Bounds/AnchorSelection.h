@@ -1,4 +1,4 @@
-//===- AnchorSelection.h - Which moments are worth a look -------*- C++ -*-===//
+//===- AnchorSelection.h - The moments that bounds look at ------*- C++ -*-===//
 
 #ifndef CKPT_LIB_PLAN_BOUNDS_ANCHORSELECTION_H
 #define CKPT_LIB_PLAN_BOUNDS_ANCHORSELECTION_H
@@ -7,8 +7,8 @@
 
 namespace ckpt::plan {
 
-/// Anchors to look at, of those with the bytes that they demand: those with
-/// most, and some all along the step.
+/// Chooses anchors from pairs of demanded bytes and anchor: those with most
+/// bytes, and some all along the step.
 std::vector<OpId> chooseAnchors(std::vector<std::pair<int64_t, OpId>> demanded);
 
 /// Three anchors of which every plan runs `held` before `other`, or between it

@@ -1,15 +1,15 @@
 //===- Bound.cpp - Lower bounds on extra work and on bytes ----------------===//
 //
-// With a price per byte, what has to be kept or recomputed when an anchor first
-// runs (AnchorRelaxation.cpp) is a minimum cut, and
+// With a price per byte, the choice between keeping and recomputing at the
+// first run of an anchor (AnchorRelaxation.cpp) is a minimum cut, and
 //
-//   extra FLOPs >= cut(price) - price * (budget - what the kernel needs)
+//   extra FLOPs >= cut(price) - price * (budget - needs of the kernel)
 //
-// for every price: a line in the budget. Lines at a few prices tell which
-// moments matter for a budget; for the best of them, prices and decisions are
-// searched (BranchAndBound.cpp). All of it is exact integer arithmetic; prices
-// are multiples of 1 / flopScale FLOPs per byte. The same with the time that
-// running an anchor again takes, on top of the least time without a limit
+// for every price: a line in the budget. Lines at a few prices show the moments
+// that matter for a budget; the best of them get a search over prices and
+// decisions (BranchAndBound.cpp). All of it is exact integer arithmetic; prices
+// are multiples of 1 / flopScale FLOPs per byte. The same with the time of
+// anchors that run again, on top of the least time without a limit
 // (TimeBound.cpp), bounds the time.
 //
 //===----------------------------------------------------------------------===//
@@ -52,7 +52,7 @@ static std::vector<int64_t> scaleCosts(const std::vector<int64_t> &costs,
   return scaled;
 }
 
-/// What anchors that run again cost in FLOPs.
+/// FLOPs of one more run, per anchor.
 static std::vector<int64_t> repeatFlops(const RematGraph &graph) {
   std::vector<int64_t> flops(graph.problem.ops.size(), 0);
   for (size_t op = 0; op < flops.size(); ++op)
@@ -70,7 +70,7 @@ struct Line {
   int64_t room;
 };
 
-/// One way to measure what running ops again costs.
+/// One measure of the cost of remats.
 struct Goal {
   int64_t scale = 1;
   /// Per op, scaled; empty if nothing is bounded.
@@ -83,18 +83,18 @@ struct Goal {
   std::vector<std::vector<std::vector<Line>>> groups;
 };
 
-/// What is proven for one budget.
+/// The proven bound for one budget.
 struct Proof {
   /// Not scaled.
   int64_t value = 0;
   std::vector<BoundCase> cases;
-  /// Some of what plans have to run again, it seems.
+  /// Some ops that plans probably have to run again.
   std::vector<OpId> repeated;
 };
 
 } // namespace
 
-/// Prices in geometric steps that cover what any anchor costs per byte. The
+/// Prices in geometric steps that cover the cost per byte of any anchor. The
 /// highest is far above them: there, one byte too many proves that a decision
 /// leaves no plan.
 static Goal makeGoal(const RematGraph &graph, const std::vector<int64_t> &costs,
@@ -135,8 +135,8 @@ public:
   explicit BoundSearch(const Problem &problem);
   Proof prove(const Goal &goal, int64_t unit, int64_t budgetBytes) const;
   ExtraFlopsProof proveExtraFlops(int64_t budgetBytes) const;
-  /// No plan has a smaller arena. Takes far longer than the rest; is found when
-  /// it is first asked for.
+  /// No plan has a smaller arena. Takes far longer than all other bounds;
+  /// computed at the first call.
   int64_t minimum() const;
 
   Goal flops, time;
@@ -162,7 +162,7 @@ private:
   std::vector<std::vector<BoundCase>> moments;
   /// Whether the step is small enough for more than single kernels.
   bool isSearched = false;
-  /// What single kernels and moments need, until the search raises it.
+  /// Bytes that single kernels and moments need, until the search raises them.
   mutable int64_t minimumBytes = 0;
   mutable std::once_flag onceMinimum;
 };
@@ -170,8 +170,8 @@ private:
 BoundSearch::BoundSearch(const Problem &problem)
     : problem(problem), graph(problem, true), moment(graph) {
   // Each moment is a cut of the whole step at many prices, and each root may
-  // have to look at all of it: for very large steps only what single kernels
-  // need is bounded.
+  // have to look at all of it: for very large steps, only the needs of single
+  // kernels are bounded.
   constexpr size_t mostOps = 20000, mostWork = 50'000'000;
   auto [largest, bytes] = moment.largestAlone();
   raiseMinimum(bytes, largest);
@@ -203,7 +203,7 @@ int64_t BoundSearch::minimum() const {
   return minimumBytes;
 }
 
-/// What stands while operands are made, then the search from the end.
+/// The bytes while operands are made, then the search from the end.
 void BoundSearch::searchMinimum() const {
   OperandBound making(graph, moment);
   for (size_t op = 0; op < problem.ops.size(); ++op)
@@ -212,7 +212,7 @@ void BoundSearch::searchMinimum() const {
   minimumBytes = searchBackward(graph, minimumBytes).bytes;
 }
 
-/// Chooses the moments at which to look, and sets what ops that run once need.
+/// Chooses the moments, and sets the needs of run-once ops.
 void BoundSearch::findMoments() {
   constexpr size_t mostAnchors = 2000;
   std::vector<OpId> anchors;
@@ -248,8 +248,8 @@ void BoundSearch::raiseMinimum(int64_t bytes, OpId anchor) {
   minimumBytes = std::max(minimumBytes, bytes);
 }
 
-/// What doing things again costs at a moment, in whole multiples of \p unit:
-/// some of the time of an anchor may have been charged to what was not written
+/// The costs of remats at a moment, in whole multiples of \p unit: some of the
+/// time of an anchor may have been charged to values written by no kernel
 /// before.
 RematCosts BoundSearch::costsAt(const Goal &goal, int64_t unit,
                                 const AnchorRelaxation &at) const {
@@ -270,7 +270,7 @@ RematCosts BoundSearch::costsAt(const Goal &goal, int64_t unit,
   return costs;
 }
 
-/// What each case of each moment says at a few prices.
+/// Lines of each case of each moment, at a few prices.
 void BoundSearch::look(Goal &goal) {
   AnchorRelaxation &at = &goal == &flops ? moment : *timeMoment;
   for (const std::vector<BoundCase> &cases : moments) {
@@ -286,7 +286,7 @@ void BoundSearch::look(Goal &goal) {
   }
 }
 
-/// The line that says most of a budget, with what it says, scaled.
+/// The line with the highest bound for a budget, and that bound, scaled.
 static std::pair<const Line *, Wide> bestLine(const std::vector<Line> &lines,
                                               int64_t budgetBytes) {
   std::pair<const Line *, Wide> best = {nullptr, 0};
@@ -299,8 +299,8 @@ static std::pair<const Line *, Wide> bestLine(const std::vector<Line> &lines,
   return best;
 }
 
-/// The groups whose lines say most are refined: first their prices, then, for
-/// the best of them, what runs again is decided op by op.
+/// Refines the groups with the highest lines: first their prices, then, for the
+/// best of them, the remats op by op.
 Proof BoundSearch::prove(const Goal &goal, int64_t unit,
                          int64_t budgetBytes) const {
   constexpr size_t mostGroups = 6;
@@ -368,7 +368,7 @@ int64_t BoundSearch::unitOf(const std::vector<OpId> &repeated) const {
 /// Blocks of equal layers repeat products whose FLOPs are multiples of one
 /// unit, and so is the sum in every plan (Chvatal, "Edmonds polytopes and a
 /// hierarchy of combinatorial problems", Discrete Mathematics 4, 1973). Only
-/// what is smaller or no multiple loses by it.
+/// smaller costs and other multiples lose by it.
 ExtraFlopsProof BoundSearch::proveExtraFlops(int64_t budgetBytes) const {
   // Fine units gain nothing.
   constexpr int64_t mostUnits = 10000;

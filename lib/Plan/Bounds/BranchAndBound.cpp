@@ -1,10 +1,10 @@
 //===- BranchAndBound.cpp - Branch and bound at one moment ----------------===//
 //
-// One price of memory leaves a gap: no price makes a cut keep exactly what fits
-// where few large values are to choose from. Two cuts cost the same at the best
+// One price of memory leaves a gap: if few large values are to choose from, no
+// price makes a cut fill the room exactly. Two cuts cost the same at the best
 // price, one too large and one that leaves room. Every plan either runs the
-// dearest op in which they differ again, or does not, and both halves have
-// prices of their own.
+// dearest op in which they differ again, or does not. Both halves have prices
+// of their own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,8 +47,8 @@ BranchAndBound::Labels BranchAndBound::cutAt(Leaf &leaf, int64_t price) {
   return labels;
 }
 
-/// The price at which labels that are too large cost what labels that fit do is
-/// tried until nothing new appears (discrete Newton on the dual, which is
+/// Tries the price at which labels that are too large cost as much as labels
+/// that fit, until no new labels appear (discrete Newton on the dual, which is
 /// concave).
 void BranchAndBound::solve(Leaf &leaf) {
   constexpr int mostCuts = 32, mostDoubled = 4;

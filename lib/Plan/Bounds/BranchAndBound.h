@@ -1,4 +1,9 @@
 //===- BranchAndBound.h - The most that one moment proves -------*- C++ -*-===//
+//
+// Raises the bound at the most promising moments. Bound.cpp makes one per
+// moment and budget and divides a number of cuts among them.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_LIB_PLAN_BOUNDS_BRANCHANDBOUND_H
 #define CKPT_LIB_PLAN_BOUNDS_BRANCHANDBOUND_H
@@ -10,29 +15,28 @@ namespace ckpt::plan {
 /// Products of two 64-bit figures.
 __extension__ typedef __int128 Wide;
 
-/// Branch and bound on which ops run again after the first run of an anchor,
-/// within a budget: at every branch the price that proves most, and a minimum
-/// cut that proves it.
+/// Branch and bound on the ops that run again after the first run of an anchor,
+/// within a budget: every branch has the price that proves most, and a minimum
+/// cut as proof.
 class BranchAndBound {
 public:
-  /// \p at names the moment and a price to start with; doing things again costs
-  /// \p costs, which for all plans add up to multiples of \p unit. No price is
-  /// above \p highestPrice.
+  /// \p at names the moment and a first price. Remats cost \p costs, whose sums
+  /// are multiples of \p unit in all plans. No price is above \p highestPrice.
   BranchAndBound(const AnchorRelaxation &prototype, const BoundCase &at,
                  RematCosts costs, int64_t unit, int64_t budgetBytes,
                  int64_t highestPrice);
 
-  /// What every plan of the moment pays for running ops again, at least.
+  /// The cost of remats that every plan of the moment pays at least.
   Wide value() const { return roundedUp(leaves[weakest()].value); }
   /// Solves about \p cuts more cuts to raise `value`.
   void grow(int64_t cuts);
   /// One for each leaf.
   std::vector<BoundCase> cases() const;
-  /// What the cheapest choice that fits, of those that were met, runs again.
+  /// The ops that run again in the cheapest known choice that fits.
   const std::vector<OpId> &repeated() const { return leastAgain; }
 
 private:
-  /// A consistent choice of what is kept and what runs again.
+  /// A consistent choice of kept values and remats.
   struct Labels {
     int64_t price = 0;
     Wide bytes = 0, cost = 0;
@@ -41,7 +45,7 @@ private:
   struct Leaf {
     BoundCase at;
     Wide value = 0;
-    /// What to decide next; `none` if nothing raises the value any more.
+    /// The next op to decide; `none` if no decision raises the value.
     OpId next = none;
   };
 
@@ -57,7 +61,7 @@ private:
   const Wide room;
   const int64_t highestPrice;
   std::vector<Leaf> leaves;
-  /// Of the cheapest labels that fit the room, if there are any.
+  /// Cost of the cheapest labels that fit the room, if there are any.
   std::optional<Wide> least;
   std::vector<OpId> leastAgain;
   int64_t cutsSolved = 0;

@@ -1,9 +1,10 @@
-//===- EpilogueCharge.cpp - Arithmetic of what nobody kept ----------------===//
+//===- EpilogueCharge.cpp - Arithmetic of values that no plan kept --------===//
 //
 // A product whose epilogue multiplies by the derivative of an activation
-// computes that derivative inside, unless it stands in memory by then. Where
-// such a kernel has no time to spare, that takes time; at some moment before,
-// what is to be read instead lies in the arena, or is written later.
+// computes that derivative inside, unless it stands in memory by then. In a
+// kernel with no time to spare, that takes time. At some moment before, the
+// value to be read instead lies in the arena, or a kernel writes it later.
+// TimeBound calls this part of the bound once per step and moment.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,8 +15,9 @@
 
 using namespace ckpt::plan;
 
-/// Whether \p op alone reads what \p read shows, element by element: whoever
-/// has that in memory may as well have what \p op makes, which is not larger.
+/// Whether \p op alone reads the values that \p read shows, element by element:
+/// a plan with these in memory may as well have the result of \p op, which is
+/// not larger.
 bool TimeBound::isMadeOnlyFor(OpId id, const Read &read) const {
   const Value &v = problem.values[read.value];
   int32_t index = writtenIndex[read.value];
@@ -30,7 +32,7 @@ bool TimeBound::isMadeOnlyFor(OpId id, const Read &read) const {
          v.elements == made.elements && v.bytes >= made.bytes;
 }
 
-/// Arithmetic of \p value and of what is made for it alone, where \p item is
+/// Arithmetic of \p value and of its sources made for it alone; \p item is
 /// computed from it one to one.
 int64_t TimeBound::chainPs(ValueId value, const Written &item) const {
   constexpr size_t most = 64;
@@ -45,8 +47,8 @@ int64_t TimeBound::chainPs(ValueId value, const Written &item) const {
   return ps;
 }
 
-/// What the first kernel of \p anchor reads or computes inside next to what
-/// follows from the anchor, if it writes \p item.
+/// The values that the first kernel of \p anchor reads or computes inside,
+/// beside descendants of the anchor, if it writes \p item.
 std::vector<InsideValue> TimeBound::findInside(OpId anchor,
                                                const Written &item) const {
   std::map<ValueId, InsideValue> found;
@@ -85,9 +87,9 @@ std::vector<InsideValue> TimeBound::findInside(OpId anchor,
   return insides;
 }
 
-/// Enters what the first kernel of \p anchor may have to compute inside, for
-/// the one of \p mine of which that takes most, and returns how much it is in
-/// all: no more than the next best way to write that takes beyond \p least.
+/// Enters the values that the first kernel of \p anchor may have to compute
+/// inside, for the item of \p mine that takes most. Returns their time: no more
+/// than the next best way to write the item takes beyond \p least.
 int64_t TimeBound::enterInside(OpId anchor,
                                const std::vector<const Written *> &mine,
                                int64_t least) {
@@ -118,8 +120,9 @@ std::vector<ValueId> TimeBound::insideValues() const {
   return values;
 }
 
-/// Whether no kernel writes a value for the first time after the moment, or is
-/// charged for it: an anchor that has run can only write it if it runs again.
+/// Whether every kernel that first writes the value, or is charged for it, ran
+/// before the moment: an anchor that has run can only write it if it runs
+/// again.
 bool TimeBound::isMadeBefore(const InsideValue &inside,
                              const AnchorRelaxation &moment) const {
   OpId op = problem.values[inside.value].op;
@@ -133,8 +136,8 @@ bool TimeBound::isMadeBefore(const InsideValue &inside,
          });
 }
 
-/// What first kernels to come need is kept, or computed inside, or written
-/// again, by a kernel without an anchor or behind one that runs again.
+/// The values that first kernels to come need are kept, or computed inside, or
+/// written again, by a kernel without an anchor or behind one that runs again.
 void TimeBound::addInside(const AnchorRelaxation &moment,
                           RematCosts &costs) const {
   std::map<ValueId, Rewrite> perValue;

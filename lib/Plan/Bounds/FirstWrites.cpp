@@ -1,8 +1,9 @@
-//===- FirstWrites.cpp - What plans write, and which kernels can ----------===//
+//===- FirstWrites.cpp - The values that plans must write -----------------===//
 //
 // Finds the values that every plan writes to memory, the anchors behind which
-// each can be written, and values of which no two are first written by one
-// kernel, so that each of them has a kernel to be charged for.
+// each can be written, and values of which one kernel never first writes two,
+// so that each of them has a kernel to be charged for. TimeBound calls it once
+// per step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +29,7 @@ bool TimeBound::isOneToOne(OpId op, ValueId value) const {
   return true;
 }
 
-/// Bytes that serve all who need a value in memory, readers first: the value,
+/// Bytes that serve all readers of a value in memory, readers first: the value,
 /// or views of it that serve the same. A view that is a result is written
 /// itself.
 void TimeBound::findWritten() {
@@ -76,8 +77,8 @@ void TimeBound::findWritten() {
     writtenIndex[written[i].value] = static_cast<int32_t>(i);
 }
 
-/// Marks the ops that depend on \p anchor, and those that do so through another
-/// anchor: these are in no first kernel of it.
+/// Marks the ops that depend on \p anchor, and the ops that do so through
+/// another anchor: these are in no first kernel of it.
 void TimeBound::findDependents(OpId anchor) {
   depends.assign(problem.ops.size(), 0);
   far.assign(problem.ops.size(), 0);
@@ -92,7 +93,7 @@ void TimeBound::findDependents(OpId anchor) {
       }
 }
 
-/// Adds to \p forms what is computed from them one to one, until there are
+/// Adds to \p forms the values computed from them one to one, until there are
 /// \p most.
 void TimeBound::follow(std::vector<ValueId> &forms, bool mayBeFar,
                        size_t most) {
@@ -145,8 +146,8 @@ void TimeBound::findWriters() {
   }
 }
 
-/// The first kernel of an anchor holds all between the anchor and what it
-/// writes, as none of that has run before. Views take no time.
+/// The first kernel of an anchor holds all ops between the anchor and its
+/// outputs, as none of these has run before. Views take no time.
 void TimeBound::findEpilogue(Written &item) {
   constexpr size_t most = 64;
   std::vector<OpId> &ops = item.epilogue;
@@ -199,7 +200,7 @@ void TimeBound::findRepeaters(Written &item) const {
 }
 
 /// Whether no kernel, other than first kernels of anchors, can write both:
-/// their shapes differ, nobody needs a view of them instead, and no anchor
+/// their shapes differ, no reader needs a view of them instead, and no anchor
 /// leads to both.
 bool TimeBound::neverTogether(const Written &left, const Written &right) const {
   if (problem.values[left.value].shape == problem.values[right.value].shape ||
@@ -214,8 +215,8 @@ bool TimeBound::neverTogether(const Written &left, const Written &right) const {
 }
 
 /// Whether \p earlier was written before the first kernel that writes \p later,
-/// or nobody whose reading of it counts more is still to come. That kernel
-/// itself does not write what it reads.
+/// or all its shares are used up by then. That kernel itself does not write its
+/// own reads.
 bool TimeBound::waits(const Written &later, const Written &earlier) const {
   const std::vector<uint64_t> &done = before[problem.values[later.value].op];
   auto has = [&](size_t bit) { return (done[bit / 64] >> bit % 64 & 1) != 0; };
@@ -247,7 +248,7 @@ void TimeBound::numberEvents() {
 
 /// Enters that \p op needs a value in memory.
 void TimeBound::enterRead(OpId op, const Read &read) {
-  // A result on the way may be written without what it is a view of.
+  // A result on the way may be written without the value that it shows.
   ValueId value = read.value;
   bool isSure = true;
   while (graph.isView(value)) {
@@ -288,8 +289,8 @@ void TimeBound::findBefore() {
   }
 }
 
-/// What each value adds if it is apart: a launch and what its kernel reads.
-/// What a first kernel may write adds nothing.
+/// The addition of each value if it is apart: a launch and the reads of its
+/// kernel. A value that a first kernel may write adds nothing.
 std::vector<int64_t> TimeBound::gainsApart() {
   std::vector<int64_t> gain(written.size(), 0);
   for (size_t i = 0; i < written.size(); ++i)
@@ -298,7 +299,7 @@ std::vector<int64_t> TimeBound::gainsApart() {
   return gain;
 }
 
-/// Takes from \p order what goes with all that was taken before.
+/// Takes from \p order each value that is apart from all chosen before.
 std::vector<size_t> TimeBound::takeApart(std::vector<size_t> chosen,
                                          const std::vector<size_t> &order) {
   for (size_t i : order)
@@ -309,10 +310,10 @@ std::vector<size_t> TimeBound::takeApart(std::vector<size_t> chosen,
   return chosen;
 }
 
-/// Chooses values of which no two are first written by one kernel: one depends
-/// on an op that needs the other in memory, or no kernel can write both. Those
-/// that have to be written come first, in the better of two orders: those that
-/// add most, and those that add most for each that they exclude.
+/// Chooses values of which one kernel never first writes two: one depends on an
+/// op that needs the other in memory, or no kernel can write both. Values that
+/// must be written come first, in the better of two orders: by addition, and by
+/// addition per excluded value.
 void TimeBound::chooseApart() {
   constexpr size_t most = 2048;
   findBefore();

@@ -1,10 +1,11 @@
 //===- KernelLowerBound.cpp - The least that one kernel reads -------------===//
 //
-// What a kernel computes inside is free to choose, but somewhere between its
-// outputs and the anchors and arguments that they come from it reads from
-// memory: a cut, and the smallest one is a lower bound. Views are nodes of that
-// network, as a slice of a value counts its own bytes only. Operands that have
-// to stand in memory are counted apart, and for the cut they are free.
+// A kernel is free to choose the values that it computes inside, but somewhere
+// between its outputs and their anchors and arguments it reads from memory: a
+// cut, and the smallest one is a lower bound. Views are nodes of that network,
+// as a slice of a value counts its own bytes only. Operands that have to stand
+// in memory are counted apart, and the cut gets them for free. TimeBound asks
+// for every kernel that it charges.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,7 +51,8 @@ int64_t KernelLowerBound::moveNs(int64_t bytes) const {
 /// that it may be seen through views; operands that are views of one value
 /// share its bytes. Marks all values that may be read in their place.
 int64_t KernelLowerBound::operandBytes(OpId anchor) {
-  // What is read of each value: as the kernel's costs count it, readers first.
+  // The bytes read of each value, counted as in the costs of kernels, readers
+  // first.
   std::vector<std::pair<ValueId, int64_t>> touched;
   auto touch = [&](ValueId value, int64_t bytes) {
     auto found = std::find_if(touched.begin(), touched.end(), [&](auto &entry) {
@@ -96,7 +98,7 @@ void KernelLowerBound::expand(OpId op) {
   }
 }
 
-/// The smallest cut between \p roots and what cannot be computed.
+/// The smallest cut between \p roots and the values that no kernel can compute.
 int64_t KernelLowerBound::buildAndRun(OpId anchor, size_t roots) {
   constexpr int32_t source = 0, sink = 1;
   const int32_t firstOp = 2 + 2 * static_cast<int32_t>(values.size());
@@ -142,9 +144,10 @@ int64_t KernelLowerBound::buildAndRun(OpId anchor, size_t roots) {
   return cut.run(source, sink);
 }
 
-/// Raises what the cut goes through until it stays, so that values close to the
-/// outputs are used first. A view of all of a value counts as that value: it is
-/// as large, so that the cut may always go through the value instead.
+/// Raises the capacities that the cut goes through until it stays, so that
+/// values close to the outputs are used first. A view of all of a value counts
+/// as that value: it is as large, so that the cut may always go through the
+/// value instead.
 void KernelLowerBound::raise(const Extra &extra, Reads &reads) {
   for (auto [view, arc] : shownArcs)
     if (ValueId whole = graph.wholeOf(view); whole != view && extra(whole) > 0)

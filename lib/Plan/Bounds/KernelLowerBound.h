@@ -1,4 +1,8 @@
 //===- KernelLowerBound.h - The least that one kernel reads -----*- C++ -*-===//
+//
+// A minimum cut per kernel. TimeBound asks for every kernel that it charges.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_LIB_PLAN_BOUNDS_KERNELLOWERBOUND_H
 #define CKPT_LIB_PLAN_BOUNDS_KERNELLOWERBOUND_H
@@ -24,16 +28,16 @@ public:
   /// The same where reading a value counts some bytes more than its own.
   using Extra = std::function<int64_t(ValueId)>;
   struct Reads {
-    /// Without and with what counts more.
+    /// Without and with the extra bytes.
     int64_t bytes = 0, raised = 0;
-    /// What of it the proof of `raised` takes.
+    /// The extra bytes that the proof of `raised` takes.
     std::vector<std::pair<ValueId, int64_t>> used;
   };
   Reads read(OpId anchor, const std::vector<ValueId> &outputs,
              const Extra &extra);
   /// Time of a kernel that moves \p bytes and computes for \p computePs.
   int64_t timeNs(int64_t computePs, int64_t bytes) const;
-  /// Time to move \p bytes, rounded down: what they add to some kernel.
+  /// Time to move \p bytes, rounded down: their addition to some kernel.
   int64_t moveNs(int64_t bytes) const;
 
 private:
@@ -57,7 +61,7 @@ private:
   std::vector<char> isExpanded;
   /// Per place in `values`: the arc with its bytes, or `none`.
   std::vector<int32_t> arcOf;
-  /// Views and the arcs with what they show.
+  /// Views, and the arcs with the values that they show.
   std::vector<std::pair<ValueId, int32_t>> shownArcs;
 };
 

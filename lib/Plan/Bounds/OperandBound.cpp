@@ -1,14 +1,14 @@
-//===- OperandBound.cpp - What making operands takes ----------------------===//
+//===- OperandBound.cpp - Bytes needed while operands are made ------------===//
 //
-// What an op reads has to be made, one anchor after the other, and while the
-// last of it is made the rest already stands in memory, or what the rest can
-// still be made from. Follow a plan back from the first run of an op, and see
-// which anchors it runs, on the way to what the op reads, for the last time.
-// When such a kernel runs, memory holds what it reads and next to it enough to
-// make the rest without running it again, nor any anchor whose last run was
-// before. More anchors that still run later need no more memory, so the best
-// order is found without a search: whatever fits goes next
-// (docs/Rationale/Planning.md, "The smallest budget").
+// A plan makes the operands of an op one anchor after the other; while it makes
+// the last one, the others stand in memory, or sources from which they can
+// still be made. Follow a plan back from the first run of an op, and see the
+// last runs of anchors on the way to the operands. When such a kernel runs,
+// memory holds its reads, and next to them enough to make the other operands
+// without another run of it or of any anchor that ran last before it. More
+// anchors that still run later need no more memory, so the best order is found
+// without a search: the next anchor is any that fits (docs/Planner/Bounds.md,
+// "The smallest budget"). Bound.cpp runs it once per step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,7 @@ OperandBound::OperandBound(const RematGraph &graph,
       needs[op] = needsOf(static_cast<OpId>(op));
 }
 
-/// Adds \p value, or where it need not stand in memory what it is made from.
+/// Adds \p value, or its sources if it need not stand in memory.
 void OperandBound::demand(ValueId value, std::vector<ValueId> &demanded) const {
   if (graph.isFree(value))
     return;
@@ -43,8 +43,8 @@ void OperandBound::demand(ValueId value, std::vector<ValueId> &demanded) const {
   demanded.insert(demanded.end(), leaves.begin(), leaves.end());
 }
 
-/// What the kernel reads and never writes over. A destination may be
-/// overwritten, and so is what it is a view of.
+/// The reads that the kernel never writes over. It may overwrite a destination,
+/// and the value that a destination shows.
 OperandBound::Needs OperandBound::needsOf(OpId anchor) const {
   const Problem &problem = graph.problem;
   const Op &op = problem.ops[anchor];
@@ -91,9 +91,8 @@ OperandBound::Needs OperandBound::needsOf(OpId anchor) const {
   return found;
 }
 
-/// The anchors that have to run before the goal can be made by those that
-/// still run later. Anchors on the way that need at most \p cheapBytes run
-/// later, too.
+/// The anchors that have to run before later anchors can make the goal. Anchors
+/// on the way that need at most \p cheapBytes run later, too.
 void OperandBound::findBoundary(int64_t cheapBytes) {
   const Problem &problem = graph.problem;
   std::vector<char> seen(problem.ops.size(), 0);
@@ -120,8 +119,8 @@ void OperandBound::findBoundary(int64_t cheapBytes) {
   std::sort(boundary.begin(), boundary.end());
 }
 
-/// The least bytes from which what is demanded can be made by fusible ops and
-/// anchors that run later; what the kernel of \p anchor reads is not counted.
+/// The least bytes from which fusible ops and later anchors can make the
+/// demanded values; reads of the kernel of \p anchor are not counted.
 int64_t OperandBound::keptBytes(std::vector<ValueId> demanded, OpId anchor) {
   constexpr int32_t source = 0, sink = 1;
   const Problem &problem = graph.problem;
@@ -177,8 +176,8 @@ int64_t OperandBound::keptBytes(std::vector<ValueId> demanded, OpId anchor) {
   return cut.run(source, sink);
 }
 
-/// What the kernel of \p anchor needs where the goal, and what it computes
-/// inside, is still to be made.
+/// The bytes of the kernel of \p anchor while the goal, and the values that it
+/// computes inside, are still to be made.
 int64_t OperandBound::bytesAt(OpId anchor) {
   std::vector<ValueId> demanded = goal;
   demanded.insert(demanded.end(), needs[anchor].inside.begin(),
@@ -186,7 +185,7 @@ int64_t OperandBound::bytesAt(OpId anchor) {
   return needs[anchor].bytes + keptBytes(std::move(demanded), anchor);
 }
 
-/// What making the goal needs, or \p limit if that is more.
+/// The bytes that making the goal needs, or \p limit if that is more.
 int64_t OperandBound::makeGoal(int64_t limit) {
   int64_t kept = keptBytes(goal, none);
   for (;;) {

@@ -1,4 +1,4 @@
-//===- OperandBound.h - What making operands takes --------------*- C++ -*-===//
+//===- OperandBound.h - Bytes needed while operands are made ----*- C++ -*-===//
 
 #ifndef CKPT_LIB_PLAN_BOUNDS_OPERANDBOUND_H
 #define CKPT_LIB_PLAN_BOUNDS_OPERANDBOUND_H
@@ -7,14 +7,15 @@
 
 namespace ckpt::plan {
 
-/// Bytes that every plan needs at some moment while what an op reads is made.
+/// Bytes that every plan needs at some moment while the reads of an op are
+/// made.
 class OperandBound {
 public:
   /// \p moment tells which values are nodes.
   OperandBound(const RematGraph &graph, const AnchorRelaxation &moment);
 
-  /// What every plan needs by the time when \p target first runs; \p known if
-  /// that is not shown to be more.
+  /// Bytes that every plan needs until \p target first runs; \p known if no
+  /// more are proven.
   int64_t raise(OpId target, int64_t known);
 
 private:
@@ -24,10 +25,10 @@ private:
   int64_t bytesAt(OpId anchor);
   int64_t makeGoal(int64_t limit);
 
-  /// What stands in memory while the kernel of an anchor runs.
+  /// Bytes in memory while the kernel of an anchor runs.
   struct Needs {
     int64_t bytes = 0;
-    /// With what it reads by computing it inside.
+    /// With the reads that it may compute inside.
     int64_t mostBytes = 0;
     std::vector<ValueId> operands, inside;
   };

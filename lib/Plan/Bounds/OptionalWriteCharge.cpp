@@ -1,10 +1,10 @@
-//===- OptionalWriteCharge.cpp - What readers pay for values in memory ----===//
+//===- OptionalWriteCharge.cpp - Charges on values in memory --------------===//
 //
 // A kernel may read a value that no plan has to write, but only if some kernel
-// wrote it. So what its first writing takes is handed out to those who read it:
-// each is charged the least that it reads where such a value counts more than
-// its bytes. If a plan writes the value, its first writing pays what they count
-// too much; if not, they read something else.
+// wrote it. The cost of its first writing is handed out to its readers: each is
+// charged its least reads, in which such a value counts more than its bytes. If
+// a plan writes the value, its first writing pays the surplus; if not, the
+// readers read something else. TimeBound runs it once per step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,8 +41,8 @@ KernelLowerBound::Extra TimeBound::extraFor(OpId anchor, ValueId reader) const {
   };
 }
 
-/// Charges the kernel of a reader what it would pay if reading cost up to
-/// \p budgetNs more, and hands out what that takes.
+/// Charges the kernel of a reader its costs if reading took up to \p budgetNs
+/// more, and hands out the surplus.
 void TimeBound::spread(OpId anchor, ValueId reader, bool isGuess,
                        const std::vector<int64_t> &budgetNs,
                        const std::function<void(ValueId, int64_t)> &take) {
@@ -65,9 +65,9 @@ void TimeBound::spread(OpId anchor, ValueId reader, bool isGuess,
       take(value, used);
 }
 
-/// What first writing each value takes, if nothing else is charged to that
-/// kernel and all that it is computed from has to be paid for as well; 0 for
-/// what is no optional value.
+/// Time of first writing each value, if nothing else is charged to that kernel
+/// and all its sources have to be paid for as well; 0 for a value that is not
+/// optional.
 std::vector<int64_t> TimeBound::guessBudgets() {
   std::vector<int64_t> ns(problem.values.size(), 0);
   for (size_t value = 0; value < ns.size(); ++value) {
@@ -139,8 +139,8 @@ void TimeBound::eraseShares(
                     item.shares.end());
 }
 
-/// Leaves out what cannot be judged, and readers that the first kernel of an
-/// anchor may write. Readers come last in the program.
+/// Leaves out values that cannot be judged, and readers that the first kernel
+/// of an anchor may write. Readers come last in the program.
 void TimeBound::limitShares() {
   std::vector<size_t> choices(problem.ops.size(), 0);
   for (const Written &item : written)
@@ -157,7 +157,7 @@ void TimeBound::limitShares() {
   }
 }
 
-/// What the first kernel of the only anchor that can write \p item takes more
+/// The extra time of the first kernel of the only anchor that can write \p item
 /// if it does.
 int64_t TimeBound::writeHereNs(const Written &item) {
   OpId anchor = item.writers.front();
@@ -181,7 +181,7 @@ void TimeBound::findSharing() {
   }
 }
 
-/// Sets what first writing optional values takes. Readers that have no kernel
+/// Sets the times of first writing optional values. Readers that have no kernel
 /// of their own are left out.
 void TimeBound::addOptional() {
   for (size_t i = written.size(); i-- > 0;)
@@ -196,8 +196,8 @@ void TimeBound::addOptional() {
   }
 }
 
-/// Hands out what is left of the first writing of optional values to one
-/// reader, instead of what it had.
+/// Hands out to one reader, instead of its former share, the time left of the
+/// first writing of optional values.
 void TimeBound::shareAmong(OpId anchor, ValueId reader,
                            const std::vector<Share *> &shares,
                            std::vector<int64_t> &left) {
@@ -219,9 +219,9 @@ void TimeBound::shareAmong(OpId anchor, ValueId reader,
   });
 }
 
-/// Hands out what first writing each optional value takes to those who read it,
-/// reader by reader. What other optional values leave is for the first writing
-/// of those computed from them, which then takes more.
+/// Hands out the time of first writing each optional value to its readers,
+/// reader by reader. The time left goes to the first writing of values computed
+/// from these, which then takes more.
 void TimeBound::shareWrites() {
   addOptional();
   std::map<std::pair<OpId, ValueId>, std::vector<Share *>> readers;

@@ -1,17 +1,18 @@
-//===- PebbleBound.cpp - What any way back to nothing takes ---------------===//
+//===- PebbleBound.cpp - Least bytes of any way to an anchor --------------===//
 //
-// Whatever a plan does, before its first kernel nothing stands in the arena.
-// So follow a plan back from the first run of an op: what stands after a kernel
-// has been made by it or stood before, next to all that the kernel reads
-// (PebblePredecessors.cpp). A set of values in memory that no kernel can have
-// left within some bytes, unless another such set stood before, was never
-// there. What remains is a search through these sets. If it ends before it
-// finds the empty set, no plan does with these bytes, and the least that some
-// kernel would have taken beyond them is tried next. It is the search of a
-// pebble game (Sethi, Complete register allocation problems, SIAM J. Comput. 4,
-// 1975) from its end; values of less than a 64th take nothing, and a set that
-// holds another one that has been looked at adds nothing, so that few sets are
-// left (docs/Rationale/Planning.md, "The smallest budget").
+// Nothing stands in the arena before the first kernel of a plan. Follow a plan
+// back from the first run of an op: each value that stands after a kernel was
+// made by it or stood before, next to all reads of the kernel
+// (PebblePredecessors.cpp). A set of values that no kernel can have left within
+// some bytes, unless another such set stood before, was never there.
+//
+// The bound is a search through these sets. If it ends before it finds the
+// empty set, no plan does with these bytes, and the least bytes that a kernel
+// takes beyond them are tried next. It is the search of a pebble game (Sethi,
+// Complete register allocation problems, SIAM J. Comput. 4, 1975) from its end.
+// Values of less than a 64th take nothing, and a set that holds a set seen
+// before adds nothing, so that few sets are left (docs/Planner/Bounds.md, "The
+// smallest budget"). Bound.cpp runs it once per step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +23,8 @@
 
 using namespace ckpt::plan;
 
-/// Values of at most this share of what every plan needs are left out.
+/// Values of at most this share of the bytes that every plan needs are left
+/// out.
 static constexpr int64_t smallShare = 64;
 
 PebbleBound::PebbleBound(const RematGraph &graph, int64_t knownBytes)
@@ -76,8 +78,8 @@ bool PebbleBound::isMakeable(const ValueSet &standing) const {
                                          });
 }
 
-/// Enters what may have stood before a kernel that \p made a part of what
-/// stands in the state \p next.
+/// Enters the sets that may have stood before a kernel that \p made a part of
+/// the state \p next.
 void PebbleBound::enter(const ValueSet &after, const ValueSet &made,
                         OpId anchor, int32_t next) {
   for (ValueSet &standing :
@@ -92,8 +94,8 @@ void PebbleBound::enter(const ValueSet &after, const ValueSet &made,
   }
 }
 
-/// Kernels that make several values at once are only needed where one is
-/// written over what another one is made from, and the other way round.
+/// A kernel that makes several values at once is only needed if one is written
+/// over a source of another one, and the other way round.
 void PebbleBound::goBack(int32_t from, OpId anchor) {
   const ValueSet after = states[from].standing;
   ValueSet over;
@@ -115,7 +117,7 @@ void PebbleBound::goBack(int32_t from, OpId anchor) {
   }
 }
 
-/// Whether what \p target reads can be made within the limit; nothing if that
+/// Whether the reads of \p target can be made within the limit; nothing if that
 /// is not found out.
 std::optional<bool> PebbleBound::isMade(OpId target, int &mostStates) {
   constexpr size_t mostStanding = 12;

@@ -1,4 +1,4 @@
-//===- PebbleBound.h - What any way back to nothing takes -------*- C++ -*-===//
+//===- PebbleBound.h - Least bytes of any way to an anchor ------*- C++ -*-===//
 
 #ifndef CKPT_LIB_PLAN_BOUNDS_PEBBLEBOUND_H
 #define CKPT_LIB_PLAN_BOUNDS_PEBBLEBOUND_H
@@ -11,20 +11,19 @@
 
 namespace ckpt::plan {
 
-/// Bytes that every plan needs at some moment while what an anchor reads is
-/// made, by a search.
+/// Bytes that every plan needs at some moment while the operands of an anchor
+/// are made, found by a search.
 class PebbleBound {
 public:
-  /// \p knownBytes is what every plan is known to need.
+  /// Every plan is known to need \p knownBytes.
   PebbleBound(const RematGraph &graph, int64_t knownBytes);
 
-  /// What every plan needs by the time when the anchor \p target runs; \p
-  /// known, which never falls, if that is not shown to be more with the effort
-  /// that is made.
+  /// Bytes that every plan needs until the anchor \p target runs; \p known,
+  /// which never falls, if the effort of this search proves no more.
   int64_t raise(OpId target, int64_t known);
 
 private:
-  /// What stands in memory, and the state that a kernel leads to.
+  /// Values in memory, and the state after the next kernel.
   struct State {
     ValueSet standing;
     int32_t next;
@@ -39,7 +38,7 @@ private:
 
   const RematGraph &graph;
   PebblePredecessors needs;
-  /// What kernels may take, and the least that some kernel took beyond that.
+  /// The limit on the bytes of kernels, and the least bytes above it.
   int64_t limit = 0, beyondLimit = 0;
   std::vector<State> states;
   /// Rating and number; the least comes first.
@@ -47,15 +46,15 @@ private:
   std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> queue;
   /// States by their first value.
   std::vector<std::vector<int32_t>> byFirst;
-  /// What is made from nothing within the limit.
+  /// Sets that can be made from nothing within the limit.
   std::vector<ValueSet> makeable;
   /// Per op: a set of anchors, as `words` words of bits.
   std::vector<uint64_t> ancestors;
   size_t words = 0;
 };
 
-/// What every plan of a small step needs, and the anchor that shows it: that of
-/// which `raise` last said more than was known, or `none`.
+/// Bytes that every plan of a small step needs, and the anchor for which
+/// `raise` last proved more than was known, or `none`.
 struct Searched {
   OpId anchor = none;
   int64_t bytes = 0;

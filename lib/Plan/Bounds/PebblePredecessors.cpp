@@ -1,13 +1,12 @@
-//===- PebblePredecessors.cpp - What a kernel finds in memory -------------===//
+//===- PebblePredecessors.cpp - Memory before a kernel --------------------===//
 //
-// For a bound, memory is a set of nodes. A value that is no node, since what it
-// is computed from is not larger, gives way to that. What is left after a
-// kernel is a part of what stood before and of what it wrote, so that it found
-// in memory, next to what stays, the operands of its anchor and something from
-// which all else can be computed inside, and room for what it wrote, unless
-// that may lie over something that dies. Every choice that a kernel has here is
-// one of the sets that follow; what it cannot be held to is left out.
-//
+// For a bound, memory is a set of nodes. A value that is no node, since its
+// sources are not larger, gives way to these. Each value left after a kernel
+// stood before or was written by it. Before, the kernel found in memory, next
+// to the values that stay, the operands of its anchor, sources from which all
+// else can be computed inside, and room for its outputs, unless these may lie
+// over values that die. Every choice that a kernel has here is one of the sets
+// that follow; a demand that does not bind it is left out.
 //===----------------------------------------------------------------------===//
 
 #include "Plan/Bounds/PebblePredecessors.h"
@@ -58,7 +57,7 @@ void PebblePredecessors::findSizes(int64_t smallBytes) {
   }
 }
 
-/// What is no node is at least as large as what stands for it.
+/// A value that is no node is at least as large as the nodes that stand for it.
 void PebblePredecessors::findNodes() {
   std::vector<char> memoryRead(problem.values.size(), 0);
   for (const Op &op : problem.ops)
@@ -169,8 +168,8 @@ void PebblePredecessors::findHosts() {
   }
 }
 
-/// What one may lie over has to be read for another one: otherwise it can be
-/// written first.
+/// A value over which one may lie has to be read for another one: otherwise the
+/// first can be written before.
 bool PebblePredecessors::areBound(const ValueSet &made, OpId anchor) {
   --effort;
   ValueSet always;
@@ -191,7 +190,7 @@ bool PebblePredecessors::areBound(const ValueSet &made, OpId anchor) {
   });
 }
 
-/// Whether what the kernel of \p anchor writes may lie over a destination.
+/// Whether an output of the kernel of \p anchor may lie over a destination.
 bool PebblePredecessors::updatesArena(OpId anchor) const {
   if (anchor != none)
     for (const Read &read : problem.ops[anchor].reads)
@@ -214,8 +213,8 @@ static bool isWithin(int64_t bytes, int64_t mostBytes, int64_t &beyond) {
   return bytes <= mostBytes;
 }
 
-/// What \p value is made from in the kernel of \p anchor: of what lies between,
-/// each node is read from memory or made inside.
+/// The sources of \p value in the kernel of \p anchor: each node between is
+/// read from memory or made inside.
 std::vector<ValueSet> PebblePredecessors::readsFor(ValueId value, OpId anchor,
                                                    int64_t mostBytes,
                                                    int64_t &beyond) {
@@ -265,8 +264,8 @@ std::vector<ValueSet> PebblePredecessors::readsFor(ValueId value, OpId anchor,
   return least;
 }
 
-/// Everything from which a kernel may make \p values inside, itself or through
-/// views only, next to what stands anyway.
+/// All sets from which a kernel may make \p values inside, itself or through
+/// views only, next to the values that stand anyway.
 std::vector<ValueSet> PebblePredecessors::expand(const ValueSet &standing,
                                                  const ValueSet &values,
                                                  bool viewsOnly, int64_t bytes,
@@ -296,7 +295,7 @@ std::vector<ValueSet> PebblePredecessors::expand(const ValueSet &standing,
   return found;
 }
 
-/// Bytes of what is made, but for what may lie over something that dies.
+/// Bytes of the outputs, without outputs that may lie over a dying value.
 int64_t PebblePredecessors::writtenBytes(const ValueSet &made, OpId anchor,
                                          const ValueSet &stays,
                                          const ValueSet &reads) const {
@@ -312,7 +311,8 @@ int64_t PebblePredecessors::writtenBytes(const ValueSet &made, OpId anchor,
   return bytes;
 }
 
-/// All ways to make \p made, next to what the anchor computes \p inside.
+/// All ways to make \p made, next to the reads that the anchor computes \p
+/// inside.
 std::vector<ValueSet> PebblePredecessors::readsForAll(const ValueSet &made,
                                                       OpId anchor,
                                                       const ValueSet &inside,

@@ -1,4 +1,4 @@
-//===- PebblePredecessors.h - What a kernel finds in memory -----*- C++ -*-===//
+//===- PebblePredecessors.h - Memory before a kernel ------------*- C++ -*-===//
 
 #ifndef CKPT_LIB_PLAN_BOUNDS_PEBBLEPREDECESSORS_H
 #define CKPT_LIB_PLAN_BOUNDS_PEBBLEPREDECESSORS_H
@@ -10,21 +10,20 @@ namespace ckpt::plan {
 /// Distinct values, ascending.
 using ValueSet = std::vector<ValueId>;
 
-/// Bytes that any kernel takes for what is left after it, and what has stood
-/// before it.
+/// For a set of values after a kernel: the bytes that the kernel takes at
+/// least, and the sets that may have stood before it.
 class PebblePredecessors {
 public:
   /// Values of at most \p smallBytes are taken to stand for nothing.
   PebblePredecessors(const RematGraph &graph, int64_t smallBytes);
 
-  /// What may have stood before a kernel with \p anchor (or `none`) that made
-  /// \p made, a part of \p after: in every plan, all of one of these did. Those
-  /// where the kernel takes more than \p mostBytes are left out, and \p beyond
-  /// becomes the least that one of them takes, if that is less.
+  /// The sets that may have stood before a kernel with \p anchor (or `none`)
+  /// that made \p made, a part of \p after: in every plan, all of one of these
+  /// did. Sets with which the kernel takes more than \p mostBytes are left out;
+  /// \p beyond becomes the least bytes of these, if that is less.
   std::vector<ValueSet> before(const ValueSet &after, const ValueSet &made,
                                OpId anchor, int64_t mostBytes, int64_t &beyond);
-  /// Whether the effort is spent: from then on nothing is known of what may
-  /// have stood before.
+  /// Whether the effort is spent: from then on `before` knows nothing.
   bool isSpent() const { return effort <= 0; }
 
   /// Anchors whose kernels may write it, behind them.
@@ -73,8 +72,8 @@ private:
   std::vector<char> node;                 // per value
   std::vector<ValueSet> leaves;           // per op
   std::vector<std::vector<OpId>> writers; // per value
-  /// Per node: what stands for values that it may be written over, by itself or
-  /// as part of something that is no node.
+  /// Per node: the nodes over which it may be written, by itself or as part of
+  /// a value that is no node.
   std::vector<ValueSet> hosts;
   std::vector<ValueSet> sources; // per node
   /// Per node: after a kernel it may stand as part of something that was

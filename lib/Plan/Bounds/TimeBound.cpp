@@ -1,9 +1,10 @@
 //===- TimeBound.cpp - The least time of a step in any plan ---------------===//
 //
-// Every live anchor runs in a kernel, and no kernel holds two. What others need
-// in memory is written by some kernel: behind an anchor from which it is
-// reached one to one, or by a kernel without an anchor. Each of them pays its
-// launch and the larger of its arithmetic and its bytes.
+// Every live anchor runs in a kernel, and no kernel holds two. Some kernel
+// writes each value that others need in memory: behind an anchor that leads to
+// it one to one, or a kernel without an anchor. Each of them pays its launch
+// and the larger of its arithmetic and its bytes. Bound.cpp runs it once per
+// step, and per moment for remats.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +39,7 @@ TimeBound::TimeBound(const RematGraph &graph)
     addRepeats(item);
 }
 
-/// What an anchor that runs again may be charged for next to \p item.
+/// Charges that an anchor that runs again may have next to \p item.
 int64_t TimeBound::nextToNs(OpId anchor, const Written &item) const {
   int64_t sum = 0;
   auto add = [&](size_t index) {
@@ -55,10 +56,10 @@ int64_t TimeBound::nextToNs(OpId anchor, const Written &item) const {
   return sum;
 }
 
-/// What is written by no first kernel of an anchor pays its bytes; one value
-/// of each kernel pays the launch and what the kernel reads as well, with the
+/// A value that no first kernel of an anchor writes pays its bytes. One value
+/// of each kernel also pays the launch and the reads of the kernel, with the
 /// shares of \p reader, and the arithmetic of an anchor that runs again beyond
-/// what is charged for others there.
+/// the charges of others there.
 int64_t TimeBound::elsewhere(const Written &item, ValueId reader) {
   int64_t bytes = item.repeaters.empty() && item.knowsRepeaters
                       ? item.bytes
@@ -96,7 +97,7 @@ int64_t TimeBound::epiloguePs(OpId id, const Written &item) const {
                               elements);
 }
 
-/// Arithmetic between an anchor and what its first kernel writes.
+/// Arithmetic between an anchor and the outputs of its first kernel.
 int64_t TimeBound::epiloguePs(const std::vector<const Written *> &items) const {
   std::map<OpId, int64_t> perOp;
   for (const Written *item : items)
@@ -108,11 +109,11 @@ int64_t TimeBound::epiloguePs(const std::vector<const Written *> &items) const {
   return sum;
 }
 
-/// The least time of the first kernel of \p anchor and of the writing of
-/// \p mine, over all ways to write some of them there. What is optional may
-/// stay unwritten, and gives back what others count for reading it if not. To
-/// write \p unlessIdle there only counts where the kernel waits for its bytes,
-/// so that more arithmetic may take no time.
+/// The least time of the first kernel of \p anchor and of the writing of \p
+/// mine, over all ways to write some of them there. An optional value may stay
+/// unwritten, and otherwise gives back its shares. Writing \p unlessIdle there
+/// only counts if the kernel waits for its bytes, so that more arithmetic may
+/// take no time.
 int64_t TimeBound::cheapest(OpId anchor,
                             const std::vector<const Written *> &mine,
                             const Written *unlessIdle) {
@@ -177,8 +178,8 @@ void TimeBound::addKernels() {
   }
 }
 
-/// Whether \p item was first written, or nobody will count more for reading it,
-/// once the ops of \p hasRun have run.
+/// Whether \p item was first written, or all its shares are used up, once the
+/// ops of \p hasRun have run.
 bool TimeBound::isPast(const Written &item,
                        const std::function<bool(OpId)> &hasRun) const {
   if (!item.isOptional)
@@ -209,8 +210,8 @@ void TimeBound::addRepeats(Written &item) {
   }
 }
 
-/// Enters, per anchor, what may be charged already when it runs again; false if
-/// that is not known.
+/// Enters, per anchor, the charges that it may have already when it runs again;
+/// false if these are not known.
 bool TimeBound::findCharges(const AnchorRelaxation &moment,
                             std::vector<std::vector<Charge>> &charges) const {
   auto hasRun = [&](OpId op) { return moment.hasRun(op); };
@@ -232,12 +233,12 @@ bool TimeBound::findCharges(const AnchorRelaxation &moment,
   return true;
 }
 
-/// An anchor that runs again may be the first to write what is charged to
-/// others: of values that are apart one, and any of the rest. Only what its
-/// kernel takes beyond that is a cost of its own. It takes no less than with
-/// one of these values alone: the one that is apart, or else the one that is
-/// charged most. The others' bytes come on top, and no more is charged for
-/// them.
+/// An anchor that runs again may be the first to write values charged to
+/// others: one value that is apart, and any number of others. Only the time of
+/// its kernel beyond these charges is a cost of its own. The kernel takes no
+/// less than with one of these values alone: the one that is apart, or else the
+/// one that is charged most. The bytes of the others come on top, and no more
+/// is charged for them.
 int64_t TimeBound::againNs(OpId anchor,
                            const std::vector<Charge> &charges) const {
   std::vector<Charge> together;
@@ -264,7 +265,7 @@ int64_t TimeBound::againNs(OpId anchor,
   return ns;
 }
 
-/// Those of values that do not depend on \p reader.
+/// The charges of values that do not depend on \p reader.
 std::vector<TimeBound::Charge>
 TimeBound::withoutLater(const std::vector<Charge> &charges, OpId reader) const {
   std::vector<Charge> left;
@@ -277,9 +278,9 @@ TimeBound::withoutLater(const std::vector<Charge> &charges, OpId reader) const {
   return left;
 }
 
-/// Anchors to come that read each value at least, if it is not kept; `none` of
-/// values that nobody to come needs. What is made again for something else that
-/// is not kept is made again before the readers of that.
+/// Anchors to come that read each value at least, if it is not kept; `none` for
+/// a value that no later op needs. A remat for another value that is not kept
+/// comes before the readers of that value.
 std::vector<std::optional<std::vector<OpId>>>
 TimeBound::findRereaders(const AnchorRelaxation &moment) const {
   std::vector<std::optional<std::vector<OpId>>> readers(problem.values.size());
@@ -292,7 +293,7 @@ TimeBound::findRereaders(const AnchorRelaxation &moment) const {
                    std::back_inserter(both));
     set = std::move(both);
   };
-  // What is fusible may be computed inside a reader or before it.
+  // A fusible value may be computed inside a reader or before it.
   for (size_t i = problem.ops.size(); i-- > 0;) {
     OpId op = static_cast<OpId>(i);
     if (!graph.live[op] || !moment.isToCome(op))
@@ -335,9 +336,9 @@ TimeBound::findRereaders(const AnchorRelaxation &moment) const {
   return readers;
 }
 
-/// Where an anchor to come reads what another has made, and that is not kept,
-/// the other runs again before it: it is not the first then to write what
-/// depends on the reader.
+/// If an anchor to come reads the result of another one, and that is not kept,
+/// the other runs again before it: it is then not the first to write a value
+/// that depends on the reader.
 void TimeBound::addRereads(const AnchorRelaxation &moment,
                            const std::vector<std::vector<Charge>> &charges,
                            RematCosts &costs) const {

@@ -1,4 +1,9 @@
 //===- TimeBound.h - The least time of a step in any plan -------*- C++ -*-===//
+//
+// The bound on time without a limit, and the time of remats at a moment.
+// Bound.cpp makes one per step.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_LIB_PLAN_BOUNDS_TIMEBOUND_H
 #define CKPT_LIB_PLAN_BOUNDS_TIMEBOUND_H
@@ -11,7 +16,7 @@
 
 namespace ckpt::plan {
 
-/// What reading a value counts in one kernel on top of its bytes.
+/// Extra time of reading a value in one kernel, on top of its bytes.
 struct Share {
   ValueId read;
   /// The first kernel of an anchor; or `none`, and the first that writes a
@@ -21,11 +26,11 @@ struct Share {
   int64_t bytes;
 };
 
-/// A value that every plan writes to memory, itself or as views of it; or that
-/// a plan may write, so that others need not compute it.
+/// A value that every plan writes to memory, itself or as views of it; or one
+/// that a plan may write, so that others need not compute it.
 struct Written {
   ValueId value = none;
-  /// The fewest bytes that serve everybody who needs it in memory.
+  /// The fewest bytes that serve all its readers in memory.
   int64_t bytes = 0;
   /// The fewest that a kernel with an anchor writes of it.
   int64_t epilogueBytes = 0, epilogueElements = 0;
@@ -39,15 +44,15 @@ struct Written {
   /// arithmetic between both at least, in picoseconds.
   std::vector<OpId> repeaters;
   std::vector<int64_t> repeaterPs;
-  /// What the kernel of each takes at least that writes it, in nanoseconds, and
-  /// what its bytes take.
+  /// Per repeater: the least time of its kernel if it writes the value, in
+  /// nanoseconds, and the time of its bytes.
   std::vector<int64_t> repeaterNs, repeaterMoveNs;
   /// Whether `repeaters` is complete.
   bool knowsRepeaters = true;
   /// No two values with this are first written by one kernel, but for the first
   /// kernels of anchors.
   bool apart = false;
-  /// What a kernel that is no first kernel of an anchor takes for it at least.
+  /// The least time of it in a kernel that is no first kernel of an anchor.
   int64_t elsewhereNs = 0;
   /// Whether a plan need not write it. Then kernels that read it count some
   /// bytes more, which take `creditNs` in all: no more than its first writing.
@@ -64,22 +69,21 @@ struct Written {
 struct InsideValue {
   ValueId value = none;
   OpId anchor = none;
-  /// What its arithmetic takes there at least, in nanoseconds.
+  /// The least time of its arithmetic there, in nanoseconds.
   int64_t ns = 0;
   /// The only anchor behind which it can be written, or `none`.
   OpId writer = none;
 };
 
-/// Adds up what the kernels of any plan take at least: one for each anchor,
-/// and those that write what no first kernel of an anchor writes. Memory plays
-/// no part here: a plan that runs anchors again pays for that on top.
+/// Adds up the least times of the kernels of any plan: one for each anchor, and
+/// the kernels that write values that no first kernel of an anchor writes.
+/// Memory plays no part here: remats of anchors come on top.
 class TimeBound {
 public:
   explicit TimeBound(const RematGraph &graph);
-  /// What doing something again after a moment adds to `totalNs` at least, in
-  /// nanoseconds.
+  /// Least time that remats after a moment add to `totalNs`, in nanoseconds.
   RematCosts repeatNs(const AnchorRelaxation &moment) const;
-  /// What `repeatNs` tells from what it is computed from.
+  /// The values that `repeatNs` tells from their sources.
   std::vector<ValueId> insideValues() const;
   /// The least time of any kernel with an anchor, per op.
   const std::vector<int64_t> &kernelNs() const { return kernel; }
@@ -148,8 +152,8 @@ private:
                     const AnchorRelaxation &moment) const;
   void addInside(const AnchorRelaxation &moment, RematCosts &costs) const;
 
-  /// What the first writing of a value still to come was charged, which may be
-  /// done by an anchor that runs again.
+  /// The charge on the first writing of a value still to come, which an anchor
+  /// that runs again may do.
   struct Charge {
     const Written *item;
     /// Place of the anchor in `Written::repeaters`.
@@ -184,14 +188,16 @@ private:
   std::vector<std::vector<uint64_t>> before;
   std::vector<size_t> bitOf; // per anchor
   size_t bits = 0;
-  /// Per anchor: places in `written` of what it may write when it runs again
-  /// and is not apart; at the end, of what anybody may write.
+  /// Per anchor: places in `written` of the values that it may write when it
+  /// runs again and that are not apart. The last entry: values that any kernel
+  /// may write.
   std::vector<std::vector<size_t>> sharing;
   /// Whether `Written::creditNs` is final.
   bool isShared = false;
   std::vector<int64_t> kernel;       // per op
   std::vector<int64_t> operandBytes; // per anchor, that its kernel reads
-  /// Per anchor: what its first kernel saves if others write all of `writers`.
+  /// Per anchor: time that its first kernel saves if others write all of
+  /// `writers`.
   std::vector<int64_t> savedBehind;
   std::vector<InsideValue> insides;
   int64_t total = 0;
