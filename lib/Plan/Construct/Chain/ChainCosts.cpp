@@ -1,7 +1,8 @@
-//===- ChainCosts.cpp - What the stages of a chain cost -------------------===//
+//===- ChainCosts.cpp - Costs of the stages of a chain --------------------===//
 //
-// Memory is measured as the simulator does: a value stands from its kernel to
-// its last reader, and may be written over an input that dies there.
+// Measures memory as the simulator does: a value stands from its kernel to its
+// last reader, and may be written over an input that dies there. ChainDP runs
+// it once per chain.
 //
 //===----------------------------------------------------------------------===//
 
@@ -115,7 +116,7 @@ private:
   int32_t stamp = 0;
   std::vector<int32_t> nodeStamp;
   std::vector<char> isSource; // per value
-  // Of `peakOf`.
+  // Scratch of `peakOf`.
   std::vector<int32_t> lastReader;
   std::vector<char> isKept, isLive;
 };
@@ -138,7 +139,7 @@ Figures::Figures(const KernelChain &chain)
             std::min(firstBackwardReader[value], chain.stageOf[id]);
   }
   measureRates();
-  // What a backward part makes for earlier stages waits from then on.
+  // A value that a backward part makes for earlier stages waits from then on.
   for (size_t value = 0; value < graph.maker.size(); ++value) {
     int32_t maker = graph.maker[value];
     auto id = static_cast<ValueId>(value);
@@ -207,7 +208,7 @@ Figures::Values Figures::backwardNodes(int32_t stage) const {
   return nodes;
 }
 
-/// What of \p values is made by stage \p first or a later one.
+/// Bytes of the \p values that stage \p first or a later one makes.
 int64_t Figures::bytesBesides(int32_t first, const Values &values) const {
   int64_t bytes = 0;
   for (ValueId value : std::set<ValueId>(values.begin(), values.end()))
@@ -223,7 +224,7 @@ bool Figures::waitsBeyond(ValueId value, int32_t stage, Origin origin) const {
   return firstBackwardReader[value] < stage && !isOwn;
 }
 
-/// Bytes of what \p node may write over inputs that die.
+/// Bytes of the outputs that \p node may write over inputs that die.
 template <typename Function>
 int64_t Figures::overwritten(int32_t node, Function dies) const {
   const std::vector<ValueId> &outputs = graph.nodes[node].kernel.outputs;
@@ -243,10 +244,10 @@ int64_t Figures::overwritten(int32_t node, Function dies) const {
   return bytes;
 }
 
-/// The most bytes while \p nodes run and what they make of \p kept stays, as
-/// does what waits for stages before \p backwardStage (`none`: no backward
-/// part runs). Counts what waits in that case and \p standing, which need not
-/// stay, and nothing else from before.
+/// The most bytes while \p nodes run, and their outputs in \p kept and the
+/// values that wait for stages before \p backwardStage (`none`: no backward
+/// part runs) stay. Counts these and \p standing, which need not stay, and
+/// nothing else from before.
 int64_t Figures::peakOf(const Values &nodes, const Values &standing,
                         const Values &kept, int32_t backwardStage,
                         Origin origin) {
@@ -305,8 +306,8 @@ int64_t Figures::peakOf(const Values &nodes, const Values &standing,
   return peak;
 }
 
-/// Of the input of \p stage, what some of \p nodes read, or backward parts of
-/// earlier stages that do not make it again.
+/// The part of the input of \p stage that some of \p nodes read, or backward
+/// parts of earlier stages that do not make it again.
 Figures::Values Figures::stillNeeded(int32_t stage, const Values &nodes,
                                      Origin origin) const {
   std::set<ValueId> reads;

@@ -1,4 +1,4 @@
-//===- ChainCosts.h - What the stages of a chain cost -----------*- C++ -*-===//
+//===- ChainCosts.h - Costs of the stages of a chain ------------*- C++ -*-===//
 
 #ifndef CKPT_LIB_PLAN_CONSTRUCT_CHAIN_CHAINCOSTS_H
 #define CKPT_LIB_PLAN_CONSTRUCT_CHAIN_CHAINCOSTS_H
@@ -9,14 +9,14 @@ namespace ckpt::plan {
 
 /// Stages of \p graph, one per op.
 struct KernelStages {
-  /// Where stages may begin.
+  /// The places at which stages may begin.
   enum class Places : uint8_t {
-    /// Where less passes to what follows than just before and just after.
+    /// Where fewer bytes pass to later kernels than just before and just after.
     Narrow,
     /// At every kernel.
     All,
   };
-  /// Of more than \p most places, the narrowest of every few.
+  /// Of more than \p most places, takes the narrowest of every few.
   KernelStages(const KernelGraph &graph, Places places, int32_t most);
 
   std::vector<int32_t> ofOp;

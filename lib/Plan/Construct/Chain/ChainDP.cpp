@@ -1,4 +1,10 @@
 //===- ChainDP.cpp - Deep budgets on chains of blocks ---------------------===//
+//
+// Cuts the kernels of the unlimited plan into stages, fills the table, and
+// turns its points into plans. Searches call it for deep budgets and for the
+// minimum budget; the table looks at no clock.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Plan/Construct/Chain/ChainDP.h"
 

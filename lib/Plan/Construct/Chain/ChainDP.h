@@ -1,10 +1,10 @@
 //===- ChainDP.h - Deep budgets on chains of blocks -------------*- C++ -*-===//
 //
-// A walk decides at one moment after the other, so it does not see that what it
-// makes again will have to be made again once more. Deep budgets need a whole
-// hierarchy of kept values. Most training steps are chains: between blocks few
-// values pass. For the kernels of a given plan, the least cost of such a
-// hierarchy is a dynamic programme (ChainTable.h).
+// A walk decides at one moment after the other and does not see that its remats
+// need remats in turn. Deep budgets need a whole hierarchy of kept values. Most
+// training steps are chains: between blocks few values pass. For the kernels of
+// a given plan, a dynamic programme (ChainTable.h) finds the least cost of such
+// a hierarchy.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,11 +19,11 @@
 
 namespace ckpt::plan {
 
-/// How a plan is cut into stages, and what its table may take.
+/// How a plan is cut into stages, and the limits of its table.
 struct ChainOptions {
   KernelStages::Places places = KernelStages::Places::Narrow;
   KernelChain::Backward backward = KernelChain::Backward::Early;
-  /// Of what needs more, only the smallest is found.
+  /// Above it, only the smallest point is found.
   int64_t mostBytes = INT64_MAX;
   /// Time grows with the cube of the stages and with the points of a piece.
   int32_t mostStages = 64;
@@ -45,9 +45,9 @@ public:
   int32_t within(int64_t bytes) const;
   /// A plan without slots.
   Plan plan(size_t point) const;
-  /// Makes the plan of the cheapest point within \p bytes and, where it turns
-  /// out to need more, those of a few smaller ones. \p bytesOf says what a plan
-  /// needs, or nothing if it is of no use.
+  /// Makes the plan of the cheapest point within \p bytes and, if it turns out
+  /// to need more, the plans of a few smaller ones. \p bytesOf returns the
+  /// bytes of a plan, or nothing if it is of no use.
   void
   tryWithin(int64_t bytes,
             const std::function<std::optional<int64_t>(Plan)> &bytesOf) const;

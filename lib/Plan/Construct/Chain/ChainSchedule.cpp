@@ -1,4 +1,9 @@
 //===- ChainSchedule.cpp - Schedules of a chain as lists of kernels -------===//
+//
+// Finds the inputs and tapes of stages, and follows the steps of a schedule.
+// ChainDP and the published chain strategies call it.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Plan/Construct/Chain/ChainSchedule.h"
 
@@ -69,7 +74,7 @@ bool KernelChain::isSmall(ValueId value) const {
 }
 
 /// By backward node: the stage for which it has to run at the latest, since it
-/// or one that depends on it reads what that stage makes.
+/// or a dependent reads the values of that stage.
 std::vector<int32_t> KernelChain::latestStages() const {
   std::vector<int32_t> latest(graph.nodes.size(), 0);
   for (size_t id = graph.nodes.size(); id-- > 0;) {
@@ -113,7 +118,7 @@ void KernelChain::assignBackward(Backward backward) {
       if (graph.problem.ops[op].hasEffects)
         stageOf[id] = lastEffect = std::min(stageOf[id], lastEffect);
   }
-  // What reads nothing waits for its first reader.
+  // A node without reads waits for its first reader.
   for (size_t id = graph.nodes.size(); id-- > 0;) {
     const KernelNode &node = graph.nodes[id];
     int32_t first = none;
@@ -205,7 +210,7 @@ private:
 };
 } // namespace
 
-/// What the backward pass makes waits for its readers.
+/// A value of the backward pass waits for its readers.
 bool Follower::isKept(ValueId value) const {
   bool waits = chain.isBackward(value) || chain.alwaysHeld[value];
   return holds[value] > 0 || !graph.mayDrop(value) ||
@@ -232,8 +237,8 @@ std::vector<int32_t> Follower::forwardUpTo(int32_t stage) const {
   return nodes;
 }
 
-/// Runs \p firstTimes and what makes \p wanted, in the plan's order, with all
-/// that they need and that is not at hand.
+/// Runs \p firstTimes and the makers of \p wanted, in the plan's order, with
+/// all that they need and that is not at hand.
 void Follower::make(const std::vector<int32_t> &firstTimes,
                     const std::vector<ValueId> &wanted) {
   std::map<int32_t, std::set<ValueId>> batch;
@@ -290,7 +295,7 @@ void Follower::runBackward(int32_t stage) {
   make(nodes, {});
 }
 
-/// From here on, \p values are dropped by who reads them last.
+/// From here on, the last reader of each of \p values drops it.
 void Follower::expire(const std::vector<ValueId> &values) {
   for (ValueId value : values)
     --holds[value];

@@ -1,9 +1,9 @@
 //===- ChainSchedule.h - Schedules of a chain as kernels --------*- C++ -*-===//
 //
 // Strategies for chains speak of stages: save the input of one, run one forward
-// and keep all that its backward part reads, run its backward part. Here such
-// a schedule becomes a list of kernels. What has to be made again follows from
-// what the steps keep.
+// and keep all reads of its backward part, run its backward part. This class
+// turns such a schedule into a list of kernels. The kept values decide the
+// remats.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,15 +19,15 @@ struct ChainStep {
     /// Runs forward up to the stage and keeps its input.
     SaveInput,
     DropInput,
-    /// Runs the stage forward and keeps what its backward part reads, and the
+    /// Runs the stage forward and keeps the reads of its backward part, and the
     /// input of the next stage.
     SaveTape,
     /// Runs the backward part of the stage; its tape and the input that went
     /// with it are dropped.
     Backward,
-    /// The same where the input of the stage itself is not needed any more, so
-    /// that both are dropped as the backward part reads them last. The input
-    /// that went with the tape has been dropped so before.
+    /// The same if the input of the stage itself is not needed any more: both
+    /// are dropped as the backward part reads them last. The input that went
+    /// with the tape has been dropped so before.
     BackwardFromInput,
   };
   Kind kind;
@@ -37,8 +37,8 @@ struct ChainStep {
 /// The kernels of a plan, by stage.
 class KernelChain {
 public:
-  /// When backward nodes run that could run for several stages: as soon as they
-  /// can, or together with the stage that makes what they read.
+  /// The time at which backward nodes run that could run for several stages:
+  /// early, or together with the stage that makes their reads.
   enum class Backward : uint8_t { Early, Late };
   /// \p stageOfOp is only asked for ops of forward nodes.
   KernelChain(const KernelGraph &graph, const std::vector<int32_t> &stageOfOp,
@@ -46,21 +46,21 @@ public:
 
   const KernelGraph &graph;
   int32_t count;
-  /// By node. Backward nodes belong to no stage before those that make what
-  /// they or their dependents read, if that is not small.
+  /// By node. Backward nodes belong to no stage before the makers of values
+  /// that they or their dependents read, if these are not small.
   std::vector<int32_t> stageOf;
-  /// By stage: what its forward nodes and later ones, and their backward parts,
-  /// read of earlier ones.
+  /// By stage: values of earlier stages that its forward nodes and later ones
+  /// read, and their backward parts.
   std::vector<std::vector<ValueId>> inputs;
-  /// By stage: what backward nodes of it and of earlier stages read of what its
-  /// forward nodes make.
+  /// By stage: values of its forward nodes that backward nodes of it and of
+  /// earlier stages read.
   std::vector<std::vector<ValueId>> tapes;
   /// By value: small, and read by backward nodes of stages before the one that
   /// makes it; kept all the time.
   std::vector<char> alwaysHeld;
 
-  /// Whether \p value is made from nothing, by a forward node that may repeat:
-  /// nobody keeps it, and whoever reads it has it made.
+  /// Whether a forward node that may repeat makes \p value from nothing: it is
+  /// never kept, and each reader has it made.
   bool isSource(ValueId value) const;
   bool isBackward(ValueId value) const {
     return graph.nodes[graph.maker[value]].backward;

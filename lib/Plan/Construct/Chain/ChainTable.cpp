@@ -1,10 +1,11 @@
 //===- ChainTable.cpp - Dynamic programme over pieces of a chain ----------===//
 //
 // As in rotor (Beaumont et al., arXiv 1911.13214): a piece either runs to the
-// input of a later stage, keeps it and forgets what lies between, or runs its
-// first stage with all that its backward part reads. There memory is a number
-// of slots and the answer a table; here it is a list of points, so that nothing
-// is rounded while lists are short.
+// input of a later stage, keeps it and forgets all values between, or runs its
+// first stage and keeps all reads of its backward part. There memory is a
+// number of slots and the answer a table. Here it is a list of points, so that
+// nothing is rounded while lists are short. Time grows with the cube of the
+// stages.
 //
 //===----------------------------------------------------------------------===//
 
@@ -88,8 +89,8 @@ void ChainTable::findEqualPieces() {
 // Points
 //===----------------------------------------------------------------------===//
 
-/// Keeps what no other point beats, and of many points those whose bytes are
-/// farthest apart: what is left out rounds bytes up.
+/// Keeps the points that no other point beats, and of many points those whose
+/// bytes are farthest apart: dropped points round bytes up.
 void ChainTable::prune(Points &points) const {
   std::sort(points.begin(), points.end(), [](const Point &a, const Point &b) {
     return std::tie(a.bytes, a.cost, a.split, a.later, a.earlier) <
@@ -151,8 +152,8 @@ void ChainTable::addSplit(int32_t first, int32_t split, int32_t last,
   int64_t least = advance.peakBytes + costs.stages[last].waitingBytes;
   const Points &later = at(split, last, ChainCosts::Kept);
   const Points &earlier = at(first, split - 1, origin);
-  // Both parts take what they can use of the same bytes, so for each amount at
-  // which one improves, the best of the other that fits counts.
+  // Both parts use the same bytes, so for each amount at which one improves,
+  // the best of the other that fits counts.
   size_t i = 0, j = 0;
   while (true) {
     int64_t laterBytes = later[i].bytes + advance.inputBytes;

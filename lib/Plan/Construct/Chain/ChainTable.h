@@ -1,10 +1,10 @@
 //===- ChainTable.h - Least cost of reversing a chain -----------*- C++ -*-===//
 //
-// A chain is run forward stage by stage, then backward from its last stage to
-// its first. What a stage starts from may be kept, or made again from what an
-// earlier one starts from. The table answers for every amount of memory at
-// once: per piece of the chain it holds the exact list of amounts at which a
-// cheaper schedule becomes possible.
+// A chain runs forward stage by stage, then backward from its last stage to its
+// first. The input of a stage may be kept, or made again from the input of an
+// earlier one. The table answers for every amount of memory at once: per piece
+// of the chain it holds the exact list of amounts at which a cheaper schedule
+// becomes possible.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,15 +15,15 @@
 
 namespace ckpt::plan {
 
-/// What the table knows of a chain. Bytes are those beside the input of the
-/// stage at which a piece starts; that input is not needed beyond the backward
-/// part of its stage, so that these may take its place.
+/// The table's view of a chain. Bytes come on top of the input of the stage at
+/// which a piece starts. That input is not needed beyond the backward part of
+/// its stage, so that other bytes may take its place.
 struct ChainCosts {
   /// Why the input of a piece stands in memory: it was kept alone, or the tape
-  /// of the stage before was kept, so that values that belong to both stay.
+  /// of the stage before was kept, so that values of both stay.
   enum Origin : uint8_t { Kept, AfterTape };
-  /// What a piece needs at its first stage, run with its backward part. What
-  /// waits for the backward pass counts where that runs.
+  /// The bytes of a piece at its first stage, run with its backward part.
+  /// Values that wait for the backward pass count where that runs.
   struct Stage {
     struct Bytes {
       /// Forward and at once backward.
@@ -63,15 +63,15 @@ public:
   /// A schedule that needs so many bytes.
   struct Point {
     int64_t bytes, cost;
-    /// So many stages after the first, an input is kept; 0: the tape of the
-    /// first stage is, or, in pieces of one stage, nothing.
+    /// An input is kept this many stages after the first; 0: the tape of the
+    /// first stage is or, in pieces of one stage, nothing.
     int32_t split;
     /// Which points of the parts from there and before it consists of.
     int32_t later, earlier;
   };
 
-  /// Of the points above \p mostBytes, only the first is found. Lists of more
-  /// than \p mostPoints are thinned.
+  /// Above \p mostBytes, only the first point is found. Lists of more than \p
+  /// mostPoints are thinned.
   ChainTable(ChainCosts costs, int64_t mostBytes, size_t mostPoints);
 
   /// For the whole chain: bytes rise, costs fall.

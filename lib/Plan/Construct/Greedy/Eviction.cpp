@@ -1,13 +1,14 @@
 //===- Eviction.cpp - Dynamic tensor rematerialization, simulated ---------===//
 //
 // After Kirisame et al., "Dynamic Tensor Rematerialization" (ICLR 2021), with
-// the heuristic h_DTR and eager eviction: the program runs kernel by kernel;
-// when memory is full, the value with the least
+// the heuristic h_DTR and eager eviction. The program runs kernel by kernel; if
+// memory is full, the simulation evicts the value with the least
 //
 //   cost of its evicted neighbourhood / (bytes * staleness)
 //
-// is evicted, and what is read later is made again, recursively. The simulation
-// knows no future but, as in the paper, when the program drops a value.
+// and makes evicted values again when they are read, recursively. It knows no
+// future but, as in the paper, when the program drops a value. The portfolio
+// and the published strategy `dtr` call it.
 //
 //===----------------------------------------------------------------------===//
 

@@ -11,10 +11,10 @@ namespace ckpt::plan {
 /// inside of kernels nor the gaps between slots.
 inline constexpr int approachPercents[] = {100, 98, 95, 90, 85, 80, 70, 60, 50};
 
-/// Runs the kernels in order; when \p budgetBytes are full, evicts the value
-/// with the least cost of its neighbourhood per byte and age, and makes it
-/// again when it is read (Kirisame et al., ICLR 2021). Empty if that runs away
-/// or finds no room.
+/// Runs the kernels in order. If \p budgetBytes are full, evicts the value with
+/// the least cost of its neighbourhood per byte and age, and makes it again
+/// when it is read (Kirisame et al., ICLR 2021). Empty if the remats run away
+/// or find no room.
 std::vector<KernelRun> evictGreedily(const KernelGraph &graph,
                                      int64_t budgetBytes);
 

@@ -1,8 +1,9 @@
-//===- GreedyRemat.cpp - Plans that repeat kernels of a plan --------------===//
+//===- GreedyRemat.cpp - Plans with remats of whole kernels ---------------===//
 //
-// Where a budget is a little below a good plan, repeating or moving a few of
-// its kernels is hard to beat. What a limit on live bytes makes of the arena is
-// not known before, and a lower limit may even need more, so many are tried.
+// If a budget is a little below a good plan, remats or moves of a few of its
+// kernels are hard to beat. The arena under a limit on live bytes is not known
+// before, and a lower limit may even need more, so many limits are tried. The
+// portfolio calls it at the end of a search.
 //
 //===----------------------------------------------------------------------===//
 

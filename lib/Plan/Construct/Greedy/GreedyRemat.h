@@ -1,4 +1,4 @@
-//===- GreedyRemat.h - Plans that repeat kernels of a plan ------*- C++ -*-===//
+//===- GreedyRemat.h - Plans with remats of whole kernels -------*- C++ -*-===//
 
 #ifndef CKPT_LIB_PLAN_CONSTRUCT_GREEDY_GREEDYREMAT_H
 #define CKPT_LIB_PLAN_CONSTRUCT_GREEDY_GREEDYREMAT_H

@@ -1,9 +1,8 @@
-//===- LiveBytesWalk.cpp - Greedy repetition of kernels -------------------===//
+//===- LiveBytesWalk.cpp - Greedy remats of kernels -----------------------===//
 //
 // The walk of XLA's HloRematerialization (Published/XlaGreedy.cpp): while the
 // live bytes at a kernel exceed the limit, the block of kernels that frees most
 // moves behind it.
-//
 //===----------------------------------------------------------------------===//
 
 #include "Plan/Construct/Greedy/LiveBytesWalk.h"
@@ -54,12 +53,13 @@ private:
     std::vector<KernelRun> parts;
     int64_t freedBytes = 0;
     int64_t timeNs = 0;
-    /// Nobody has read the results yet: the runs themselves move.
+    /// No kernel has read the results yet: the runs themselves move.
     bool isMove = false;
   };
 
   static constexpr size_t never = SIZE_MAX;
-  /// A limit out of reach would otherwise make everything again for everybody.
+  /// A limit out of reach would otherwise make everything again for each
+  /// reader.
   static constexpr size_t mostPerNode = 2;
 
   void bindReads();
@@ -143,8 +143,8 @@ void Walker::findHolders() {
       holders.push_back(instance.writer);
 }
 
-/// Finds what the block holds in memory across this run, and where it is read
-/// next.
+/// Finds the values that the block holds in memory across this run, and their
+/// next read.
 bool Walker::findFreed(size_t first, size_t count, Candidate &candidate) const {
   candidate.first = first;
   candidate.place = never;
@@ -171,7 +171,7 @@ bool Walker::findFreed(size_t first, size_t count, Candidate &candidate) const {
   return candidate.freedBytes > 0;
 }
 
-/// Completes the block by what its own members read of each other.
+/// Completes the block by the reads of its own members from each other.
 bool Walker::addParts(size_t count, Candidate &candidate) const {
   for (size_t part = count; part-- > 0;) {
     const KernelRun &original = runs[candidate.first + part];

@@ -1,4 +1,4 @@
-//===- LiveBytesWalk.h - Greedy repetition of kernels -----------*- C++ -*-===//
+//===- LiveBytesWalk.h - Greedy remats of kernels ---------------*- C++ -*-===//
 
 #ifndef CKPT_LIB_PLAN_CONSTRUCT_GREEDY_LIVEBYTESWALK_H
 #define CKPT_LIB_PLAN_CONSTRUCT_GREEDY_LIVEBYTESWALK_H
@@ -10,13 +10,13 @@ namespace ckpt::plan {
 struct WalkOptions {
   /// Kernels that are made again together at most.
   size_t mostInBlock = 1;
-  /// Takes what frees most bytes per time, and not just most bytes.
+  /// Takes the block that frees most bytes per time, not most bytes.
   bool weighTime = false;
 };
 
-/// Walks along the schedule; while more than \p limitBytes are live at a kernel
-/// (counting nothing that is written over what dies), moves or repeats earlier
-/// ones behind it.
+/// Walks along the schedule. While more than \p limitBytes are live at a kernel
+/// (outputs over dying inputs do not count), moves or repeats earlier ones
+/// behind it.
 std::vector<KernelRun> walk(const KernelGraph &graph, int64_t limitBytes,
                             const WalkOptions &options);
 

@@ -1,4 +1,10 @@
 //===- GuideLoop.cpp - Rounds of guides -----------------------------------===//
+//
+// Alternates cuts at tight moments and schedules without a limit until the
+// budget holds. QuickPlan runs two loops, one per way of relief; a round takes
+// time near-linear in the ops.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Plan/Construct/List/GuideLoop.h"
 
@@ -15,8 +21,8 @@ static bool isNear(int64_t cost, int64_t other) {
   return static_cast<double>(cost) < (1 + share) * static_cast<double>(other);
 }
 
-/// Time, roughly: what anchors repeat, bytes, launches. As in the search for
-/// the best plan, repeated work counts more than its time.
+/// Time, roughly: remats of anchors, bytes, launches. As in the search for the
+/// best plan, repeated work counts more than its time.
 int64_t GuideLoop::costOf(const Plan &plan) {
   constexpr int64_t repeatWeight = 3;
   const Problem &problem = graph.problem;
@@ -38,8 +44,8 @@ int64_t GuideLoop::costOf(const Plan &plan) {
          launches * problem.launchNs * 1000;
 }
 
-/// Enters \p plan among the best, without what it makes again and there is room
-/// to keep: a schedule drops more than it has to. What it costs.
+/// Enters \p plan among the best, without remats of values that there is room
+/// to keep: a schedule drops more than it has to. Returns its cost.
 int64_t GuideLoop::enter(Plan plan) {
   const size_t mostFound = isTooLargeToWalk(graph) ? 1 : 2;
   keepValues(graph.problem, plan, budget, kernels);
@@ -54,7 +60,7 @@ int64_t GuideLoop::enter(Plan plan) {
   return cost;
 }
 
-/// Schedules \p attempt within the budget; what that costs.
+/// Schedules \p attempt within the budget; returns the cost.
 int64_t GuideLoop::schedule(const Attempt &attempt) {
   // Slots of many values leave small gaps.
   constexpr size_t mostRoots = 1000;
@@ -82,8 +88,8 @@ void GuideLoop::tryOut(Attempt attempt) {
     attempts.pop_back();
 }
 
-/// One cut per moment from the changed one on, each after what the guides
-/// before it leave in memory; false if they keep what they kept.
+/// One cut per moment from the changed one on, each after the values that the
+/// guides before it leave in memory; false if the guides keep the same values.
 bool GuideLoop::chooseGuides() {
   ListScheduler::Guides guides(state.guides.begin(),
                                state.guides.begin() + state.changed);
@@ -126,9 +132,8 @@ bool GuideLoop::tryGuides() {
   return !state.isSettled;
 }
 
-/// The schedule exceeds the budget somewhere: there, less has to be kept. If
-/// that was tried in vain, it is what is made again on the way back that takes
-/// the room.
+/// The schedule exceeds the budget somewhere: there, guides have to keep less.
+/// If that was tried in vain, remats on the way back take the room.
 void GuideLoop::relieve() {
   // Guides of large steps take long: few of them, in larger strides.
   const double factor = isTooLargeToWalk(graph) ? 2.25 : 1.5;

@@ -1,8 +1,8 @@
-//===- GuideLoop.h - What to keep at tight moments --------------*- C++ -*-===//
+//===- GuideLoop.h - Values to keep at tight moments ------------*- C++ -*-===//
 //
-// A cut at a tight moment says what to keep there (OrderedKeepCut.h), and a
-// schedule what becomes of that (ListScheduler.h). Where it still exceeds the
-// budget, there are two ways to go on, and steps on which only one of them
+// A cut at a tight moment chooses the values to keep there (OrderedKeepCut.h),
+// and a schedule shows the consequences (ListScheduler.h). If it still exceeds
+// the budget, there are two ways to go on. On some steps, only one of them
 // leads far.
 //
 //===----------------------------------------------------------------------===//
@@ -26,16 +26,16 @@ public:
   using Schedule = ListScheduler::Schedule;
 
   enum class Relief {
-    /// One guide, at the tightest moment of all. What also stands in memory at
-    /// the exceeded moment counts more there.
+    /// One guide, at the tightest moment of all. Values that also stand in
+    /// memory at the exceeded moment count more there.
     Weights,
     /// The exceeded moment gets a guide of its own. U-Nets are tight where all
     /// that waits for the way up stands in memory, too.
     Guides,
   };
 
-  /// \p order is that of the roots; \p kernels holds what is known of kernels
-  /// of the problem.
+  /// \p order is the order of the roots; \p kernels are kernels of the problem
+  /// already analysed.
   GuideLoop(const RematGraph &graph, const std::vector<OpId> &order,
             const CostWeights &weights, Relief relief, KernelCache &kernels)
       : graph(graph), relief(relief), kernels(kernels),
@@ -44,9 +44,9 @@ public:
   /// Runs without a limit and a guide.
   Schedule runFree() { return scheduler.run({}); }
 
-  /// Schedules \p free, which comes from `runFree`, within the budget: where
-  /// memory is short everywhere, what a schedule drops by itself is best.
-  /// Whether a plan was found.
+  /// Schedules \p free, which comes from `runFree`, within the budget: if
+  /// memory is short everywhere, the schedule's own evictions are best. Whether
+  /// a plan was found.
   void startFree(std::shared_ptr<const Schedule> free, int64_t budgetBytes);
   /// Starts with one guide at the tightest moment of \p free. Whether better
   /// ones are to be expected.
@@ -77,17 +77,17 @@ public:
   };
   /// A few, the best first.
   const std::vector<Found> &plans() const { return all; }
-  /// The best of those that drop more than they have to, whose slots leave
-  /// fewer gaps; of steps with few roots.
+  /// The best plan that drops more than it has to, whose slots leave fewer
+  /// gaps; only for steps with few roots.
   const Found &loosest() const { return loose; }
-  /// Of the best, or a limit that is none.
+  /// Cost of the best plan, or `unlimitedBytes`.
   int64_t cost() const {
     return all.empty() ? unlimitedBytes : all.front().cost;
   }
   bool found() const { return !all.empty(); }
 
 private:
-  /// What leads to a plan.
+  /// The input of one schedule.
   struct Attempt {
     ListScheduler::Guides guides;
     /// Their schedule without a limit.
@@ -109,11 +109,11 @@ private:
     /// Per value: how much its bytes count.
     std::vector<double> weight;
     ListScheduler::Guides guides;
-    /// Whether they are those of the round before.
+    /// Whether the guides are those of the round before.
     bool isSame = false;
     std::shared_ptr<const Schedule> known;
-    /// Of the last schedules without a limit: what the last one and the one
-    /// before take, and where.
+    /// Peaks of the last schedule without a limit and the one before, and their
+    /// places.
     int64_t peakBytes = 0, formerBytes = 0;
     size_t peakAt = 0, formerAt = 0;
   };

@@ -1,4 +1,9 @@
 //===- ListScheduler.cpp - Kernels of a schedule --------------------------===//
+//
+// Writes the kernels of a schedule, root by root. GuideLoop calls it several
+// times per round, with and without a limit.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Plan/Construct/List/ListScheduler.h"
 
@@ -28,7 +33,7 @@ ListScheduler::ListScheduler(const RematGraph &graph,
 }
 
 //===----------------------------------------------------------------------===//
-// What is written and what belongs together
+// Written values and folds
 //===----------------------------------------------------------------------===//
 
 void ListScheduler::chooseWritten() {
@@ -42,8 +47,8 @@ void ListScheduler::chooseWritten() {
     }
 }
 
-/// Whether a fusible value that nobody needs in memory stands there
-/// nevertheless: its readers would read more, or it replaces what dies.
+/// Whether a fusible value that no op needs in memory stands there
+/// nevertheless: its readers would read more, or it replaces values that die.
 bool ListScheduler::isWorthWriting(ValueId value) const {
   OpId op = problem.values[value].op;
   if (graph.readers[value].empty())
@@ -74,7 +79,7 @@ void ListScheduler::findReady() {
         ready[op] = std::max(ready[op], ready[problem.values[leaf.value].op]);
 }
 
-/// What follows an anchor one to one is computed in its kernel where that
+/// Finds the values computed one to one behind an anchor in its kernel, if that
 /// spares the anchor's own result a place in memory.
 void ListScheduler::findFolds() {
   folds.resize(problem.ops.size());
@@ -171,7 +176,7 @@ std::vector<ValueId> ListScheduler::outputsOf(OpId op, ValueId wanted) const {
   return outputs;
 }
 
-/// Writes what \p op is folded into instead of its own result.
+/// Writes the fold of \p op instead of its own result.
 bool ListScheduler::fold(OpId op, Kernel &kernel) {
   Fold &fold = folds[op];
   if (fold.ops.empty())
@@ -191,8 +196,8 @@ bool ListScheduler::fold(OpId op, Kernel &kernel) {
   return false;
 }
 
-/// The first kernel with a backward op may read what the forward pass left;
-/// those after it make again what they have to.
+/// The first kernel with a backward op may read values of the forward pass;
+/// kernels after it make again the values that they have to.
 void ListScheduler::beginBackward(const Kernel &kernel) {
   for (OpId op : kernel.ops)
     backwardBegan |= problem.ops[op].backward;
@@ -204,7 +209,8 @@ void ListScheduler::beginBackward(const Kernel &kernel) {
       drop(value);
 }
 
-/// Finds memory for what \p kernel writes; what nobody reads any more leaves.
+/// Finds memory for the outputs of \p kernel; values without further readers
+/// leave.
 void ListScheduler::enter(const Kernel &kernel,
                           const std::vector<ValueId> &reads, int32_t step) {
   if (limited)
@@ -248,16 +254,16 @@ void ListScheduler::emit(OpId op, ValueId wanted, int32_t step) {
 // Runs
 //===----------------------------------------------------------------------===//
 
-/// Fusible values of a guide that can be made from others that it keeps are
-/// made when they are read. The rest is written as soon as that can be, while
-/// what it is computed from is in memory.
+/// Makes fusible values of a guide that can be made from others that it keeps
+/// when they are read. Writes all other values of the guide as soon as
+/// possible, while their sources are in memory.
 void ListScheduler::placeGuides(const Guides &guides) {
   guided.assign(order.size(), {});
   for (const Guide &guide : guides) {
     std::vector<char> kept(problem.values.size(), 0);
     for (ValueId value : guide.kept)
       kept[value] = 1;
-    // Per op: whether what it makes can be made from what is kept.
+    // Per op: whether its results can be made from the kept values.
     std::vector<char> makeable(problem.ops.size(), 0);
     for (size_t op = 0; op < makeable.size(); ++op) {
       makeable[op] = !graph.rooted[op];
@@ -289,8 +295,8 @@ void ListScheduler::start() {
   keptUntil.assign(problem.values.size(), 0);
 }
 
-/// Drops everything but what is kept; what the guide wants in memory and is
-/// not there was lost to a lack of room.
+/// Drops everything that the guide does not keep. A value that it keeps and
+/// that is not in memory was lost to a lack of room.
 void ListScheduler::applyGuide(const Guide &guide) {
   ++stamp;
   for (ValueId value : guide.kept)

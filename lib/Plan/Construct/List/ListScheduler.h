@@ -1,12 +1,11 @@
-//===- ListScheduler.h - A schedule from an order and what to keep *- C++
-//-*-===//
+//===- ListScheduler.h - A schedule from an order and guides ----*- C++ -*-===//
 //
-// Runs roots in a given order and makes what each needs and is not in memory
-// just before it. What is dropped is decided beforehand (a guide: what stands
-// in memory at one moment), or when memory runs out: then what is used last and
-// made again most cheaply goes first, as in DTR (Kirisame et al., ICLR 2021),
-// but with the uses known from a run before. Each step takes time in proportion
-// to the kernels that it writes.
+// Runs roots in a given order and makes each missing operand just before its
+// root. A guide decides beforehand which values are dropped: those that do not
+// stand in memory at one moment. If memory runs out, the scheduler evicts the
+// value with the last use and the cheapest remat first, as in DTR (Kirisame et
+// al., ICLR 2021), but with the uses known from a run before. Each step takes
+// time in proportion to the kernels that it writes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,24 +42,24 @@ public:
     std::vector<int32_t> firstRead;
     /// Per kernel: the place in the order of the root that it was written for
     /// or after, and the number of its burst: a root or a value of a guide,
-    /// with all that is made for it.
+    /// with all values made for it.
     std::vector<int32_t> place, burst;
   };
 
-  /// \p kernels holds what is known of kernels of the problem.
+  /// \p kernels are kernels of the problem already analysed.
   ListScheduler(const RematGraph &graph, std::vector<OpId> order,
                 const CostWeights &weights, KernelCache &kernels);
 
   /// Without a limit: every value is there until one of \p guides drops it.
   Schedule run(const Guides &guides);
-  /// What a schedule that runs out of memory goes by.
+  /// The limit of a schedule that may run out of memory.
   struct Limit {
     int64_t capBytes = 0;
-    /// What it takes to make a value again is looked at only so far. If there
-    /// is more, a gradient counts so many times.
+    /// The cost of a remat is explored only so far. Beyond that, a gradient
+    /// counts this many times.
     double gradientFactor = 1;
   };
-  /// Within \p limit, or not complete; uses are those of \p before.
+  /// Within \p limit, or not complete; the uses are those of \p before.
   Schedule runWithin(const Guides &guides, const Schedule &before,
                      const Limit &limit);
 
@@ -154,7 +153,7 @@ private:
   /// Per value: whoever reads it reads it from memory.
   std::vector<char> written;
   size_t writtenCount = 0;
-  /// Per op: what its kernel computes and writes instead of its own result.
+  /// Per op: the ops and outputs of its kernel instead of its own result.
   std::vector<Fold> folds;
   /// Per place in the order: fusible values that guides want from there on.
   std::vector<std::vector<ValueId>> guided;
@@ -172,10 +171,10 @@ private:
   std::vector<char> resident;     // per value
   std::vector<char> done;         // per op
   std::vector<char> readNow;      // per value: by the next kernel
-  std::vector<ValueId> residents; // a superset of those in the arena
+  std::vector<ValueId> residents; // A superset of the values in the arena.
   std::vector<char> listed;       // per value: in `residents`
   size_t scanned = 0;             // values looked at for eviction
-  std::vector<ValueId> ranked;    // what is evicted next is the last
+  std::vector<ValueId> ranked;    // The next value to evict is the last.
   int64_t rankedBytes = 0;        // that may leave until they are ranked again
 
   // Uses of each value, and the next that is still to come.
@@ -183,8 +182,8 @@ private:
   std::vector<int32_t> firstUse, cursor;
   std::vector<int32_t> keptUntil; // per value: see keepForRestoring
 
-  /// Of the present kernel: ops to be looked at, those that were, and what it
-  /// reads from memory.
+  /// Of the present kernel: ops to be looked at, ops looked at, and memory
+  /// reads.
   std::vector<OpId> seeds, collected;
   std::vector<ValueId> found;
 

@@ -1,4 +1,9 @@
-//===- ListSchedulerEviction.cpp - What leaves memory when it runs out ----===//
+//===- ListSchedulerEviction.cpp - Evictions of a schedule ----------------===//
+//
+// Evictions of a schedule that runs out of memory. ListScheduler calls
+// `makeRoom` before each kernel of a limited run.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Plan/Construct/List/ListScheduler.h"
 
@@ -11,7 +16,7 @@
 using namespace ckpt::plan;
 
 /// Sorts the reads and writes of a finished schedule by value; \p bursts are
-/// those of its kernels.
+/// the bursts of its kernels.
 void ListScheduler::learnUses(const Schedule &before,
                               const std::vector<int32_t> &bursts) {
   const std::vector<Kernel> &kernels = before.plan.kernels;
@@ -51,7 +56,7 @@ void ListScheduler::drop(ValueId value) {
   live -= graph.slot[value];
 }
 
-/// Drops those of \p values that nobody reads any more.
+/// Drops each of \p values that has no further reader.
 void ListScheduler::dropDead(const std::vector<ValueId> &values, int32_t step) {
   for (ValueId value : values)
     if (problem.values[value].home == Home::Arena &&
@@ -102,7 +107,7 @@ int64_t ListScheduler::bytesOf(const Kernel &kernel,
   return bytes;
 }
 
-/// Evicts what the next kernel leaves no room for.
+/// Evicts values until the next kernel has room.
 void ListScheduler::makeRoom(const Kernel &kernel,
                              const std::vector<ValueId> &reads, int32_t step) {
   int64_t needed = bytesOf(kernel, reads, step);
@@ -116,8 +121,8 @@ void ListScheduler::makeRoom(const Kernel &kernel,
   }
 }
 
-/// Sorts what is in memory and not needed for \p step: what is used last and
-/// made again most cheaply first.
+/// Sorts the values in memory that \p step does not need: the value with the
+/// last use and the cheapest remat first.
 void ListScheduler::rankResidents(int32_t step) {
   struct Candidate {
     double score;
@@ -190,8 +195,8 @@ void ListScheduler::evict(int64_t bytes, int32_t step) {
     }
 }
 
-/// Drops what the burst needs later, what is needed last and made again most
-/// cheaply first; it takes a detour to make that again in time.
+/// Drops values that the burst needs later, the last needed and cheapest first;
+/// a detour makes each again in time.
 void ListScheduler::evictPinned(int64_t bytes,
                                 const std::vector<ValueId> &reads,
                                 int32_t step) {
@@ -217,8 +222,8 @@ void ListScheduler::evictPinned(int64_t bytes,
   }
 }
 
-/// Time to make \p value again, with what it is computed from and is not there;
-/// a guess where that is much.
+/// Time of a remat of \p value with its missing sources; a guess if these are
+/// many.
 double ListScheduler::restorePs(ValueId value) {
   constexpr size_t mostVisited = 64;
   constexpr double muchMore = 30;
@@ -249,7 +254,7 @@ double ListScheduler::restorePs(ValueId value) {
   return (isGradient ? gradientFactor : muchMore) * time;
 }
 
-/// What \p value is made from again must not leave before it is.
+/// The sources of \p value must not leave before its remat.
 void ListScheduler::keepForRestoring(ValueId value, int32_t until) {
   for (const Leaf &leaf : graph.leaves[problem.values[value].op])
     if (resident[leaf.value])

@@ -1,9 +1,9 @@
-//===- ListSchedulerOperands.cpp - What is made for one root --------------===//
+//===- ListSchedulerOperands.cpp - The operands of one root ---------------===//
 //
-// What a root reads and is not in memory is made just before it, in an order
-// that is found beforehand, with what that reads held in memory. If there is no
-// room for all of this, something has to leave and is made again in between.
-//
+// Makes the missing operands of a root just before it, in an order found
+// beforehand, and holds their sources in memory. If there is no room for all of
+// this, some values leave and are made again in between. ListScheduler calls it
+// once per root.
 //===----------------------------------------------------------------------===//
 
 #include "Plan/Construct/List/ListScheduler.h"
@@ -22,7 +22,7 @@ void ListScheduler::forEachLeaf(OpId op, Function function) const {
         function(leaf);
 }
 
-/// What has to be made before \p root can run, in an order that works.
+/// Values to make before \p root can run, in an order that works.
 std::vector<ValueId> ListScheduler::findMissing(OpId root) {
   ++stamp;
   std::vector<ValueId> burst;
@@ -32,8 +32,8 @@ std::vector<ValueId> ListScheduler::findMissing(OpId root) {
     if (!resident[leaf.value] && valueStamp[leaf.value] != stamp)
       work.push_back(leaf);
   };
-  // What comes first in the step is made first, like there: all that a long
-  // recurrence reads would stand in memory before its first value is made.
+  // Makes first the values that come first in the step: otherwise all reads of
+  // a long recurrence would stand in memory before its first value is made.
   auto pushAll = [&](OpId op) {
     auto before = static_cast<std::ptrdiff_t>(work.size());
     forEachLeaf(op, push);
@@ -67,7 +67,7 @@ void ListScheduler::findNeeds(const std::vector<ValueId> &burst, OpId root) {
   int32_t step = 0;
   for (ValueId value : burst) {
     needLeaves(problem.values[value].op, step++);
-    // From here on readers find it in memory, or what its op is folded into.
+    // From here on readers find it in memory, or the fold of its op.
     auto find = [&](ValueId made) {
       needStamp[made] = burstStamp;
       needStep[made] = step;
@@ -134,9 +134,9 @@ void ListScheduler::runWithMissing(OpId op, ValueId wanted) {
     emit(op, wanted, step);
 }
 
-/// Makes \p op run in the midst of a burst, at \p step, though something that
-/// it reads left for lack of room. What else the burst needs leaves only after
-/// all that is not needed for \p op.
+/// Makes \p op run in the midst of a burst, at \p step, though some of its
+/// reads left for lack of room. Other values of the burst leave only after all
+/// values that \p op does not need.
 void ListScheduler::runDetour(OpId op, ValueId wanted, int32_t step) {
   constexpr int32_t deepest = 32;
   auto hold = [&](ValueId value) {

@@ -1,8 +1,9 @@
 //===- QuickPlan.cpp - A few cuts, a few schedules ------------------------===//
 //
-// A run without a limit shows the tightest moment. Cuts there and where the
-// budget is exceeded next say what to keep; the schedule of least time is
-// finished, and given slots.
+// A run without a limit shows the tightest moment. Cuts there, and at the next
+// moments that exceed the budget, choose the values to keep. The schedule of
+// least time is finished and given slots. Every search starts with it; it looks
+// at no clock.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +29,7 @@ class QuickPlanner {
 public:
   using Found = GuideLoop::Found;
 
-  /// \p goalBytes: what the arena may take.
+  /// \p goalBytes: the limit of the arena.
   QuickPlanner(const RematGraph &graph, const SolverOptions &options,
                const CostWeights &weights, int64_t goalBytes)
       : graph(graph), goal(goalBytes), problem(graph.problem),
@@ -39,7 +40,7 @@ public:
                  moreKernels) {}
 
   /// Plans within \p budgetBytes, the best first; few, and none if none was
-  /// found. What was found out for a larger budget is used again.
+  /// found. Findings for a larger budget are used again.
   std::vector<Found> plans(int64_t budgetBytes);
   /// \p plan without launches that it can do without.
   Draft finish(Plan plan) { return finish(std::move(plan), kernels); }
@@ -47,7 +48,7 @@ public:
   /// arena fits.
   void place(const std::vector<Found> &plans, PackEffort effort);
 
-  /// What fits and costs least so far.
+  /// The cheapest plan that fits so far.
   std::optional<Solution> fitting;
   int64_t fittingCost = unlimitedBytes;
   /// The smallest arena of the last plans that were placed.
@@ -87,8 +88,8 @@ Draft QuickPlanner::finish(Plan plan, KernelCache &kernels) const {
   return draft;
 }
 
-/// Both ways to relieve what exceeds the budget, one per core and round by
-/// round: where one of them is settled, the other one need not go on.
+/// Both ways of relief, one per core and round by round: if one of them is
+/// settled, the other one need not go on.
 void QuickPlanner::search() {
   bool isNew = true, second = byGuides.start(free, budget), first = second;
   byWeights.follow(byGuides);
@@ -104,7 +105,7 @@ void QuickPlanner::search() {
     });
 }
 
-/// Those of both searches.
+/// The best plans of both searches.
 std::vector<GuideLoop::Found> QuickPlanner::best() const {
   const size_t most = isTooLargeToWalk(graph) ? 1 : 2;
   std::vector<const Found *> found;
@@ -132,7 +133,7 @@ std::vector<GuideLoop::Found> QuickPlanner::best() const {
 }
 
 std::vector<GuideLoop::Found> QuickPlanner::plans(int64_t budgetBytes) {
-  // Where guides are chosen soon.
+  // Limits below which guides are chosen soon.
   constexpr size_t someRoots = 500;
   constexpr double near = 1.15;
   if (!graph.error.empty())
@@ -214,8 +215,8 @@ Draft ckpt::plan::quickPlan(const RematGraph &graph, int64_t budgetBytes,
     }
     if (excess == 0)
       break;
-    // A schedule takes some outputs to be written over inputs that the rules of
-    // kernels do not allow; then it needs less room than it is allowed.
+    // A schedule assumes some takeovers that the rules of kernels do not allow;
+    // then it has to stay below its limit.
     cap -= excess;
   }
   return Draft();
@@ -237,7 +238,7 @@ ckpt::plan::placedQuickPlan(const RematGraph &graph, int64_t budgetBytes,
   int64_t usableCap = cap;
   QuickPlanner planner(graph, options, CostWeights(),
                        isLimited ? budgetBytes : 0);
-  // Whether nothing much better than what fits is to be expected.
+  // Whether no plan much better than the best is to be expected.
   auto isDone = [&](int64_t cost) {
     return planner.fitting && static_cast<double>(planner.fittingCost) <=
                                   near * static_cast<double>(cost);
@@ -248,7 +249,7 @@ ckpt::plan::placedQuickPlan(const RematGraph &graph, int64_t budgetBytes,
     if (isEnough || (plans.empty() && i == 0))
       break;
     if (plans.empty()) {
-      // Between this and what was enough for a plan there may be another one.
+      // Between this and a sufficient limit there may be another plan.
       cap += (usableCap - cap) / 2;
       continue;
     }

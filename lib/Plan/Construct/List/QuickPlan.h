@@ -1,8 +1,8 @@
 //===- QuickPlan.h - Plans in time near-linear in the ops -------*- C++ -*-===//
 //
 // The walk (CutScheduler.h) solves a cut after every kernel, which is too slow
-// for 100,000 ops. Here one cut at the tightest moment settles what is kept
-// across it, and a schedule makes the rest just in time.
+// for 100,000 ops. Here one cut at the tightest moment chooses the values kept
+// across it, and a schedule makes all others just in time.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,8 +1,9 @@
 //===- KernelEnumerator.cpp - Kernels that make one value -----------------===//
 //
-// A kernel is its core (the value's op alone, or with all between it and an
-// anchor that it may be the epilogue of) and what it computes inside: all down
-// to nodes, all that can be, or what lies before a cut of least bytes.
+// A kernel is its core (the value's op alone, or with all ops between it and an
+// anchor whose epilogue it may be in) and the ops inside: all down to nodes,
+// all possible ones, or those before a cut of least bytes. PebbleSearch asks
+// once per value.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +21,7 @@ KernelEnumerator::KernelEnumerator(const RematGraph &graph)
         findChoices(value);
 }
 
-/// Whether the kernel of \p op may compute inside what \p read reads.
+/// Whether the kernel of \p op may compute the value of \p read inside.
 bool KernelEnumerator::mayBeInside(OpId op, const Read &read) const {
   const Problem &problem = graph.problem;
   const Value &value = problem.values[read.value];
@@ -37,8 +38,8 @@ static int32_t indexOf(const std::vector<int32_t> &list, int32_t id) {
                               list.begin());
 }
 
-/// \p core and what may be computed inside with it, down to nodes or as far as
-/// possible.
+/// \p core and the ops that can be computed inside with it, down to nodes or as
+/// far as possible.
 KernelEnumerator::Region KernelEnumerator::reach(const std::vector<OpId> &core,
                                                  bool beyondNodes) const {
   const Problem &problem = graph.problem;
@@ -63,8 +64,8 @@ KernelEnumerator::Region KernelEnumerator::reach(const std::vector<OpId> &core,
   return region;
 }
 
-/// Those ops of \p region that lie between the core and a cut of least bytes:
-/// of all such cuts the one that is closest to the core, or farthest from it.
+/// The ops of \p region between the core and a cut of least bytes: of all such
+/// cuts the closest to the core, or the farthest.
 std::vector<OpId> KernelEnumerator::cutOff(const Region &region,
                                            size_t coreSize, bool farthest) {
   const Problem &problem = graph.problem;
@@ -100,7 +101,7 @@ std::vector<OpId> KernelEnumerator::cutOff(const Region &region,
   return ops;
 }
 
-/// Those of \p ops that depend on the anchor, with it.
+/// The ops of \p ops that depend on the anchor, with it.
 std::vector<OpId> KernelEnumerator::epilogue(const std::vector<OpId> &ops,
                                              OpId anchor) const {
   const Problem &problem = graph.problem;
@@ -143,7 +144,7 @@ void KernelEnumerator::findChoices(ValueId value) {
   }
 }
 
-/// What a kernel writes along with \p value.
+/// The values that a kernel writes along with \p value.
 std::vector<ValueId> KernelEnumerator::outputsWith(ValueId value) const {
   const Op &op = graph.problem.ops[graph.problem.values[value].op];
   std::vector<ValueId> outputs = {value};

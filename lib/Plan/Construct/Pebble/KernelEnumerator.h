@@ -15,9 +15,9 @@ namespace ckpt::plan {
 /// needs a place for each of them.
 struct KernelChoice {
   Kernel kernel;
-  /// What it reads from memory, arguments left out, ascending.
+  /// Values that it reads from memory, without arguments, ascending.
   std::vector<ValueId> reads;
-  /// What it may write its only output over.
+  /// Values over which it may write its only output.
   std::vector<ValueId> overwrites;
   int64_t workspaceBytes = 0;
 };
@@ -32,7 +32,7 @@ public:
 
 private:
   /// Ops that one kernel may hold, the core first; the values that they read,
-  /// but for arguments and what the core makes; and the places of both in these
+  /// without arguments and results of the core; and the places of both in these
   /// lists, per read.
   struct Region {
     std::vector<OpId> ops;

@@ -1,11 +1,10 @@
-//===- PebblePlan.cpp - Plans for which only memory counts ----------------===//
+//===- PebblePlan.cpp - Plans of least memory -----------------------------===//
 //
-// Results lie in the caller's buffers. So if each of them can be made from
-// nothing within some bytes, so can all, one after the other, and no plan does
-// with less than the one that needs most. What is made that way is correct but
-// slow. Nothing stands in memory between two results, so that each part has
-// places of its own.
-//
+// Results lie in the caller's buffers. If each of them can be made from nothing
+// within some bytes, all can, one after the other, and no plan does with less
+// than the result that needs most. Such a plan is correct but slow. Nothing
+// stands in memory between two results, so that each part has places of its
+// own. The search for the minimum budget calls it for steps of up to 3,000 ops.
 //===----------------------------------------------------------------------===//
 
 #include "Plan/Construct/Pebble/PebblePlan.h"
@@ -38,9 +37,9 @@ Plan PebblePlan::within(int64_t limitBytes, Deadline deadline) {
   return plan;
 }
 
-/// Limits go down from the smallest plan that is known by a quarter of what
-/// lies between it and what some kernel needs alone: what was found at one
-/// limit is used again at the next, so that large steps down fail more often.
+/// Limits go down from the smallest known plan by a quarter of its distance to
+/// the needs of single kernels. Findings at one limit serve at the next, so
+/// that large steps down fail more often.
 std::optional<Solution> ckpt::plan::solvePebble(const RematGraph &graph,
                                                 int64_t leastBytes,
                                                 int64_t knownBytes,
@@ -56,7 +55,7 @@ std::optional<Solution> ckpt::plan::solvePebble(const RematGraph &graph,
   auto isClose = [&] {
     return high - low <= std::max(high / share, slotAlignment - 1);
   };
-  // Where walks are good, nothing is found that is a little smaller.
+  // If walks are good, a plan just below theirs is not found.
   for (int64_t limit = high - high / 32; !isClose() && !deadline.isOver();
        limit = high - (high - low) / 4) {
     Draft draft;

@@ -1,4 +1,4 @@
-//===- PebblePlan.h - Plans for which only memory counts --------*- C++ -*-===//
+//===- PebblePlan.h - Plans of least memory ---------------------*- C++ -*-===//
 
 #ifndef CKPT_LIB_PLAN_CONSTRUCT_PEBBLE_PEBBLEPLAN_H
 #define CKPT_LIB_PLAN_CONSTRUCT_PEBBLE_PEBBLEPLAN_H

@@ -1,12 +1,12 @@
 //===- PebbleSearch.cpp - Making one value in little memory ---------------===//
 //
-// Best-first search from the end: what stands in memory after a kernel is what
-// the kernel makes and what stood before. So the kernel's output is replaced by
-// what it reads, until nothing stands in memory. A state is near its end if few
-// ops have to run for it; since the same op may have to run for several values,
-// and then more than once, states with many values are also tried late, to
-// several degrees. What once was made within some bytes need not be searched
-// again.
+// Best-first search from the end. Each value in memory after a kernel is an
+// output of it or stood before. The search replaces the output by the reads of
+// the kernel, until nothing stands in memory. A state is near its end if few
+// ops have to run for it. The same op may have to run for several values, and
+// then more than once, so states with many values are tried late, too, to
+// several degrees. Each set once made within some bytes is remembered.
+// PebblePlan calls it once per result and limit.
 //
 //===----------------------------------------------------------------------===//
 

@@ -11,22 +11,21 @@
 
 namespace ckpt::plan {
 
-/// Looks for kernels that make a value from nothing but arguments, however
-/// often they make what is between.
+/// Looks for kernels that make a value from nothing but arguments, with any
+/// number of remats on the way.
 class PebbleSearch {
 public:
   explicit PebbleSearch(const RematGraph &graph);
 
-  /// Appends kernels with a live peak of at most \p limitBytes that make
-  /// \p goal; false if none were found with the effort that is made, or before
-  /// \p deadline.
+  /// Appends kernels with a live peak of at most \p limitBytes that make \p
+  /// goal; false if its effort or \p deadline ends before it finds them.
   bool make(ValueId goal, int64_t limitBytes, Deadline deadline,
             std::vector<Kernel> &kernels);
 
 private:
   /// Values that stand in memory, ascending.
   using Standing = std::vector<ValueId>;
-  /// The last kernel of those that make what stands after it.
+  /// The last of the kernels that make the values standing after it.
   struct Step {
     const KernelChoice *choice = nullptr;
     Standing before;
@@ -61,7 +60,7 @@ private:
   std::vector<uint64_t> ancestors;
   size_t words = 0;
   std::vector<uint64_t> united;
-  /// How what stood in memory was made before.
+  /// How each set of values in memory was made before.
   std::map<Standing, Step> known;
 };
 
