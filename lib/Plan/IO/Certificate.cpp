@@ -1,7 +1,7 @@
 //===- Certificate.cpp - Evidence for a plan and its bounds ---------------===//
 //
-// Bound finds out which first runs of which anchors at which price prove most;
-// for these alone a maximum flow is written down. The network here is that of
+// Bound finds the first runs of anchors, and the prices, that prove most; for
+// these alone the file writes down a maximum flow. The network here is that of
 // AnchorRelaxation.cpp without its shortcut: every value is a node of its own,
 // so that the checker needs no rule about which values are worth a node. Both
 // have the same minimum cut (docs/Certificates.md).
@@ -70,7 +70,7 @@ Evidence::Evidence(const RematGraph &graph, const AnchorRelaxation &moment,
   addArcs(scale, unit);
 }
 
-/// What ops to come read from before, and what that is made from.
+/// The values that ops to come read from before, and their sources.
 void Evidence::findValues() {
   auto enter = [&](ValueId value) {
     OpId op = problem.values[value].op;
@@ -179,7 +179,7 @@ void Evidence::print(std::ostream &os) const {
 
 namespace {
 
-/// Prints the evidence of both bounds, and finds out what it proves.
+/// Prints the evidence of both bounds, and computes the bound that it proves.
 class Prover {
 public:
   Prover(const Problem &problem, int64_t budgetBytes)
@@ -190,7 +190,7 @@ public:
   void printMinimum(std::ostream &os);
 
 private:
-  /// Prints a flow; returns its value, and in `room` what it leaves.
+  /// Prints a flow; returns its value, and in `room` the bytes that it leaves.
   int64_t printCase(const BoundCase &at, int64_t scale, int64_t unit,
                     std::ostream &os) {
     moment.enter(at.anchor, at.before, at.after);

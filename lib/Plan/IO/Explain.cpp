@@ -1,4 +1,9 @@
 //===- Explain.cpp - Why a plan needs its bytes ---------------------------===//
+//
+// Explains the peak of a plan and a budget without a plan. Reports and errors
+// of passes and tools call it, once per plan.
+//
+//===----------------------------------------------------------------------===//
 
 #include "ckpt/Plan/Explain.h"
 #include "Plan/Bounds/AnchorRelaxation.h"
@@ -149,8 +154,8 @@ std::string ckpt::plan::describeShortage(const Problem &problem,
                         bound.minimumRegionBytes(shortage.region));
 }
 
-/// The op for which making what it reads needs \p boundBytes, more than what
-/// any kernel alone needs.
+/// The op whose operands need \p boundBytes while they are made, more than any
+/// kernel alone needs.
 static std::string describeMaking(const Problem &problem, int64_t aloneBytes,
                                   int64_t boundBytes) {
   constexpr size_t mostOps = 20000;

@@ -1,4 +1,8 @@
 //===- FrontierReport.cpp - The curve as a table and as JSON --------------===//
+//
+// Prints a frontier for `frontier=N` of `--ckpt-plan` and `ckpt-plan`.
+//
+//===----------------------------------------------------------------------===//
 
 #include "ckpt/Plan/Budget.h"
 #include "ckpt/Plan/Frontier.h"

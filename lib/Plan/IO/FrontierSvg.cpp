@@ -1,8 +1,9 @@
 //===- FrontierSvg.cpp - The curve as a picture ---------------------------===//
 //
-// Two panels over one axis of memory: time, and extra work with its bound. What
-// is proven infeasible is shaded, and so is what nobody knows, between that and
-// the smallest plan. Colours follow the viewer's light or dark scheme.
+// Two panels over one axis of memory: time, and extra FLOPs with their bound.
+// Shades the budgets that are proven infeasible, and in another shade the
+// budgets up to the smallest plan, for which nothing is proven. Colours follow
+// the viewer's light or dark scheme.
 //
 //===----------------------------------------------------------------------===//
 

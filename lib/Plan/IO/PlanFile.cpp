@@ -1,4 +1,9 @@
 //===- PlanFile.cpp - Plans of functions as files -------------------------===//
+//
+// Reads and prints plan files for `save-plan`, `plan-file` and `ckpt-plan
+// --diff`.
+//
+//===----------------------------------------------------------------------===//
 
 #include "ckpt/Plan/PlanFile.h"
 

@@ -1,4 +1,8 @@
 //===- PlanText.cpp - Plans as text ---------------------------------------===//
+//
+// Reads and prints plans of text problems for `ckpt-plan`.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Plan/IO/PlanLines.h"
 #include "ckpt/Plan/Text.h"

@@ -29,7 +29,7 @@ constexpr std::array<std::string_view, 4> keepNames = {"free", "save",
 constexpr std::array<std::string_view, 4> homeNames = {"arena", "argument",
                                                        "result", "hosted"};
 
-/// `VALUE[:ACCESS][:NEED][:destination],…`; what is missing has its default.
+/// `VALUE[:ACCESS][:NEED][:destination],…`; an absent part has its default.
 bool parseReads(std::string_view text, std::vector<Read> &reads) {
   for (std::string_view item : split(text, ',')) {
     Read &read = reads.emplace_back();
@@ -69,7 +69,7 @@ private:
 
   LineReader reader;
   Problem &problem;
-  /// Where each item stands, for faults that only the whole shows.
+  /// Line of each item, for faults that only the whole shows.
   std::vector<int64_t> valueLines, opLines, regionLines;
   int64_t bandwidthLine = 0, launchLine = 0;
 };

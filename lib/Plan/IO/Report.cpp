@@ -1,4 +1,9 @@
-//===- Report.cpp - What a plan says of itself, for people ----------------===//
+//===- Report.cpp - The report of a plan, for people ----------------------===//
+//
+// Prints the report of a plan as text and fills its figures. Passes and tools
+// call it once per plan.
+//
+//===----------------------------------------------------------------------===//
 
 #include "ckpt/Plan/Report.h"
 #include "ckpt/Plan/Budget.h"
@@ -103,7 +108,7 @@ std::vector<LiveAtPeak> ckpt::plan::liveAtPeak(const Problem &problem,
 }
 
 namespace {
-/// What is made more than once, of one family of layers.
+/// Remats of one family of layers.
 struct Recomputed {
   int64_t anchors = 0;
   int64_t values = 0;

@@ -1,4 +1,9 @@
 //===- ConstrainLayers.cpp - From decisions on layers to values -----------===//
+//
+// Turns the decision of a strategy into demands on values. Passes call it once
+// before `solveUnlimited`, and Published for strategies with boundaries.
+//
+//===----------------------------------------------------------------------===//
 
 #include "ckpt/Plan/ConstrainLayers.h"
 

@@ -1,4 +1,8 @@
-//===- LayerChain.cpp - What the strategies share -------------------------===//
+//===- LayerChain.cpp - Shared parts of strategies per layer --------------===//
+//
+// Checks and numbers that several strategies need.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Plan/Layers/LayerChain.h"
 

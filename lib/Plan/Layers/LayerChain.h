@@ -1,6 +1,6 @@
 //===- LayerChain.h - A strategy at work on a chain of layers ---*- C++ -*-===//
 //
-// What the strategies of Strategies.h share. Each is one function that marks
+// Shared by the strategies of Strategies.h. Each is one function that marks
 // layers (MarkLayers.cpp) or boundaries (MarkBoundaries.cpp).
 //
 //===----------------------------------------------------------------------===//

@@ -1,8 +1,7 @@
 //===- LayerPatterns.cpp - Layers that a user means by a pattern ----------===//
 //
-// POSIX says what a pattern is. Where one matches nothing, the message says
-// which names there are: a slip of the pen is seen at once.
-//
+// Patterns are those of POSIX. If one matches nothing, the message lists names
+// that exist, so that a slip of the pen is seen at once.
 //===----------------------------------------------------------------------===//
 
 #include "ckpt/Plan/LayerPatterns.h"

@@ -1,4 +1,9 @@
 //===- MarkBoundaries.cpp - Strategies that name boundaries to save -------===//
+//
+// Strategies of family B: one function each. `selectLayers` calls the one that
+// the user names.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Plan/Layers/LayerChain.h"
 

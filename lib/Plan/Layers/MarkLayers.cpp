@@ -1,4 +1,9 @@
 //===- MarkLayers.cpp - Strategies that mark layers to recompute ----------===//
+//
+// Strategies of family A: one function each. `selectLayers` calls the one that
+// the user names.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Plan/Layers/LayerChain.h"
 
@@ -164,8 +169,8 @@ static std::string markLayers(Chain &chain) {
   return markListed(chain, "layer", chain.options.layers);
 }
 
-/// Whether a frees more bytes per FLOP than b: compares exactly what would be
-/// bytes / (FLOPs + 1) in rounded arithmetic.
+/// Whether \p a frees more bytes per FLOP than \p b: compares bytes / (FLOPs +
+/// 1) exactly.
 static bool freesMore(const LayerInfo &a, const LayerInfo &b) {
   using Wide = unsigned __int128;
   return static_cast<Wide>(a.activationBytes) *

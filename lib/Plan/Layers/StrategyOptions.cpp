@@ -1,8 +1,8 @@
 //===- StrategyOptions.cpp - Strategies and their parameters as text ------===//
 //
-// One place reads what a user writes, whether it comes from a pass option or
-// from the attribute `ckpt.strategy`. Ranges are checked by `selectLayers`,
-// which also sees what comes from C++.
+// One place reads the user's text, from a pass option or from the attribute
+// `ckpt.strategy`. `selectLayers` checks ranges, as it also sees options from
+// C++.
 //
 //===----------------------------------------------------------------------===//
 

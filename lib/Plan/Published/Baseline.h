@@ -22,7 +22,7 @@ public:
   const Problem &problem;
   const SolverOptions &options;
   const Solution unlimited;
-  /// What strategies that steer by bytes aim at, descending.
+  /// Byte targets of strategies that steer by bytes, descending.
   std::vector<int64_t> targets;
   BaselineCurve curve;
 

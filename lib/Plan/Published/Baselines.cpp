@@ -1,4 +1,9 @@
 //===- Baselines.cpp - The table of published strategies ------------------===//
+//
+// Finds a strategy by its name and adds its points to a curve, for `ckpt-plan
+// --baseline` and `scripts/compare`.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Plan/Construct/Greedy/Eviction.h"
 #include "Plan/Published/Baseline.h"
@@ -61,8 +66,8 @@ std::string_view ckpt::plan::baselineSource(std::string_view name) {
   return entry ? entry->source : std::string_view();
 }
 
-/// Strategies that steer by bytes see neither what a kernel needs besides nor
-/// how well its plan packs, so a budget is met only by aiming lower.
+/// Strategies that steer by bytes see neither the other needs of a kernel nor
+/// the gaps of a packing, so they meet a budget only by aiming lower.
 static std::vector<int64_t> targetsFor(int64_t bytes, bool isBudget) {
   constexpr int sweep[] = {130, 110, 100, 95, 90, 80, 70, 60,
                            50,  40,  30,  25, 20, 15, 10};

@@ -2,10 +2,10 @@
 //
 // After Jain et al., "Checkmate: breaking the memory wall with optimal tensor
 // rematerialization" (MLSys 2020), sections 4 and 5: R[t, i] runs kernel i in
-// stage t, S[t, i] keeps what it made from stage t - 1 to t, FREE drops it
-// within a stage and U is the memory in use. The relaxation is solved for 0.9
-// of the budget, S is rounded at a threshold, and R follows from it. The ops
-// are the kernels of the unlimited plan.
+// stage t, S[t, i] keeps its result from stage t - 1 to t, FREE drops it within
+// a stage and U is the memory in use. The relaxation is solved for 0.9 of the
+// budget, S is rounded at a threshold, and R follows from it. The ops are the
+// kernels of the unlimited plan.
 //
 //===----------------------------------------------------------------------===//
 
@@ -99,7 +99,7 @@ void CheckmateModel::addVariables() {
     }
 }
 
-/// What runs or is kept needs what it comes from.
+/// A run or a kept value needs its sources.
 void CheckmateModel::addStage(int32_t stage) {
   for (int32_t node = 0; node <= stage; ++node) {
     if (stage + 1 < count)
@@ -115,8 +115,8 @@ void CheckmateModel::addStage(int32_t stage) {
   }
 }
 
-/// FREE of \p node behind its user: allowed if that runs, nobody after it in
-/// the stage does, and the next stage does not keep the value.
+/// FREE of \p node behind its user: allowed if that runs, no later user in the
+/// stage does, and the next stage does not keep the value.
 void CheckmateModel::addFree(int32_t stage, int32_t node, size_t user) {
   int32_t free = program.addVariable(0, 1, 0);
   frees[stage][node].push_back(free);
@@ -171,7 +171,8 @@ bool CheckmateModel::solve() {
   return answer.has_value();
 }
 
-/// Keeps what S keeps by more than \p threshold, and runs what then is missing.
+/// Keeps each value that S keeps by more than \p threshold, and runs the
+/// kernels that are then missing.
 std::vector<KernelRun> CheckmateModel::round(double threshold) const {
   std::vector<std::vector<char>> kept(count + 1, std::vector<char>(count, 0));
   for (int32_t stage = 0; stage < count; ++stage)

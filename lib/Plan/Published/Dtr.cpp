@@ -1,4 +1,8 @@
 //===- Dtr.cpp - Dynamic tensor rematerialization -------------------------===//
+//
+// The strategy `dtr`: evicts kernels of the unlimited plan at each target.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Plan/Construct/Greedy/Eviction.h"
 #include "Plan/Published/Baseline.h"

@@ -1,4 +1,8 @@
-//===- Knapsack.cpp - Which items to take ---------------------------------===//
+//===- Knapsack.cpp - Selection of items within a capacity ----------------===//
+//
+// SavedBytes.cpp solves one per point of its curve.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Plan/Published/Knapsack.h"
 

@@ -1,4 +1,4 @@
-//===- Knapsack.h - Which items to take -------------------------*- C++ -*-===//
+//===- Knapsack.h - Selection of items within a capacity --------*- C++ -*-===//
 
 #ifndef CKPT_LIB_PLAN_PUBLISHED_KNAPSACK_H
 #define CKPT_LIB_PLAN_PUBLISHED_KNAPSACK_H
@@ -13,7 +13,7 @@ struct KnapsackItem {
   int64_t value = 0;
 };
 
-/// PyTorch's `greedy_knapsack`: items by value per byte, those that still fit.
+/// PyTorch's `greedy_knapsack`: items by value per byte, as long as they fit.
 /// Returns for each item whether it is taken.
 std::vector<char> greedyKnapsack(const std::vector<KnapsackItem> &items,
                                  int64_t capacity);

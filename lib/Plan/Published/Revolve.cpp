@@ -29,7 +29,7 @@ static int64_t reversible(int64_t states, int64_t repeats) {
   return result;
 }
 
-/// Where the next state is kept: so many stages after the first.
+/// Number of stages after the first at which the next state is kept.
 static int32_t splitAfter(int64_t stages, int64_t slots) {
   int64_t states = slots + 1, repeats = 1;
   while (reversible(states, repeats) < stages)

@@ -7,9 +7,9 @@
 
 namespace ckpt::plan {
 
-/// The schedule that reverses a chain of \p stages equal stages with as few
-/// forward steps as possible while at most \p slots inputs of stages are kept,
-/// besides that of the whole chain.
+/// The schedule that reverses a chain of \p stages equal stages with the fewest
+/// forward steps, if at most \p slots inputs of stages are kept besides that of
+/// the whole chain.
 std::vector<ChainStep> revolveSteps(int32_t stages, int32_t slots);
 
 } // namespace ckpt::plan

@@ -2,9 +2,9 @@
 //
 // After Beaumont, Eyraud-Dubois, Herrmann, Joly and Shilova, "Optimal
 // checkpointing for heterogeneous chains" (arXiv 1911.13214), section 4: a
-// piece of the chain either keeps the input of a later stage and forgets what
-// lies between, or runs its first stage with all that its backward part reads.
-// Gradients that wait count with the backward part of each stage, as the
+// piece of the chain either keeps the input of a later stage and forgets all
+// values between, or runs its first stage and keeps all reads of its backward
+// part. Gradients that wait count with the backward part of each stage, as the
 // unlimited plan has them.
 //
 //===----------------------------------------------------------------------===//
@@ -120,8 +120,7 @@ void RotorTable::collect(int32_t first, int32_t last, int32_t units,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Measures what stands in memory beside inputs and tapes while the unlimited
-/// plan runs.
+/// Measures the bytes beside inputs and tapes while the unlimited plan runs.
 class StageFigures {
 public:
   StageFigures(const KernelChain &chain, int64_t unitBytes)
@@ -215,7 +214,7 @@ std::vector<RotorStage> StageFigures::run() {
   return std::move(stages);
 }
 
-/// What the table takes for granted where every stage keeps its tape.
+/// The memory in which every stage can keep its tape.
 static int64_t tapesAndWork(const std::vector<RotorStage> &stages) {
   int64_t tapes = 0, work = 0;
   for (const RotorStage &stage : stages) {
@@ -237,7 +236,7 @@ void ckpt::plan::addRotor(BaselineRun &run) {
   }
   KernelChain chain(graph, stages.ofOp, stages.count);
   int64_t bytes = tapesAndWork(StageFigures(chain, /*unitBytes=*/1).run());
-  // Each stage rounds up once, and so does what works besides.
+  // Each stage rounds up once, and so do the bytes of running kernels.
   int64_t unitBytes = 1 + bytes / (units - stages.count - 2);
   RotorTable table(StageFigures(chain, unitBytes).run(), units);
   for (int32_t setting = settings; setting > 0; --setting) {

@@ -9,21 +9,21 @@
 
 namespace ckpt::plan {
 
-/// What the dynamic programme knows of a stage. Sizes count whole units of
-/// memory, rounded up.
+/// The dynamic programme's view of a stage. Sizes count whole units of memory,
+/// rounded up.
 struct RotorStage {
   int64_t forwardNs = 0, backwardNs = 0;
-  /// By an earlier stage: what the input takes beside the input of that one
+  /// By an earlier stage: units of the input beside the input of that stage
   /// (skip connections belong to both).
   std::vector<int64_t> inputUnits;
-  /// What the backward part reads; the same with the input of the next stage.
+  /// Reads of the backward part; the same with the input of the next stage.
   int64_t ownUnits = 0, tapeUnits = 0;
-  /// What runs besides needs while the stage runs forward or backward.
+  /// Other bytes while the stage runs forward or backward, in units.
   int64_t forwardUnits = 0, backwardUnits = 0;
 };
 
 /// The table of Beaumont et al.: for every piece of the chain and every amount
-/// of memory the least time to reverse it, if what is kept stays until its
+/// of memory the least time to reverse it, if kept values stay until their
 /// backward part has run ("persistent").
 class RotorTable {
 public:

@@ -1,4 +1,9 @@
 //===- SavedBytes.cpp - PyTorch's two strategies on saved bytes -----------===//
+//
+// PyTorch's default partitioner and its activation memory budget, as strategies
+// that put demands on values.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Plan/Published/Baseline.h"
 #include "Plan/Published/Knapsack.h"
@@ -37,7 +42,7 @@ static void addAnswer(BaselineRun &run, const SavedBytesCut &cut,
   run.addConstrained(setting, constrained);
 }
 
-/// The default partitioner: only what is cheap and fuses is made again.
+/// The default partitioner: recomputes only cheap ops that fuse.
 void ckpt::plan::addMinCut(BaselineRun &run) {
   SavedBytesCut cut(run.problem);
   addAnswer(run, cut, "", cut.solve(cut.bansOf(SavedBytesCut::Bans::Default)));

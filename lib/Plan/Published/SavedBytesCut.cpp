@@ -60,7 +60,7 @@ bool SavedBytesCut::isFusible(OpId op) const {
   return kind == OpKind::Fusible || kind == OpKind::Reduction;
 }
 
-/// Somebody reads it who cannot be fused with what makes it.
+/// Whether some reader cannot be fused with its maker.
 bool SavedBytesCut::isMaterialized(ValueId value) const {
   OpId maker = problem.values[value].op;
   return std::any_of(users[value].begin(), users[value].end(), [&](OpId user) {
@@ -74,7 +74,7 @@ int64_t SavedBytesCut::savedBytes(ValueId value) const {
 }
 
 /// `get_node_weight`: bytes, more the farther from the backward pass, twice as
-/// many if saving is what makes it stand in memory at all.
+/// many if the value stands in memory only because it is saved.
 int64_t SavedBytesCut::weight(ValueId value) const {
   double factor = std::pow(1.1, std::clamp(distance[value], 1, 100));
   auto weighted =

@@ -1,8 +1,8 @@
 //===- SavedBytesCut.h - PyTorch's minimum cut on saved bytes ---*- C++ -*-===//
 //
-// What the forward pass saves is a cut between its inputs and what the backward
-// pass reads; the cut of the fewest bytes recomputes everything behind it. Ops
-// that are banned from recomputation bound what may lie behind.
+// The saved values are a cut between the inputs of the forward pass and the
+// reads of the backward pass; the cut of the fewest bytes recomputes everything
+// behind it. Ops that must not be recomputed limit the ops behind the cut.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,9 +17,9 @@ class SavedBytesCut {
 public:
   explicit SavedBytesCut(const Problem &problem);
 
-  /// Which ops may not be recomputed. `Default` is what budget 1 bans:
-  /// expensive ops, reductions to a quarter of their input or less, what a
-  /// backward op needs in memory, and what is used again after an op that
+  /// Ops that may not be recomputed. `Default` is the ban of budget 1:
+  /// expensive ops, reductions to a quarter of their input or less, values that
+  /// a backward op needs in memory, and values used again after an op that
   /// cannot be fused. `Expensive` bans contractions and opaque ops only.
   enum class Bans : uint8_t { Default, Expensive };
   std::vector<char> bansOf(Bans bans) const;
@@ -31,7 +31,7 @@ public:
   };
   Answer solve(const std::vector<char> &banned) const;
 
-  /// Demands of \p constrained, a copy of the problem, what \p answer says.
+  /// Sets on \p constrained, a copy of the problem, the demands of \p answer.
   void constrain(Problem &constrained, const Answer &answer) const;
 
 private:

@@ -1,7 +1,7 @@
 //===- Segments.cpp - Strategies that save the inputs of segments ---------===//
 //
-// What stands in memory between the passes are the inputs of segments of the
-// chain; everything inside a segment is made again before its backward part.
+// Between the passes, only the inputs of segments of the chain stand in memory;
+// all other values of a segment are made again before its backward part.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,7 @@
 
 using namespace ckpt::plan;
 
-/// Adds the plan in which only what crosses \p boundaries is saved.
+/// Adds the plan that saves only the values that cross \p boundaries.
 static void addBoundaries(BaselineRun &run, const Stages &stages,
                           const std::string &setting,
                           std::vector<int32_t> boundaries) {
@@ -52,8 +52,7 @@ void ckpt::plan::addSqrt(BaselineRun &run) {
 }
 
 /// Algorithm 3 of Chen et al.: walks along the chain and saves a boundary
-/// whenever what the backward pass reads since the last one is more than
-/// \p bytes.
+/// whenever the backward pass reads more than \p bytes made since the last one.
 static std::vector<int32_t> greedyBoundaries(const Stages &stages,
                                              int64_t bytes) {
   std::vector<int32_t> boundaries = {0};

@@ -1,4 +1,8 @@
 //===- Stages.cpp - The forward pass as a chain of stages -----------------===//
+//
+// Finds the stages of a problem once per strategy that speaks of a chain.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Plan/Published/Stages.h"
 #include "ckpt/Plan/ConstrainLayers.h"
@@ -7,7 +11,7 @@
 
 using namespace ckpt::plan;
 
-/// Ops that no layer holds go with what came before them.
+/// An op outside of layers belongs to the stage of the op before it.
 static std::vector<int32_t> stagesByLayers(const Problem &problem) {
   std::vector<int32_t> ofOp(problem.ops.size(), none);
   int32_t stage = 0;
@@ -35,7 +39,7 @@ static std::vector<int32_t> stagesByAnchors(const Problem &problem) {
 Stages::Stages(const Problem &problem)
     : ofOp(problem.layers.size() > 1 ? stagesByLayers(problem)
                                      : stagesByAnchors(problem)) {
-  // What has no forward pass is one stage with a backward part.
+  // A step without a forward pass is one stage with a backward part.
   count = 1;
   for (int32_t stage : ofOp)
     count = std::max(count, stage + 1);

@@ -1,8 +1,8 @@
 //===- Stages.h - The forward pass as a chain of stages ---------*- C++ -*-===//
 //
 // Strategies for chains see a training step as stages 0, 1, ... whose backward
-// parts follow in the opposite order. Stages are the layers where the problem
-// has some; without layers every anchor begins one.
+// parts follow in the opposite order. Stages are the layers of the problem;
+// without layers, every anchor begins one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@ struct Stages {
   int32_t count = 0;
   /// By op, rising in program order; `none` for ops of the backward pass.
   std::vector<int32_t> ofOp;
-  /// By stage: bytes of what it makes and the backward pass reads.
+  /// By stage: bytes of its values that the backward pass reads.
   std::vector<int64_t> keptBytes;
 };
 

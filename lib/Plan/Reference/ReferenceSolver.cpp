@@ -1,15 +1,14 @@
 //===- ReferenceSolver.cpp - Exhaustive search for small problems ---------===//
 //
-// Dijkstra's algorithm over what stands in memory and what has run. It tries
-// every legal kernel at every state, so there is nothing clever to get wrong:
-// the oracle for solvers and bounds.
+// Dijkstra's algorithm over the values in memory and the ops that have run. It
+// tries every legal kernel at every state, so there is nothing clever to get
+// wrong: the oracle for solvers and bounds, for tests of up to 7 ops.
 //
-// Two things are left out because they never help: an instance is dropped
-// nowhere but in a kernel that reads it (before that it could have been
-// dropped, or not written, earlier), and nothing is written that stands in
-// memory already, unless a kernel may no longer read the old instance, or its
-// op makes more: what that does not write takes workspace.
-//
+// It leaves out two moves that never help. Only a kernel that reads an instance
+// drops it (before that it could have been dropped, or not written, earlier).
+// And no value is written that stands in memory already, unless a kernel may no
+// longer read the old instance, or its op makes more: unwritten results take
+// workspace.
 //===----------------------------------------------------------------------===//
 
 #include "ckpt/Plan/Solvers.h"
@@ -36,11 +35,11 @@ struct Choice {
   bool backward = false;
 };
 
-/// All that decides what may follow.
+/// The facts that decide which states may follow.
 struct State {
   /// Values in memory, arguments left out.
   Set standing = 0;
-  /// Ops that have run, of those for which it matters.
+  /// Ops that have run, as far as it matters.
   Set ran = 0;
   /// Standing values to be recomputed that were made before the backward pass.
   Set old = 0;
@@ -105,7 +104,7 @@ private:
   Set arena = 0, hosted = 0, results = 0, save = 0, recompute = 0;
   /// Results that ops make beside others.
   Set oneOfSeveral = 0;
-  /// Ops that run once, that have effects, and those whose runs are counted.
+  /// Run-once ops, ops with effects, and ops whose runs are counted.
   Set once = 0, effects = 0, counted = 0;
 
   std::map<State, Arrival> arrivals;
@@ -230,8 +229,8 @@ int64_t Reference::bytesTakenOver(const Choice &choice, Set dropped,
   return best;
 }
 
-/// Of what shares the buffer of a result one value stands at a time; one that
-/// is written over another one replaces it element by element.
+/// One value at a time stands in the buffer of a result; a value written over
+/// another one replaces it element by element.
 bool Reference::respectsHosts(const State &state, const Choice &choice,
                               Set dropped) const {
   Set after = (state.standing | choice.outputs) & ~dropped;
@@ -311,7 +310,7 @@ void Reference::expand(const State &state, Cost cost) {
     const Choice &choice = choices[i];
     if (!mayRun(state, choice))
       continue;
-    // A saved value that nobody reads dies where it is made.
+    // A saved value without a reader dies where it is made.
     Set droppable = (choice.reads | (choice.outputs & save)) & (arena | hosted);
     for (Set dropped = droppable;; dropped = (dropped - 1) & droppable) {
       step(state, cost, i, dropped);
