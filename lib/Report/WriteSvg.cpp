@@ -156,6 +156,8 @@ void Picture::band(const std::vector<int64_t> &base,
                                     : "H" + number(atX(planned.begins[i + 1])) +
                                           "V") +
               number(atY(base[i]));
+  if (!base.empty())
+    path += "H" + number(atX(planned.begins.front()));
   os << "<path class=\"band\" " << attributes << " d=\"" << path
      << "Z\"><title>" << plan::svg::escape(validUtf8(name))
      << "</title></path>\n";

@@ -2,7 +2,7 @@
 //
 // Every published strategy at every setting worth trying, and beside it what
 // the planner does with as many bytes as that plan's arena takes. The table is
-// Markdown: scripts/compare puts it into docs/Comparison.md.
+// Markdown: scripts/compare puts it into docs/Evaluation/Comparison.md.
 //
 //===----------------------------------------------------------------------===//
 

@@ -77,8 +77,8 @@ constexpr Option options[] = {
      "budget: little time within the budget and few extra FLOPs, which count "
      "several times (the default with --budget); none: no limit (the default "
      "without); reference: least extra FLOPs by exhaustive search; or a "
-     "published strategy of docs/Comparison.md, such as sqrt: its fastest "
-     "plan, within the budget if one is given"},
+     "published strategy of docs/Evaluation/Comparison.md, such as sqrt: its "
+     "fastest plan, within the budget if one is given"},
     {"max-growth",
      "SHARE",
      {diffMode},

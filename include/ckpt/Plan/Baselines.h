@@ -33,7 +33,7 @@ struct BaselineCurve {
   std::vector<std::string> refused;
 };
 
-/// The names in the order in which docs/Comparison.md explains them.
+/// The names in the order in which docs/Evaluation/Comparison.md explains them.
 const std::vector<std::string_view> &baselineNames();
 bool isBaseline(std::string_view name);
 /// The source of the strategy: paper and section, or system and file.
