@@ -57,7 +57,7 @@ CkptStatus ckptExecutableDestroy(CkptExecutable executable) {
   return destroy<ExecutableObject>(executable.number);
 }
 
-/// Hands out what \p count says of an executable.
+/// Hands out the \p count of an executable.
 static CkptStatus
 give(CkptExecutable executable, const char *name, size_t *to,
      llvm::function_ref<size_t(const CompiledStep &)> count) {
@@ -123,7 +123,7 @@ CkptStatus ckptExecutableGetResultBytes(CkptExecutable executable,
       [](const CompiledStep &step) { return step.getResults(); });
 }
 
-/// Says what is wrong with \p buffer for \p name, or nothing. An arena may be
+/// The fault of \p buffer for \p name, or an empty string. An arena may be
 /// larger than \p bytes.
 static std::string checkBuffer(const CkptBuffer &buffer,
                                const std::string &name, size_t bytes,

@@ -16,7 +16,7 @@
 
 namespace ckpt::capi {
 
-/// What a handle stands for.
+/// The object behind a handle.
 struct Object {
   virtual ~Object() = default;
 };
@@ -29,17 +29,19 @@ void remove(uint64_t number);
 
 /// Keeps \p message for `ckptGetErrorMessage` and returns \p status.
 CkptStatus fail(CkptStatus status, std::string message);
-/// The handle \p number is none of \p what, such as "a problem".
+/// The handle \p number does not name a \p what, such as "a problem".
 CkptStatus failHandle(uint64_t number, const char *what);
 /// The parameter \p name is null.
 CkptStatus failNull(const char *name);
 
 /// The object of a handle, or null. \p T names its kind as `T::what`.
-template <typename T> std::shared_ptr<T> get(uint64_t number) {
+template <typename T>
+std::shared_ptr<T> get(uint64_t number) {
   return std::dynamic_pointer_cast<T>(find(number));
 }
 
-template <typename T> CkptStatus destroy(uint64_t number) {
+template <typename T>
+CkptStatus destroy(uint64_t number) {
   if (!get<T>(number))
     return failHandle(number, T::what);
   remove(number);

@@ -1,6 +1,7 @@
 //===- Check.cpp - Verifies certificates of plans -------------------------===//
 //
-// Replays the plan of a certificate and adds up what its flows prove.
+// Replays the plan of a certificate and adds up the bounds that its flows
+// prove.
 //
 //===----------------------------------------------------------------------===//
 
@@ -105,10 +106,10 @@ bool coverDecisions(const Step &step,
          coverDecisions(step, halves[1], depth + 1);
 }
 
-/// Every plan obeys one of the moments: a single one that assumes nothing; or
-/// of three anchors, the first runs before the second, or between it and the
-/// third, or after the third. Whatever else the cases of a moment assume covers
-/// it.
+/// Every plan obeys one of the moments. A moment is a single one without
+/// assumptions, or one of three: the first anchor runs before the second,
+/// between it and the third, or after the third. All other assumptions of the
+/// cases of a moment cover it.
 bool coverEveryPlan(const Step &step, const std::vector<Evidence> &cases) {
   std::vector<std::vector<const Evidence *>> moments;
   for (const Evidence &evidence : cases)
@@ -190,9 +191,9 @@ bool Checker::checkBound() {
   return isProven("extra work", claims.extraFlopsBound, least);
 }
 
-/// At price 1, where running again costs nothing, all flow is bytes that stand
-/// next to the kernel: in an arena of any size. Without flow, what the kernel
-/// overwrites counts with it.
+/// At price 1 with free remats, all flow is bytes that stand next to the
+/// kernel, in an arena of any size. Without flow, the values that the kernel
+/// overwrites count, too.
 bool Checker::checkMinimum() {
   std::vector<Evidence> cases;
   if (!certificate.integer("minimum_bytes_bound", claims.minimumBytesBound) ||

@@ -56,8 +56,8 @@ private:
   Refusal &refusal;
   const std::set<int> inside;
   int anchor = -1;
-  /// Of the ops after the anchor that depend on it (and of the anchor): the
-  /// last view and the last permutation on the way; -1 if there is none.
+  /// For the anchor and each op that depends on it: the last view and the last
+  /// permutation on the way; -1 if there is none.
   std::map<int, int> lastView, lastPermute;
 };
 
@@ -87,7 +87,7 @@ bool Judge::checkLists() {
   return true;
 }
 
-/// Whether a view shows what lies in memory as it lies there.
+/// Whether a view shows a value in memory in one piece.
 static bool isInOnePiece(const StepRead &read) {
   return read.access == "reshape" || read.access == "stretch";
 }
@@ -202,8 +202,8 @@ int Judge::sameInside(int view) const {
   return static_cast<int>(same);
 }
 
-/// Says of what \p id reads at which coordinates its elements stand that make
-/// one element of an output; `elsewhere` if at others or at several.
+/// Notes for each read of \p id the coordinates of its elements that make one
+/// element of an output; `elsewhere` if these are others or several.
 void Judge::spread(int id, std::map<int, int> &places) const {
   const StepOp &reader = op(id);
   auto enter = [&](int source, int place) {
@@ -305,8 +305,8 @@ int64_t Judge::gathered(const StepOp &reader, const StepValue &source) const {
   return std::min(source.bytes, each * elements);
 }
 
-/// What is read of a value counts as often as it is read, at most whole; of a
-/// view as much as is read of that.
+/// The bytes read of a value count per read, at most all of it; of a view only
+/// the bytes that it shows.
 int64_t Judge::bytesMoved() const {
   std::map<int, int64_t> touched;
   int64_t sum = 0;
@@ -326,14 +326,15 @@ int64_t Judge::bytesMoved() const {
   return sum;
 }
 
-/// Of the smaller one in the larger one, roughly; a single element is shared.
+/// Whether the smaller is half of the larger, roughly; readers share a single
+/// element.
 static bool isHalfOrMore(int64_t one, int64_t other) {
   int64_t part = std::min(one, other), whole = std::max(one, other);
   return part > 1 && part >= whole / 5 * 2;
 }
 
 void Judge::countWork() {
-  // Readers at the same coordinates share elements; those of halves and of
+  // Readers at the same coordinates share elements; readers of halves and of
   // elements looked up do not.
   std::map<int, int64_t> evaluations, apart;
   constexpr int64_t limit = INT64_MAX / 64;

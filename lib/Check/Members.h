@@ -19,7 +19,7 @@ public:
   bool text(const std::string &key, std::string &result);
   bool lines(const std::string &key, std::vector<std::string> &result);
   bool list(const std::string &key, const std::vector<Json> *&result);
-  /// False if there is a member that nobody asked for.
+  /// False if there is a member that no call asked for.
   bool finish();
 
 private:

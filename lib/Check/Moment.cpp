@@ -1,4 +1,4 @@
-//===- Moment.cpp - What any plan has to pay when an anchor first runs ----===//
+//===- Moment.cpp - The cost of any plan when an anchor first runs --------===//
 
 #include "Moment.h"
 
@@ -11,7 +11,7 @@ static bool needsMemory(const StepOp &op, const StepRead &read) {
   return read.need != "inline" || op.kind == "opaque";
 }
 
-/// The value, what it is a view of, and so on.
+/// The value, the value that it shows, and so on.
 static std::vector<int> formsBelow(const Step &step, int value) {
   std::vector<int> forms = {value};
   while (step.values[value].op != -1 &&
@@ -136,8 +136,8 @@ bool Moment::isOneToOne(int user, int form) const {
   return true;
 }
 
-/// The smallest value that the kernel may write instead of the results, and
-/// what it may be written over: destinations, and what the epilogue reads.
+/// The smallest value that the kernel may write instead of the results, and the
+/// values over which it may lie: destinations, and reads of the epilogue.
 void Moment::countOutput() {
   const StepOp &op = step.ops[name.anchor];
   for (const StepRead &read : op.reads)

@@ -1,7 +1,7 @@
-//===- Moment.h - What any plan pays when an anchor first runs --*- C++ -*-===//
+//===- Moment.h - The cost of any plan when an anchor first runs *- C++ -*-===//
 //
-// docs/Certificates.md proves what is computed here: the network of a moment,
-// in which every flow is a bound.
+// The network of a moment, in which every flow is a bound; docs/Certificates.md
+// has the proof.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,8 +12,8 @@
 
 namespace ckpt::check {
 
-/// What running an anchor again costs: `scale` per FLOP, of which whole
-/// multiples of `unit` count.
+/// The cost of running an anchor again: `scale` per FLOP, in whole multiples of
+/// `unit`.
 struct AgainCost {
   int64_t scale = 0, unit = 1;
 
@@ -39,18 +39,18 @@ struct Decision {
   bool again = false;
 };
 
-/// What a certificate says of a moment.
+/// The evidence of a certificate at one moment.
 struct Evidence {
   MomentName moment;
   int64_t price = 0;
-  /// What else the plans of this case do.
+  /// Further assumptions on the plans of this case.
   std::vector<Decision> decisions;
-  /// Flow on the arcs of values, and of ops; (op, value) for what ops read.
+  /// Flow on the arcs of values, and of ops; (op, value) for reads of ops.
   std::map<int, int64_t> demand, keep, again, force;
   std::map<std::pair<int, int>, int64_t> needs;
 };
 
-/// What holds of a step in every moment.
+/// Facts of a step that hold at every moment.
 class Facts {
 public:
   explicit Facts(const Step &step);
@@ -60,8 +60,8 @@ public:
   std::vector<bool> live;
   /// Per op: it runs once in every plan.
   std::vector<bool> once;
-  /// Per op: it runs in no kernel of another anchor, as it is one or has to be
-  /// written, which only what depends on the anchor is.
+  /// Per op: it runs in no kernel of another anchor, as it is an anchor or has
+  /// to be written, and only values that depend on the anchor are.
   std::vector<bool> ownKernel;
   /// Per value: some op needs it, or a view of it, in memory.
   std::vector<bool> memoryRead;
@@ -84,7 +84,7 @@ public:
   int64_t kernelBytes() const {
     return inputBytes + (overOperand || overOther ? 0 : outputBytes);
   }
-  /// The same with what it may be written over.
+  /// The same with the values that the output may overwrite.
   int64_t aloneBytes() const {
     return inputBytes + (overOperand ? 0 : outputBytes);
   }
@@ -110,8 +110,8 @@ private:
   /// Per op: it has run or runs now; it runs now or later, not before; another
   /// anchor has to run between this kernel and it.
   std::vector<bool> ancestor, future, far;
-  /// Per value: it stands in memory as an operand, or may be what an operand
-  /// is a view of; and: something that is still to run reads it.
+  /// Per value: it stands in memory as an operand, or an operand may show it;
+  /// and: an op still to run reads it.
   std::vector<bool> operand, demanded;
   /// Operands and workspace; the smallest output.
   int64_t inputBytes = 0, outputBytes = 0;

@@ -172,8 +172,8 @@ bool Player::checkRecompute() {
   return true;
 }
 
-/// What lies in the buffer of a result is dead before that, or anything else
-/// there, is written, or is overwritten by it.
+/// A value in the buffer of a result is dead before a kernel writes the result
+/// or another value there, unless the kernel overwrites it element by element.
 bool Player::checkHosted() {
   std::map<int64_t, const Instance *> inBuffer;
   for (const Instance &instance : instances) {
@@ -262,8 +262,8 @@ bool Player::checkPlaces(int k) {
   return true;
 }
 
-/// What the region's layers made and somebody still reads covers at most its
-/// budget of the arena. A place that one takes over from another counts once.
+/// The live values of the region's layers cover at most its budget of the
+/// arena. A takeover within the region counts once.
 bool Player::checkRegion(const StepRegion &region) {
   std::set<int64_t> layers(region.layers.begin(), region.layers.end());
   std::vector<const Instance *> live;

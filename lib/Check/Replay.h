@@ -10,7 +10,7 @@ namespace ckpt::check {
 /// Products of 64-bit numbers.
 __extension__ typedef __int128 Wide;
 
-/// What a kernel reads, may overwrite and costs.
+/// Reads, takeovers and cost of a kernel.
 struct KernelFacts {
   std::set<int> memoryReads;
   /// (value read, position among the outputs) that may share a place.

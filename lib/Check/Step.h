@@ -1,7 +1,7 @@
 //===- Step.h - A training step as the checker sees it ----------*- C++ -*-===//
 //
 // The checker's own reading of docs/PlanFormat.md. Words stay close to the
-// text: what the planner calls by an enumerator is a word here.
+// text: an enumerator of the planner is a word here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,7 +44,7 @@ struct StepOp {
   bool isView() const { return kind == "view"; }
 };
 
-/// What some layers make takes at most `budget` bytes of the arena.
+/// Values made in some layers take at most `budget` bytes of the arena.
 struct StepRegion {
   std::string name;
   std::vector<int> layers;
@@ -70,8 +70,8 @@ struct StepPlan {
   std::vector<StepKernel> kernels;
 };
 
-/// What is read without a refusal is in range throughout, and sums over a whole
-/// step fit 62 bits (`checkStep`).
+/// Numbers of a step that is read without a refusal are in range throughout,
+/// and sums over a whole step fit 62 bits (`checkStep`).
 bool parseStep(std::string_view text, Step &step, Refusal &refusal);
 bool parsePlan(const std::vector<std::string> &lines, const Step &step,
                StepPlan &plan, Refusal &refusal);

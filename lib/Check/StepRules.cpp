@@ -1,7 +1,7 @@
-//===- StepRules.cpp - What a step has to satisfy, and its fingerprint ----===//
+//===- StepRules.cpp - The rules of a step, and its fingerprint -----------===//
 //
-// The rest of the checker relies on these rules: indices are used without a
-// second look and sums are taken in 64 bits.
+// All other files of the checker rely on these rules: they use indices without
+// a second look and sums in 64 bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -143,7 +143,7 @@ bool Rules::checkOp(int id) {
          addTo(workspace, op.workspaceBytes, "the workspace");
 }
 
-/// Of several values in the buffer of one result, each is read only by the op
+/// Each of several values in the buffer of one result is read only by the op
 /// that makes the next one.
 bool Rules::checkGuests() {
   std::map<int64_t, int> last;

@@ -50,7 +50,7 @@ protected:
   }
 
   Refusal &refusal;
-  /// Of the last line.
+  /// Words of the last line.
   std::vector<Word> words;
 
 private:

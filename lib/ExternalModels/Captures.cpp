@@ -1,4 +1,4 @@
-//===- Captures.cpp - What bodies take from around them -------------------===//
+//===- Captures.cpp - Values that bodies take from around them ------------===//
 
 #include "Captures.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -1,4 +1,4 @@
-//===- Captures.h - What bodies take from around them -----------*- C++ -*-===//
+//===- Captures.h - Values that bodies take from around them ----*- C++ -*-===//
 
 #ifndef CKPT_LIB_EXTERNALMODELS_CAPTURES_H
 #define CKPT_LIB_EXTERNALMODELS_CAPTURES_H

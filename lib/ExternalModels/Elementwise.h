@@ -48,7 +48,7 @@ struct ElementwiseModel
   }
 };
 
-/// Attaches the model to those ops of a dialect's list that are elementwise.
+/// Attaches the model to the elementwise ops of a dialect's list.
 template <typename... Ops>
 void attachElementwiseModels(MLIRContext *context) {
   auto attach = [&](auto *tag) {

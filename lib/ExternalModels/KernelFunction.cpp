@@ -19,7 +19,7 @@ MemRefType ckpt::memoryType(Type type) {
   RankedTensorType tensor = tensorOf(type);
   Type element = storedElement(tensor.getElementType());
   // Bare pointers of upstream refuse strides of 0, as 4 x 0 elements have by
-  // default. Where there is nothing, any strides do.
+  // default. Without elements, any strides do.
   MemRefLayoutAttrInterface layout;
   if (tensor.getNumElements() == 0)
     layout = StridedLayoutAttr::get(type.getContext(), 0,

@@ -100,9 +100,9 @@ static ArrayRef<int64_t> shapeOf(OpOperand &operand) {
   return shaped ? shaped.getShape() : ArrayRef<int64_t>();
 }
 
-/// How an all-parallel op reads an input: which elements make the element of
-/// the result at the same iteration. Where a dimension has size 1, its index is
-/// 0 whatever the map says.
+/// How an all-parallel op reads an input: the elements that make the element of
+/// the result at the same iteration. In a dimension of size 1, the index is 0
+/// under any map.
 static Access parallelAccess(LinalgOp op, OpOperand &input) {
   OpOperand *init = op.getDpsInitOperand(0);
   ArrayRef<int64_t> shape = shapeOf(input);

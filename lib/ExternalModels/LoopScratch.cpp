@@ -1,4 +1,4 @@
-//===- LoopScratch.cpp - Memory of what a loop makes inside ---------------===//
+//===- LoopScratch.cpp - Memory of values made inside a loop --------------===//
 
 #include "ckpt/ExternalModels/LoopScratch.h"
 #include "ckpt/Plan/Pack.h"
@@ -13,7 +13,7 @@
 
 using namespace ckpt;
 
-/// Of buffers, a cache line.
+/// Alignment of buffers: a cache line.
 static constexpr int64_t alignment = 64;
 
 int64_t ckpt::scratchBytes(Type type) {
@@ -27,8 +27,8 @@ static bool isView(Operation *op) {
              mlir::tensor::ExtractSliceOp, mlir::tensor::CastOp>(op);
 }
 
-/// Tensors that lie where the operand, a tensor, lies. What an iteration passes
-/// to the next one is moved there.
+/// Tensors that lie in the place of the operand, a tensor. A value that an
+/// iteration passes to the next one moves there.
 static SmallVector<Value> sharesPlace(OpOperand &operand) {
   Operation *op = operand.getOwner();
   SmallVector<Value> places;

@@ -1,7 +1,7 @@
 //===- SCF.cpp - Loops and conditionals as single ops ---------------------===//
 //
-// A loop runs as one kernel: nothing moves in or out of it. What it updates in
-// place from iteration to iteration is a destination.
+// A loop runs as one kernel: nothing moves in or out of it. A value that it
+// updates in place from iteration to iteration is a destination.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 //===- Tensor.cpp - Reshapes, slices, padding and the like ----------------===//
 //
-// All are computed inside kernels, element by element, at offsets and indices
-// that are known only at run time too. What has a dynamic size is opaque.
+// All are computed inside kernels, element by element, also at offsets and
+// indices known only at run time. An op of dynamic size is opaque.
 //
 //===----------------------------------------------------------------------===//
 
@@ -74,7 +74,7 @@ static bool joinsDims(mlir::tensor::CollapseShapeOp collapse) {
       });
 }
 
-/// Whether an index of \p source need not be divided on the way to memory. What
+/// Whether no index of \p source is divided on the way to memory. A value that
 /// is only reshaped lies in memory as it is read.
 static bool staysWhole(Value source) {
   bool isJoined = false;
@@ -82,8 +82,9 @@ static bool staysWhole(Value source) {
        view && view.getRematKind() == OpKind::View;
        view = view->getOperand(0).getDefiningOp<RematOpInterface>()) {
     auto collapse = dyn_cast<mlir::tensor::CollapseShapeOp>(*view);
-    bool isKnown = isa<mlir::tensor::ExpandShapeOp, mlir::linalg::LinalgOp,
-                       mlir::tensor::ExtractSliceOp, mlir::tensor::PadOp>(*view);
+    bool isKnown =
+        isa<mlir::tensor::ExpandShapeOp, mlir::linalg::LinalgOp,
+            mlir::tensor::ExtractSliceOp, mlir::tensor::PadOp>(*view);
     bool isReshape = collapse || isa<mlir::tensor::ExpandShapeOp>(*view);
     if ((!collapse && !isKnown) || (isJoined && !isReshape))
       return false;
@@ -92,7 +93,8 @@ static bool staysWhole(Value source) {
   return true;
 }
 
-/// Zeros around what only convolutions read need no memory.
+/// Whether only convolutions read the zeros around a value, which then need no
+/// memory.
 static bool isAroundWindows(mlir::tensor::PadOp pad) {
   return pad.getSourceType().getNumElements() > 0 && !pad->use_empty() &&
          mlir::matchPattern(pad.getConstantPaddingValue(),
@@ -174,9 +176,8 @@ static bool padsWithOneValue(mlir::tensor::PadOp pad) {
   llvm::SetVector<Value> captured;
   mlir::getUsedValuesDefinedAbove(pad->getRegions(), captured);
   Value padding = pad.getConstantPaddingValue();
-  return padding && llvm::all_of(captured, [&](Value value) {
-           return value == padding;
-         });
+  return padding &&
+         llvm::all_of(captured, [&](Value value) { return value == padding; });
 }
 
 struct PadModel : TensorModel<PadModel, mlir::tensor::PadOp> {

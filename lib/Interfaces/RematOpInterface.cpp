@@ -1,4 +1,4 @@
-//===- RematOpInterface.cpp - Defaults for ops nobody described -----------===//
+//===- RematOpInterface.cpp - Defaults for ops without a model ------------===//
 
 #include "ckpt/Interfaces/RematOpInterface.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"

@@ -11,8 +11,8 @@
 using namespace mlir;
 
 namespace {
-/// Upstream allows that a rounding to a narrow type is left out where the value
-/// is widened again: then numbers would hang on what is fused.
+/// Upstream may leave out a rounding to a narrow type before the value is
+/// widened again: then numbers would depend on fusion.
 struct KeepRoundings : PassWrapper<KeepRoundings, OperationPass<>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(KeepRoundings)
 
@@ -30,8 +30,8 @@ struct KeepRoundings : PassWrapper<KeepRoundings, OperationPass<>> {
 void ckpt::expandArithmetic(OpPassManager &manager) {
   manager.addPass(createConvertComplexToStandardPass());
   arith::ArithEmulateUnsupportedFloatsOptions narrowArith;
-  narrowArith.sourceTypeStrs = {"bf16",       "f16",        "f8E5M2",
-                                "f8E4M3",     "f8E4M3FN",   "f8E3M4",
+  narrowArith.sourceTypeStrs = {"bf16",       "f16",       "f8E5M2",
+                                "f8E4M3",     "f8E4M3FN",  "f8E3M4",
                                 "f8E5M2FNUZ", "f8E4M3FNUZ"};
   narrowArith.targetTypeStr = "f32";
   math::MathExtendToSupportedTypesOptions narrowMath;

@@ -9,10 +9,11 @@ class OpPassManager;
 
 namespace ckpt {
 
-/// Leaves of arith and math what LLVM does in hardware or by instructions that
-/// give the same bits for scalars and vectors, on a CPU and on a GPU. It comes
-/// before all passes that fold: upstream folds functions with libm, and bits
-/// would depend on whether an operand is a constant of the kernel.
+/// Leaves only those ops of arith and math that LLVM does in hardware, or by
+/// instructions that give the same bits for scalars and vectors, on a CPU and
+/// on a GPU. It comes before all passes that fold: upstream folds functions
+/// with libm, and bits would depend on whether an operand is a constant of the
+/// kernel.
 void expandArithmetic(mlir::OpPassManager &manager);
 
 } // namespace ckpt

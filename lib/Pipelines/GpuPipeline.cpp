@@ -50,8 +50,9 @@ struct KeepLoopAnnotations
 } // namespace
 
 namespace {
-/// Upstream drops it that a parameter is passed by value. What copies of boxes
-/// take as tensor maps are such parameters, and nobody writes to them.
+/// Upstream drops the attribute that passes a parameter by value. The tensor
+/// maps that copies of boxes take are such parameters, and no op writes to
+/// them.
 struct PassMapsByValue
     : PassWrapper<PassMapsByValue, OperationPass<gpu::GPUModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PassMapsByValue)
@@ -97,7 +98,7 @@ static void lowerDevice(OpPassManager &manager) {
   device.addPass(createConvertGpuOpsToNVVMOps(nvvm));
   device.addPass(std::make_unique<KeepLoopAnnotations>());
   device.addPass(std::make_unique<PassMapsByValue>());
-  // What LLVM has no intrinsics for becomes PTX.
+  // Ops without an intrinsic of LLVM become PTX.
   device.addPass(createConvertNVVMToLLVMPass());
   // Vectors of values only: the former knows of the spaces of memory.
   device.addPass(createConvertVectorToLLVMPass());

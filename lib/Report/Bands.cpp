@@ -1,7 +1,7 @@
 //===- Bands.cpp - Layers in groups that a picture can show ---------------===//
 //
-// A path such as "transformer/h/3/attn" is cut after so many components that at
-// most `mostBands` groups are left. Where even the first components differ too
+// Cuts a path such as "transformer/h/3/attn" after so many components that at
+// most `mostBands` groups are left. If even the first components differ too
 // much, the largest groups have bands and the others share one.
 //
 //===----------------------------------------------------------------------===//
@@ -32,7 +32,7 @@ struct Group {
 };
 using Groups = std::map<std::string, Group>;
 
-/// Groups of layers that own live ranges, with what they fill of the picture.
+/// Groups of layers that own live ranges, with their areas in the picture.
 Groups groupsAt(const StepReport &report, size_t depth) {
   Groups groups;
   for (const LiveRange &range : report.ranges) {

@@ -1,4 +1,4 @@
-//===- Recomputations.cpp - Who runs again, and which memory that frees ---===//
+//===- Recomputations.cpp - Remats, and the memory that they free ---------===//
 
 #include "Schedule.h"
 
@@ -12,8 +12,8 @@ namespace {
 class Walk {
 public:
   Walk(const plan::Problem &problem, const plan::Solution &solution)
-      : problem(problem), solution(solution),
-        lastRun(problem.ops.size(), -1), lastStood(problem.values.size(), -1),
+      : problem(problem), solution(solution), lastRun(problem.ops.size(), -1),
+        lastStood(problem.values.size(), -1),
         written(solution.plan.kernels.size()) {
     for (const plan::Instance &instance : solution.verdict.instances)
       written[instance.kernel].push_back(&instance);
@@ -85,7 +85,7 @@ std::vector<Recomputation> Walk::run(std::vector<ReportKernel> &kernels) {
 
 std::vector<Recomputation>
 ckpt::plan::report::findRecomputations(const plan::Problem &problem,
-                                 const plan::Solution &solution,
-                                 std::vector<ReportKernel> &kernels) {
+                                       const plan::Solution &solution,
+                                       std::vector<ReportKernel> &kernels) {
   return Walk(problem, solution).run(kernels);
 }

@@ -1,8 +1,8 @@
 //===- WriteSvg.cpp - Memory over time as a picture for papers ------------===//
 //
-// What the page draws when it opens: bands of layers, the baseline, the budget
-// and the kernels that recompute. Colours follow the viewer's light or dark
-// scheme; the file needs no other.
+// Draws the same as the page when it opens: bands of layers, the baseline, the
+// budget and the kernels that recompute. Colours follow the viewer's light or
+// dark scheme; the file needs no other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,7 +49,8 @@ Columns columnsOf(const std::vector<ReportKernel> &kernels) {
   bool isSampled = kernels.size() > 2 * mostColumns;
   int64_t lastColumn = -1;
   for (size_t k = 0; k < kernels.size(); ++k) {
-    auto column = static_cast<int64_t>(mostColumns * now / std::max(1.0, total));
+    auto column =
+        static_cast<int64_t>(mostColumns * now / std::max(1.0, total));
     if (!isSampled || column != lastColumn) {
       columns.kernels.push_back(static_cast<int32_t>(k));
       columns.begins.push_back(now);
@@ -86,7 +87,8 @@ private:
   }
   std::string hue(size_t band) const {
     return "fill=\"hsl(" +
-           std::to_string(360 * band / std::max<size_t>(1, report.bands.size())) +
+           std::to_string(360 * band /
+                          std::max<size_t>(1, report.bands.size())) +
            " 52% " + (band % 2 ? "70%" : "62%") + ")\"";
   }
   double atX(double ns) const { return x.at(ns / 1e6); }
@@ -139,8 +141,8 @@ std::string Picture::stair(const Columns &columns,
   for (size_t i = 0; i < bytes.size(); ++i) {
     if (i > 0 && bytes[i] == bytes[i - 1])
       continue;
-    path += (i ? "H" : "M") + number(atX(columns.begins[i])) +
-            (i ? "V" : " ") + number(atY(bytes[i]));
+    path += (i ? "H" : "M") + number(atX(columns.begins[i])) + (i ? "V" : " ") +
+            number(atY(bytes[i]));
   }
   return path.empty() ? path : path + "H" + number(atX(columns.end));
 }
@@ -152,9 +154,9 @@ void Picture::band(const std::vector<int64_t> &base,
   std::string path = stair(planned, tip);
   for (size_t i = base.size(); i-- > 0;)
     if (i + 1 == base.size() || base[i] != base[i + 1])
-      path += (i + 1 == base.size() ? "L" + number(atX(planned.end)) + " "
-                                    : "H" + number(atX(planned.begins[i + 1])) +
-                                          "V") +
+      path += (i + 1 == base.size()
+                   ? "L" + number(atX(planned.end)) + " "
+                   : "H" + number(atX(planned.begins[i + 1])) + "V") +
               number(atY(base[i]));
   if (!base.empty())
     path += "H" + number(atX(planned.begins.front()));
@@ -165,8 +167,7 @@ void Picture::band(const std::vector<int64_t> &base,
 
 void Picture::bands() {
   std::vector<std::vector<int64_t>> sums(
-      report.bands.size(),
-      std::vector<int64_t>(report.kernels.size() + 1, 0));
+      report.bands.size(), std::vector<int64_t>(report.kernels.size() + 1, 0));
   for (const LiveRange &range : report.ranges) {
     int32_t row = report.layers[report.values[range.value].layer].band;
     sums[row][range.first] += range.bytes;

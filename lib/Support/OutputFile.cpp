@@ -33,8 +33,8 @@ static std::string resolved(StringRef path) {
 }
 
 namespace {
-/// The files of one command: who names them. Empty where there is no command,
-/// as in a compiler that runs many pipelines.
+/// The files of one command, and the option that names each. Empty without a
+/// command, as in a compiler that runs many pipelines.
 struct Claims {
   std::mutex mutex;
   bool isCommand = false;
@@ -73,8 +73,8 @@ static Error claim(StringRef path, StringRef option) {
 /// error when it is destroyed ends the process, so it is cleared here.
 static std::error_code writeTo(int descriptor,
                                function_ref<void(raw_ostream &)> write) {
-  // Beyond a limit on file sizes, or where nobody reads a pipe any more, an
-  // error code instead of the end.
+  // Beyond a limit on file sizes, or in a pipe without a reader, an error code
+  // instead of the end.
   auto previous = std::signal(SIGXFSZ, SIG_IGN);
   auto previousPipe = std::signal(SIGPIPE, SIG_IGN);
   raw_fd_ostream stream(descriptor, /*shouldClose=*/false);

@@ -42,10 +42,10 @@ private:
   std::string line;
 };
 
-/// What \p search returns, which receives \p options with `progress` and
-/// `interrupted`. A signal, or an error of
-/// \p progress, ends the search and is thrown. Called with the GIL, which is
-/// free while the search runs.
+/// Runs \p search, which receives \p options with `progress` and `interrupted`,
+/// and returns its result. A signal, or an error of \p progress, ends the
+/// search and is thrown. Called with the GIL, which is free while the search
+/// runs.
 template <typename Search>
 auto watched(plan::SolverOptions options, const Progress &progress,
              Search search) {

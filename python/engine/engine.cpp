@@ -94,7 +94,7 @@ std::vector<Tensor> describe(ArrayRef<TensorSpec> specs) {
   return tensors;
 }
 
-/// What the planner and the compiler refuse, as an exception.
+/// Refusals of the planner and the compiler, as an exception.
 template <typename Function>
 void orRefuse(MLIRContext &context, const plan::report::StepReport &report,
               Function function) {

@@ -13,15 +13,15 @@
 
 namespace ckpt::lsp {
 
-/// One state of a file's text. It is parsed when somebody first asks.
+/// One state of a file's text. The first question parses it.
 class Document {
 public:
   Document(mlir::DialectRegistry &registry, llvm::StringRef text);
   ~Document();
 
   llvm::StringRef getText() const { return text; }
-  /// What a plan says of the value or op at \p position, as Markdown; empty
-  /// where there is none, or where the file has errors.
+  /// The plan's text on the value or op at \p position, as Markdown; empty if
+  /// there is none, or if the file has errors.
   std::string describe(const llvm::lsp::Position &position);
 
 private:

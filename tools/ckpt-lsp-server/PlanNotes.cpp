@@ -1,4 +1,4 @@
-//===- PlanNotes.cpp - What a plan says of a value ------------------------===//
+//===- PlanNotes.cpp - The text of a plan on a value ----------------------===//
 
 #include "PlanNotes.h"
 #include "ckpt/Analysis/Program.h"
@@ -56,9 +56,8 @@ std::string PlanNotes::describe(Value value) {
     return "";
   std::string text = "**" + plan::formatBytes(*bytes) + "**";
   if (auto kernel = value.getDefiningOp<KernelOp>())
-    return text +
-           describeKernelResult(
-               kernel, cast<mlir::OpResult>(value).getResultNumber());
+    return text + describeKernelResult(
+                      kernel, cast<mlir::OpResult>(value).getResultNumber());
   if (program) {
     auto id = program->valueIds.find(lookThroughLayers(value));
     if (id != program->valueIds.end())
@@ -201,8 +200,8 @@ std::string PlanNotes::describeRecomputed(plan::ValueId id) {
     os << "\n- " << kernelName(again.kernel) << " computes it again, for "
        << plan::formatCount(again.flops) << " FLOPs";
     if (again.freedLast >= again.freedFirst && again.bytes > 0)
-      os << "; that frees " << plan::formatBytes(again.bytes)
-         << " in kernels " << again.freedFirst << " to " << again.freedLast;
+      os << "; that frees " << plan::formatBytes(again.bytes) << " in kernels "
+         << again.freedFirst << " to " << again.freedLast;
     os << ".";
   }
   os << "\n";
@@ -215,8 +214,8 @@ std::string PlanNotes::describeInlined(plan::ValueId id) {
       kernelsWhere(solution.plan, [&](const plan::Kernel &kernel) {
         return computes(kernel, value.op);
       });
-  std::string text = "\n**inlined**: never in memory; computed inside " +
-                     listed(users);
+  std::string text =
+      "\n**inlined**: never in memory; computed inside " + listed(users);
   if (value.keep == plan::Keep::Inline)
     text += ", as a pin or the strategy asks";
   return text + ".\n";

@@ -1,4 +1,4 @@
-//===- PlanNotes.h - What a plan says of a value ----------------*- C++ -*-===//
+//===- PlanNotes.h - The text of a plan on a value --------------*- C++ -*-===//
 
 #ifndef CKPT_TOOLS_LSP_PLANNOTES_H
 #define CKPT_TOOLS_LSP_PLANNOTES_H
@@ -31,9 +31,9 @@ private:
   std::string kernelName(int32_t kernel);
 
   mlir::func::FuncOp function;
-  /// Of a function of kernels: their numbers.
+  /// Kernel numbers of a function of kernels.
   llvm::DenseMap<mlir::Operation *, int64_t> kernels;
-  /// Of a planned function.
+  /// The problem of a planned function.
   std::optional<ProgramProblem> program;
   plan::Solution solution;
   plan::report::StepReport report;

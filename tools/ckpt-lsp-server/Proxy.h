@@ -12,8 +12,8 @@
 
 namespace ckpt::lsp {
 
-/// Passes all messages on as they are, but for answers to
-/// `textDocument/hover`: those get the plan's text at their end. Keeps the
+/// Passes all messages on unchanged, except for answers to
+/// `textDocument/hover`: these get the plan's text at their end. Keeps the
 /// texts of open documents for that.
 class Proxy {
 public:
@@ -34,7 +34,7 @@ private:
 
   void passToServer();
   void passToClient();
-  /// Notes what \p message says of documents, or asks.
+  /// Notes the documents or the question in \p message.
   void note(const llvm::json::Object &message);
   void change(const llvm::lsp::DidChangeTextDocumentParams &params);
   /// Adds the plan's text to \p message if it answers a question.

@@ -1,7 +1,7 @@
 //===- ckpt-lsp-server.cpp - MLIR's language server, with plans -----------===//
 //
 // Upstream's server runs in a child process, since it has no hook for texts
-// under the pointer. This process passes messages on, and adds to those texts
+// under the pointer. This process passes messages on, and adds to these texts
 // (Proxy.h).
 //
 //===----------------------------------------------------------------------===//

@@ -1,8 +1,8 @@
 //===- Compare.cpp - The planner against published strategies -------------===//
 //
-// Every published strategy at every setting worth trying, and beside it what
-// the planner does with as many bytes as that plan's arena takes. The table is
-// Markdown: scripts/compare puts it into docs/Evaluation/Comparison.md.
+// Every published strategy at every setting worth trying, and beside it the
+// planner's plan within the arena of that one. The table is Markdown:
+// scripts/compare puts it into docs/Evaluation/Comparison.md.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,7 +43,7 @@ private:
   }
 
   const Arguments &arguments;
-  /// Of each of the planner's runs.
+  /// Options of each of the planner's runs.
   SolverOptions options;
   Problem problem;
   std::vector<std::string_view> strategies;
@@ -98,7 +98,7 @@ void Compare::solveOurs(Row &row) {
   row.ours = answer->second;
 }
 
-/// "+1.25 % | +0.50 %": time and FLOPs beyond those of the unlimited plan.
+/// "+1.25 % | +0.50 %": time and FLOPs beyond the unlimited plan.
 std::string Compare::figures(const Verdict &verdict) const {
   auto percent = [](int64_t part, int64_t whole) {
     return 100 * static_cast<double>(part) /

@@ -1,8 +1,8 @@
-//===- Diff.cpp - What changed between two plan files ---------------------===//
+//===- Diff.cpp - The changes between two plan files ----------------------===//
 //
-// For reviews and for CI: figures side by side, then every op with which
-// something else is done. The programs may differ; an op is found again by its
-// name and by how many ops of that name come before it.
+// For reviews and for CI: figures side by side, then every op with another
+// decision. The programs may differ; the tool finds an op by its name and by
+// the number of ops of that name before it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,12 +33,12 @@ private:
                  const std::vector<std::string> &names) const;
 
   const PlanFile &before, &after;
-  /// Names of ops, by what was done with them and what is done now.
+  /// Names of ops, by the former and the present decision.
   std::array<std::array<std::vector<std::string>, 3>, 3> changed;
   std::vector<std::string> added, removed;
 };
 
-/// Ops by name and by their place among those of that name.
+/// Ops by name and by their place among the ops of that name.
 using OpKey = std::pair<std::string, int64_t>;
 
 std::map<OpKey, PlannedAs> opsByName(const PlanFile &file,

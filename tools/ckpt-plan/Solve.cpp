@@ -53,7 +53,7 @@ private:
   Problem problem;
   AsWritten written;
   std::optional<int64_t> budgetBytes;
-  /// Of the smallest plan that a search for a budget found; 0 without.
+  /// Arena of the smallest plan that a search for a budget found; 0 without.
   int64_t smallestBytes = 0;
   Solution baseline, solution;
   std::optional<Bound> bound;
@@ -93,7 +93,7 @@ bool Solve::finish(const std::string &planned) {
                    certify(problem, solution, within));
 }
 
-/// The figures are those of `ckpt-opt`, as far as a problem has them.
+/// Writes the figures of `ckpt-opt`, as far as a problem has them.
 bool Solve::writeReport() const {
   report::StepReport made = report::reportProblem(
       problem, solution, baseline, {budgetBytes.value_or(-1), smallestBytes});
@@ -186,7 +186,7 @@ LeastCosts Solve::provenWithin(int64_t bytes) {
   return *proven;
 }
 
-/// An error with what is known, and notes with what would lower it.
+/// An error with the known facts, and notes on ways to lower the bytes.
 bool Solve::failInfeasible(int64_t bytes, const Solution &smallest) const {
   int64_t least = bound->minimumBytes();
   fail(arguments.file, describeBudget(bytes, smallest.plan.arenaBytes, least));

@@ -1,4 +1,4 @@
-//===- Stages.cpp - What the first plan takes -----------------------------===//
+//===- Stages.cpp - The time up to the first plan -------------------------===//
 //
 // Elapsed time of each stage up to the first plan, and its quality, as one
 // `key value` per line: scripts/benchmark-scale makes a table of them.

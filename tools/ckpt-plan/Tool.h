@@ -1,4 +1,4 @@
-//===- Tool.h - What the modes of ckpt-plan share ---------------*- C++ -*-===//
+//===- Tool.h - Shared parts of the modes of ckpt-plan ----------*- C++ -*-===//
 //
 // ckpt-plan has one mode per question (plan, check a plan, ...). A mode is an
 // option, a line of help and a function; the table in ckpt-plan.cpp lists all.

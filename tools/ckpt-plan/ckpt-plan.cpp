@@ -1,8 +1,8 @@
 //===- ckpt-plan.cpp - Plans text problems, without any IR ----------------===//
 //
-// For people who compare solvers and for tests of the planner: reads a problem
-// (docs/PlanFormat.md; `ckpt-opt --ckpt-print-problem` makes one of a function)
-// and answers one question about it.
+// Compares solvers and tests the planner: reads a problem (docs/PlanFormat.md;
+// `ckpt-opt --ckpt-print-problem` makes one of a function) and answers one
+// question about it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,14 +20,14 @@ namespace {
 /// An option that asks a question of its own.
 struct Mode {
   const char *option;
-  /// What the option's value stands for; empty for a flag.
+  /// Placeholder of the option's value; empty for a flag.
   const char *value;
   bool (*run)(const Arguments &);
   const char *help;
   bool takesFile = true;
 };
 
-/// The first one is what happens without any.
+/// The first one runs without any option.
 constexpr Mode modes[] = {
     {"", "", solveMode,
      "Plans the problem in FILE ('-': standard input) and prints a report."},
@@ -60,7 +60,7 @@ constexpr Mode modes[] = {
 struct Option {
   const char *name;
   const char *value;
-  /// The modes in which it has an effect, by what they run.
+  /// The modes in which it has an effect, by their functions.
   bool (*modes[3])(const Arguments &);
   const char *help;
 };
@@ -196,12 +196,12 @@ static bool parseArguments(int argc, char **argv, Arguments &arguments) {
   return true;
 }
 
-/// "'--frontier'", or "planning" for what happens without such an option.
+/// "'--frontier'", or "planning" for the mode without such an option.
 static std::string nameOf(const Mode &mode) {
   return *mode.option ? std::string("'--") + mode.option + "'" : "planning";
 }
 
-/// Refuses what would have no effect: it was meant for another mode.
+/// Refuses an option without effect in this mode: it was meant for another one.
 static bool checkOptions(const Arguments &arguments, const Mode &chosen) {
   for (const Option &option : options) {
     auto takes = [&](const Mode &mode) {

@@ -1,8 +1,8 @@
 //===- Check.h - Verifies certificates of plans -----------------*- C++ -*-===//
 //
-// Judges what `ckpt-plan --certificate` wrote (docs/Certificates.md) from the
-// text of the problem alone. It shares no code with the planner, so that a
-// mistake there cannot hide itself; it is slow and obvious where the planner is
+// Judges the output of `ckpt-plan --certificate` (docs/Certificates.md) from
+// the text of the problem alone. It shares no code with the planner, so that a
+// mistake there cannot hide itself. It is slow and obvious, and the planner is
 // fast.
 //
 //===----------------------------------------------------------------------===//
@@ -16,7 +16,7 @@
 
 namespace ckpt::check {
 
-/// What a certificate that was verified says.
+/// The claims of a certificate that was verified.
 struct Claims {
   int64_t budgetBytes = 0;
   int64_t arenaBytes = 0;
@@ -29,7 +29,7 @@ struct Claims {
 };
 
 /// Verifies every claim of \p certificate about \p problem. Returns an empty
-/// string and sets \p claims, or says what does not hold.
+/// string and sets \p claims, or returns the claim that does not hold.
 std::string checkCertificate(std::string_view certificate,
                              std::string_view problem, Claims &claims);
 

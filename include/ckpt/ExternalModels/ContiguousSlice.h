@@ -7,8 +7,8 @@
 
 namespace ckpt {
 
-/// Where \p slice begins in its source, in elements, if it is one stretch of
-/// that at a place known now: a layer's weight in a stack of weights.
+/// First element of \p slice in its source, if the slice is one stretch of that
+/// at a place known now: a layer's weight in a stack of weights.
 std::optional<int64_t> contiguousBegin(mlir::tensor::ExtractSliceOp slice);
 
 } // namespace ckpt

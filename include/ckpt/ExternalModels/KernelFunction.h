@@ -17,10 +17,10 @@ namespace ckpt {
 /// one without dimensions.
 mlir::RankedTensorType tensorOf(Type type);
 
-/// What a value is in memory: an i1 takes a byte.
+/// The type of a value in memory: an i1 takes a byte.
 mlir::MemRefType memoryType(Type type);
 
-/// What stands in \p buffer as a value of \p type.
+/// The content of \p buffer as a value of \p type.
 Value loadInput(OpBuilder &builder, Location loc, Type type, Value buffer);
 
 /// Leaves \p value in \p buffer.

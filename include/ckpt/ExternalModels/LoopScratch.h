@@ -1,8 +1,8 @@
-//===- LoopScratch.h - Memory of what a loop makes inside -------*- C++ -*-===//
+//===- LoopScratch.h - Memory of values made inside a loop ------*- C++ -*-===//
 //
-// What one iteration of a loop makes and forgets has to lie somewhere. The
-// planner asks how much that is, before the loop is lowered to buffers; the
-// lowering then places its buffers in what was planned.
+// Values that one iteration of a loop makes and forgets need memory. The
+// planner asks for their bytes before the loop is lowered to buffers; the
+// lowering then places its buffers in the planned bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,13 +28,13 @@ struct Scratch {
 /// shape; i1 takes a byte.
 int64_t scratchBytes(Type type);
 
-/// \p values, made by ops inside \p root, with the ops that they live for. What
-/// is used in a loop that does not make it lives until that loop ends; what
-/// leaves the region that makes it lives as long as the op of that region.
+/// \p values, made by ops inside \p root, with the ops that they live for. A
+/// value used in a loop that does not make it lives until that loop ends. A
+/// value that leaves its region lives as long as the op of that region.
 SmallVector<Scratch> liveScratch(Operation *root, ArrayRef<Value> values);
 
-/// Gives every one an offset; those that live at the same time do not overlap.
-/// Returns the bytes of all.
+/// Gives every buffer an offset; buffers that live at the same time do not
+/// overlap. Returns the bytes of all.
 int64_t placeScratch(MutableArrayRef<Scratch> buffers);
 
 } // namespace ckpt

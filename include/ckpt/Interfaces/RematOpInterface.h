@@ -1,4 +1,4 @@
-//===- RematOpInterface.h - What the planner asks an op ---------*- C++ -*-===//
+//===- RematOpInterface.h - The planner's questions to an op ----*- C++ -*-===//
 
 #ifndef CKPT_INTERFACES_REMATOPINTERFACE_H
 #define CKPT_INTERFACES_REMATOPINTERFACE_H
@@ -10,8 +10,7 @@
 
 namespace ckpt {
 
-/// One value that an op takes from outside; the fields are those of
-/// `plan::Read`.
+/// One value that an op takes from outside; the fields are as in `plan::Read`.
 struct RematRead {
   Value value;
   plan::Access access = plan::Access::Any;
@@ -19,7 +18,7 @@ struct RematRead {
   bool destination = false;
 };
 
-/// What the planner knows of one op.
+/// The planner's knowledge of one op.
 struct OpSummary {
   plan::OpKind kind = plan::OpKind::Opaque;
   SmallVector<RematRead, 4> reads;

@@ -8,8 +8,8 @@
 
 namespace ckpt::plan::report {
 
-/// What is known before a plan: the program as written, its arguments, and the
-/// plan without a limit.
+/// Figures known before a plan: of the program as written, its arguments, and
+/// the unlimited plan.
 void measureGiven(const Problem &problem, const Solution &baseline,
                   Figures &figures);
 
@@ -18,7 +18,7 @@ void measureGiven(const Problem &problem, const Solution &baseline,
 void measurePlan(const Problem &problem, const Solution &solution,
                  const Bound &bound, int64_t withinBytes, Figures &figures);
 
-/// What the caller knows of a plan for a problem that belongs to no program.
+/// The caller's figures of a plan for a problem that belongs to no program.
 struct ProblemFigures {
   /// -1 without a budget.
   int64_t budgetBytes = -1;

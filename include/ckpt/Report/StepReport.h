@@ -59,8 +59,8 @@ struct ReportKernel {
 };
 
 /// A value stands in the arena from kernel `first` to `last`, both inclusive.
-/// Where its place is taken over, the range ends before the kernel that takes
-/// it, so that ranges and workspace add up to the live bytes of each kernel.
+/// The range of a value whose place is taken over ends before that kernel, so
+/// that ranges and workspace add up to the live bytes of each kernel.
 struct LiveRange {
   int32_t value = -1;
   int32_t first = 0;
@@ -113,7 +113,7 @@ struct ReportInput {
   const plan::Solution &solution;
   /// The plan without a limit, to compare with.
   const plan::Solution &baseline;
-  /// "file:line" per value of the problem; empty where nobody knows.
+  /// "file:line" per value of the problem; empty if unknown.
   std::vector<std::string> sources;
 };
 

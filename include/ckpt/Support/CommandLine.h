@@ -9,9 +9,9 @@
 
 namespace ckpt {
 
-/// Leaves the options out of `--help` that LLVM's shared library brings into
-/// every program, those of its code generators; before a tool makes its own.
-/// They can be used all the same, and `--help-hidden` lists them.
+/// Leaves out of `--help` the options that LLVM's shared library brings into
+/// every program, such as its code generators'. A tool calls it before it makes
+/// its own. The options still work, and `--help-hidden` lists them.
 void hideOptionsOfLLVM();
 
 } // namespace ckpt

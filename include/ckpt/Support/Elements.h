@@ -1,4 +1,4 @@
-//===- Elements.h - What an element of a tensor is in memory ----*- C++ -*-===//
+//===- Elements.h - The elements of a tensor in memory ----------*- C++ -*-===//
 //
 // One element takes a power of two of bytes, whatever its width: 1 for i1 and
 // i4, 4 for i24. Planner, lowerings and tools ask here, so that they agree.
@@ -15,7 +15,8 @@
 
 namespace ckpt {
 
-/// The type of a number of \p type in memory: integers are of 8, 16, 32, ... bits.
+/// The type of a number of \p type in memory: integers are of 8, 16, 32, ...
+/// bits.
 inline Type storedElement(Type type) {
   if (!isa<mlir::IntegerType>(type))
     return type;

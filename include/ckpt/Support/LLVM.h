@@ -1,6 +1,6 @@
 //===- LLVM.h - Names of LLVM and MLIR that ckpt uses plainly ---*- C++ -*-===//
 //
-// The namespace `ckpt` never opens `mlir`; it imports what it uses all the time.
+// The namespace `ckpt` never opens `mlir`; it imports the names of daily use.
 //
 //===----------------------------------------------------------------------===//
 

@@ -14,9 +14,9 @@
 
 namespace ckpt {
 
-/// Calls \p write with a stream and puts what it wrote at \p path: all of it,
-/// or an error that names the file and nothing. "-" is stdout; what exists and
-/// is not a regular file (a device, a pipe) is written in place. A symbolic link
+/// Calls \p write with a stream and puts its output at \p path: all of it, or
+/// nothing and an error that names the file. "-" is stdout. A path that is not
+/// a regular file (a device, a pipe) is written in place. A symbolic link
 /// stays, and its target is replaced.
 llvm::Error
 writeOutputFile(llvm::StringRef path,
