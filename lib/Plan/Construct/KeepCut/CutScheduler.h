@@ -14,7 +14,7 @@
 #define CKPT_LIB_PLAN_CONSTRUCT_KEEPCUT_CUTSCHEDULER_H
 
 #include "Plan/Model/Clock.h"
-#include "Plan/Model/MinCut.h"
+#include "Plan/Model/KeepCut.h"
 #include "Plan/Model/RematGraph.h"
 #include "ckpt/Plan/Plan.h"
 
@@ -135,23 +135,6 @@ private:
     /// A fusible value all of whose inputs are at hand.
     makeable,
   };
-  struct Labels {
-    std::vector<char> available;
-    std::vector<char> computed;
-    int64_t bytes = 0;
-    double cost = 0;
-    double price = 0;
-    bool feasible = false;
-  };
-  /// Two answers of the cut around the price at which something fits.
-  struct Corner {
-    Labels cheaper, fitting;
-    /// The price at which both cost the same.
-    double crossing() const {
-      return (fitting.cost - cheaper.cost) /
-             static_cast<double>(cheaper.bytes - fitting.bytes);
-    }
-  };
   void settle(const Burst &pending, OpId root);
   void collectDemand(OpId op);
   void demand(ValueId value);
@@ -174,28 +157,18 @@ private:
   }
   double floorPrice() const { return options.floorPrice * pricePerByte(); }
   double highestPrice() const { return 1e6 * pricePerByte(); }
-  static constexpr double anyPrice = std::numeric_limits<double>::infinity();
-  /// Factor between the prices that are tried first.
-  static constexpr double priceStep = 4;
   void buildNetwork();
-  void forgetPrices();
-  void setPrice(double price);
-  Labels solveAt(double price);
-  Labels readLabels(double price);
-  void fill(Labels &labels, int64_t room);
-  Labels chooseLabels(int64_t room);
-  Labels solveAtFloor();
-  std::optional<Corner> findCorner(const Labels &atFloor, int64_t room,
-                                   double price);
-  Labels roundAt(const Corner &corner, int64_t room);
-  void evaluate(Labels &labels) const;
-  void moveBack(Labels &labels, const Labels &cheaper, int64_t room) const;
-  void apply(const Labels &labels);
+  KeepCut::Answer chooseAnswer(int64_t room);
+  KeepCut::Answer solveAtFloor();
+  std::optional<KeepCut::Corner> findCorner(const KeepCut::Answer &atFloor,
+                                            int64_t room, double price);
+  void apply(const KeepCut::Answer &answer);
   int64_t roomFor(const Burst &pending, OpId root);
   int64_t transientBytes(const Burst &pending, OpId root);
   bool mayOverwrite(OpId op, ValueId output);
   int64_t againPs(OpId op) const;
-  double keepCost(ValueId value) const;
+  double keepPs(size_t node) const;
+  bool isFinal(OpId op) const;
   bool recomputed(OpId op) const;
   bool runsOnce(OpId op) const {
     return graph.once[op] || (options.runOnce && (*options.runOnce)[op]);
@@ -257,11 +230,8 @@ private:
   std::vector<int32_t> opIndex;
   std::vector<int32_t> opNodeStamp;
   std::vector<Availability> availability;
-  std::vector<int32_t> keepArc;
-  std::vector<int64_t> keepCapacity;
   bool everythingAvailable = false;
-  MinCut cut;
-  MinCut savedCut;
+  KeepCut cut;
   double lastPrice = 0;  // that made the last tight snapshot fit
   bool exceeded = false; // at no price the last tight snapshot fitted
 };

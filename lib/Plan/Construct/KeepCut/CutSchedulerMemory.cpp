@@ -314,10 +314,10 @@ void CutScheduler::settle(const Burst &pending, OpId root) {
     collectForRecompute();
   pinReads(pending, root);
   // Before the border, room depends on all nodes.
-  buildNodes(borderCrossed ? floorPrice() : anyPrice);
+  buildNodes(borderCrossed ? floorPrice() : KeepCut::anyPrice);
   Work::spend(200 * static_cast<int64_t>(nodes.size()) +
               20 * static_cast<int64_t>(remaining.size()));
-  apply(chooseLabels(roomFor(pending, root)));
+  apply(chooseAnswer(roomFor(pending, root)));
 }
 
 /// Bytes for what stands in memory while the next kernel runs, beyond what it
@@ -341,13 +341,10 @@ int64_t CutScheduler::roomFor(const Burst &pending, OpId root) {
 }
 
 /// Writes what the cut wants in memory and is not there, drops the rest.
-void CutScheduler::apply(const Labels &labels) {
-  int32_t base = 2 + static_cast<int32_t>(nodes.size());
+void CutScheduler::apply(const KeepCut::Answer &answer) {
   std::vector<char> keep(nodes.size(), 0);
   for (size_t i = 0; i < nodes.size(); ++i)
-    keep[i] =
-        labels.available[i] &&
-        !labels.computed[opIndex[graph.problem.values[nodes[i]].op] - base];
+    keep[i] = cut.isKept(answer, i);
   int32_t current = stamp;
   std::vector<ValueId> make;
   for (size_t i = 0; i < nodes.size(); ++i)
@@ -411,15 +408,13 @@ Guide CutScheduler::makeGuide(const CutOptions &newOptions,
     otherStamp[value] = stamp;
   collectDemand(until);
   pinReads({}, until);
-  buildNodes(anyPrice);
+  buildNodes(KeepCut::anyPrice);
   int64_t room = options.capBytes - transientBytes({}, until);
   room -= static_cast<int64_t>(options.reserve *
                                static_cast<double>(options.capBytes));
-  Labels labels = chooseLabels(room);
-  int32_t base = 2 + static_cast<int32_t>(nodes.size());
+  KeepCut::Answer answer = chooseAnswer(room);
   for (size_t i = 0; i < nodes.size(); ++i)
-    if (labels.available[i] &&
-        !labels.computed[opIndex[graph.problem.values[nodes[i]].op] - base])
+    if (cut.isKept(answer, i))
       guide.kept.push_back(nodes[i]);
   return guide;
 }

@@ -11,10 +11,8 @@
 #ifndef CKPT_LIB_PLAN_CONSTRUCT_KEEPCUT_ORDEREDKEEPCUT_H
 #define CKPT_LIB_PLAN_CONSTRUCT_KEEPCUT_ORDEREDKEEPCUT_H
 
-#include "Plan/Model/MinCut.h"
+#include "Plan/Model/KeepCut.h"
 #include "Plan/Model/RematGraph.h"
-
-#include <cmath>
 
 namespace ckpt::plan {
 
@@ -59,13 +57,6 @@ public:
 private:
   enum class Availability : uint8_t { Dropped, InMemory, Makeable };
 
-  /// A consistent answer: what is at hand, and what is computed from here on.
-  struct Labels {
-    std::vector<char> available, computed;
-    int64_t bytes = 0;
-    double pricedBytes = 0, cost = 0, price = 0;
-  };
-
   void findPast(const Moment &moment);
   void collectAllDemand(const Moment &moment);
   void findAvailability(const Moment &moment);
@@ -73,39 +64,19 @@ private:
   bool overwrites(ValueId output) const;
   int64_t kernelBytes(OpId root) const;
   void collectNodes();
-  void buildNetwork();
-  void addNode(size_t index);
-  void addOp(size_t index);
-  Labels solveAt(double price);
-  void evaluate(Labels &labels) const;
-  Labels search(int64_t room);
-  std::vector<ValueId> fillRoom(const Labels &labels, int64_t room) const;
-  Labels closeIn(Labels cheaper, Labels fitting, int64_t room);
-  void moveBack(Labels &labels, const Labels &cheaper, int64_t room) const;
-  std::vector<int32_t> findComponents(const Labels &labels,
-                                      const Labels &cheaper) const;
-  bool isKept(const Labels &labels, size_t node) const {
-    return labels.available[node] && !labels.computed[opOfNode[node]];
-  }
+  void buildNetwork(const Moment &moment);
+  KeepCut::Answer search(int64_t room);
+  std::vector<ValueId> fillRoom(const KeepCut::Answer &answer,
+                                int64_t room) const;
   /// In memory to the end at no cost.
   bool isWritten(ValueId value) const {
     return past[value] && graph.problem.values[value].home == Home::Result;
-  }
-  bool isMakeable(size_t node) const {
-    return availability[node] == Availability::Makeable;
-  }
-  int64_t toCapacity(double ps) const { return std::llround(ps / scale); }
-  int32_t nodeNumber(size_t node) const {
-    return 2 + static_cast<int32_t>(node);
-  }
-  int32_t opNumber(size_t op) const {
-    return 2 + static_cast<int32_t>(nodes.size() + op);
   }
 
   const RematGraph &graph;
   const CostWeights weights;
   const double unit;          // picoseconds to move a byte
-  double scale;               // picoseconds per unit of capacity
+  double unitPs;              // picoseconds per unit of capacity
   std::vector<int64_t> again; // per op
   std::vector<char> past, demanded, demandedLater, pinned; // per value
   std::vector<char> seen;                                  // per op
@@ -115,10 +86,7 @@ private:
   std::vector<OpId> ops;
   std::vector<int32_t> opOfNode;
   std::vector<Availability> availability; // per node
-  std::vector<double> pricedBytes;        // per node
-  std::vector<int32_t> keepArc;           // or -1
-  std::vector<int64_t> keepCapacity;
-  MinCut cut;
+  KeepCut cut;
 };
 
 } // namespace ckpt::plan

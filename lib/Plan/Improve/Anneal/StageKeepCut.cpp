@@ -2,118 +2,102 @@
 
 #include "Plan/Improve/Anneal/StageKeepCut.h"
 
-#include <cmath>
+#include <algorithm>
 
 using namespace ckpt::plan;
 
-StageKeepCut::StageKeepCut(const KernelGraph &graph)
-    : graph(graph), values(static_cast<int32_t>(graph.maker.size())) {}
+/// Picoseconds of a kernel that runs again.
+static int64_t againPs(const KernelNode &node) { return 1000 * node.timeNs; }
 
-/// What later stages need of what was made before, and what that is made from.
+StageKeepCut::StageKeepCut(const KernelGraph &graph) : graph(graph) {
+  for (const KernelNode &node : graph.nodes)
+    totalPs += againPs(node);
+}
+
+/// The values of earlier stages that later stages demand, and the values from
+/// which these are made.
 void StageKeepCut::collect(const Retention &state, int32_t stage) {
-  demanded.assign(values, 0);
-  pinned.assign(values, 0);
-  int32_t count = state.stages();
-  for (int32_t t = stage + 1; t < count; ++t)
+  demanded.assign(graph.maker.size(), 0);
+  pinned.assign(graph.maker.size(), 0);
+  for (int32_t t = stage + 1; t < state.stages(); ++t)
     for (ValueId value : graph.nodes[t].reads)
       demanded[value] |= graph.maker[value] < stage;
   for (ValueId value : graph.nodes[stage].reads)
     pinned[value] = 1;
   reached = demanded;
+  nodes.clear();
+  makers.clear();
+  makerIndex.assign(graph.nodes.size(), none);
+  nodeIndex.assign(graph.maker.size(), none);
   for (int32_t node = stage; node-- > 0;) {
-    bool needed = false;
-    for (ValueId value : graph.nodes[node].kernel.outputs)
-      needed |= reached[value] != 0;
-    if (needed)
+    for (ValueId value : graph.nodes[node].kernel.outputs) {
+      if (!reached[value])
+        continue;
+      if (makerIndex[node] == none) {
+        makerIndex[node] = static_cast<int32_t>(makers.size());
+        makers.push_back(node);
+      }
+      nodeIndex[value] = static_cast<int32_t>(nodes.size());
+      nodes.push_back(value);
+    }
+    if (makerIndex[node] != none)
       for (ValueId value : graph.nodes[node].reads)
         reached[value] = 1;
   }
 }
 
-StageKeepCut::Answer StageKeepCut::solve(const Retention &state, double price) {
-  constexpr int32_t source = 0, sink = 1;
+/// Picoseconds per byte at which no value is kept that may be made again.
+double StageKeepCut::highestPrice() const {
+  int64_t leastBytes = std::numeric_limits<int64_t>::max();
+  for (ValueId value : nodes)
+    if (int64_t bytes = graph.slot(value); bytes > 0)
+      leastBytes = std::min(leastBytes, bytes);
+  return static_cast<double>(totalPs) / static_cast<double>(leastBytes);
+}
+
+void StageKeepCut::buildNetwork(const Retention &state, int32_t stage) {
   constexpr double largest = 0x1p57;
-  auto nodes = static_cast<int32_t>(graph.nodes.size());
-  auto available = [&](ValueId value) { return 2 + nodes + value; };
-  double total = 1;
-  for (const KernelNode &node : graph.nodes)
-    total += static_cast<double>(node.timeNs);
-  for (ValueId value = 0; value < values; ++value)
-    if (reached[value])
-      total += price * static_cast<double>(graph.slot(value));
-  double scale = largest / total;
-  auto capacity = [&](double ns) { return std::llround(ns * scale); };
-  cut.reset(2 + nodes + values);
-  std::vector<char> added(nodes, 0);
-  for (ValueId value = 0; value < values; ++value) {
-    if (!reached[value])
-      continue;
-    int32_t node = graph.maker[value];
-    if (demanded[value])
-      cut.addArc(source, available(value), MinCut::infinite);
-    bool keepable = pinned[value] || state.isKept(value, stageNow);
-    double keep =
-        pinned[value] ? 0 : price * static_cast<double>(graph.slot(value));
-    cut.addArc(available(value), 2 + node,
-               keepable ? capacity(keep) : MinCut::infinite);
-    if (added[node])
-      continue;
-    added[node] = 1;
-    if (!graph.nodes[node].mayRepeat) {
-      cut.addArc(2 + node, sink, MinCut::infinite);
-      continue;
-    }
-    cut.addArc(2 + node, sink,
-               capacity(static_cast<double>(graph.nodes[node].timeNs)));
-    for (ValueId read : graph.nodes[node].reads)
-      cut.addArc(2 + node, available(read), MinCut::infinite);
+  double total = static_cast<double>(totalPs);
+  for (ValueId value : nodes)
+    total += highestPrice() * static_cast<double>(graph.slot(value));
+  cut.reset(nodes.size(), makers.size(), total / largest);
+  for (ValueId value : nodes) {
+    KeepCut::Value node;
+    node.maker = makerIndex[graph.maker[value]];
+    node.bytes = pinned[value] ? 0 : graph.slot(value);
+    node.pricedBytes = static_cast<double>(node.bytes);
+    node.isDemanded = demanded[value];
+    node.mayKeep = pinned[value] || state.isKept(value, stage);
+    cut.addValue(node);
   }
-  cut.run(source, sink);
-  Answer answer;
-  std::vector<char> counted(nodes, 0);
-  for (ValueId value = 0; value < values; ++value) {
-    int32_t node = graph.maker[value];
-    if (!reached[value])
+  for (int32_t maker : makers) {
+    const KernelNode &node = graph.nodes[maker];
+    cut.addMaker(againPs(node), node.mayRepeat);
+    if (!node.mayRepeat)
       continue;
-    if (cut.onSourceSide(2 + node) && !counted[node]) {
-      counted[node] = 1;
-      answer.costNs += static_cast<double>(graph.nodes[node].timeNs);
-    }
-    bool kept =
-        cut.onSourceSide(available(value)) && !cut.onSourceSide(2 + node);
-    if (kept && !pinned[value])
-      answer.bytes += static_cast<double>(graph.slot(value));
-    if (!kept && !pinned[value] && state.isKept(value, stageNow))
-      answer.dropped.push_back(value);
+    for (ValueId read : node.reads)
+      cut.addOperand(nodeIndex[read]);
   }
-  return answer;
 }
 
 void StageKeepCut::apply(Retention &state, int32_t stage, int64_t bytes) {
   constexpr int mostCuts = 30;
-  stageNow = stage;
   collect(state, stage);
-  int64_t fixed = graph.nodes[stage].workspaceBytes;
+  int64_t room = bytes - graph.nodes[stage].workspaceBytes;
   for (ValueId value : graph.nodes[stage].kernel.outputs)
-    fixed += graph.slot(value);
+    room -= graph.slot(value);
   for (ValueId value : graph.nodes[stage].reads)
-    fixed += graph.slot(value);
-  double room = static_cast<double>(bytes - fixed);
-  double total = 1;
-  for (const KernelNode &node : graph.nodes)
-    total += static_cast<double>(node.timeNs);
-  Answer loose = solve(state, 0);
-  Answer tight = solve(state, total);
-  if (loose.bytes <= room)
-    tight = loose;
-  for (int i = 0; i < mostCuts && loose.bytes > tight.bytes; ++i) {
-    double price = (tight.costNs - loose.costNs) / (loose.bytes - tight.bytes);
-    Answer next = solve(state, price);
-    if (next.bytes >= loose.bytes || next.bytes <= tight.bytes)
-      break;
-    (next.bytes > room ? loose : tight) = std::move(next);
+    room -= graph.slot(value);
+  buildNetwork(state, stage);
+  KeepCut::Answer answer = cut.solveAt(0);
+  if (answer.bytes > room) {
+    double price = highestPrice();
+    KeepCut::Corner corner = cut.climb(answer, room, price, price);
+    cut.narrow(corner, room, mostCuts);
+    answer = std::move(corner.fitting);
   }
-  for (ValueId value : tight.dropped)
-    if (state.isKept(value, stage))
-      state.drop(value, stage);
+  for (size_t i = 0; i < nodes.size(); ++i)
+    if (!cut.isKept(answer, i) && !pinned[nodes[i]] &&
+        state.isKept(nodes[i], stage))
+      state.drop(nodes[i], stage);
 }

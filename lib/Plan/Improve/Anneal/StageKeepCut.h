@@ -1,9 +1,9 @@
 //===- StageKeepCut.h - What to keep into one stage -------------*- C++ -*-===//
 //
-// The snapshot of docs/Rationale/Planning.md for plans with fixed kernels: what
-// the stages that come need of those that ran is kept across one stage, or made
-// again later. One minimum cut per price of a byte. A good place to start a
-// local search from, and often an optimum already.
+// The cut of KeepCut.h for plans with fixed kernels: later stages demand values
+// of earlier ones, and the cut chooses which of them are kept across one stage
+// and which are made again. The annealing starts from its answer, which often
+// is an optimum.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,7 +11,7 @@
 #define CKPT_LIB_PLAN_IMPROVE_ANNEAL_STAGEKEEPCUT_H
 
 #include "Plan/Improve/Anneal/Retention.h"
-#include "Plan/Model/MinCut.h"
+#include "Plan/Model/KeepCut.h"
 
 namespace ckpt::plan {
 
@@ -24,18 +24,20 @@ public:
   void apply(Retention &state, int32_t stage, int64_t bytes);
 
 private:
-  struct Answer {
-    std::vector<ValueId> dropped;
-    double costNs = 0, bytes = 0;
-  };
   void collect(const Retention &state, int32_t stage);
-  Answer solve(const Retention &state, double price);
+  void buildNetwork(const Retention &state, int32_t stage);
+  double highestPrice() const;
 
   const KernelGraph &graph;
-  const int32_t values;
-  std::vector<char> demanded, reached, pinned; // per value
-  int32_t stageNow = 0;
-  MinCut cut;
+  /// Of all kernels together, in picoseconds.
+  int64_t totalPs = 0;
+  /// Per value.
+  std::vector<char> demanded, reached, pinned;
+  /// The values and kernels of the network, and per value and kernel its place
+  /// among them, or `none`.
+  std::vector<ValueId> nodes;
+  std::vector<int32_t> makers, nodeIndex, makerIndex;
+  KeepCut cut;
 };
 
 } // namespace ckpt::plan
