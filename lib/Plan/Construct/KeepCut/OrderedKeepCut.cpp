@@ -16,48 +16,6 @@ using namespace ckpt::plan;
 /// In moves of a byte; at this price, everything that may be is computed again.
 static constexpr double highestPrice = 1e6;
 
-int64_t ckpt::plan::recomputePs(const RematGraph &graph, OpId op,
-                                const CostWeights &weights) {
-  const Problem &problem = graph.problem;
-  const Op &o = problem.ops[op];
-  int64_t readBytes = 0, ownBytes = 0, readers = 0;
-  for (const Leaf &leaf : graph.leaves[op])
-    readBytes += problem.values[leaf.value].bytes;
-  bool toMemory = false;
-  double evaluations = 0;
-  for (ValueId value : o.results) {
-    ownBytes += problem.values[value].bytes;
-    toMemory |= graph.memoryRead[value];
-    for (OpId reader : graph.readers[value])
-      evaluations += graph.ratio(graph.iterations(reader), value);
-    readers += static_cast<int64_t>(graph.readers[value].size());
-  }
-  if (graph.rooted[op]) {
-    double time = static_cast<double>(
-        std::max(graph.chainPs[op], graph.movePs(readBytes + ownBytes)) +
-        problem.launchNs * 1000);
-    bool weighted = o.kind == OpKind::Contraction;
-    return static_cast<int64_t>(weighted ? time * weights.contractionWeight
-                                         : time);
-  }
-  constexpr int64_t mostReaders = 3;
-  double time = static_cast<double>(graph.chainPs[op]) * evaluations / 2;
-  if (toMemory)
-    time += static_cast<double>(graph.movePs(2 * ownBytes));
-  int64_t moreBytes =
-      std::max<int64_t>(0, readBytes + graph.argumentBytes[op] - ownBytes);
-  time += weights.readWeight * static_cast<double>(graph.movePs(moreBytes)) *
-          static_cast<double>(std::min(readers, mostReaders));
-  return static_cast<int64_t>(time);
-}
-
-double ckpt::plan::writePs(const RematGraph &graph, ValueId value) {
-  // Somebody needs it in memory: then a part of the writing is paid anyway.
-  double share = graph.memoryRead[value] ? 1.2 : 1.5;
-  return share *
-         static_cast<double>(graph.movePs(graph.problem.values[value].bytes));
-}
-
 OrderedKeepCut::OrderedKeepCut(const RematGraph &graph,
                                const CostWeights &weights)
     : graph(graph), weights(weights),

@@ -11,27 +11,10 @@
 #ifndef CKPT_LIB_PLAN_CONSTRUCT_KEEPCUT_ORDEREDKEEPCUT_H
 #define CKPT_LIB_PLAN_CONSTRUCT_KEEPCUT_ORDEREDKEEPCUT_H
 
+#include "Plan/Construct/KeepCut/CutCosts.h"
 #include "Plan/Model/KeepCut.h"
-#include "Plan/Model/RematGraph.h"
 
 namespace ckpt::plan {
-
-/// Costs as solvers see them. The defaults are those that win FLOPs.
-struct CostWeights {
-  /// Price of keeping a byte even if there is room, in moves of a byte.
-  double floorPrice = 1.5;
-  /// Recomputed contractions count as this many times their time.
-  double contractionWeight = 8;
-  /// Weight of the additional bytes that readers of an inlined value read.
-  double readWeight = 0.5;
-};
-
-/// Time that computing \p op again costs, inside its readers or by a kernel, in
-/// picoseconds.
-int64_t recomputePs(const RematGraph &graph, OpId op,
-                    const CostWeights &weights);
-/// Time that writing the fusible \p value costs.
-double writePs(const RematGraph &graph, ValueId value);
 
 class OrderedKeepCut {
 public:

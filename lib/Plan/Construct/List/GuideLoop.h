@@ -10,6 +10,7 @@
 #ifndef CKPT_LIB_PLAN_CONSTRUCT_LIST_GUIDELOOP_H
 #define CKPT_LIB_PLAN_CONSTRUCT_LIST_GUIDELOOP_H
 
+#include "Plan/Construct/KeepCut/OrderedKeepCut.h"
 #include "Plan/Construct/List/ListScheduler.h"
 
 #include <limits>

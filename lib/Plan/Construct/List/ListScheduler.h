@@ -12,7 +12,7 @@
 #ifndef CKPT_LIB_PLAN_CONSTRUCT_LIST_LISTSCHEDULER_H
 #define CKPT_LIB_PLAN_CONSTRUCT_LIST_LISTSCHEDULER_H
 
-#include "Plan/Construct/KeepCut/OrderedKeepCut.h"
+#include "Plan/Construct/KeepCut/CutCosts.h"
 #include "ckpt/Plan/Kernel.h"
 
 namespace ckpt::plan {

@@ -9,7 +9,7 @@
 #ifndef CKPT_LIB_PLAN_CONSTRUCT_LIST_QUICKPLAN_H
 #define CKPT_LIB_PLAN_CONSTRUCT_LIST_QUICKPLAN_H
 
-#include "Plan/Construct/KeepCut/OrderedKeepCut.h"
+#include "Plan/Construct/KeepCut/CutCosts.h"
 #include "Plan/Packing/PlaceSlots.h"
 #include "ckpt/Plan/SolverOptions.h"
 
