@@ -132,12 +132,13 @@ bool Judge::checkEpilogue() {
                   (read.access == "reshape" || read.access == "permute");
       if (!require(read.access == "pointwise" || view,
                    "op " + std::to_string(id) +
-                       " reads what depends on the anchor, but not one to one"))
+                       " reads a value that depends on the anchor, but not one "
+                       "to one"))
         return false;
-      if (!require(
-              !lastView.count(id) || lastView[id] == lastView[maker],
-              "op " + std::to_string(id) +
-                  " reads what depends on the anchor through different views"))
+      if (!require(!lastView.count(id) || lastView[id] == lastView[maker],
+                   "op " + std::to_string(id) +
+                       " reads a value that depends on the anchor through "
+                       "different views"))
         return false;
       lastView[id] = lastView[maker];
       lastPermute[id] = lastPermute[maker];

@@ -46,7 +46,7 @@
 // EFFORT: error: expected 'effort' not to be negative, but got -3{{$}}
 // REPORT: error: cannot write '{{[^']*}}.none/r.json': No such file or directory
 // INFEASIBLE: error: a budget of 300 bytes is proven infeasible: the least possible is 512 bytes, for which there is a plan
-// INFEASIBLE: note: {{.*}}'linalg.vecmat' (a · dot) alone needs 512 bytes for what it reads and writes: that is the proven bound, which takes each op as one piece, and only a smaller op would lower it
+// INFEASIBLE: note: {{.*}}'linalg.vecmat' (a · dot) alone needs 512 bytes for its reads and writes: that is the proven bound, which takes each op as one piece, and only a smaller op would lower it
 // INFEASIBLE: note: 'a · math.exp' takes 512 B there and is read or written by the kernel at the peak, of 'math.exp' (a · math.exp): a smaller op would lower it
 // COUNTED: error: a budget of 300 bytes is proven infeasible: the least possible is 40.3 KiB (41312 bytes), for which there is a plan; arguments and results count, with 40800 bytes
 // COUNTED: note: argument 'argument 1' takes 39.1 KiB throughout, which 'count-arguments' counts

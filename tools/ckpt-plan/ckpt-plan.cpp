@@ -34,8 +34,8 @@ constexpr Mode modes[] = {
     {"check-plan", "FILE", checkPlanMode,
      "check the plan in FILE instead of making one"},
     {"diff", "OLD", diffMode,
-     "FILE and OLD are plan files (ckpt-opt --ckpt-plan=save-plan=...): say "
-     "what changed"},
+     "FILE and OLD are plan files (ckpt-opt --ckpt-plan=save-plan=...): "
+     "print the changes"},
     {"check", "FILE", checkCertificateMode,
      "verify every claim of the certificate in FILE, with nothing of the "
      "planner"},

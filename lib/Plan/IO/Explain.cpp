@@ -168,20 +168,20 @@ static std::string describeMaking(const Problem &problem, int64_t aloneBytes,
   for (OpId op : graph.roots) {
     known = making.raise(op, known);
     if (known >= boundBytes)
-      return "while the last value that " + opName(problem, op) +
-             " reads is made, the others stand in memory, or what they are "
-             "made from: in every plan this takes " +
+      return "while the last operand of " + opName(problem, op) +
+             " is made, the others stand in memory, or their sources: in every "
+             "plan this takes " +
              readableAndExact(known) +
              " at some moment, which is the proven bound";
   }
   Searched searched = searchBackward(graph, known);
   if (searched.anchor == none || searched.bytes < boundBytes)
     return "";
-  return "whatever is kept or made again until " +
-         opName(problem, searched.anchor) + " has what it reads, this takes " +
+  return "until " + opName(problem, searched.anchor) +
+         " has its operands, every plan takes " +
          readableAndExact(searched.bytes) +
-         " at some moment: a search through all that can stand in memory finds "
-         "no way to do with less";
+         " at some moment: a search through all sets of values in memory finds "
+         "no way with less";
 }
 
 std::string ckpt::plan::describeBound(const Problem &problem,
@@ -193,8 +193,8 @@ std::string ckpt::plan::describeBound(const Problem &problem,
     return describeMaking(problem, largest.bytes, boundBytes);
   const Op &op = problem.ops[largest.op];
   return opName(problem, largest.op) + " alone needs " +
-         readableAndExact(largest.bytes) + " for what it reads and writes" +
-         (op.workspaceBytes > 0 ? " and makes inside" : "") +
+         readableAndExact(largest.bytes) + " for its reads and writes" +
+         (op.workspaceBytes > 0 ? " and the values inside" : "") +
          ": that is the proven bound, which takes each op as one piece, and " +
          (op.kind == OpKind::Opaque ? "" : "only ") +
          wayToLess(problem, largest.op);

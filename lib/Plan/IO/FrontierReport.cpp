@@ -77,7 +77,7 @@ void ckpt::plan::printFrontier(const Frontier &frontier,
        << column(number(frontier.nsPerMiB(i) / 1e6, 4), 12) << "\n";
   }
   os << "\n  at least: of any plan within the budget, proven;"
-        "\n  ms per MiB: what more memory saves up to the next larger arena\n";
+        "\n  ms per MiB: saved by more memory, up to the next larger arena\n";
 }
 
 void ckpt::plan::printFrontierJson(const Frontier &frontier, std::ostream &os) {

@@ -141,7 +141,7 @@ bool FileReader::readOp() {
       (words.size() == 4 || quotedName(words[4], op.name));
   if (!known)
     return reader.fail("expected 'op " + std::to_string(file.ops.size()) +
-                       "' with what is done with it, a hash and a name");
+                       "' with a decision, a hash and a name");
   file.ops.push_back(std::move(op));
   return true;
 }

@@ -145,10 +145,10 @@ bool KernelAnalysis::checkEpilogue() {
       Access access = op(i).reads[r].access;
       if (access != Access::Pointwise &&
           !(isView && (access == Access::Reshape || access == Access::Permute)))
-        return fail(name(i) + " reads what depends on the anchor " +
+        return fail(name(i) + " reads a value that depends on the anchor " +
                     name(anchor) + ", but not one to one");
       if (inEpilogue[i] && lastView[i] != lastView[maker])
-        return fail(name(i) + " reads what depends on the anchor " +
+        return fail(name(i) + " reads a value that depends on the anchor " +
                     name(anchor) + " through different views");
       inEpilogue[i] = true;
       lastView[i] = lastView[maker];
