@@ -119,6 +119,10 @@ for environment, name in [("jax-newest", ""), ("jax-package", "_oldest"), ("torc
 if glob.glob(os.path.join(config.ckpt_source_dir, "build/jax-newest/lib/python*/site-packages/ckpt_engine/_engine*.so")):
     config.available_features.add("python-engine")
 
+# IREE, beside the newest JAX.
+if glob.glob(os.path.join(config.ckpt_source_dir, "build/jax-newest/lib/python*/site-packages/iree/runtime")):
+    config.available_features.add("iree")
+
 # Made by scripts/setup-torch, which nothing runs by itself: PyTorch is large.
 torch_python = os.path.join(config.ckpt_source_dir, "build", "torch", "bin", "python")
 config.substitutions.append(("%torch_import", importer(torch_python)))

@@ -310,10 +310,19 @@ def KernelsToBarriersPass
     : Pass<"ckpt-kernels-to-barriers", "::mlir::ModuleOp"> {
   let summary = "Dissolve kernels for other compilers";
   let description = [{
-    Moves the bodies of all kernels into the function, in order. A recomputation
-    reads its inputs through a `ckpt.barrier` that waits for the `after` values, so
-    that CSE, folding and code motion keep it. Places in the arena are lost.
+    Moves the bodies of all kernels into the function, in order. Each reads its
+    inputs through a barrier that also takes the results of the kernel before it,
+    so that CSE, fusion and schedulers keep recomputations and the planned order.
+    Places in the arena are lost.
+
+    `form=ckpt` writes `ckpt.barrier`, `form=stablehlo` and `form=util` (IREE) write
+    the `optimization_barrier` of these dialects, which takes no argument, result
+    or constant of the function.
   }];
+  let options = [
+    Option<"form", "form", "std::string", "\"ckpt\"",
+           "The barriers: ckpt, stablehlo or util">,
+  ];
   let dependentDialects = ["::ckpt::CkptDialect"];
 }
 
