@@ -7,6 +7,7 @@
 // else can be computed inside, and room for its outputs, unless these may lie
 // over values that die. Every choice that a kernel has here is one of the sets
 // that follow; a demand that does not bind it is left out.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Plan/Bounds/PebblePredecessors.h"

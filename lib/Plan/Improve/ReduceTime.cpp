@@ -1,11 +1,11 @@
 //===- ReduceTime.cpp - Values shared or joined after the fact ------------===//
 //
-// A walk prices what is computed inside kernels by what it knows beforehand: it
-// cannot see that five kernels in a row will each read a whole embedding table,
-// that two readers would compute a sum faster than it is written and read, or
-// that a weight gradient could wait for the update that ends the step. In the
-// finished list the exact costs are known, so that the best of such changes can
-// be found one by one; the simulator says whether the peak allows them.
+// A walk prices values inside kernels by estimates. It cannot see that five
+// kernels in a row will each read a whole embedding table, that two readers
+// would compute a sum faster than it is written and read, or that a weight
+// gradient could wait for the update that ends the step. The finished list has
+// exact costs, so the best of such moves can be found one by one; the simulator
+// says whether the peak allows them. The portfolio calls it on its best plans.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,7 +46,7 @@ private:
   KernelCache kernels;
   Verdict verdict;
   TimeMoves changes;
-  /// Of the plan with what is accepted in a round.
+  /// Time of the plan with the accepted moves of a round.
   int64_t bestNs = 0;
 };
 
@@ -56,7 +56,7 @@ private:
 /// twice.
 std::vector<const TimeMove *>
 TimeReducer::compatible(const std::vector<TimeMove> &found) const {
-  // What saves less than this part of the time is left alone.
+  // Savings of less than this part of the time are left alone.
   constexpr int64_t worthTrying = 100000;
   std::vector<char> isTouched(plan.kernels.size(), 0);
   std::vector<const TimeMove *> chosen;

@@ -8,12 +8,12 @@
 
 namespace ckpt::plan {
 
-/// Saves time in a finished list of kernels, without slots, where the peak
-/// stays within \p allowedBytes or does not rise: what several kernels compute
-/// inside is written once, what is read little is computed inside, and a kernel
-/// with an anchor is moved to the elementwise kernel that alone reads what it
-/// makes. Looks at a limited number of places, and at no more after
-/// \p deadline. Returns whether anything changed.
+/// Saves time in a finished list of kernels, without slots, while the peak
+/// stays within \p allowedBytes or does not rise. Writes a value once that
+/// several kernels compute inside, inlines a value that is read little, and
+/// moves a kernel with an anchor to the elementwise kernel that alone reads its
+/// result. Looks at a limited number of places, and at none after \p deadline.
+/// Returns whether it changed the plan.
 bool reduceTime(const Problem &problem, Plan &plan, int64_t allowedBytes,
                 Deadline deadline = Deadline());
 

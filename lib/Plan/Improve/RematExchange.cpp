@@ -1,9 +1,9 @@
-//===- RematExchange.cpp - Something cheaper made again -------------------===//
+//===- RematExchange.cpp - Exchanges a remat for cheaper ones -------------===//
 //
-// Walks and schedules decide once, with prices in place of what a choice
-// excludes later. In the finished list it can be asked of each repeat what the
-// best plan without it costs: large neighbourhood search (Shaw, CP 1998), whose
-// neighbourhood is a repeat less, and whose repair is `reduceMemory`.
+// Walks and schedules decide once, with prices in place of the later effects of
+// a choice. In the finished list, each remat can be asked for the cost of the
+// best plan without it: large neighbourhood search (Shaw, CP 1998). The
+// neighbourhood is one remat less, the repair is `reduceMemory`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +23,8 @@ namespace {
 /// A kernel that does something again.
 struct Repeat {
   size_t kernel = 0;
-  /// Where it writes something new: the anchor that it runs again, and the
-  /// kernel that ran it before. Otherwise the kernel may be left out.
+  /// If it writes a new value: the anchor that it runs again, and the kernel
+  /// that ran it before. Otherwise the kernel may be left out.
   OpId anchor = none;
   size_t before = 0;
   double ns = 0;
@@ -41,12 +41,12 @@ public:
   void run();
 
 private:
-  /// A plan and what it costs, in nanoseconds.
+  /// A plan and its cost, in nanoseconds.
   struct Candidate {
     Plan plan;
     double ns = std::numeric_limits<double>::max();
   };
-  /// Of a repeat, whatever the numbers of kernels.
+  /// Identity of a remat for any numbers of kernels.
   using Key = std::pair<std::vector<ValueId>, OpId>;
 
   std::vector<Repeat> findRepeats();
@@ -62,20 +62,20 @@ private:
   Plan plan;
   MemoryOptions options;
   const std::function<bool(const Plan &)> &mayTake;
-  /// Of both lanes.
+  /// Kernel caches of both lanes.
   std::array<KernelCache, 2> kernels;
-  /// Where slots of a plan did not fit, others are to leave a little more room
-  /// for gaps; but not less than this.
+  /// If slots of a plan did not fit, others leave a little more room for gaps,
+  /// down to this limit.
   int64_t least;
   /// How many more the plans that are tried may have in all.
   int64_t kernelsLeft = 100000;
-  /// What was tried in this pass.
+  /// Remats tried in this pass.
   std::set<Key> tried;
 };
 
 } // namespace
 
-/// Those not tried yet, the costliest first.
+/// Remats not tried yet, the costliest first.
 std::vector<Repeat> Exchanger::findRepeats() {
   std::vector<char> written(problem.values.size(), 0);
   std::vector<int32_t> ranIn(problem.ops.size(), none);
@@ -114,8 +114,9 @@ std::vector<Repeat> Exchanger::findRepeats() {
   return repeats;
 }
 
-/// The plan without \p repeat, which may need too much memory, or miss what
-/// somebody reads: what its anchor makes is written the first time and read.
+/// The plan without \p repeat, which may need too much memory, or lack a value
+/// that a kernel reads: then the result of its anchor is written the first time
+/// and read.
 Plan Exchanger::leaveOut(const Repeat &repeat) const {
   Plan rest = plan;
   Kernel &kernel = rest.kernels[repeat.kernel];

@@ -1,4 +1,4 @@
-//===- RematExchange.h - Something cheaper made again -----------*- C++ -*-===//
+//===- RematExchange.h - Exchanges a remat for cheaper ones -----*- C++ -*-===//
 
 #ifndef CKPT_LIB_PLAN_IMPROVE_REMATEXCHANGE_H
 #define CKPT_LIB_PLAN_IMPROVE_REMATEXCHANGE_H
@@ -9,15 +9,14 @@
 
 namespace ckpt::plan {
 
-/// Asks of each kernel of \p plan that makes something again or runs an anchor
-/// again, the costliest first, whether the rest can do without: making other
-/// things again or moving kernels has to make room at less cost
-/// (`reduceMemory`). The plan must be legal, without slots and within the
-/// budget; `mostNs` of
-/// \p options is what it costs. A better plan is taken if \p mayTake says so;
-/// if not, because its slots leave gaps, the next ones have to need a little
-/// less. Stops when nothing is better, after a number of tries that hangs on
-/// the size of the plan, or at the deadline.
+/// Asks of each kernel of \p plan that makes a value or runs an anchor again,
+/// the costliest first, whether the plan can do without: `reduceMemory` has to
+/// make room at less cost by other remats or moves. The plan must be legal,
+/// without slots and within the budget; `mostNs` of \p options is its cost. A
+/// better plan is taken if \p mayTake says so. If not, because its slots leave
+/// gaps, the next ones have to need a little less. Stops when no exchange is
+/// better, after a number of tries that depends on the size of the plan, or at
+/// the deadline.
 void exchangeRemats(const Problem &problem, Plan plan, MemoryOptions options,
                     const std::function<bool(const Plan &)> &mayTake);
 

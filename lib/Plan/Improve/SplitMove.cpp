@@ -1,8 +1,8 @@
-//===- SplitMove.cpp - Parts of a value that are written beforehand -------===//
+//===- SplitMove.cpp - Parts of a value, written beforehand ---------------===//
 //
-// A kernel that puts a value together computes each part inside, and all that
-// the parts have in common once for each of them. One kernel before it may
-// write all parts at once.
+// A kernel that puts a value together computes each part inside, and common
+// work once for each of them. One kernel before it may write all parts at once.
+// ReduceTime tries it per kernel.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,13 +14,13 @@
 
 using namespace ckpt::plan;
 
-/// What \p op and those it is made of element by element put together, if
-/// \p kernel computes all of it inside.
+/// The parts that \p op and its elementwise sources put together, if \p kernel
+/// computes all of them inside.
 std::vector<ValueId> TimeMoves::partsOf(OpId op, const Kernel &kernel) const {
   int64_t elements = problem.values[problem.ops[op].results[0]].elements;
   std::vector<ValueId> parts;
   std::vector<OpId> work = {op};
-  // By place in the kernel: those of `work`, and those that others complete.
+  // By place in the kernel: ops of `work`, and ops that others complete.
   std::vector<char> isKnown(kernel.ops.size(), 0), isCompleted = isKnown;
   auto placeOf = [&](OpId id) {
     return std::lower_bound(kernel.ops.begin(), kernel.ops.end(), id) -
@@ -67,13 +67,13 @@ bool TimeMoves::isPart(const Value &value, int64_t elements) {
          value.home == Home::Arena && value.keep == Keep::Free;
 }
 
-/// The ops of \p kernel that put parts together, the first of those that put
-/// the same together: for the others `partsOf` would say the same once more.
-/// One look at each op, where a set is mostly that of what the op reads.
+/// The ops of \p kernel that put parts together, the first of several with the
+/// same parts: for the others `partsOf` would repeat them. One look at each op;
+/// its set is mostly that of its operands.
 std::vector<OpId> TimeMoves::joinersOf(const Kernel &kernel) const {
   using Parts = std::vector<ValueId>;
-  // What an op is made of puts together: where it is completed by its reader,
-  // and where it is only read.
+  // The parts of an op's sources: if the reader completes it, and if it is only
+  // read.
   std::vector<const Parts *> completed, read;
   std::set<Parts> known = {{}};
   const Parts *const nothing = &*known.begin();
@@ -120,8 +120,8 @@ std::vector<OpId> TimeMoves::joinersOf(const Kernel &kernel) const {
 }
 
 /// Writes the parts that a kernel puts together beforehand, all by one kernel:
-/// what they have in common is computed for each of them inside (the halves of
-/// random bits).
+/// their common work would run for each of them inside (the halves of random
+/// bits).
 void TimeMoves::findParts(size_t index, std::vector<TimeMove> &changes) const {
   const Kernel &kernel = plan.kernels[index];
   counted += kernel.ops.size();

@@ -1,4 +1,4 @@
-//===- TimeMoves.cpp - Values to be shared or joined ----------------------===//
+//===- TimeMoves.cpp - Moves that save time -------------------------------===//
 
 #include "Plan/Improve/TimeMoves.h"
 
@@ -41,8 +41,8 @@ void TimeMoves::measure() {
   }
 }
 
-/// Takes \p value out of a kernel, which reads it from memory then. Sets the
-/// time of what is left.
+/// Takes \p value out of a kernel, which then reads it from memory. Sets the
+/// time of the remaining kernel.
 bool TimeMoves::reduce(Kernel &kernel, ValueId value, int64_t &ns) const {
   const OpId op = problem.values[value].op;
   auto found = std::find(kernel.ops.begin(), kernel.ops.end(), op);
@@ -83,9 +83,9 @@ void TimeMoves::trim(Kernel &kernel) const {
   trimOps(problem, kernel);
 }
 
-/// Lets \p change write what \p writer writes before kernel `at`: along with
-/// what it is made of (the derivative of an activation, behind the product that
-/// makes its argument), or by a kernel of its own. False if no kernel can.
+/// Lets \p change write the output of \p writer before kernel `at`: along with
+/// its source (the derivative of an activation, behind the product that makes
+/// its argument), or by a kernel of its own. False if no kernel can.
 bool TimeMoves::write(Kernel writer, TimeMove &change) const {
   int64_t ns = timeOf(writer);
   if (ns < 0)
@@ -105,8 +105,9 @@ bool TimeMoves::write(Kernel writer, TimeMove &change) const {
   return true;
 }
 
-/// Lets the kernels from number \p first of those that compute \p value inside
-/// read it instead. If nobody wrote it by then, a kernel before them does.
+/// Lets the kernels from number \p first of the ones that compute \p value
+/// inside read it instead. If no kernel wrote it by then, a kernel before them
+/// does.
 TimeMove TimeMoves::share(ValueId value, size_t first) const {
   TimeMove change;
   const std::vector<size_t> &users = inside[value];
@@ -131,8 +132,8 @@ TimeMove TimeMoves::share(ValueId value, size_t first) const {
   return change;
 }
 
-/// Whether all that compute \p value inside also compute inside what alone is
-/// made of it and is no larger: to share that saves more.
+/// True if \p value has one consumer, its result is no larger, and every kernel
+/// that inlines \p value inlines that result: sharing the result saves more.
 bool TimeMoves::isLink(ValueId value) const {
   OpId reader = onlyReader[value];
   if (reader == none || problem.ops[reader].kind != OpKind::Fusible ||
@@ -172,8 +173,7 @@ std::vector<size_t> TimeMoves::readersOf(const Instance &instance) const {
   };
 }
 
-/// Takes what \p instance is out of its kernel, which is dropped if it writes
-/// nothing else.
+/// Takes \p instance out of its kernel, which goes if it has no other output.
 TimeMove TimeMoves::without(const Instance &instance) const {
   TimeMove change;
   size_t from = instance.kernel;
@@ -191,7 +191,7 @@ TimeMove TimeMoves::without(const Instance &instance) const {
   return change;
 }
 
-/// A kernel that writes only what \p instance is, as its kernel does.
+/// A kernel that writes only \p instance, as its kernel does.
 Kernel TimeMoves::only(const Instance &instance) const {
   Kernel kernel = plan.kernels[instance.kernel];
   kernel.outputs = {instance.value};
@@ -199,8 +199,8 @@ Kernel TimeMoves::only(const Instance &instance) const {
   return kernel;
 }
 
-/// Takes \p values out of what kernel \p from writes and sets what makes them,
-/// but for an anchor: what that makes is written then.
+/// Takes \p values out of the outputs of kernel \p from and sets the ops that
+/// make them. An anchor stays: the kernel then writes its result.
 TimeMove TimeMoves::unwrite(size_t from, const std::vector<ValueId> &values,
                             Kernel &inner) const {
   Kernel left = plan.kernels[from];
@@ -258,9 +258,9 @@ void TimeMoves::findInline(size_t from, const std::vector<ValueId> &values,
     changes.push_back(std::move(change));
 }
 
-/// Computes what a kernel writes inside those that read it: each value by
-/// itself, and all that one kernel alone reads (products with what is read
-/// again there), as each of them may save nothing without the others.
+/// Computes outputs of a kernel inside their readers: each value by itself, and
+/// all values that one kernel alone reads (products with values read again
+/// there), as each of them may save nothing without the others.
 void TimeMoves::findInlines(const std::vector<const Instance *> &instances,
                             std::vector<TimeMove> &changes) const {
   std::map<size_t, std::vector<ValueId>> onlyIn;
@@ -299,8 +299,8 @@ void TimeMoves::findSink(const Instance &instance,
   changes.push_back(std::move(change));
 }
 
-/// Whether nobody up to kernel \p until needs what \p reader writes, or that it
-/// runs where it does.
+/// Whether no kernel up to \p until needs the outputs of \p reader, or that it
+/// runs in its place.
 bool TimeMoves::mayWait(size_t reader, size_t until) const {
   for (OpId op : plan.kernels[reader].ops)
     if (problem.ops[op].hasEffects || !problem.ops[op].mayRepeat)
@@ -328,9 +328,10 @@ bool TimeMoves::mayJoin(size_t kernel, const std::vector<ValueId> &inputs,
          });
 }
 
-/// Writes what a kernel without an anchor writes in a later one that reads the
-/// same: attention's probabilities, needed once more for a weight gradient, in
-/// the kernel of the gradient of its scores. Those who read it wait until then.
+/// Writes the output of a kernel without an anchor in a later one that reads
+/// the same values: attention's probabilities, needed once more for a weight
+/// gradient, in the kernel of the gradient of its scores. Their readers wait
+/// until then.
 void TimeMoves::findJoins(const Instance &instance,
                           std::vector<TimeMove> &changes) const {
   constexpr size_t mostReaders = 2, farthest = 64;

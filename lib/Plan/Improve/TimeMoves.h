@@ -1,9 +1,9 @@
-//===- TimeMoves.h - Values to be shared or joined --------------*- C++ -*-===//
+//===- TimeMoves.h - Moves that save time -----------------------*- C++ -*-===//
 //
-// In a finished list of kernels the exact costs are known: what several compute
-// inside may be written once, what is read little computed inside, and kernels
-// joined. Each such change is found here, with what it saves; ReduceTime.cpp
-// makes them.
+// In a finished list of kernels the exact costs are known: one kernel may write
+// a value that several compute inside, readers may compute a value inside that
+// is read little, and kernels may join. This class finds each such move, with
+// its saving; ReduceTime.cpp makes them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@
 
 namespace ckpt::plan {
 
-/// A changed list and what it saves before anybody looked at memory.
+/// A changed list and its saving, with memory not yet considered.
 struct TimeMove {
   int64_t savedNs = 0;
   std::vector<std::pair<size_t, Kernel>> replaced;
@@ -34,8 +34,8 @@ struct TimeMove {
 class TimeMoves {
 public:
   TimeMoves(const Problem &problem, const Plan &plan, KernelCache &kernels);
-  /// The best first; \p verdict is that of the plan. Those that are not found
-  /// before \p deadline are left out.
+  /// The best first; \p verdict is the plan's. Moves not found before \p
+  /// deadline are left out.
   std::vector<TimeMove> find(const Verdict &verdict, Deadline deadline);
 
 private:
@@ -83,8 +83,8 @@ private:
   /// \p kernel with everything of \p inner inside.
   static Kernel join(Kernel kernel, const Kernel &inner);
   void trim(Kernel &kernel) const;
-  /// Whether all work that was allowed is done. What a look at a kernel takes
-  /// grows with its ops.
+  /// Whether all allowed work is done. The cost of a look at a kernel grows
+  /// with its ops.
   bool isSpent() const { return counted > mostCounted; }
   int64_t timeOf(const Kernel &kernel) const {
     counted += kernel.ops.size();
@@ -97,8 +97,8 @@ private:
   KernelCache &kernels;
   /// Per kernel.
   std::vector<const KernelInfo *> infos;
-  /// Per value: kernels that compute it inside and do not write it; and those
-  /// that write it.
+  /// Per value: kernels that compute it inside and do not write it; and its
+  /// writers.
   std::vector<std::vector<size_t>> inside, writers;
   /// Per value: kernels that read it from memory, ascending.
   std::vector<std::vector<size_t>> readers;

@@ -2,6 +2,7 @@
 //
 // Patterns are those of POSIX. If one matches nothing, the message lists names
 // that exist, so that a slip of the pen is seen at once.
+//
 //===----------------------------------------------------------------------===//
 
 #include "ckpt/Plan/LayerPatterns.h"

@@ -3,6 +3,7 @@
 // Every search makes one clock from the user's limit and asks nothing else for
 // the time. It hands deadlines of this clock down to constructions and moves.
 // The clock shows time or, if the user limits the effort, counted work.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef CKPT_LIB_PLAN_MODEL_CLOCK_H

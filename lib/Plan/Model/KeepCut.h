@@ -48,7 +48,7 @@ public:
   /// A cut: which values are available, and which makers run later.
   struct Answer {
     std::vector<char> available, computed;
-    /// Of the values that are kept.
+    /// Bytes of the kept values.
     int64_t bytes = 0;
     double pricedBytes = 0;
     /// Picoseconds to keep and to compute, without the price of bytes.

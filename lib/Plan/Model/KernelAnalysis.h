@@ -4,6 +4,7 @@
 // the size of the kernel alone: solvers ask for thousands of kernels of
 // problems with thousands of ops. Kernel.cpp has the rules, KernelCost.cpp the
 // cost and the takeovers.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef CKPT_LIB_PLAN_MODEL_KERNELANALYSIS_H

@@ -4,6 +4,7 @@
 // kernels are their instructions, and the values in memory their tensors. They
 // answer with a list of kernels in which some appear several times. Remats of
 // the plan itself are left out: the strategies decide on these.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef CKPT_LIB_PLAN_MODEL_KERNELGRAPH_H

@@ -60,8 +60,8 @@ bool MinCut::buildLevels(int32_t source, int32_t sink) {
   return false;
 }
 
-/// Pushes what fits through the level graph, path by path, depth first; after
-/// each path goes on from the first arc that it filled.
+/// Pushes flow through the level graph, path by path, depth first; after each
+/// path continues from the first arc that it filled.
 int64_t MinCut::augment(int32_t source, int32_t sink) {
   int64_t pushed = 0;
   path.clear();

@@ -1,8 +1,8 @@
 //===- MinCut.h - Minimum cuts in integer networks --------------*- C++ -*-===//
 //
 // The planner solves one cut per kernel that it emits, so buffers are kept
-// between calls, and capacities may be raised after a run to continue from the
-// flow found so far (prices of memory only rise while a plan is made to fit).
+// between calls. Capacities may rise after a run, which then continues from its
+// flow (prices of memory only rise while a plan is made to fit).
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +35,7 @@ public:
   /// Pushes as much flow as fits and returns the total value since `reset`; at
   /// least `infinite` if every cut pays an infinite arc.
   int64_t run(int32_t source, int32_t sink);
-  /// What \p arc carries.
+  /// The flow on \p arc.
   int64_t flowOn(int32_t arc) const { return arcs[arc ^ 1].capacity; }
   /// Whether \p node is on the source side of the cut of the last run; the
   /// source side is the smallest of all minimum cuts.

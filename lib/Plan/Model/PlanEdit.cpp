@@ -1,9 +1,10 @@
 //===- PlanEdit.cpp - Dead outputs and merged kernels ---------------------===//
 //
-// The walk writes one kernel per anchor or materialised value. What
-// follows an anchor elementwise, and elementwise kernels of one shape, can be
-// computed with it: the raw value need not stand in memory (weight gradients
-// before their update), and what both read is read once.
+// The walk writes one kernel per anchor or materialised value. An elementwise
+// consumer of an anchor, and elementwise kernels of one shape, can join it: the
+// raw value need not stand in memory (weight gradients before their update),
+// and shared operands are read once. Constructions and moves call it on every
+// draft.
 //
 //===----------------------------------------------------------------------===//
 
@@ -192,8 +193,8 @@ int32_t Merger::lastReadBefore(ValueId value, int32_t kernel) const {
   return last;
 }
 
-/// Whether what \p second reads is there when \p first runs, and nobody in
-/// between is confused by what it writes.
+/// Whether the reads of \p second are there when \p first runs, and its outputs
+/// do not disturb a kernel in between.
 bool Merger::mayHoist(int32_t first, int32_t second) const {
   if (fixed[second] || (ordersPasses && backward[first] != backward[second]))
     return false;
@@ -207,7 +208,8 @@ bool Merger::mayHoist(int32_t first, int32_t second) const {
   return true;
 }
 
-/// The kernel of both; \p unwritten gets what nobody reads from memory then.
+/// The kernel of both; \p unwritten gets the values that then have no reader in
+/// memory.
 Kernel Merger::unite(int32_t first, int32_t second,
                      std::vector<ValueId> &unwritten) const {
   const Kernel &a = plan.kernels[first];
@@ -377,8 +379,8 @@ Verdict ckpt::plan::improve(const Problem &problem, Plan &plan,
       verdict = std::move(next);
     }
   };
-  // What takes too much somewhere may still be mended, as long as nothing takes
-  // too much elsewhere.
+  // A live sum above the limit may still be mended, as long as no other one
+  // rises above it.
   constexpr int rounds = 4;
   if (allowedBytes > 0 && verdict.livePeakBytes > allowedBytes)
     merge(rounds, /*mayExceed=*/false);

@@ -7,18 +7,18 @@
 
 namespace ckpt::plan {
 
-/// Keeps of the ops of \p kernel what its outputs and effects need.
+/// Drops the ops of \p kernel that its outputs and effects do not need.
 void trimOps(const Problem &problem, Kernel &kernel);
 
-/// Removes outputs that nobody reads, and what is computed only for them.
+/// Removes outputs without readers, and ops that serve them alone.
 void removeDeadOutputs(const Problem &problem, Plan &plan);
 
 /// Removes dead outputs, and computes elementwise kernels inside earlier ones
-/// (as epilogues, or as more outputs) where that saves time and the peak stays
-/// within \p allowedBytes or does not rise, until nothing changes; the verdict
-/// (without slots) of the result.
+/// (as epilogues, or as more outputs) while that saves time and the peak stays
+/// within \p allowedBytes or does not rise. Returns the verdict (without slots)
+/// of the result.
 Verdict improve(const Problem &problem, Plan &plan, int64_t allowedBytes);
-/// The same with what is known of kernels, which must belong to \p problem.
+/// The same with the kernels already analysed, which must belong to \p problem.
 Verdict improve(const Problem &problem, Plan &plan, int64_t allowedBytes,
                 KernelCache &kernels);
 

@@ -247,7 +247,7 @@ void RematGraph::collectLeavesOf(OpId op) {
       continue;
     }
     OpId producer = problem.values[read.value].op;
-    // Of an argument, a view reads only the elements that it shows.
+    // A view of an argument reads only the elements that it shows.
     int64_t shown = problem.ops[op].kind == OpKind::View
                         ? problem.values[problem.ops[op].results.front()].bytes
                         : argumentBytes[producer];

@@ -4,6 +4,7 @@
 // offset. Simple orders come first, the search next. Orders that learn from
 // their misses serve problems too large for the search. `packBuffers` calls all
 // of them.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef CKPT_LIB_PLAN_PACKING_PACKBUFFERS_H

@@ -9,6 +9,7 @@
 // And no value is written that stands in memory already, unless a kernel may no
 // longer read the old instance, or its op makes more: unwritten results take
 // workspace.
+//
 //===----------------------------------------------------------------------===//
 
 #include "ckpt/Plan/Solvers.h"

@@ -3,6 +3,7 @@
 // The walk of XLA's HloRematerialization (Published/XlaGreedy.cpp): while the
 // live bytes at a kernel exceed the limit, the block of kernels that frees most
 // moves behind it.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Plan/Construct/Greedy/LiveBytesWalk.h"

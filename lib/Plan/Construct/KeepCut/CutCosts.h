@@ -12,7 +12,7 @@
 
 namespace ckpt::plan {
 
-/// Costs as solvers see them. The defaults are those that win FLOPs.
+/// Costs as solvers see them. The defaults win FLOPs.
 struct CostWeights {
   /// Price of keeping a byte even if there is room, in moves of a byte.
   double floorPrice = 1.5;

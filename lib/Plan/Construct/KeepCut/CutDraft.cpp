@@ -1,4 +1,9 @@
 //===- CutDraft.cpp - One run of the cut scheduler, improved --------------===//
+//
+// One walk of the scheduler, then dead outputs removed and kernels merged.
+// Portfolios call it for each walk.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Plan/Construct/KeepCut/CutDraft.h"
 

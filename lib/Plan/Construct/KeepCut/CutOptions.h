@@ -31,14 +31,14 @@ struct CutOptions {
   double contractionWeight = 1;
   /// Weight of the additional bytes that readers of an inlined value read.
   double readWeight = 0.5;
-  /// How much more it costs to recompute what the end of the program needs than
-  /// what its start does. The backward pass needs late values first, while
-  /// memory is tight, so a little decides among equals; where it is tight later
-  /// once more, the opposite may be right.
+  /// How much more it costs to recompute values for the end of the program than
+  /// for its start. The backward pass needs late values first, while memory is
+  /// tight, so a little decides among equals. If memory is tight later once
+  /// more, the opposite may be right.
   double urgency = 0;
   /// Share of the cap left free before contractions are recomputed.
   double reserve = 0;
-  /// Off: what stood in memory once is kept until its last reader.
+  /// Off: a value that stood in memory is kept until its last reader.
   bool repeatAnchors = true;
   bool reorder = true;
   /// Whether large results that only function results wait for (the gradient

@@ -1,4 +1,9 @@
 //===- CutWalk.cpp - One setting of prices, walked ------------------------===//
+//
+// Walks with one setting and cap, with a guide if the setting wants one. Guides
+// are made once per setting for all caps.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Plan/Construct/KeepCut/CutWalk.h"
 

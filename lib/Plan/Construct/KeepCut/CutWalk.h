@@ -1,6 +1,6 @@
 //===- CutWalk.h - One setting of prices, walked ----------------*- C++ -*-===//
 //
-// What SolveBudget.cpp tries many times, on several threads.
+// One walk and its draft. Portfolios run many, on several threads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@ struct Setting {
   double reserve, floorPrice, contractionWeight, readWeight, urgency;
 };
 
-/// In the order in which they run: those first that most often win.
+/// In the order in which they run: the settings that win most often first.
 inline constexpr std::array<Setting, 16> walkSettings = {{
     {false, false, 0, 1.5, 8, 0.5, 0.02},
     {true, true, 0, 0.3, 8, 1, 0},
@@ -43,7 +43,7 @@ inline constexpr std::array<Setting, 16> walkSettings = {{
 }};
 
 /// Caps for the smallest plan, as shares of the plan that recomputes nothing,
-/// and what to walk with.
+/// and their settings.
 inline constexpr std::array<double, 6> ladderShares = {0.25, 0.32, 0.2,
                                                        0.4,  0.16, 0.5};
 inline constexpr std::array<Setting, 3> ladderSettings = {{
@@ -71,8 +71,8 @@ public:
     /// The root at which memory is tightest; `none` if the walk gave up.
     OpId tightest = none;
   };
-  /// Walks with \p scheduler if nobody did before. May be called by several
-  /// threads.
+  /// Walks with \p scheduler unless another call did before. Several threads
+  /// may call it.
   const Walk &get(const Problem &problem, CutScheduler &scheduler,
                   const CutOptions &options);
 

@@ -35,7 +35,7 @@ OrderedKeepCut::OrderedKeepCut(const RematGraph &graph,
 // The network
 //===----------------------------------------------------------------------===//
 
-/// Marks what can be made from the roots that have run.
+/// Marks the values that roots which have run can make.
 void OrderedKeepCut::findPast(const Moment &moment) {
   std::vector<char> done(graph.problem.ops.size(), 0);
   for (size_t i = 0; i < moment.at; ++i)
@@ -53,9 +53,8 @@ void OrderedKeepCut::findPast(const Moment &moment) {
   }
 }
 
-/// Demands what the kernel of \p root reads of what exists by now; values that
-/// the future makes are seen through. What is in \p resident is read from
-/// memory.
+/// Demands the existing values that the kernel of \p root reads; looks through
+/// values still to come. Values in \p resident are read from memory.
 void OrderedKeepCut::collectDemand(OpId root,
                                    const std::vector<char> *resident) {
   std::vector<OpId> stack = {root};
@@ -177,7 +176,7 @@ KeepCut::Answer OrderedKeepCut::search(int64_t room) {
   return std::move(corner.fitting);
 }
 
-/// Whether \p output may be written over a value that nobody reads later.
+/// Whether \p output may be written over a value without later readers.
 bool OrderedKeepCut::overwrites(ValueId output) const {
   constexpr size_t mostVisited = 16;
   const Problem &problem = graph.problem;
@@ -200,7 +199,7 @@ bool OrderedKeepCut::overwrites(ValueId output) const {
   return false;
 }
 
-/// Bytes that the kernel of \p root takes beyond what it reads.
+/// Bytes that the kernel of \p root takes beyond its reads.
 int64_t OrderedKeepCut::kernelBytes(OpId root) const {
   const Op &op = graph.problem.ops[root];
   int64_t bytes = slotBytes(op.workspaceBytes);
@@ -211,8 +210,8 @@ int64_t OrderedKeepCut::kernelBytes(OpId root) const {
   return bytes;
 }
 
-/// What blocks make that are alike is kept or computed again all at once. With
-/// the room that this leaves, some of what is computed again is kept at even
+/// Equal values of equal blocks are kept or computed again all at once. With
+/// the room that this leaves, keeps some of the recomputed values at even
 /// distances, so that less has to be computed at once on the way back.
 std::vector<ValueId> OrderedKeepCut::fillRoom(const KeepCut::Answer &answer,
                                               int64_t room) const {

@@ -1,10 +1,10 @@
-//===- OrderedKeepCut.h - What stands in memory at one moment ---*- C++ -*-===//
+//===- OrderedKeepCut.h - The cut at one moment of an order -----*- C++ -*-===//
 //
-// The snapshot of docs/Rationale/Planning.md, for a moment of an order that is
-// known beforehand: everything that ran before is at hand, and one minimum cut
-// settles for all values at once which of them are kept across that moment. The
-// walk (CutScheduler.h) asks this after every kernel; a first plan asks it
-// once.
+// The cut of docs/Planner/Construct.md, for a moment of an order that is known
+// beforehand: all earlier values are at hand, and one minimum cut settles for
+// all values at once which of them are kept across that moment. The walk
+// (CutScheduler.h) asks this after every kernel; a first plan asks it once per
+// guide.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,20 +20,20 @@ class OrderedKeepCut {
 public:
   OrderedKeepCut(const RematGraph &graph, const CostWeights &weights);
 
-  /// What is known of the moment just before the root `order[at]` runs.
+  /// The facts of the moment just before the root `order[at]` runs.
   struct Moment {
     const std::vector<OpId> &order;
     size_t at = 0;
     /// Per value: it stands in memory. Other values can be kept only if they
-    /// are fusible and what they are computed from is there.
+    /// are fusible and their sources are there.
     const std::vector<char> &resident;
     /// Per value: by how much its bytes count more than others', as they also
     /// stand in memory at other tight moments.
     const std::vector<double> &weight;
   };
 
-  /// The values to keep so that they and the kernel of the root take at most
-  /// \p room bytes. What it reads itself is kept in any case, and may be more
+  /// The values to keep so that they and the kernel of the root take at most \p
+  /// room bytes. The kernel's own reads are kept in any case, and may be more
   /// than that.
   std::vector<ValueId> keep(const Moment &moment, int64_t room);
 

@@ -1,8 +1,8 @@
 //===- RootOrder.cpp - A topological order with priorities ----------------===//
 //
 // The order of the walk (CutScheduler.cpp) under the assumption that every
-// value stands in memory until its last reader has run: what is left of it
-// without a budget.
+// value stands in memory until its last reader has run: the walk's order
+// without a budget. The list scheduler uses it, once per step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -88,7 +88,7 @@ void Orderer::becomePast(OpId op) {
   }
 }
 
-/// Bytes that \p root adds to what stands in memory.
+/// Bytes that \p root adds to the live ones.
 int64_t Orderer::growth(OpId root) const {
   int64_t bytes = 0;
   for (ValueId value : problem.ops[root].results)

@@ -8,8 +8,8 @@
 namespace ckpt::plan {
 
 /// An order of all roots in which each can run: results as soon as they can be
-/// made, then what lets more die than it makes (weight gradients), the rest in
-/// program order. Without \p reorder, program order.
+/// made, then roots that let more bytes die than they make (weight gradients),
+/// then all others in program order. Without \p reorder, program order.
 std::vector<OpId> orderRoots(const RematGraph &graph, bool reorder);
 
 } // namespace ckpt::plan

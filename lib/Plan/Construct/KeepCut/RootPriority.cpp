@@ -1,4 +1,4 @@
-//===- RootPriority.cpp - Which root runs first if several can ------------===//
+//===- RootPriority.cpp - The priority of roots that can run --------------===//
 
 #include "Plan/Construct/KeepCut/RootPriority.h"
 
@@ -27,7 +27,7 @@ bool ckpt::plan::hasRecomputed(const RematGraph &graph) {
   });
 }
 
-/// Roots but \p host that read \p guest or what is computed from it inside
+/// Roots except \p host that read \p guest, or values computed from it inside
 /// kernels.
 static std::vector<OpId> readingRoots(const RematGraph &graph, ValueId guest,
                                       OpId host) {
@@ -60,9 +60,9 @@ ckpt::plan::findFollowers(const RematGraph &graph) {
       followers[last].push_back(op);
     last = op;
   }
-  // A result is written after what reads the value in its buffer: a guest, or a
-  // donated argument. Of several guests the last one is read by more than the
-  // next.
+  // A result is written after the readers of the value in its buffer: a guest,
+  // or a donated argument. Among several guests, the last one has more readers
+  // than the next op.
   std::map<ValueId, ValueId> before;
   for (const Op &op : problem.ops)
     for (ValueId value : op.results)

@@ -1,7 +1,7 @@
-//===- RootPriority.h - Which root runs first if several can ----*- C++ -*-===//
+//===- RootPriority.h - The priority of roots that can run ------*- C++ -*-===//
 //
-// What the walk (CutScheduler.h) and the order without a budget (RootOrder.h)
-// have in common.
+// Shared by the walk (CutScheduler.h) and the order without a budget
+// (RootOrder.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,13 +18,14 @@ bool makesLittle(const RematGraph &graph, OpId op);
 /// Whether the backward pass has to make something again.
 bool hasRecomputed(const RematGraph &graph);
 
-/// Per op: roots that run after it though they do not read what it makes: the
-/// next op with effects, and the result in whose buffer lies what it reads.
+/// Per op: roots that run after it though they do not read its results: the
+/// next op with effects, and the result whose buffer holds a value that it
+/// reads.
 std::vector<std::vector<OpId>> findFollowers(const RematGraph &graph);
 
 /// Results first, then roots that feed nothing but results and make little
-/// (weight gradients), the rest in program order; all of the forward pass
-/// before all of the backward pass if that has to make something again.
+/// (weight gradients), then all others in program order. The whole forward pass
+/// precedes the backward pass if that has to make values again.
 struct RootPriority {
   /// Without \p reorder, program order.
   RootPriority(const RematGraph &graph, bool reorder);

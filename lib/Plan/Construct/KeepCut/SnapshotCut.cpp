@@ -125,7 +125,7 @@ bool SnapshotCut::extend(double price) {
 /// Puts producers first.
 void SnapshotCut::orderNodes() {
   makers.clear();
-  // Of many nodes, a scan is faster than sorting, which takes longer than the
+  // With many nodes, a scan is faster than sorting, which takes longer than the
   // cut.
   if (nodes.size() > valuesInOrder.size() / 16) {
     nodes.clear();

@@ -55,7 +55,7 @@ private:
     Makeable,
   };
 
-  /// Picoseconds that a byte costs at price 1: those of a move.
+  /// Picoseconds that a byte costs at price 1: the time to move it.
   double pricePerByte() const {
     return 1e6 / static_cast<double>(graph.problem.bytesPerMicrosecond);
   }

@@ -49,9 +49,9 @@ private:
   const MissingOperands &missing;
   bool allAtHand = false;
   std::vector<ValueId> demanded;
-  /// Of values. `others` are demanded by roots other than the next one.
+  /// Marks of values. Roots other than the next one demand `others`.
   Marks isIn, others, pinned, early, readValues;
-  /// Of ops.
+  /// Marks of ops.
   Marks seenThrough, earlyOps, readOps;
 };
 

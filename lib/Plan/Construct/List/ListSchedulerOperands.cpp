@@ -4,6 +4,7 @@
 // beforehand, and holds their sources in memory. If there is no room for all of
 // this, some values leave and are made again in between. ListScheduler calls it
 // once per root.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Plan/Construct/List/ListScheduler.h"

@@ -5,6 +5,7 @@
 // than the result that needs most. Such a plan is correct but slow. Nothing
 // stands in memory between two results, so that each part has places of its
 // own. The search for the minimum budget calls it for steps of up to 3,000 ops.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Plan/Construct/Pebble/PebblePlan.h"

@@ -1,4 +1,8 @@
 //===- LoadProfile.cpp - Bytes per stage, changed by ranges ---------------===//
+//
+// Sums per block of stages. Retention changes it at every step.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Plan/Improve/Anneal/LoadProfile.h"
 

@@ -2,8 +2,8 @@
 //
 // A local search adds and takes away bytes over long ranges of stages, and asks
 // after every change by how much the stages exceed the budget. Most are far
-// below it, so stages are held in blocks: one that cannot exceed the budget is
-// changed as a whole.
+// below it, so blocks hold the stages: a block that cannot exceed the budget
+// changes as a whole.
 //
 //===----------------------------------------------------------------------===//
 

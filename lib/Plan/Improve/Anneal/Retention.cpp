@@ -1,4 +1,4 @@
-//===- Retention.cpp - What stands in memory between first runs -----------===//
+//===- Retention.cpp - Kept values between first runs of kernels ----------===//
 
 #include "Plan/Improve/Anneal/Retention.h"
 
@@ -6,8 +6,7 @@
 
 using namespace ckpt::plan;
 
-/// What running a kernel again costs that may run only once: more than any step
-/// takes.
+/// Cost of one more run of a run-once kernel: more than any step takes.
 static constexpr int64_t forbiddenNs = int64_t{1} << 50;
 
 Retention::Retention(const KernelGraph &graph, int64_t budgetBytes)
@@ -83,7 +82,7 @@ void Retention::setBorn(ValueId value, int32_t stage, bool isBorn) {
 }
 
 /// Inverts whether \p value is kept into the stages from \p first to \p last.
-/// Where it is not touched, nothing but the bytes changes.
+/// If no stage touches it, only the bytes change.
 void Retention::flip(ValueId value, int32_t first, int32_t last) {
   int64_t bytes = isKept(value, first) ? -slot[value] : slot[value];
   char now = bytes >= 0 && !isKept(value, first);
@@ -153,7 +152,7 @@ Retention::Stage Retention::takeSpare() {
   return stage;
 }
 
-/// Evaluates stages anew, and lets go of what they no longer need.
+/// Evaluates stages anew, and drops the values that they no longer need.
 void Retention::settle() {
   while (!dirty.empty()) {
     int32_t stage = dirty.back();
@@ -183,7 +182,7 @@ void Retention::settle() {
   }
 }
 
-/// Drops what is kept to a stage that does not read it.
+/// Drops values kept to a stage that does not read them.
 void Retention::letGo() {
   for (auto [value, last] : idle) {
     if (!isKept(value, last) || isKept(value, last + 1) ||
@@ -198,7 +197,7 @@ void Retention::letGo() {
   idle.clear();
 }
 
-/// Makes \p other what is known of the stage, and the reverse.
+/// Exchanges \p other with the facts of the stage.
 void Retention::exchange(int32_t stage, Stage &other) {
   Stage &now = stageOf[stage];
   for (ValueId value : now.touched)
@@ -224,8 +223,8 @@ void Retention::need(ValueId value, int32_t stage) {
   work.push_back(node);
 }
 
-/// What the stage runs: its own kernel and, for what it and those that come
-/// need and is not kept, the kernels that make it.
+/// Kernels of the stage: its own, and the makers of values that it and later
+/// stages need and that are not kept.
 void Retention::collectRuns(int32_t stage) {
   ++stamp;
   runsNow = {stage};
@@ -241,8 +240,8 @@ void Retention::collectRuns(int32_t stage) {
   std::sort(runsNow.begin(), runsNow.end());
 }
 
-/// Depth first instead of in the order of first runs: what is made again dies
-/// sooner. What only later stages need comes after the stage's own kernel.
+/// Depth first instead of in the order of first runs: remats then die sooner.
+/// Values for later stages alone come after the stage's own kernel.
 void Retention::orderDepthFirst(int32_t stage) {
   ++stamp;
   for (int32_t node : runsNow)

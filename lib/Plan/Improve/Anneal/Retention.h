@@ -1,12 +1,13 @@
-//===- Retention.h - What stands in memory between first runs ---*- C++ -*-===//
+//===- Retention.h - Kept values between first runs of kernels --*- C++ -*-===//
 //
 // The state of a local search over plans with fixed kernels. Kernels first run
-// in a fixed order; the first run of a kernel, with what has to be made again
-// for it, is a stage. A state says for every value and stage whether the value
-// is kept into that stage (Checkmate's matrix S; Jain et al., MLSys 2020). All
-// else follows: a stage makes again what it needs and is not kept, recursively,
-// in the order of first runs. So the time and the peak of a stage depend on
-// what is kept into it and out of it alone, and a change concerns few stages.
+// in a fixed order; the first run of a kernel, with its remats, is a stage. A
+// state says for every value and stage whether the value is kept into that
+// stage (Checkmate's matrix S; Jain et al., MLSys 2020). All else follows: a
+// stage rematerialises the values that it needs and that are not kept,
+// recursively, in the order of first runs. The time and the peak of a stage
+// depend only on the values kept into it and out of it, so a change concerns
+// few stages.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +34,7 @@ public:
   int64_t overflowBytes() const { return load.excessBytes(); }
   int64_t peakBytes(int32_t stage) const { return load.at(stage); }
   int32_t worstStage() const { return load.worstStage(); }
-  /// What the stage runs, in order; its own kernel for the first time.
+  /// Kernels of the stage, in order; its own kernel for the first time.
   const std::vector<int32_t> &runs(int32_t stage) const {
     return stageOf[stage].runs;
   }
@@ -69,7 +70,7 @@ private:
     /// Values made or read.
     std::vector<ValueId> touched;
   };
-  /// What one step changed: a range of stages of a value, or a whole stage.
+  /// The change of one step: a range of stages of a value, or a whole stage.
   struct Change {
     ValueId value = none;
     int32_t first = 0, last = 0;

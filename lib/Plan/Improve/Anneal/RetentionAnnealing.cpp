@@ -1,4 +1,8 @@
 //===- RetentionAnnealing.cpp - Rounds of simulated annealing -------------===//
+//
+// Two lanes anneal with different seeds in rounds of counted steps.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Plan/Improve/Anneal/RetentionAnnealing.h"
 
@@ -12,7 +16,7 @@
 
 using namespace ckpt::plan;
 
-/// Of `Retention`: what is kept.
+/// The kept values of a `Retention`.
 using Decisions = std::vector<char>;
 
 namespace {
@@ -118,7 +122,7 @@ void Annealer::anneal(const Decisions &start, int64_t steps, double hot,
   }
 }
 
-/// The kernels of \p start; their times are what running them again costs.
+/// The kernels of \p start; their times are the costs of one more run.
 static KernelGraph priceKernels(const Problem &problem, const Plan &start,
                                 double flopNs) {
   KernelGraph graph(problem, start);
@@ -140,8 +144,8 @@ RetentionRounds::RetentionRounds(const Problem &problem, const Plan &start,
     lanes.emplace_back(graph, options.budgetBytes, lane + 1);
 }
 
-/// Cuts at the worst stage, and at the one that is worst then, until all fits;
-/// the second lane leaves some room for what is made again.
+/// Cuts at the worst stage, then at the next worst, until all fit; the second
+/// lane leaves some room for remats.
 void RetentionRounds::findStarts() {
   constexpr int mostCuts = 12;
   constexpr int64_t reserve = 50;

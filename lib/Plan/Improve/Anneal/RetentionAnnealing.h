@@ -1,9 +1,10 @@
 //===- RetentionAnnealing.h - Local search with fixed kernels ---*- C++ -*-===//
 //
-// Where kernels and the order in which they first run are settled, a plan is
-// the choice of what is kept and what is made again. Simulated annealing over
-// that choice (Retention.h) starts from minimum cuts (StageKeepCut.h) and meets
-// the optima that mixed-integer solvers found for published instances in a day.
+// If kernels and the order of their first runs are settled, a plan is the
+// choice between kept values and remats. Simulated annealing over that choice
+// (Retention.h) starts from minimum cuts (StageKeepCut.h) and meets the optima
+// that mixed-integer solvers found for published instances in a day. The
+// portfolio calls it for problems in which every kernel is one op.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +20,7 @@ namespace ckpt::plan {
 
 struct RetentionOptions {
   int64_t budgetBytes = 0;
-  /// What a FLOP that is done again costs beyond its time, in nanoseconds.
+  /// Cost of an extra FLOP beyond its time, in nanoseconds.
   double flopNs = 0;
   /// Stop after this many rounds, or then.
   int mostRounds = 64;

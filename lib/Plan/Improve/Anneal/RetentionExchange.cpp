@@ -1,9 +1,9 @@
 //===- RetentionExchange.cpp - The best exchange at one stage -------------===//
 //
-// At one tight stage, what every single drop and keep changes is measured. As
-// if these changes added up, the best choice of all that stands across the
-// stage is a knapsack. A random part takes part each time, since changes that
-// concern the same chain of kernels do not add up.
+// Measures every single drop and keep at one tight stage. As if these changes
+// added up, the best choice among all values across the stage is a knapsack. A
+// random part of them takes part each time, since changes that concern the same
+// chain of kernels do not add up.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,8 +25,8 @@ int32_t RetentionMoves::pickTightStage() {
   return state.worstStage();
 }
 
-/// Notes what the drop of \p value, or if that is `none` the keep of \p repeat,
-/// changes at \p stage, if it exchanges time and bytes there.
+/// Notes the changes at \p stage by the drop of \p value, or if that is `none`
+/// by the keep of \p repeat, if it exchanges time and bytes there.
 void RetentionMoves::measure(ValueId value, const Repeat &repeat,
                              int32_t stage) {
   int64_t timeBefore = state.timeNs(), bytesBefore = state.peakBytes(stage);

@@ -1,4 +1,8 @@
 //===- RetentionMoves.cpp - Drops, keeps and their combinations -----------===//
+//
+// The moves of the annealing. Each ends with memory used and respected.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Plan/Improve/Anneal/RetentionMoves.h"
 
@@ -42,7 +46,7 @@ bool RetentionMoves::dropSomewhere() {
   return dropAt(atWorst ? state.worstStage() : pickStage());
 }
 
-/// Keeps what \p repeat makes, so that the kernel need not run again.
+/// Keeps the outputs of \p repeat, so that the kernel need not run again.
 bool RetentionMoves::keep(const Repeat &repeat) {
   for (ValueId value : graph.nodes[repeat.node].kernel.outputs)
     if (!state.isKept(value, repeat.stage) &&
@@ -115,7 +119,7 @@ void RetentionMoves::findRepeats(int32_t first) {
   }
 }
 
-/// Keeps what pays off, in random order.
+/// Keeps values that pay off, in random order.
 void RetentionMoves::fill(int tries) {
   findRepeats(0);
   double now = energy();

@@ -1,9 +1,9 @@
 //===- RetentionMoves.h - How a local search changes a state ----*- C++ -*-===//
 //
-// What to keep is a knapsack with dependences: to keep one large value, several
-// small ones may have to go, and what is dropped is cheap to make again only if
-// what it is made from is there. Single drops and keeps alone get stuck early,
-// so moves go on until memory is used and respected again.
+// Keeping is a knapsack with dependences: for one large value, several small
+// ones may have to go, and a dropped value is cheap to make again only if its
+// sources are there. Single drops and keeps alone get stuck early, so moves go
+// on until memory is used and respected again.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ public:
   /// commits or rolls back.
   bool propose();
 
-  /// Time, and what bytes beyond the budget cost.
+  /// Time, and the price of bytes beyond the budget.
   double energy() const {
     return static_cast<double>(state.timeNs()) +
            bytePrice * static_cast<double>(state.overflowBytes());
@@ -40,8 +40,8 @@ private:
   struct Repeat {
     int32_t stage, node;
   };
-  /// A drop (of `value` at `stage`) or a keep (of what is repeated), and what
-  /// it changes on its own.
+  /// A drop (of `value` at `stage`) or a keep (of a remat), and its changes on
+  /// its own.
   struct Item {
     ValueId value;
     Repeat repeat;

@@ -1,4 +1,4 @@
-//===- StageKeepCut.cpp - What to keep into one stage ---------------------===//
+//===- StageKeepCut.cpp - The cut before one stage ------------------------===//
 
 #include "Plan/Improve/Anneal/StageKeepCut.h"
 

@@ -1,4 +1,4 @@
-//===- StageKeepCut.h - What to keep into one stage -------------*- C++ -*-===//
+//===- StageKeepCut.h - The cut before one stage ----------------*- C++ -*-===//
 //
 // The cut of KeepCut.h for plans with fixed kernels: later stages demand values
 // of earlier ones, and the cut chooses which of them are kept across one stage
@@ -19,8 +19,8 @@ class StageKeepCut {
 public:
   explicit StageKeepCut(const KernelGraph &graph);
 
-  /// Drops from \p state what a byte's best price drops, so that what is kept
-  /// into \p stage, with the kernel of the stage, takes at most \p bytes.
+  /// Drops from \p state the values that the best price of a byte drops: values
+  /// kept into \p stage, with the kernel of the stage, take at most \p bytes.
   void apply(Retention &state, int32_t stage, int64_t bytes);
 
 private:
@@ -29,7 +29,7 @@ private:
   double highestPrice() const;
 
   const KernelGraph &graph;
-  /// Of all kernels together, in picoseconds.
+  /// Time of all kernels together, in picoseconds.
   int64_t totalPs = 0;
   /// Per value.
   std::vector<char> demanded, reached, pinned;
