@@ -151,6 +151,7 @@ kernelRows(const plan::Problem &problem, const plan::Solution &solution,
 
 void ckpt::plan::report::addSchedule(const ReportInput &input, StepReport &report) {
   report.hasSchedule = true;
+  report.subSolver = input.solution.subSolver;
   ValueTable values(input, report);
   report.ranges = liveRanges(input.problem, input.solution);
   report.kernels = kernelRows(input.problem, input.solution, report.ranges);

@@ -76,6 +76,7 @@ void ckpt::plan::report::writeJson(const StepReport &report, std::ostream &os) {
   object.member("format", "ckpt-report 1");
   object.member("title", report.text.title);
   object.member("strategy", report.text.strategy);
+  object.member("sub_solver", report.subSolver);
   object.member("notes", report.text.notes);
   object.member("warning", report.warning);
   if (report.hasSchedule) {

@@ -224,6 +224,8 @@ void Solve::report() {
   const Verdict &verdict = solution.verdict;
   line("ops          ", formatCount(problem.ops.size()));
   line("kernels      ", formatCount(solution.plan.kernels.size()));
+  if (!solution.subSolver.empty())
+    line("sub-solver   ", solution.subSolver);
   line("as written   ", formatCount(written.peakBytes) + " bytes");
   if (budgetBytes)
     line("budget       ", formatCount(*budgetBytes) + " bytes");

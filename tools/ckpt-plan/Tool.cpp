@@ -2,6 +2,7 @@
 
 #include "Tool.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
@@ -103,6 +104,23 @@ bool tool::readBudget(const Arguments &arguments,
          fail("ckpt-plan", error);
 }
 
+/// The names of '--without', all of which have to be known.
+static bool readWithout(const Arguments &arguments, SolverOptions &options) {
+  const std::vector<std::string> known = subSolverNames();
+  std::istringstream list(arguments.value("without"));
+  for (std::string name; std::getline(list, name, ',');) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      std::string names;
+      for (const std::string &each : known)
+        names += (names.empty() ? "" : ", ") + each;
+      return fail("ckpt-plan", "unknown sub-solver '" + name +
+                                   "' of '--without'; there are: " + names);
+    }
+    options.without.push_back(name);
+  }
+  return true;
+}
+
 bool tool::readSolverOptions(const Arguments &arguments,
                              SolverOptions &options) {
   if (isatty(STDERR_FILENO))
@@ -110,6 +128,8 @@ bool tool::readSolverOptions(const Arguments &arguments,
       std::cerr << "\r\033[K" << line << std::flush;
     };
   constexpr int64_t most = 1'000'000'000;
+  if (!readWithout(arguments, options))
+    return false;
   if (arguments.has("time-limit") && arguments.has("effort"))
     return fail("ckpt-plan",
                 "expected one of '--time-limit' and '--effort', but got both");

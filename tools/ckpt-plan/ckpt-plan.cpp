@@ -94,6 +94,11 @@ constexpr Option options[] = {
      {solveMode, compareMode, frontierMode},
      "instead of a time limit, milliseconds of counted work: the same plan on "
      "every machine"},
+    {"without",
+     "NAME,...",
+     {solveMode, compareMode, frontierMode},
+     "for developers: sub-solvers that shall not run, by the names that "
+     "reports give them"},
     {"certificate",
      "FILE",
      {solveMode, checkPlanMode},

@@ -9,6 +9,8 @@
 #include <atomic>
 #include <functional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace ckpt::plan {
 
@@ -23,6 +25,8 @@ struct SolverOptions {
   /// If not 0, stop after so much counted work instead of time: the same plan
   /// on every machine. A millisecond of effort is about one of time.
   int64_t effortMs = 0;
+  /// Names of `subSolverNames()` that do not run.
+  std::vector<std::string> without;
   /// Called between rounds with a line for people; may be empty.
   std::function<void(const std::string &)> progress;
   /// Called with every legal plan that a walk of `solveBudget` makes, within
@@ -32,6 +36,10 @@ struct SolverOptions {
   /// clock, whose plan is then worth nothing. May be null.
   const std::atomic<bool> *interrupted = nullptr;
 
+  bool allows(std::string_view subSolver) const {
+    return std::find(without.begin(), without.end(), subSolver) ==
+           without.end();
+  }
   bool isInterrupted() const { return interrupted && *interrupted; }
 };
 

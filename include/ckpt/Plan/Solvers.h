@@ -15,6 +15,7 @@
 #include "ckpt/Plan/SolverOptions.h"
 
 #include <optional>
+#include <vector>
 
 namespace ckpt::plan {
 
@@ -72,6 +73,10 @@ BudgetResult solveBudget(const Problem &problem, int64_t budgetBytes,
                          const SolverOptions &options,
                          const Solution *unlimited = nullptr,
                          LeastCosts least = {});
+
+/// The parts of the portfolio, by the names that reports and
+/// `SolverOptions::without` use.
+std::vector<std::string> subSolverNames();
 
 /// The exhaustive search minimises this first; the other one breaks ties.
 enum class Objective : uint8_t { ExtraFlops, Time };

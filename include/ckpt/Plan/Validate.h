@@ -58,6 +58,8 @@ Verdict validate(const Problem &problem, const Plan &plan, bool slots,
 struct Solution {
   Plan plan;
   Verdict verdict;
+  /// The sub-solver of the portfolio that made it; empty for other solvers.
+  std::string subSolver = {};
 };
 
 /// The program as written: one kernel per op in program order, nothing fused,

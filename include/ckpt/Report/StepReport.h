@@ -90,6 +90,8 @@ struct FrontierRow {
 struct StepReport {
   FigureMap figures;
   plan::ReportText text;
+  /// The sub-solver that made the plan; empty for strategies of others.
+  std::string subSolver;
   /// A steep price (`describeRelief`); may be empty.
   std::string warning;
   /// No tables without: a forward chain of layers has no schedule, nor has a

@@ -57,7 +57,7 @@ void ckpt::plan::printFrontier(const Frontier &frontier,
      << column("budget") << column("arena") << column("time")
      << column("extra time", 12) << column("at least", 10)
      << column("extra work", 12) << column("at least", 10)
-     << column("ms per MiB", 12) << "\n";
+     << column("ms per MiB", 12) << "  made by\n";
   for (size_t i = 0; i < frontier.points.size(); ++i) {
     const FrontierPoint &point = frontier.points[i];
     const Verdict &verdict = point.solution.verdict;
@@ -74,10 +74,12 @@ void ckpt::plan::printFrontier(const Frontier &frontier,
                  10)
        << column(percent(verdict.extraFlops, frontier.written.flops), 12)
        << column(percent(point.extraFlopsBound, frontier.written.flops), 10)
-       << column(number(frontier.nsPerMiB(i) / 1e6, 4), 12) << "\n";
+       << column(number(frontier.nsPerMiB(i) / 1e6, 4), 12) << "  "
+       << point.solution.subSolver << "\n";
   }
   os << "\n  at least: of any plan within the budget, proven;"
-        "\n  ms per MiB: saved by more memory, up to the next larger arena\n";
+        "\n  ms per MiB: saved by more memory, up to the next larger arena"
+        "\n  made by: the sub-solver of the planner that found the plan\n";
 }
 
 void ckpt::plan::printFrontierJson(const Frontier &frontier, std::ostream &os) {
@@ -103,7 +105,8 @@ void ckpt::plan::printFrontierJson(const Frontier &frontier, std::ostream &os) {
        << ", \"cost_bound_ns\": " << point.timeBoundNs
        << ", \"bytes_moved\": " << solution.verdict.bytesMoved
        << ", \"kernels\": " << solution.plan.kernels.size()
-       << ", \"saved_ns_per_mib\": " << number(frontier.nsPerMiB(i), 1) << "}";
+       << ", \"saved_ns_per_mib\": " << number(frontier.nsPerMiB(i), 1)
+       << ", \"sub_solver\": \"" << solution.subSolver << "\"}";
   }
   os << (frontier.points.empty() ? "" : "\n  ") << "]\n}\n";
 }

@@ -300,6 +300,9 @@ void ckpt::plan::printReport(const Problem &problem, const Solution &solution,
              ? " (first plan after " + std::to_string(figures.firstPlanMs) +
                    " ms)"
              : "")
+     << (solution.subSolver.empty()
+             ? ""
+             : " by sub-solver '" + solution.subSolver + "'")
      << (figures.stoppedByClock ? "; the time limit ended the search" : "")
      << "\n";
 }

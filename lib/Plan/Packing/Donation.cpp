@@ -130,5 +130,7 @@ Solution ckpt::plan::moveForDonations(const Problem &problem, Solution solution,
   bool isBetter =
       verdict.error.empty() && plan.arenaBytes <= limitBytes &&
       donatedBytes(problem, plan) > donatedBytes(problem, solution.plan);
-  return isBetter ? Solution{std::move(plan), std::move(verdict)} : solution;
+  return isBetter ? Solution{std::move(plan), std::move(verdict),
+                             std::move(solution.subSolver)}
+                  : solution;
 }

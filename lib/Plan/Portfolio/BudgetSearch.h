@@ -91,6 +91,53 @@ constexpr double gainOfRefitting = 1.1;
 /// it several times more: what hides behind bytes here may not elsewhere.
 constexpr double flopWeight = 12;
 
+/// The parts of the search by their names: reports name the one that made a
+/// plan, and `SolverOptions::without` turns them off. Single settings of walks
+/// and ways of descents have names with numbers: walk-1, descent-1.
+namespace part {
+inline constexpr const char *listSchedule = "list-schedule";
+inline constexpr const char *listLadder = "list-ladder";
+inline constexpr const char *listPrices = "list-prices";
+inline constexpr const char *unlimited = "unlimited";
+inline constexpr const char *asWritten = "as-written";
+inline constexpr const char *walk = "walk";
+inline constexpr const char *walkRounds = "walk-rounds";
+inline constexpr const char *walkBelow = "walk-below";
+inline constexpr const char *walkAgain = "walk-again";
+inline constexpr const char *walkSpare = "walk-spare";
+inline constexpr const char *walkPrices = "walk-prices";
+inline constexpr const char *walkRefit = "walk-refit";
+inline constexpr const char *descent = "descent";
+inline constexpr const char *randomDescent = "random-descent";
+inline constexpr const char *chain = "chain";
+inline constexpr const char *deepChain = "deep-chain";
+inline constexpr const char *annealing = "annealing";
+inline constexpr const char *greedyRemat = "greedy-remat";
+inline constexpr const char *eviction = "eviction";
+inline constexpr const char *keep = "keep";
+inline constexpr const char *reduceTime = "reduce-time";
+inline constexpr const char *exchange = "exchange";
+inline constexpr const char *lowerBudgets = "lower-budgets";
+inline constexpr const char *tighten = "tighten";
+inline constexpr const char *shrink = "shrink";
+inline constexpr const char *pebble = "pebble";
+inline constexpr const char *closeIn = "close-in";
+inline constexpr const char *ladder = "ladder";
+inline constexpr const char *keepSmallest = "keep-smallest";
+/// Not to be turned off: nothing else holds regions to their budgets.
+inline constexpr const char *regions = "regions";
+inline constexpr const char *all[] = {
+    listSchedule, listLadder, listPrices,   unlimited,     asWritten,
+    walk,         walkRounds, walkBelow,    walkAgain,     walkSpare,
+    walkPrices,   walkRefit,  descent,      randomDescent, chain,
+    deepChain,    annealing,  greedyRemat,  eviction,      keep,
+    reduceTime,   exchange,   lowerBudgets, tighten,       shrink,
+    pebble,       closeIn,    ladder,       keepSmallest};
+} // namespace part
+
+/// From the plan without a limit down, before random ones.
+constexpr size_t numberOfDescents = 10;
+
 class BudgetSearch {
 public:
   BudgetSearch(const Problem &problem, int64_t budgetBytes,
@@ -106,7 +153,28 @@ public:
   BudgetResult run();
 
 private:
+  /// Marks that a part runs, if it may: what is entered was made by it.
+  class Running {
+  public:
+    Running(BudgetSearch &search, const char *name)
+        : search(search), outer(search.running),
+          isAllowed(search.options.allows(name)) {
+      if (isAllowed)
+        search.running = name;
+    }
+    ~Running() { search.running = outer; }
+    Running(const Running &) = delete;
+    Running &operator=(const Running &) = delete;
+    explicit operator bool() const { return isAllowed; }
+
+  private:
+    BudgetSearch &search;
+    const char *outer;
+    bool isAllowed;
+  };
+
   void tryFirstPlan();
+  void enterFirst(std::optional<Solution> solution);
   bool tryUnlimited();
   void tryAsWritten();
   struct Descent;
@@ -126,6 +194,8 @@ private:
   bool tryInPairs(std::vector<Attempt> attempts);
   void keepRepeated(double share = 1);
   void moveKernels();
+  void rematKernels();
+  void evictValues();
   void polish();
   void searchBelow();
   void tighten();
@@ -141,6 +211,7 @@ private:
   void exchangeOthers();
   void runLarge();
   void keepSmallestOfChains();
+  void runFirstAttempts();
   void runRounds();
   void runRound(int round);
   void runAttempts(const std::vector<Attempt *> &batch);
@@ -220,6 +291,8 @@ private:
   bool isProven = false;
   /// It is part of another search (LowerBudgets.cpp).
   bool isPart = false;
+  /// The part that runs now; see `part`.
+  const char *running = "";
   Clock clock;
   RematGraph graph;
   LooseWalks loose;

@@ -51,11 +51,16 @@ static constexpr double worthVarying = 1.1;
 
 /// In milliseconds, and no worse than a walk that gives up.
 void BudgetSearch::tryFirstPlan() {
+  if (Running part(*this, part::listSchedule); part)
+    enterFirst(placedQuickPlan(graph, budget, options));
+  Running part(*this, part::chain);
+  if (part && !result.best && !unlimited.plan.kernels.empty() && !isHopeless())
+    enterFirst(placedChainPlan(problem, withoutSlots(unlimited.plan), budget));
+}
+
+void BudgetSearch::enterFirst(std::optional<Solution> solution) {
   Outcome outcome;
-  outcome.solution = placedQuickPlan(graph, budget, options);
-  if (!outcome.solution && !unlimited.plan.kernels.empty() && !isHopeless())
-    outcome.solution =
-        placedChainPlan(problem, withoutSlots(unlimited.plan), budget);
+  outcome.solution = std::move(solution);
   if (!outcome.solution)
     return;
   outcome.draft = {withoutSlots(outcome.solution->plan),
@@ -89,7 +94,8 @@ void BudgetSearch::varyFirstPlan() {
       {0.3, 8, 1},
       {0.3, 4, 1},
   }};
-  if (!options.fusion)
+  Running part(*this, part::listPrices);
+  if (!options.fusion || !part)
     return;
   auto make = [&](const CostWeights &weights) {
     Plan plan = quickPlan(graph, budget, options, weights).plan;
@@ -112,6 +118,9 @@ void BudgetSearch::varyFirstPlan() {
 /// Keeps what the best plan makes again and \p share of the budget has room
 /// for; if that is too much, something else has to make room.
 void BudgetSearch::keepRepeated(double share) {
+  Running part(*this, part::keep);
+  if (!part || !result.best)
+    return;
   Plan plan = withoutSlots(result.best->plan);
   auto limit = static_cast<int64_t>(share * static_cast<double>(budget));
   if (dropRemats(problem, plan, limit, deadline(shareOfLimit)))
@@ -122,13 +131,29 @@ void BudgetSearch::keepRepeated(double share) {
 /// a limit, as other systems do it, can be better than any walk.
 void BudgetSearch::moveKernels() {
   constexpr size_t mostMoved = 500;
-  if (unlimitedPlan.kernels.size() > mostMoved || isOver(shareOfChanges))
+  if (unlimitedPlan.kernels.size() > mostMoved)
+    return;
+  if (!isOver(shareOfChanges))
+    rematKernels();
+  if (!isOver(shareOfChanges))
+    evictValues();
+}
+
+/// As XLA does it.
+void BudgetSearch::rematKernels() {
+  Running part(*this, part::greedyRemat);
+  if (!part)
     return;
   if (std::optional<Solution> moved =
           rematGreedily(problem, unlimitedPlan, budget, flopWeight * nsPerFlop,
                         deadline(shareOfChanges)))
     enterPlan(withoutSlots(std::move(moved->plan)));
-  if (isOver(shareOfChanges))
+}
+
+/// As dynamic tensor rematerialisation does it.
+void BudgetSearch::evictValues() {
+  Running part(*this, part::eviction);
+  if (!part)
     return;
   const KernelGraph kernels(problem, unlimitedPlan);
   for (int percent : approachPercents)
@@ -151,6 +176,9 @@ void BudgetSearch::polish() {
 }
 
 void BudgetSearch::exchangeOthers() {
+  Running part(*this, part::exchange);
+  if (!part)
+    return;
   for (const Draft &other : std::exchange(others, {}))
     if (other.verdict.extraFlops != result.best->verdict.extraFlops)
       exchange(other);
@@ -159,6 +187,9 @@ void BudgetSearch::exchangeOthers() {
 /// Asks of each repeat of \p draft, which is within the budget, whether the
 /// rest can do without.
 void BudgetSearch::exchange(Draft draft) {
+  Running part(*this, part::exchange);
+  if (!part)
+    return;
   MemoryOptions fit = fitOptions(budget);
   fit.mostNs = scoreOf(draft.verdict);
   fit.deadline = deadline(shareOfChanges);
@@ -217,7 +248,7 @@ Plan BudgetSearch::descended(const Descent &descent, double mostNs,
 /// them one by one until the budget is met is often better than any walk. As
 /// each change is made for good, several ways lead to different plans.
 void BudgetSearch::descend() {
-  static constexpr std::array<Descent, 10> ways = {{
+  static constexpr std::array<Descent, numberOfDescents> ways = {{
       {flopWeight, 1, 0.985},
       {flopWeight, 1, 0.985, 2},
       {3, 0.97, 1},
@@ -230,14 +261,21 @@ void BudgetSearch::descend() {
       {flopWeight, 0.916, 0.985},
   }};
   constexpr double latest = 0.6, shareOfDescents = 0.2, shareInstead = 0.4;
-  if (!mayDescend() || (result.best && isOver(latest)))
+  Running part(*this, part::descent);
+  if (!part || !mayDescend() || (result.best && isOver(latest)))
     return;
   // Where walks found no plan, only the clock ends it early.
   double until =
       shareOver() +
       (areWalksBehind() || !result.best ? shareInstead : shareOfDescents);
-  for (size_t i = 0; i < ways.size(); i += 2)
-    if (!descendBoth(ways[i], ways[i + 1], until))
+  std::vector<Descent> chosen;
+  for (size_t i = 0; i < ways.size(); ++i)
+    if (options.allows(std::string(part::descent) + "-" +
+                       std::to_string(i + 1)))
+      chosen.push_back(ways[i]);
+  for (size_t i = 0; i < chosen.size(); i += 2)
+    if (!descendBoth(chosen[i], chosen[std::min(i + 1, chosen.size() - 1)],
+                     until))
       return;
 }
 
@@ -268,6 +306,9 @@ bool BudgetSearch::descendAtRandom(double share) {
 /// first lead far from each other then.
 void BudgetSearch::descendFurther(double share, bool exchanging) {
   int patience = clock.isLimited() ? 6 : 1;
+  Running part(*this, part::randomDescent);
+  if (!part)
+    return;
   for (int inVain = 0; inVain < patience; ++inVain) {
     double before = bestScore;
     if (!descendAtRandom(share))
@@ -302,6 +343,7 @@ void BudgetSearch::tryChain(const ChainOptions &chainOptions) {
   least.verdict = improve(problem, least.plan, 0);
   if (!result.best && least.verdict.error.empty()) {
     Solution solution = placeSlots(problem, least, 0, PackEffort::Orders);
+    solution.subSolver = running;
     if (smallestOfChains.plan.kernels.empty() ||
         solution.plan.arenaBytes < smallestOfChains.plan.arenaBytes)
       smallestOfChains = std::move(solution);
@@ -311,6 +353,9 @@ void BudgetSearch::tryChain(const ChainOptions &chainOptions) {
 }
 
 void BudgetSearch::tryChains() {
+  Running part(*this, part::chain);
+  if (!part)
+    return;
   // Of large steps one chain may take a second.
   constexpr double latest = 0.8;
   ChainOptions chain;
@@ -329,6 +374,9 @@ void BudgetSearch::tryChains() {
     }
   if (result.best || isOver(shareOfLimit))
     return;
+  Running deep(*this, part::deepChain);
+  if (!deep)
+    return;
   // Costs matter less now than every byte.
   chain.backward = KernelChain::Backward::Early;
   chain.mostStages = 160;
@@ -341,7 +389,8 @@ void BudgetSearch::tryChains() {
 /// found one, so that walks are not worth their time.
 bool BudgetSearch::searchFixedKernels() {
   constexpr size_t mostKernels = 3000;
-  if (!hasFixedKernels(problem) || unlimitedPlan.kernels.empty() ||
+  Running part(*this, part::annealing);
+  if (!part || !hasFixedKernels(problem) || unlimitedPlan.kernels.empty() ||
       unlimitedPlan.kernels.size() > mostKernels)
     return false;
   Plan start = unlimitedPlan;
@@ -376,9 +425,11 @@ void BudgetSearch::refit() {
   constexpr size_t count = shares.size() + 3;
   // What refitting may improve a score by.
   constexpr double gain = 1.03;
-  if (!result.best || !options.fusion)
+  Running part(*this, part::reduceTime);
+  if (!result.best || !options.fusion || !part)
     return;
-  bool mayWalk = bestCap > 0 && clock.isLimited();
+  bool mayWalk =
+      options.allows(part::walkRefit) && bestCap > 0 && clock.isLimited();
   WalkLimits walkLimits = limits(gain);
   std::array<Plan, count> plans;
   plans[0] = withoutSlots(result.best->plan);

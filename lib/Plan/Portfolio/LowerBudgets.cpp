@@ -23,7 +23,9 @@ void BudgetSearch::searchBelow() {
   // so small a part of the time.
   constexpr double worthSearching = 1.01;
   constexpr double part = 2.0 / 3, leastPart = 0.1;
-  if (!clock.isLimited() || !options.fusion || hasFixedKernels(problem))
+  Running running(*this, part::lowerBudgets);
+  if (!running || !clock.isLimited() || !options.fusion ||
+      hasFixedKernels(problem))
     return;
   for (double share : shares) {
     // A search that finds nothing at first takes half as long again.

@@ -42,7 +42,8 @@ bool BudgetSearch::isHopeless() {
 /// Shares of the plan that recomputes nothing, until nothing fits them.
 void BudgetSearch::findSmallestFirstPlan() {
   constexpr std::array<double, 5> shares = {0.75, 0.5, 0.35, 0.25, 0.18};
-  if (unlimited.plan.kernels.empty())
+  Running part(*this, part::listLadder);
+  if (unlimited.plan.kernels.empty() || !part)
     return;
   keepIfSmallest(unlimited);
   double all = static_cast<double>(unlimited.plan.arenaBytes);
@@ -126,7 +127,8 @@ Plan BudgetSearch::plainWalk() const {
 /// other prices each, as they end far from each other.
 void BudgetSearch::shrink(const Plan &plan, double share) {
   constexpr int patience = 3;
-  if (!options.fusion || plan.kernels.empty())
+  Running part(*this, part::shrink);
+  if (!part || !options.fusion || plan.kernels.empty())
     return;
   uint64_t seed = 0;
   for (int inVain = 0; inVain < patience && !isOver(share); ++inVain) {
@@ -163,6 +165,9 @@ void BudgetSearch::closeIn(double share) {
   constexpr int mostCaps = 12;
   constexpr double close = 1.02, justAbove = 1.05, stepDown = 0.6,
                    shareOfStep = 0.5;
+  Running part(*this, part::closeIn);
+  if (!part)
+    return;
   auto known = [&] {
     return static_cast<double>(result.smallest.plan.arenaBytes);
   };
@@ -192,6 +197,9 @@ void BudgetSearch::closeIn(double share) {
 /// Caps and merges depend on the problem alone, so that a budget reported as
 /// the smallest is one for which planning succeeds.
 void BudgetSearch::runLadder() {
+  Running part(*this, part::ladder);
+  if (!part)
+    return;
   for (double share : ladderShares)
     for (const Setting &setting : ladderSettings) {
       if (isOver(shareOfLimit))
@@ -213,7 +221,8 @@ void BudgetSearch::runLadder() {
 
 /// Where nothing fits, what repeating costs does not matter any more.
 void BudgetSearch::trySmallest(const Solution &known, double share) {
-  if (!options.fusion)
+  Running part(*this, part::pebble);
+  if (!part || !options.fusion)
     return;
   if (std::optional<Solution> found =
           solvePebble(graph, largestWorkingSet(problem).bytes,
@@ -230,6 +239,9 @@ void BudgetSearch::spareSmallest() {
     return;
   result.best = result.smallest;
   bestScore = scoreOf(result.best->verdict);
+  Running part(*this, part::keepSmallest);
+  if (!part)
+    return;
   for (int64_t percent : percents) {
     Plan plan = withoutSlots(result.smallest.plan);
     keepValues(problem, plan, budget / 100 * percent);

@@ -16,6 +16,7 @@
 #include "Plan/Improve/RematExchange.h"
 #include "Plan/Model/Clock.h"
 #include "Plan/Packing/PlaceSlots.h"
+#include "Plan/Portfolio/BudgetSearch.h"
 #include "ckpt/Plan/Pack.h"
 #include "ckpt/Plan/Regions.h"
 
@@ -131,7 +132,9 @@ BudgetResult RegionSearch::solve(double part) {
 Solution RegionSearch::placed(const Plan &plan) const {
   Draft draft;
   draft.plan = plan;
-  return placeSlots(limits[0].view, std::move(draft), budget);
+  Solution solution = placeSlots(limits[0].view, std::move(draft), budget);
+  solution.subSolver = part::regions;
+  return solution;
 }
 
 /// Whether \p solution keeps all budgets; the best that does is the answer.

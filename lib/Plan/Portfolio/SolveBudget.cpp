@@ -153,6 +153,7 @@ bool BudgetSearch::enter(Outcome &outcome) {
     keepOther(outcome.draft);
     return false;
   }
+  outcome.solution->subSolver = running;
   if (!result.best)
     result.firstPlanMs = outcome.foundMs;
   else
@@ -188,9 +189,12 @@ void BudgetSearch::keepOther(const Draft &draft) {
 }
 
 void BudgetSearch::keepIfSmallest(const Solution &solution) {
-  if (result.smallest.plan.kernels.empty() ||
-      solution.plan.arenaBytes < result.smallest.plan.arenaBytes)
-    result.smallest = solution;
+  if (!result.smallest.plan.kernels.empty() &&
+      solution.plan.arenaBytes >= result.smallest.plan.arenaBytes)
+    return;
+  result.smallest = solution;
+  if (result.smallest.subSolver.empty())
+    result.smallest.subSolver = running;
 }
 
 /// Walks at most two attempts at once. Where one fits the budget, the other one
@@ -275,6 +279,9 @@ bool BudgetSearch::tryUnlimited() {
     return false;
   unlimitedBytes = unlimited.verdict.livePeakBytes;
   unlimitedPlan = withoutSlots(unlimited.plan);
+  Running part(*this, part::unlimited);
+  if (!part)
+    return false;
   Outcome outcome = judge({unlimitedPlan, unlimited.verdict});
   enter(outcome);
   return outcome.isWithin(budget);
@@ -282,6 +289,9 @@ bool BudgetSearch::tryUnlimited() {
 
 /// No plan shall be slower than the program as it is, where that fits.
 void BudgetSearch::tryAsWritten() {
+  Running part(*this, part::asWritten);
+  if (!part)
+    return;
   Plan plan = asWrittenPlan(problem);
   Verdict verdict = validate(problem, plan, /*slots=*/false);
   bool isBetter = verdict.error.empty() && verdict.livePeakBytes <= budget &&
@@ -301,12 +311,26 @@ bool BudgetSearch::isDeep() const {
 /// Each setting once, with the budget as its cap.
 void BudgetSearch::startAttempts() {
   attempts.clear();
-  for (const Setting &setting : walkSettings) {
+  if (!options.allows(part::walk))
+    return;
+  for (size_t i = 0; i < walkSettings.size(); ++i) {
+    const Setting &setting = walkSettings[i];
+    if (!options.allows(std::string(part::walk) + "-" + std::to_string(i + 1)))
+      continue;
     Attempt attempt;
     attempt.setting = setting;
     attempt.cap = static_cast<double>(budget);
     attempts.push_back(attempt);
   }
+}
+
+void BudgetSearch::runFirstAttempts() {
+  Running part(*this, part::walk);
+  std::vector<Attempt *> batch;
+  for (size_t i = 0; i < std::min<size_t>(2, attempts.size()); ++i)
+    batch.push_back(&attempts[i]);
+  if (!batch.empty())
+    runAttempts(batch);
 }
 
 void BudgetSearch::runRounds() {
@@ -316,7 +340,7 @@ void BudgetSearch::runRounds() {
   if (!isFixed) {
     // Where walks are slow, descents have their turn first.
     walksUntil = shareOfFirstWalks;
-    runAttempts({&attempts[0], &attempts[1]});
+    runFirstAttempts();
     walksUntil = 1;
   }
   if (tryUnlimited() || searchFixedKernels()) {
@@ -330,7 +354,7 @@ void BudgetSearch::runRounds() {
     return;
   }
   if (isFixed)
-    runAttempts({&attempts[0], &attempts[1]});
+    runFirstAttempts();
   descend();
   walkOrDescend();
   refit();
@@ -350,7 +374,8 @@ void BudgetSearch::runRounds() {
 /// not.
 void BudgetSearch::walkBelow() {
   constexpr int64_t fourths = 3;
-  if (!options.fusion || isOver())
+  Running part(*this, part::walkBelow);
+  if (!options.fusion || isOver() || !part)
     return;
   int64_t asked = std::exchange(
       budget, std::min(budget, unlimited.plan.arenaBytes) / 4 * fourths);
@@ -370,12 +395,13 @@ void BudgetSearch::walkOrDescend() {
   bool areBehind = areWalksBehind();
   if (areBehind)
     descendFurther(shareOfDescents, /*exchanging=*/false);
-  else
+  else if (Running part(*this, part::walk); part)
     runRound(0);
   if (isDeep())
     tryChains();
-  for (int round = 1; !areBehind && round < mostRounds() && !roundsAreOver();
-       ++round)
+  Running part(*this, part::walkRounds);
+  for (int round = part ? 1 : mostRounds();
+       !areBehind && round < mostRounds() && !roundsAreOver(); ++round)
     runRound(round);
   if (!areWalksBehind()) {
     spareRepeats();
@@ -387,6 +413,9 @@ void BudgetSearch::walkOrDescend() {
 /// they repeat is spared and exchanged; and those with what is known by now.
 void BudgetSearch::walkAgain() {
   constexpr double farBehind = 1.5;
+  Running part(*this, part::walkAgain);
+  if (!part)
+    return;
   mostSlack = farBehind;
   startAttempts();
   runRound(0);
@@ -400,6 +429,9 @@ void BudgetSearch::walkAgain() {
 /// its largest live sum, if it can; where its slots leave gaps, those of a plan
 /// that costs hardly more may not.
 void BudgetSearch::tighten() {
+  Running part(*this, part::tighten);
+  if (!part)
+    return;
   constexpr double hardlyMore = 1.02;
   auto isTight = [](const Solution &solution) {
     return solution.plan.arenaBytes <= solution.verdict.livePeakBytes;
@@ -473,6 +505,17 @@ BudgetResult BudgetSearch::run() {
   tryAsWritten();
   tighten();
   return std::move(result);
+}
+
+std::vector<std::string> ckpt::plan::subSolverNames() {
+  std::vector<std::string> names(std::begin(part::all), std::end(part::all));
+  auto add = [&](const std::string &name, size_t count) {
+    for (size_t i = 1; i <= count; ++i)
+      names.push_back(name + "-" + std::to_string(i));
+  };
+  add(part::walk, walkSettings.size());
+  add(part::descent, numberOfDescents);
+  return names;
 }
 
 BudgetResult ckpt::plan::solveBudget(const Problem &problem,

@@ -17,6 +17,7 @@
 #include "Plan/Improve/RematExchange.h"
 #include "Plan/Model/Clock.h"
 #include "Plan/Model/RunBoth.h"
+#include "Plan/Portfolio/BudgetSearch.h"
 #include "ckpt/Plan/Budget.h"
 #include "ckpt/Plan/Frontier.h"
 
@@ -40,6 +41,11 @@ public:
   Frontier run();
 
 private:
+  bool begin(const char *part) {
+    if (options.allows(part))
+      running = part;
+    return options.allows(part);
+  }
   void tryFirstPlans();
   std::vector<Draft> descended(uint64_t seed) const;
   void descend();
@@ -96,6 +102,8 @@ private:
   Frontier frontier;
   /// Walks, or first plans.
   int32_t walked = 0;
+  /// The part that runs now; see BudgetSearch.h.
+  const char *running = part::unlimited;
   /// The range of caps.
   double largestCap = 0, lowestCap = 0;
   /// By their live bytes, and without slots: all, and those of walks. These
@@ -127,7 +135,8 @@ static std::vector<int32_t> coarseToFine(int32_t count) {
 
 void FrontierSearch::enter(Draft draft) {
   int64_t bytes = draft.verdict.livePeakBytes;
-  if (drafts.add(bytes, {std::move(draft.plan), std::move(draft.verdict)}) &&
+  if (drafts.add(bytes,
+                 {std::move(draft.plan), std::move(draft.verdict), running}) &&
       options.progress)
     options.progress(std::to_string(drafts.plans().size()) +
                      " plans, the smallest of " +
@@ -135,7 +144,8 @@ void FrontierSearch::enter(Draft draft) {
 }
 
 void FrontierSearch::enterWalk(Draft draft) {
-  walkDrafts.add(draft.verdict.livePeakBytes, {draft.plan, draft.verdict});
+  walkDrafts.add(draft.verdict.livePeakBytes,
+                 {draft.plan, draft.verdict, running});
   enter(std::move(draft));
 }
 
@@ -177,6 +187,8 @@ void FrontierSearch::walkThrough(const Setting &setting, double offset) {
 /// From the largest cap down to one for which none is found.
 void FrontierSearch::tryFirstPlans() {
   constexpr int32_t coarse = 8;
+  if (!begin(part::listSchedule))
+    return;
   int32_t places = isTooLargeToWalk(graph) ? count : coarse;
   for (int32_t place = 1; place <= places && !isOver(); ++place) {
     Draft draft =
@@ -210,7 +222,7 @@ std::vector<Draft> FrontierSearch::descended(uint64_t seed) const {
 
 /// Two ways down, the second one with prices that are drawn at random.
 void FrontierSearch::descend() {
-  if (!options.fusion)
+  if (!options.fusion || !begin(part::descent))
     return;
   auto [first, second] = runBoth(
       problem.ops.size(), [&] { return descended(0); },
@@ -224,6 +236,8 @@ void FrontierSearch::descend() {
 
 /// Deeper and deeper, merging only what costs no memory.
 void FrontierSearch::walkLadder(const Setting &setting) {
+  if (!begin(part::ladder))
+    return;
   std::vector<double> shares(std::begin(ladderShares), std::end(ladderShares));
   std::sort(shares.rbegin(), shares.rend());
   for (double share : shares) {
@@ -240,8 +254,9 @@ void FrontierSearch::walkLadder(const Setting &setting) {
 void FrontierSearch::walkAll() {
   constexpr double goldenSection = 0.618;
   for (size_t i = 0; i < std::size(walkSettings) && !isOver(); ++i) {
-    walkThrough(walkSettings[i],
-                std::fmod(static_cast<double>(i) * goldenSection, 1));
+    if (begin(part::walk))
+      walkThrough(walkSettings[i],
+                  std::fmod(static_cast<double>(i) * goldenSection, 1));
     if (i < std::size(ladderSettings))
       walkLadder(ladderSettings[i]);
   }
@@ -258,6 +273,7 @@ void FrontierSearch::place(int64_t budgetBytes) {
        isUseful(draft); draft = drafts.fastestWithin(budgetBytes)) {
     Solution solution = placeSlots(problem, {draft->plan, draft->verdict},
                                    budgetBytes, effort());
+    solution.subSolver = draft->subSolver;
     drafts.remove(draft);
     if (solution.verdict.error.empty())
       placed.add(solution.plan.arenaBytes, std::move(solution));
@@ -269,7 +285,8 @@ void FrontierSearch::place(int64_t budgetBytes) {
 void FrontierSearch::placeSmallest() {
   constexpr int64_t steps = 8;
   int64_t above = placed.plans().begin()->first;
-  if (!options.fusion || frontier.minimumBoundBytes >= above)
+  if (!options.fusion || frontier.minimumBoundBytes >= above ||
+      !begin(part::pebble))
     return;
   std::optional<Solution> smallest =
       solvePebble(graph, largestWorkingSet(problem).bytes, above, clock.at(1));
@@ -282,9 +299,11 @@ void FrontierSearch::placeSmallest() {
     keepValues(problem, draft.plan, below + (above - below) / steps * i);
     draft.verdict = validate(problem, draft.plan, /*slots=*/false);
     Solution solution = placeSlots(problem, draft, above, PackEffort::Orders);
+    solution.subSolver = part::keepSmallest;
     if (solution.verdict.error.empty())
       placed.add(solution.plan.arenaBytes, std::move(solution));
   }
+  smallest->subSolver = running;
   placed.add(below, std::move(*smallest));
 }
 
@@ -322,6 +341,7 @@ bool FrontierSearch::placeWithin(int64_t budgetBytes, Plan plan) {
   Solution solution = placeSlots(problem, draft, budgetBytes, effort());
   if (!solution.verdict.error.empty())
     return false;
+  solution.subSolver = running;
   placed.add(solution.plan.arenaBytes, std::move(solution));
   return true;
 }
@@ -382,9 +402,10 @@ void FrontierSearch::exchange(size_t point) {
 void FrontierSearch::refineAll() {
   if (!options.fusion)
     return;
-  for (size_t point = budgets.size(); point-- > 0 && !clock.isOver();)
-    refine(point);
-  if (clock.isLimited())
+  if (begin(part::reduceTime))
+    for (size_t point = budgets.size(); point-- > 0 && !clock.isOver();)
+      refine(point);
+  if (clock.isLimited() && begin(part::exchange))
     for (size_t point = budgets.size() - 1; point-- > 0 && !clock.isOver();)
       exchange(point);
 }
@@ -409,6 +430,7 @@ Frontier FrontierSearch::run() {
   frontier.written = asWritten(problem);
   frontier.minimumBoundBytes = bound.minimumBytes();
   frontier.baseline = solveUnlimited(problem, options);
+  frontier.baseline.subSolver = part::unlimited;
   frontier.error = frontier.baseline.verdict.error;
   if (!frontier.error.empty() || problem.ops.empty())
     return std::move(frontier);

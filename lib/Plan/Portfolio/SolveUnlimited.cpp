@@ -14,6 +14,7 @@
 #include "Plan/Model/PlanEdit.h"
 #include "Plan/Model/RunBoth.h"
 #include "Plan/Packing/PlaceSlots.h"
+#include "Plan/Portfolio/BudgetSearch.h"
 #include "ckpt/Plan/Regions.h"
 #include "ckpt/Plan/Solvers.h"
 
@@ -137,7 +138,10 @@ Solution ckpt::plan::solveUnlimited(const Problem &problem,
   written.verdict = validate(problem, written.plan, /*slots=*/false);
   bool isFaster = written.verdict.error.empty() &&
                   written.verdict.timeNs < draft.verdict.timeNs;
-  return placeSlots(problem, std::move(isFaster ? written : draft), 0);
+  Solution solution =
+      placeSlots(problem, std::move(isFaster ? written : draft), 0);
+  solution.subSolver = isFaster ? part::asWritten : part::unlimited;
+  return solution;
 }
 
 Solution ckpt::plan::solveAsWritten(const Problem &problem) {
@@ -145,5 +149,6 @@ Solution ckpt::plan::solveAsWritten(const Problem &problem) {
   solution.plan = asWrittenPlan(problem);
   packSlots(problem, solution.plan, 0);
   solution.verdict = validate(problem, solution.plan, /*slots=*/true);
+  solution.subSolver = part::asWritten;
   return solution;
 }

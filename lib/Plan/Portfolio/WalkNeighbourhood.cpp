@@ -90,7 +90,8 @@ bool BudgetSearch::tryInPairs(std::vector<Attempt> attempts) {
 }
 
 void BudgetSearch::spareRepeats() {
-  bool better = bestCap > 0;
+  Running part(*this, part::walkSpare);
+  bool better = part && bestCap > 0;
   while (better) {
     std::vector<Attempt> spares;
     std::vector<OpId> repeated = repeatedAnchors(problem, result.best->plan);
@@ -135,7 +136,8 @@ static std::vector<Setting> settingsNear(const Setting &best) {
 /// For the time that is left: settings near the best one, from what it did
 /// best.
 void BudgetSearch::varySettings() {
-  bool better = bestCap > 0 && clock.isLimited();
+  Running part(*this, part::walkPrices);
+  bool better = part && bestCap > 0 && clock.isLimited();
   while (better) {
     std::vector<Attempt> variants;
     for (const Setting &setting : settingsNear(bestSetting)) {

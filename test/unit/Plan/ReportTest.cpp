@@ -129,6 +129,16 @@ TEST(Report, WithoutABudgetSpeaksOfTheArena) {
   EXPECT_THAT(text, HasSubstr("planned in 12 ms\n"));
 }
 
+TEST(Report, NamesTheSubSolver) {
+  Recomputation problem;
+  Solution solution = problem.solution();
+  solution.subSolver = "descent";
+  std::ostringstream os;
+  printReport(problem.problem, solution, someFigures(), {"@f", "none", {}}, os);
+  EXPECT_THAT(os.str(),
+              HasSubstr("planned in 12 ms by sub-solver 'descent'\n"));
+}
+
 TEST(Report, WarnsOfABudgetThatCostsFarTooMuch) {
   Figures figures = someFigures();
   EXPECT_THAT(report(Recomputation(), figures), Not(HasSubstr("warning")));
