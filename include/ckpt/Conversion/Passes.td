@@ -10,9 +10,9 @@ def KernelsToCalls : Pass<"ckpt-kernels-to-calls", "::mlir::ModuleOp"> {
   let description = [{
     A function that was planned, or that holds `ckpt.kernel` ops, becomes a
     function on memrefs: its arguments, then one memref per result, then the
-    arena as one `memref<Nxi8>`. Its body is a list of calls in the order of the kernels;
-    operands are arguments or views of the arena at the planned offsets. So
-    nothing stands between the plan and what is allocated.
+    arena as one `memref<Nxi8>`. Its body is a list of calls in the order of the
+    kernels; operands are arguments or views of the arena at the planned offsets.
+    Planned and allocated bytes are therefore the same.
 
     Equal kernels become one private function, whatever layer they are from. It
     still computes on tensors: inputs come through `bufferization.to_tensor`,
@@ -23,8 +23,8 @@ def KernelsToCalls : Pass<"ckpt-kernels-to-calls", "::mlir::ModuleOp"> {
     constants, duplicates) are copied there at the end. Constants that kernels
     hold, which with `own-constants` are all, are written by one more kernel.
 
-    With `marks` the step calls `ckptMark`, which whoever runs it provides,
-    before each kernel and after the last: a clock there times every kernel.
+    With `marks` the step calls `ckptMark`, which its caller provides, before
+    each kernel and after the last: a clock there times every kernel.
   }];
   let options = [
     Option<"marks", "marks", "bool", /*default=*/"false",
@@ -42,9 +42,9 @@ def EmitKernels : Pass<"ckpt-emit-kernels", "::mlir::ModuleOp"> {
   let description = [{
     Works on the functions that `--ckpt-kernels-to-calls` makes. Values inside a
     kernel are emitted element by element where they are read, a contraction
-    through a register tile, a reduction in an order that hangs on its op alone.
+    through a register tile, a reduction in an order that depends on its op alone.
     Large kernels get an outer `scf.parallel` that calls a function per task.
-    Kernels of loops and of ops that nobody described are bufferized one by one.
+    Kernels of loops and of ops without emitters are bufferized one by one.
 
     `lanes` is the number of 32-bit elements of a vector of the target. It has
     no influence on the numbers.
@@ -64,9 +64,8 @@ def EmitGpuKernels : Pass<"ckpt-emit-gpu-kernels", "::mlir::ModuleOp"> {
   let description = [{
     Works on the functions that `--ckpt-kernels-to-calls` makes, with
     `own-constants`. Each becomes a `gpu.func` in one `gpu.module`, its calls
-    become `gpu.launch_func`. What a thread computes comes from the emitters that
-    `--ckpt-emit-kernels` uses, in the same order, so the bits are those of the
-    CPU. With `tensor-cores=mma` or `wgmma`, contractions of bf16 or f16 are the
+    become `gpu.launch_func`. The emitters of `--ckpt-emit-kernels` write the code
+    of a thread, in the same order, so the bits are the same as on the CPU. With `tensor-cores=mma` or `wgmma`, contractions of bf16 or f16 are the
     exception: the device adds 16 products at a time in an order of its own.
     `wgmma` is for sm_90a only; no device has run it yet.
 
@@ -76,24 +75,24 @@ def EmitGpuKernels : Pass<"ckpt-emit-gpu-kernels", "::mlir::ModuleOp"> {
     | contraction | 256 in a block that makes a square of results: 128 x 128, 64 x 64, or 16 x 16 |
     | reduction with 16 running results | one per running result of each chunk |
     | other reductions | one per output element, and per chunk of it |
-    | loops, and ops that nobody described | one block, which shares what is all-parallel inside |
+    | loops, and ops without emitters | one block, which shares all-parallel ops inside |
 
-    What the step still copies (returned arguments, duplicates) becomes
-    `gpu.memcpy`.
+    Copies of the step (returned arguments, duplicates) become `gpu.memcpy`.
 
     With `offer-matmuls`, a call before the launch of a kernel that is a matmul and
     nothing else says so: operands as matrices with strides, in the kernel's
-    arguments (`ckpt/Cuda/Matmul.h`). Who launches may then let a library compute it.
+    arguments (`ckpt/Cuda/Matmul.h`). The launcher may then let a library compute
+    it.
 
     Operands of `wgmma` that are boxes of a tensor come by tensor maps: parameters
     behind the kernel's own, for which launches pass null. Calls of
-    `ckptCudaAddTensorMap` before the launch say what to make there
+    `ckptCudaAddTensorMap` before the launch describe these maps
     (`ckpt/Cuda/TensorMap.h`).
   }];
   let options = [
     Option<"tensorCores", "tensor-cores", "::ckpt::TensorCores",
            /*default=*/"::ckpt::TensorCores::None",
-           "what multiplies bf16 and f16", "::ckpt::tensorCoresValues()">,
+           "instructions that multiply bf16 and f16", "::ckpt::tensorCoresValues()">,
     Option<"offerMatmuls", "offer-matmuls", "bool", /*default=*/"false",
            "call ckptCudaOfferMatmul before launches of matmuls">];
   let dependentDialects = [
@@ -145,8 +144,8 @@ def CheckKernelMemory : Pass<"ckpt-check-kernel-memory", "::mlir::ModuleOp"> {
   let summary = "check that no kernel allocates, and that its stack is small";
   let description = [{
     An error for every `memref.alloc`, and for functions whose `memref.alloca`s
-    take more than 64 KiB together: what a plan promises holds only if all
-    memory is in the arena.
+    take more than 64 KiB together: a plan's promise holds only if all memory
+    is in the arena.
   }];
 }
 
@@ -168,9 +167,9 @@ def ExpandCasts : Pass<"ckpt-expand-casts"> {
   let summary = "expand conversions that LLVM calls a library for";
   let description = [{
     Conversions between floats of 8 bits that have a sign and wider ones become
-    arithmetic on their bits; those from f64 to bf16, f16 and 8 bits go by way of
-    f32, in whose last bit stands whether anything was cut off. So each rounds
-    once, to nearest even. Numbers too large become infinite, or NaN where the
+    arithmetic on their bits. Conversions from f64 to bf16, f16 and 8 bits go by
+    way of f32, whose last bit says whether bits were cut off. Each therefore
+    rounds once, to nearest even. Numbers too large become infinite, or NaN where the
     type has no infinity.
   }];
   let dependentDialects = [

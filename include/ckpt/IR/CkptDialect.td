@@ -15,7 +15,7 @@ def Ckpt_Dialect : Dialect {
     inside the kernels that read them and which are recomputed, and where in one
     arena each value that stands in memory lies.
 
-    | stage | what is in the file |
+    | stage | content of the file |
     |---|---|
     | input | a function on tensors; optionally `ckpt.layer` regions and pins |
     | after `--ckpt-plan` | `ckpt.decision` on ops and layers, `ckpt.plan` on the function |

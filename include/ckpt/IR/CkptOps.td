@@ -20,9 +20,9 @@ def Ckpt_LayerOp : Ckpt_Op<"layer", [
     use. Not isolated from above; the results are everything that is read
     outside. Several layers of one name are one layer in several places. Made by the user or by
     `--ckpt-form-layers`, dissolved by `--ckpt-apply-plan` (the kernels keep the
-    name). Figures that are given are believed, the others are derived from
-    the ops. The values that the layer makes take at most its `budget` in memory
-    at any time: "200MiB" or, of what they take in the plan without a limit, "50%".
+    name). Given figures are believed, the others are derived from the ops. The
+    values that the layer makes take at most its `budget` in memory at any time:
+    "200MiB", or "50%" of their bytes in the plan without a limit.
 
     - C1: the operands of the terminator have the types of the results.
     - C2: `activation_bytes`, `recompute_flops` and `parameters` are not negative.
@@ -54,7 +54,7 @@ def Ckpt_KernelOp : Ckpt_Op<"kernel", [
     AttrSizedOperandSegments, IsolatedFromAbove,
     SingleBlockImplicitTerminator<"::ckpt::YieldOp">,
     RecursiveMemoryEffects, RecursivelySpeculatable]> {
-  let summary = "what runs as one kernel, with its places in the arena";
+  let summary = "a kernel, with its places in the arena";
   let description = [{
     Made by `--ckpt-apply-plan`, lowered by `--ckpt-lower-to-cpu-pipeline`. The
     order of the kernels is the order in which they run. Block arguments stand

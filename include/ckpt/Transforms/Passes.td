@@ -13,12 +13,12 @@ def FormLayersPass : Pass<"ckpt-form-layers", "::mlir::func::FuncOp"> {
     wraps the forward ops of each layer in `ckpt.layer` regions with a name and
     a kind. Several regions may have one name: they are one layer.
 
-    What a layer is: the deepest numbered path (`stages/2/layers/1`, `layer_3`)
-    is a block. A block with attention or a feed-forward part is split into its
-    parts (`h/0/ln_1`, `h/0/attn`, `h/0/mlp`), any other block is one layer, and
-    what stands beside the blocks (`wte`, `lm_head`) is one by itself. With
-    `depth` that many components of such a name are kept instead: `depth=2`
-    makes `h/0` of `h/0/attn`.
+    The deepest numbered path (`stages/2/layers/1`, `layer_3`) is a block. A
+    block with attention or a feed-forward part is split into its parts
+    (`h/0/ln_1`, `h/0/attn`, `h/0/mlp`); any other block is one layer, and each
+    module beside the blocks (`wte`, `lm_head`) is one by itself. With `depth`
+    that many components of such a name are kept instead: `depth=2` makes `h/0`
+    of `h/0/attn`.
 
     Names vote, data flow decides: an op whose scope only holds layers (a
     residual `h/0/add`), or that comes from a function that is traced once and
@@ -57,8 +57,8 @@ def PreparePass : Pass<"ckpt-prepare", "::mlir::ModuleOp"> {
   let description = [{
     Frontends write calls, loops, composite ops and many kinds of views; the
     planner decides about single ops in one block. This pass leads from the one
-    to the other, with upstream's own rewrites wherever they exist, and without
-    a change of the bits of results, except for sums over what a loop stacks
+    to the other, with upstream's own rewrites wherever they exist. It changes no
+    bits of results, except for sums over the values that a loop stacks
     (docs/Preparation.md).
 
     `--ckpt-plan`, `--ckpt-print-problem` and `ckpt-runner` run it first, and
@@ -76,7 +76,7 @@ def PreparePass : Pass<"ckpt-prepare", "::mlir::ModuleOp"> {
 }
 
 def PlanPass : Pass<"ckpt-plan", "::mlir::ModuleOp"> {
-  let summary = "Decide what stands in memory, under a byte budget";
+  let summary = "Decide which values stand in memory, under a byte budget";
   let description = [{
     Decides for every value of a training step whether it stands in memory, is
     computed inside the kernels that read it, or is recomputed; which ops share a
@@ -95,9 +95,10 @@ def PlanPass : Pass<"ckpt-plan", "::mlir::ModuleOp"> {
     (docs/Strategies.md); fusion, order and places are planned all the same. The
     same options can stand in a `ckpt.strategy` attribute on the function.
 
-    Results may lie in the buffers of donated arguments: those with
+    Results may lie in the buffers of donated arguments: arguments with
     `tf.aliasing_output` or `jax.buffer_donor`, as JAX marks them, with
-    `ckpt.donated` (alone, or the number of the result), and those of `donate`.
+    `ckpt.donated` (alone, or the number of the result), and arguments of
+    `donate`.
     A plan writes such a result after the last read of the argument where it
     can. `--ckpt-apply-plan` writes `ckpt.donated = N` on the argument in whose
     buffer result N lies; a caller may pass one buffer as both.
@@ -108,16 +109,16 @@ def PlanPass : Pass<"ckpt-plan", "::mlir::ModuleOp"> {
     op that is not the planned one.
 
     `certificate` writes evidence for the plan and its bounds, which
-    `ckpt-plan --check` verifies against what `--ckpt-print-problem` prints
+    `ckpt-plan --check` verifies against the output of `--ckpt-print-problem`
     (docs/Certificates.md).
 
     Fails when no plan is found for the budget, with the smallest one for which
-    a plan was found and a lower bound on any feasible one; says that the budget
-    is infeasible only where that is proven. Notes say what the bound comes from
-    and what keeps each value that stands in the way. The IR is left as it was
-    and the report file is still written.
+    a plan was found and a lower bound on any feasible one; calls the budget
+    infeasible only with proof. Notes name the source of the bound and the
+    reason why each large value stands at the peak. The IR stays as it was, and
+    the report file is still written.
 
-    `--ckpt-plan=frontier=20` prints what 20 budgets cost, from the smallest for
+    `--ckpt-plan=frontier=20` prints the costs of 20 budgets, from the smallest for
     which a plan is found to the baseline, with bounds, in about the time of one
     plan (docs/Frontier.md). Without a budget or a strategy that is all that it
     does.
@@ -143,12 +144,12 @@ def PlanPass : Pass<"ckpt-plan", "::mlir::ModuleOp"> {
            "The budget also holds the caller's arguments and results">,
     Option<"donate", "donate", "std::string", "\"\"",
            "Arguments whose buffers results may take: all, or numbers such as "
-           "0,1; besides those that the program marks">,
+           "0,1; besides the arguments that the program marks">,
     Option<"pin", "pin", "std::string", "\"\"",
            "Layers to keep or to recompute, by patterns on their names: "
            "*/ln_*=recompute,wte=keep (docs/Regions.md)">,
     Option<"regionBudget", "region-budget", "std::string", "\"\"",
-           "Largest bytes of what layers make, by patterns on their names: "
+           "Largest bytes of the values of layers, by patterns on their names: "
            "h/*/attn=200MiB, or 50% of the plan without a limit "
            "(docs/Regions.md)">,
     Option<"reserve", "reserve", "std::string", "\"\"",
@@ -215,7 +216,7 @@ def PlanPass : Pass<"ckpt-plan", "::mlir::ModuleOp"> {
 def PrintProblemPass : Pass<"ckpt-print-problem", "::mlir::ModuleOp"> {
   let summary = "Print the planning problem of the step as text";
   let description = [{
-    Writes what the planner sees of a function to standard output, in the text
+    Writes the planner's view of a function to standard output, in the text
     form that `ckpt-plan` reads (docs/PlanFormat.md), after `--ckpt-prepare` on a
     copy; the program is not changed.
     Use it with `-o /dev/null`, since the program follows on standard output. A
@@ -226,7 +227,7 @@ def PrintProblemPass : Pass<"ckpt-print-problem", "::mlir::ModuleOp"> {
     Option<"function", "func", "std::string", "\"\"",
            "The step; by default the only public function with a body">,
     Option<"device", "device", "std::string", "\"cpu\"",
-           "What costs refer to: a known device or a file (docs/Devices.md)">,
+           "Device of the costs: a known one or a file (docs/Devices.md)">,
     Option<"prepare", "prepare", "bool", "true",
            "false: the problem of the step as it is, without --ckpt-prepare">,
     Option<"unrollLimit", "unroll-limit", "int64_t", "300000",
@@ -242,14 +243,14 @@ def ApplyPlanPass : Pass<"ckpt-apply-plan", "::mlir::ModuleOp"> {
     tied to the backward pass by their `after` operands. Layers are dissolved;
     kernels keep their names.
 
-    Where only the decisions were edited, or there is no schedule, one is derived
-    from the decisions, with a remark. Where the body is not the planned
-    one, that is an error at the first op that differs. A function without a plan
+    If only the decisions were edited, or there is no schedule, the pass derives
+    one from the decisions, with a remark. A body that is not the planned one is
+    an error at the first op that differs. A function without a plan
     and without decisions, or a forward chain of layers, is left as it is.
   }];
   let options = [
     Option<"device", "device", "std::string", "\"cpu\"",
-           "Costs, where a schedule is derived from decisions: a known device or a "
+           "Costs, if a schedule is derived from decisions: a known device or a "
            "file (docs/Devices.md)">,
   ];
   let dependentDialects = ["::ckpt::CkptDialect"];
@@ -266,29 +267,28 @@ def VerifySlotsPass : Pass<"ckpt-verify-slots", "::mlir::ModuleOp"> {
 }
 
 def VerifyPass : Pass<"ckpt-verify", "::mlir::ModuleOp"> {
-  let summary = "Prove that a rewritten program computes what the original does";
+  let summary = "Prove that a rewritten program computes the original";
   let description = [{
     Compares a file after `--ckpt-apply-plan`, and perhaps
     `--ckpt-kernels-to-barriers`, with the file before. Values of both are
-    numbered by what they stand for: the same ops with the same attributes on the
+    numbered by their meaning: the same ops with the same attributes on the
     same operands, exactly, without algebra. Then
 
     - every op that runs is an op of the original on the same operands;
     - every result is that of the original;
-    - ops with effects run once each and in their order, and what may not be
-      repeated runs no more often than in the original;
-    - places hold what is read, as in `--ckpt-verify-slots`, and a kernel that
-      writes a result over one of its inputs reads each element of it only to
-      make the element at its place;
-    - a kernel that makes something again is marked, and waits for a value that
-      was made after what it repeats: without such an `after` operand CSE could
-      merge the two. Only where no value that was made since lives past the
-      kernel, it is enough that it reads one. Barriers have to do the same for
-      dissolved kernels.
+    - ops with effects run once each and in their order, and a run-once op runs
+      no more often than in the original;
+    - places hold the values that are read, as in `--ckpt-verify-slots`, and a
+      kernel that writes a result over one of its inputs reads each element of
+      it only to make the element at its place;
+    - a kernel that makes a value again is marked, and waits for a value younger
+      than the original: without such an `after` operand CSE could merge the
+      two. If no younger value lives past the kernel, it is enough that the
+      kernel reads one. Barriers have to do the same for dissolved kernels.
 
     The original of a function that was rewritten is brought into its form first
-    (`--ckpt-prepare`), as `--ckpt-plan` did. The pass trusts no plan. All functions and symbols of the file are compared
-    with those of the same name. An error stands at the op of the rewritten file,
+    (`--ckpt-prepare`), as `--ckpt-plan` did. The pass trusts no plan. It compares all functions
+    and symbols of the file with their namesakes. An error stands at the op of the rewritten file,
     with a note at the original:
 
     ```
