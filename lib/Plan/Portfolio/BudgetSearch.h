@@ -22,7 +22,7 @@
 
 namespace ckpt::plan {
 
-/// Where the search for the right cap of one setting stands.
+/// The state of the search for the right cap of one setting.
 struct Attempt {
   Setting setting;
   /// See `CutOptions::runOnce`; empty: nothing is said.
@@ -33,7 +33,7 @@ struct Attempt {
   double fits = 0;
   double exceeds = 0;
   double givesUp = 0;
-  /// Of the last run.
+  /// Score of the last run.
   double score = 0;
   std::optional<int64_t> bytes;
   int runs = 0;
@@ -41,8 +41,8 @@ struct Attempt {
 };
 
 /// Moves the cap of \p attempt after a run: between the closest that fitted and
-/// the closest that did not, guessed from what the plan really needs. Once
-/// there is any plan for the budget, walks give up where they cannot be better.
+/// the closest that did not, guessed from the need of the plan. With any plan
+/// for the budget, walks give up once they cannot be better.
 void chooseNextCap(Attempt &attempt, int64_t budgetBytes, bool anyPlan);
 
 inline void dropFinished(std::vector<Attempt *> &batch) {
@@ -51,12 +51,12 @@ inline void dropFinished(std::vector<Attempt *> &batch) {
               batch.end());
 }
 
-/// What one walk came to.
+/// The result of one walk.
 struct Outcome {
   Draft draft;
   /// Set if slots were placed.
   std::optional<Solution> solution;
-  /// What it needs: its arena, or its live bytes if no slots were placed.
+  /// Its arena, or its live bytes if no slots were placed.
   std::optional<int64_t> bytes;
   double score = 0;
   int64_t foundMs = 0;
@@ -70,25 +70,26 @@ struct Outcome {
   }
 };
 
-/// What needs more of the budget is too far away to be changed kernel by
+/// A plan that needs more of the budget is too far away to be changed kernel by
 /// kernel.
 constexpr double nearBudget = 1.03;
 
-/// Shares of time are of what walks get: this is the time limit.
+/// Shares of time refer to the time of walks: this is the time limit.
 constexpr double shareOfLimit = 1.4;
 
 /// Share of time after which a plan is changed no more.
 constexpr double shareOfChanges = 1.3;
 
-/// Share of time after which walks end where there is no plan yet. What is left
-/// of the limit is for the smallest budget.
+/// Share of time after which walks end without a plan. The rest of the limit
+/// belongs to the search for the smallest budget.
 constexpr double shareWithoutPlan = 1;
 
-/// What merging kernels and refitting them takes off a score at most, roughly.
+/// Most gain in score by merging kernels and saving time, roughly.
 constexpr double gainOfRefitting = 1.1;
 
 /// Extra FLOPs count on top of the time of a plan as if their arithmetic took
-/// it several times more: what hides behind bytes here may not elsewhere.
+/// it several times more: a remat that hides behind bytes here may not
+/// elsewhere.
 constexpr double flopWeight = 12;
 
 /// The parts of the search by their names: reports name the one that made a
@@ -153,7 +154,7 @@ public:
   BudgetResult run();
 
 private:
-  /// Marks that a part runs, if it may: what is entered was made by it.
+  /// Marks that a part runs, if it may: plans entered meanwhile are its plans.
   class Running {
   public:
     Running(BudgetSearch &search, const char *name)
@@ -267,9 +268,9 @@ private:
     return clock.at(std::min(share, shareOfLimit) / shareOfLimit);
   }
   int mostRounds() const { return clock.isLimited() ? 5 : 1; }
-  /// Rounds leave time for what follows, but the best settings shall have their
-  /// turn. They go on while there is no plan: those of the ladder, which come
-  /// then, fit but cost much.
+  /// Rounds leave time for later parts, but the best settings shall have their
+  /// turn. They go on while there is no plan: the later settings of the ladder
+  /// fit but cost much.
   bool roundsAreOver() {
     if (anyPlanUntil)
       return result.best || isOver(*anyPlanUntil);
@@ -284,7 +285,8 @@ private:
   /// plan, or at this share of the time.
   std::optional<double> anyPlanUntil;
   const SolverOptions &options;
-  /// Of plans for `askedBytes`; parts of the search have other budgets.
+  /// Least costs of plans for `askedBytes`; parts of the search have other
+  /// budgets.
   const LeastCosts least;
   const int64_t askedBytes;
   /// The best plan is the best possible one: all that follows ends at once.
@@ -299,22 +301,21 @@ private:
   CutWalk walks[2];
   BudgetResult result;
   std::vector<Attempt> attempts;
-  /// What some kernel needs alone, once somebody has asked.
+  /// Bytes of the largest kernel, once asked for.
   std::optional<int64_t> largestKernelBytes;
   /// The plan that recomputes nothing.
   Solution unlimited;
-  /// Of it; no slots.
+  /// Its live bytes and its plan without slots.
   int64_t unlimitedBytes = 0;
   Plan unlimitedPlan;
   /// The smallest plan of chains. It does not end the search for the smallest
   /// plan, as it may be far from it.
   Solution smallestOfChains;
-  /// Of the step, and what one of them takes; the least time without what is
-  /// recomputed.
+  /// FLOPs of the step, and the time of one; the least time without remats.
   double stepFlops = 0, nsPerFlop = 0;
   double leastNs = std::numeric_limits<double>::max();
   double bestScore = std::numeric_limits<double>::max();
-  /// Of random descents, how many there were.
+  /// Number of random descents so far.
   uint64_t descents = 0;
   /// Share of the time when walks end, if there is a plan.
   double walksUntil = 1;

@@ -1,8 +1,8 @@
-//===- Descent.cpp - Plans of one budget that no walk makes ---------------===//
+//===- Descent.cpp - Plans of one budget that walks do not make -----------===//
 //
-// Walks decide kernel by kernel. Where the question is another one (what to
-// make again more than once, which single ops to keep, which launches to save),
-// other methods are better; their plans compete with those of the walks.
+// Walks decide kernel by kernel. Other methods are better at other questions
+// (which values to make again more than once, which single ops to keep, which
+// launches to save); their plans compete with the walks' plans.
 //
 //===----------------------------------------------------------------------===//
 
@@ -83,8 +83,8 @@ double BudgetSearch::enterBoth(const std::array<Plan *, 2> &plans) {
 }
 
 /// A first plan decides for one moment at a time, so that it repeats too much
-/// elsewhere. What is left once it repeats only what it must is as good as the
-/// plans of walks, and another one.
+/// elsewhere. Reduced to its necessary remats, it is as good as the plans of
+/// walks, and another one.
 void BudgetSearch::varyFirstPlan() {
   static constexpr std::array<CostWeights, 6> prices = {{
       {1.5, 8, 1},
@@ -115,8 +115,8 @@ void BudgetSearch::varyFirstPlan() {
   }
 }
 
-/// Keeps what the best plan makes again and \p share of the budget has room
-/// for; if that is too much, something else has to make room.
+/// Keeps the remats of the best plan for which \p share of the budget has room;
+/// if that is too much, other values have to make room.
 void BudgetSearch::keepRepeated(double share) {
   Running part(*this, part::keep);
   if (!part || !result.best)
@@ -127,8 +127,8 @@ void BudgetSearch::keepRepeated(double share) {
     enterPlan(std::move(plan));
 }
 
-/// Where launches count, moving and repeating whole kernels of the plan without
-/// a limit, as other systems do it, can be better than any walk.
+/// If launches count, moving and repeating whole kernels of the unlimited plan,
+/// as other systems do it, can be better than any walk.
 void BudgetSearch::moveKernels() {
   constexpr size_t mostMoved = 500;
   if (unlimitedPlan.kernels.size() > mostMoved)
@@ -164,8 +164,8 @@ void BudgetSearch::evictValues() {
       enterPlan(std::move(plan));
 }
 
-/// A walk may repeat what it had room to keep, or what something cheaper makes
-/// room for.
+/// A walk may repeat values that it had room to keep, or for which a cheaper
+/// remat makes room.
 void BudgetSearch::polish() {
   moveKernels();
   if (!result.best)
@@ -184,8 +184,8 @@ void BudgetSearch::exchangeOthers() {
       exchange(other);
 }
 
-/// Asks of each repeat of \p draft, which is within the budget, whether the
-/// rest can do without.
+/// Asks of each remat of \p draft, which is within the budget, whether the plan
+/// can do without.
 void BudgetSearch::exchange(Draft draft) {
   Running part(*this, part::exchange);
   if (!part)
@@ -199,11 +199,11 @@ void BudgetSearch::exchange(Draft draft) {
 
 /// A way down from the plan without a limit.
 struct BudgetSearch::Descent {
-  /// What extra FLOPs count, in times of their time.
+  /// Weight of extra FLOPs, in times of their time.
   double flopWeight;
-  /// Shares of the budget: that changes lead to, and that what they make again
-  /// may be kept within; none if 0. Where live sums fill the budget, slots
-  /// often do not fit.
+  /// Shares of the budget: the limit of the descent, and the limit within which
+  /// remats may be dropped afterwards; none if 0. If live sums fill the budget,
+  /// slots often do not fit.
   double share, keptWithin;
   /// How many budgets are met on the way, the last one too.
   int levels = 1;
@@ -211,10 +211,10 @@ struct BudgetSearch::Descent {
   uint64_t seed = 0;
 };
 
-/// The plan without a limit, changed until it meets the budget; empty if it
-/// costs more than \p mostNs or the \p deadline comes first. At each level on
-/// the way, what there is room to keep is not made again: many changes in a row
-/// repeat for one moment what a later change repeats for another.
+/// The unlimited plan, changed until it meets the budget; empty if it costs
+/// more than \p mostNs or the \p deadline comes first. At each level on the
+/// way, remats for which there is room go: many changes in a row repeat for one
+/// moment the values that a later change repeats for another.
 Plan BudgetSearch::descended(const Descent &descent, double mostNs,
                              Deadline deadline) const {
   Plan plan = unlimitedPlan;
@@ -222,7 +222,7 @@ Plan BudgetSearch::descended(const Descent &descent, double mostNs,
   double above = static_cast<double>(unlimitedBytes) / wanted;
   MemoryOptions fit;
   fit.flopNs = descent.flopWeight * nsPerFlop;
-  // What is kept afterwards spares some of the cost.
+  // Values kept afterwards spare some of the cost.
   fit.mostNs = mostNs * std::max(1.0, 1 + descent.keptWithin - descent.share);
   fit.deadline = deadline;
   fit.seed = descent.seed;
@@ -264,7 +264,7 @@ void BudgetSearch::descend() {
   Running part(*this, part::descent);
   if (!part || !mayDescend() || (result.best && isOver(latest)))
     return;
-  // Where walks found no plan, only the clock ends it early.
+  // If walks found no plan, only the clock ends it early.
   double until =
       shareOver() +
       (areWalksBehind() || !result.best ? shareInstead : shareOfDescents);
@@ -320,7 +320,7 @@ void BudgetSearch::descendFurther(double share, bool exchanging) {
   }
 }
 
-/// Enters \p plan, which may also be the smallest; what it needs.
+/// Enters \p plan, which may also be the smallest; returns its need.
 std::optional<int64_t> BudgetSearch::enterChainPlan(Plan plan) {
   Draft draft;
   draft.verdict = improve(problem, plan, budget);
@@ -332,8 +332,7 @@ std::optional<int64_t> BudgetSearch::enterChainPlan(Plan plan) {
   return outcome.bytes;
 }
 
-/// Deep budgets need what walks do not see: that what is made again may have to
-/// be made again once more.
+/// Deep budgets need remats of remats, which walks do not see.
 void BudgetSearch::tryChain(const ChainOptions &chainOptions) {
   if (unlimitedPlan.kernels.empty())
     return;
@@ -356,7 +355,7 @@ void BudgetSearch::tryChains() {
   Running part(*this, part::chain);
   if (!part)
     return;
-  // Of large steps one chain may take a second.
+  // For large steps one chain may take a second.
   constexpr double latest = 0.8;
   ChainOptions chain;
   chain.mostBytes = budget;
@@ -384,7 +383,7 @@ void BudgetSearch::tryChains() {
   tryChain(chain);
 }
 
-/// Single ops as kernels leave the choice of what is kept: annealing finds
+/// Single ops as kernels leave only the choice of kept values: annealing finds
 /// better plans than any walk, often in a fraction of the time. True if it
 /// found one, so that walks are not worth their time.
 bool BudgetSearch::searchFixedKernels() {
@@ -404,7 +403,7 @@ bool BudgetSearch::searchFixedKernels() {
   RetentionOptions retention;
   retention.budgetBytes = budget;
   retention.flopNs = flopWeight * nsPerFlop;
-  // Deep budgets leave the rest of the time to chains.
+  // Deep budgets leave time to chains.
   constexpr double shareOfAnnealing = 0.8;
   retention.deadline = deadline(shareOfAnnealing * shareOfLimit);
   if (!clock.isLimited())

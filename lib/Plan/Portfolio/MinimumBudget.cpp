@@ -1,12 +1,12 @@
-//===- MinimumBudget.cpp - Where nothing fits a budget --------------------===//
+//===- MinimumBudget.cpp - The smallest budget with a plan ----------------===//
 //
-// The answer is then the smallest budget for which a plan was found. Plans for
-// it come from a walk that recomputes nothing, changed kernel by kernel, from
-// walks within budgets a little above what some kernel needs alone, from walks
-// with caps that are shares of that plan, and, first for small steps, from a
-// search in which only memory counts. None of them depends on the budget that
-// was asked for, but that nothing below it is tried once more, so that a budget
-// reported as the smallest is one for which planning succeeds.
+// Runs if no plan fits the budget; the answer is the smallest budget for which
+// a plan was found. Its plans come from a walk that recomputes nothing, changed
+// kernel by kernel, from walks within budgets a little above the needs of one
+// kernel, from walks with caps that are shares of that plan, and, first for
+// small steps, from a search in which only memory counts. None of them depends
+// on the user's budget, except that no limit below it is tried once more:
+// planning succeeds for a budget reported as the smallest.
 //
 //===----------------------------------------------------------------------===//
 
@@ -84,8 +84,8 @@ bool BudgetSearch::walkWithin(int64_t capBytes, double share) {
   return isFound;
 }
 
-/// \p plan changed kernel by kernel until it needs less, again and again: by a
-/// quarter of what it needs above the largest kernel, then by less.
+/// \p plan changed kernel by kernel until it needs less, many times: by a
+/// quarter of its bytes above the largest kernel, then by less.
 Plan BudgetSearch::shrunk(Plan plan, MemoryOptions fit) const {
   constexpr int64_t largeStep = 4, smallStep = 32;
   const int64_t low = largestWorkingSet(problem).bytes;
@@ -109,8 +109,8 @@ Plan BudgetSearch::shrunk(Plan plan, MemoryOptions fit) const {
   return plan;
 }
 
-/// A walk without a limit as it is: what refitting joins and shares is hard to
-/// take apart again.
+/// A walk without a limit as it is: values that later moves join and share are
+/// hard to take apart again.
 Plan BudgetSearch::plainWalk() const {
   if (clock.isOver())
     return unlimitedPlan;
@@ -157,10 +157,10 @@ void BudgetSearch::shrink(const Plan &plan, double share) {
   }
 }
 
-/// Just above what some kernel needs alone; if nothing fits there, from the
-/// smallest plan down in large steps, as finding a plan takes far less time
-/// than not finding one; then between what fits and what does not. What is
-/// below the budget that was asked for was tried with more.
+/// Just above the needs of one kernel; if no plan fits there, from the smallest
+/// plan down in large steps, as finding a plan takes far less time than not
+/// finding one; then between the two. Limits below the user's budget were tried
+/// with more.
 void BudgetSearch::closeIn(double share) {
   constexpr int mostCaps = 12;
   constexpr double close = 1.02, justAbove = 1.05, stepDown = 0.6,
@@ -231,8 +231,8 @@ void BudgetSearch::trySmallest(const Solution &known, double share) {
   result.stoppedByClock |= deadline(share).isOver();
 }
 
-/// What the smallest plan makes again is kept where the budget has room, and is
-/// asked for one by one for the time that is left.
+/// Drops the remats of the smallest plan for which the budget has room, and
+/// asks for them one by one in the remaining time.
 void BudgetSearch::spareSmallest() {
   constexpr std::array<int64_t, 5> percents = {100, 95, 90, 85, 80};
   if (result.best || result.smallest.plan.arenaBytes > budget)
@@ -253,11 +253,11 @@ void BudgetSearch::spareSmallest() {
     exchange({withoutSlots(result.best->plan), result.best->verdict});
 }
 
-/// Small steps are searched for the smallest plan in less time than walks take,
-/// and mostly with a better result; in large ones, after walks found nothing,
-/// the clock has mostly run out.
+/// For small steps, the search for the smallest plan takes less time than
+/// walks, and mostly finds a better one. For large steps, after walks without a
+/// plan, the clock has mostly run out.
 void BudgetSearch::findSmallest() {
-  // Of the time that is left.
+  // Shares of the remaining time.
   constexpr double third = 1.0 / 3, most = 0.8;
   auto until = [&](double part) {
     return shareOver() + part * std::max(0.0, shareOfLimit - shareOver());

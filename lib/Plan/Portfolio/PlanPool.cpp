@@ -1,4 +1,9 @@
 //===- PlanPool.cpp - Plans that no other plan makes superfluous ----------===//
+//
+// Keeps the plans that are best for some number of bytes. Searches enter every
+// plan that they make; `solveFrontier` picks the points from it.
+//
+//===----------------------------------------------------------------------===//
 
 #include "ckpt/Plan/Frontier.h"
 

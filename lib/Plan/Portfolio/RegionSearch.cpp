@@ -1,12 +1,12 @@
 //===- RegionSearch.cpp - Plans that keep budgets of regions --------------===//
 //
-// The searches of one budget know no regions. So they run in rounds: a plan
-// that exceeds a region is changed, kernel by kernel, until it keeps all
-// budgets. It becomes an answer, and the values of the region that it hands on
-// to the backward pass no more are pinned for the next round: the next search
-// makes them again as well, and decides all the rest anew. A pin is the demand
-// that users write; no search has to learn another one
-// (docs/Rationale/Planning.md, "Budgets of regions").
+// The searches of one budget know no regions. They run in rounds: a plan that
+// exceeds a region is changed, kernel by kernel, until it keeps all budgets. It
+// becomes an answer. The values of the region that it no longer hands on to the
+// backward pass are pinned for the next round: the next search makes them again
+// as well, and decides all other values anew. A pin is the demand that users
+// write; no search has to learn another one (docs/Planner/Portfolio.md,
+// "Budgets of regions").
 //
 //===----------------------------------------------------------------------===//
 
@@ -67,11 +67,11 @@ private:
   Clock clock;
   /// Without regions, with the pins of all rounds.
   Problem pinned;
-  /// Of the whole, then of each region.
+  /// Limits of the whole, then of each region.
   std::vector<Limit> limits;
   /// By value: it is in some region.
   std::vector<char> isMember;
-  /// What an extra FLOP counts on top of its time.
+  /// Cost of an extra FLOP on top of its time.
   double flopNs = 0;
   BudgetResult result;
   /// The first round's answer, and the last plan that was changed to keep all.
@@ -169,8 +169,8 @@ bool RegionSearch::repair(Plan &plan, const std::vector<Limit> &wanted) const {
   return false;
 }
 
-/// Changes `changed` until it keeps all budgets and enters it. Where live sums
-/// fill them, slots may not fit: then it is to keep a little less.
+/// Changes `changed` until it keeps all budgets and enters it. If live sums
+/// fill the budgets, slots may not fit: then it is to keep a little less.
 void RegionSearch::enterChanged() {
   constexpr int mostTries = 4, part = 40;
   std::vector<Limit> wanted = limits;
@@ -182,7 +182,7 @@ void RegionSearch::enterChanged() {
   }
 }
 
-/// The first kernel of the backward pass that reads what another one made:
+/// The first kernel of the backward pass that reads a value of another one:
 /// constants of the backward pass may come at any time.
 int32_t RegionSearch::firstBackward(const Plan &plan) const {
   KernelCache kernels(problem);
@@ -197,7 +197,7 @@ int32_t RegionSearch::firstBackward(const Plan &plan) const {
   return static_cast<int32_t>(found - plan.kernels.begin());
 }
 
-/// By value: the backward pass reads what the forward pass made, which a pin to
+/// By value: the backward pass reads it from the forward pass, which a pin to
 /// recompute it forbids.
 std::vector<char> RegionSearch::handedOn(const Plan &plan) const {
   std::vector<char> isHandedOn(problem.values.size());
@@ -236,7 +236,7 @@ bool RegionSearch::runRound(double part) {
   if (isFirst)
     first = *found.best;
   if (enter(*found.best)) {
-    // What is left then is for exchanges, which pins call for.
+    // The remaining time is for exchanges, which pins call for.
     constexpr double half = 0.5;
     if (clock.isLimited())
       if (BudgetResult more = solve(changed.kernels.empty() ? 1 : half);
@@ -255,8 +255,8 @@ bool RegionSearch::runRound(double part) {
   return pinWhatChanged(before, further);
 }
 
-/// The limits, of which those of regions that \p plan exceeds are as much
-/// smaller as it needs more.
+/// The limits; a region that \p plan exceeds gets a limit smaller by the
+/// excess.
 std::vector<Limit> RegionSearch::tightened(const Plan &plan) const {
   std::vector<Limit> tight = limits;
   for (size_t i = 1; i < tight.size(); ++i)
@@ -265,8 +265,8 @@ std::vector<Limit> RegionSearch::tightened(const Plan &plan) const {
   return tight;
 }
 
-/// Asks of each repeat of the answer whether the rest can do without, as each
-/// budget sees it; all are to be kept.
+/// Asks of each remat of the answer whether the plan can do without, as each
+/// budget sees it; all budgets are to be kept.
 void RegionSearch::exchange() {
   for (const Limit &limit : limits) {
     MemoryOptions fit = memoryOptions(limit.bytes);
@@ -276,15 +276,15 @@ void RegionSearch::exchange() {
   }
 }
 
-/// What region number \p region takes in a plan with slots.
+/// Bytes of region number \p region in a plan with slots.
 int64_t RegionSearch::takenBy(size_t region, const Solution &solution) const {
   Verdict verdict = solution.verdict;
   measureRegions(problem, verdict);
   return verdict.regionPeakBytes[region];
 }
 
-/// The first round's answer, changed until the region takes as little as it
-/// can while the rest of what is \p wanted is kept.
+/// The first round's answer, changed until the region takes as little as it can
+/// while the other limits of \p wanted are kept.
 Solution RegionSearch::lowest(size_t region, std::vector<Limit> wanted) const {
   constexpr int64_t largeStep = 4, smallStep = 32;
   Plan plan = withoutSlots(first.plan);
@@ -310,8 +310,8 @@ Solution RegionSearch::lowest(size_t region, std::vector<Limit> wanted) const {
   return smallest;
 }
 
-/// Where no plan keeps all: which region could not have its budget, and the
-/// smallest that it could. Others count with what they took at least.
+/// If no plan keeps all: the region that could not have its budget, and the
+/// smallest that it could. Others count with their least bytes.
 void RegionSearch::findShortage() {
   std::vector<Limit> wanted = limits;
   for (size_t i = 1; i < wanted.size(); ++i)
@@ -331,8 +331,8 @@ void RegionSearch::findShortage() {
       setShortage(i, solution);
 }
 
-/// Says that the region needs what it takes in \p solution, if that is too much
-/// and nothing else was said.
+/// Sets the shortage to the bytes of the region in \p solution, if these are
+/// too many and no shortage is set.
 void RegionSearch::setShortage(size_t region, const Solution &solution) {
   int64_t bytes = takenBy(region, solution);
   if (result.shortage || bytes <= problem.regions[region].budgetBytes)
@@ -347,7 +347,7 @@ BudgetResult RegionSearch::run() {
   for (int round = 0; round < mostRounds; ++round)
     if (!runRound(round == 0 ? partOfFirst : partOfOthers))
       break;
-  // What is found then is worth nothing.
+  // Later findings are worth nothing.
   if (options.isInterrupted())
     return std::move(result);
   if (!result.best && !changed.kernels.empty())

@@ -7,7 +7,7 @@
 
 namespace ckpt::plan {
 
-/// What `solveBudget` does with a problem that has regions.
+/// The search of `solveBudget` for a problem with regions.
 BudgetResult searchRegions(const Problem &problem, int64_t budgetBytes,
                            const SolverOptions &options,
                            const Solution *unlimited);

@@ -2,10 +2,10 @@
 //
 // No single setting of prices is best: low prices win time at loose budgets,
 // weighted contractions win FLOPs, walks without a guide win at the deepest
-// budgets. Each setting first gets the budget as its cap; since merging kernels
-// and slots change what is really needed, the cap is then scaled by what came
-// out. Where nothing fits, walks with caps that do not depend on the budget
-// look for the smallest plan.
+// budgets. Each setting first gets the budget as its cap. Merging kernels and
+// slots change the need of a plan, so the need of the last plan scales the cap.
+// If nothing fits, walks with caps that do not depend on the budget look for
+// the smallest plan.
 //
 // Walks run two at a time and are judged in their order, so that the result
 // does not depend on the number of processors.
@@ -42,9 +42,9 @@ MemoryOptions BudgetSearch::fitOptions(int64_t budgetBytes) const {
   return fit;
 }
 
-/// When walks give up: once they have recomputed so much that they cannot win
-/// (with a score that is better by \p slack later), and by the clock, which
-/// waits a little for the first plan.
+/// The limits of walks: they give up once they have recomputed so much that
+/// they cannot win (with a score that is better by \p slack later), and by the
+/// clock, which waits a little for the first plan.
 WalkLimits BudgetSearch::limits(double slack) const {
   WalkLimits limits;
   limits.deadline = deadline(result.best    ? walksUntil
@@ -56,8 +56,8 @@ WalkLimits BudgetSearch::limits(double slack) const {
   return limits;
 }
 
-/// What FLOPs are, and what one takes where arithmetic is all that takes time;
-/// where it takes none, what one takes on average.
+/// FLOPs of the step, and the time of one if arithmetic takes all of the time;
+/// if it takes none, the average.
 void BudgetSearch::measureFlops() {
   double ns = 0;
   for (size_t op = 0; op < problem.ops.size(); ++op)
@@ -71,7 +71,7 @@ void BudgetSearch::measureFlops() {
     nsPerFlop = ns / stepFlops;
 }
 
-/// Lowers the least time by what \p draft takes without its extra FLOPs.
+/// Lowers the least time by the time of \p draft without its extra FLOPs.
 void BudgetSearch::lowerLeast(const Draft &draft) {
   if (draft.usable())
     leastNs = std::min(
@@ -120,8 +120,7 @@ void BudgetSearch::fit(Outcome &outcome) const {
   }
 }
 
-/// Looks at what a plan needs, and at where its slots lie if it may be the
-/// best.
+/// Looks at the need of a plan, and at its slots if it may be the best.
 Outcome BudgetSearch::judge(Draft draft) const {
   Outcome outcome;
   if (!draft.usable())
@@ -139,7 +138,7 @@ Outcome BudgetSearch::judge(Draft draft) const {
   return outcome;
 }
 
-/// Makes what fits the best, and says whether it is.
+/// Makes a plan that fits the best, and says whether it is.
 bool BudgetSearch::enter(Outcome &outcome) {
   lowerLeast(outcome.draft);
   if (!outcome.bytes)
@@ -170,7 +169,7 @@ bool BudgetSearch::enter(Outcome &outcome) {
 }
 
 /// Keeps \p draft, which is within the budget and not the best, among the best
-/// of those that do other work again than each other.
+/// plans with other remats than each other.
 void BudgetSearch::keepOther(const Draft &draft) {
   constexpr size_t most = 4;
   auto isAlike = [&](const Draft &other) {
@@ -197,7 +196,7 @@ void BudgetSearch::keepIfSmallest(const Solution &solution) {
     result.smallest.subSolver = running;
 }
 
-/// Walks at most two attempts at once. Where one fits the budget, the other one
+/// Walks at most two attempts at once. If one fits the budget, the other one
 /// gets a few times as long: a walk that finds no way can take longer than all
 /// others together.
 void BudgetSearch::runAttempts(const std::vector<Attempt *> &batch) {
@@ -247,7 +246,7 @@ void BudgetSearch::runAttempts(const std::vector<Attempt *> &batch) {
   }
 }
 
-/// All settings once; later rounds leave out those far behind.
+/// All settings once; later rounds leave out settings far behind.
 void BudgetSearch::runRound(int round) {
   std::vector<Attempt *> batch;
   for (Attempt &attempt : attempts) {
@@ -338,7 +337,7 @@ void BudgetSearch::runRounds() {
   startAttempts();
   bool isFixed = hasFixedKernels(problem);
   if (!isFixed) {
-    // Where walks are slow, descents have their turn first.
+    // If walks are slow, descents have their turn first.
     walksUntil = shareOfFirstWalks;
     runFirstAttempts();
     walksUntil = 1;
@@ -426,8 +425,8 @@ void BudgetSearch::walkAgain() {
 }
 
 /// Slots are packed only until they fit the budget. The answer's arena shall be
-/// its largest live sum, if it can; where its slots leave gaps, those of a plan
-/// that costs hardly more may not.
+/// its largest live sum, if it can; if its slots leave gaps, the slots of a
+/// plan that costs hardly more may not.
 void BudgetSearch::tighten() {
   Running part(*this, part::tighten);
   if (!part)
@@ -462,7 +461,7 @@ void BudgetSearch::tighten() {
   exchangeRemats(problem, withoutSlots(result.best->plan), fit, takeIfTighter);
 }
 
-/// Where a walk would take minutes, chains are all that follows a first plan.
+/// If a walk would take minutes, only chains follow a first plan.
 void BudgetSearch::runLarge() {
   if (!tryUnlimited())
     tryChains();

@@ -1,4 +1,9 @@
 //===- SolveFirst.cpp - A plan in near-linear time ------------------------===//
+//
+// The first plan of a search as an answer of its own, for very large steps.
+// Tools call it for `--stages`, tests for the list scheduler.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Plan/Construct/Chain/ChainDP.h"
 #include "Plan/Construct/List/QuickPlan.h"

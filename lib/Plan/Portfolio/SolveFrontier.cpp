@@ -1,11 +1,11 @@
 //===- SolveFrontier.cpp - Plans for many budgets from one pool -----------===//
 //
-// First plans give a coarse curve, and all of it where a step is too large to
-// walk. The baseline is changed kernel by kernel until it fits one cap after
-// the other. Each setting of the portfolio then walks with many caps. What a
-// plan really needs is known only afterwards; the pool sorts that out. Slots
-// are placed for the plans that the points need, and these are changed kernel
-// by kernel until the time is over.
+// First plans give a coarse curve, and all of it for a step that is too large
+// to walk. The baseline is changed kernel by kernel until it fits one cap after
+// the other. Each setting of the portfolio then walks with many caps. The need
+// of a plan is known only afterwards; the pool sorts that out. Slots are placed
+// for the plans that the points need, and these are changed kernel by kernel
+// until the time is over.
 //
 //===----------------------------------------------------------------------===//
 
@@ -106,8 +106,9 @@ private:
   const char *running = part::unlimited;
   /// The range of caps.
   double largestCap = 0, lowestCap = 0;
-  /// By their live bytes, and without slots: all, and those of walks. These
-  /// gain more by refitting, so that the best of them is refitted, too.
+  /// All drafts and the walks' drafts, by their live bytes, without slots.
+  /// Walks gain more by moves that save time, so the best of them gets these,
+  /// too.
   PlanPool drafts, walkDrafts;
   /// By their arenas.
   PlanPool placed;
@@ -149,9 +150,9 @@ void FrontierSearch::enterWalk(Draft draft) {
   enter(std::move(draft));
 }
 
-/// Walks through the caps coarse to fine, so that what the clock leaves covers
-/// all of the range; below a cap whose walk gave up, others would too, mostly.
-/// Two walk at once; the result does not depend on which one ends first.
+/// Walks through the caps coarse to fine, so that an early end still covers all
+/// of the range; below a cap whose walk gave up, others would too, mostly. Two
+/// walk at once; the result does not depend on which one ends first.
 void FrontierSearch::walkThrough(const Setting &setting, double offset) {
   int32_t places = std::max(count, fewestCaps);
   std::vector<double> caps;
@@ -200,8 +201,8 @@ void FrontierSearch::tryFirstPlans() {
   }
 }
 
-/// The baseline, changed until it fits smaller and smaller caps; what the last
-/// of them was changed to need not fit.
+/// The baseline, changed until it fits smaller and smaller caps; the last
+/// change need not fit.
 std::vector<Draft> FrontierSearch::descended(uint64_t seed) const {
   constexpr double share = 0.1;
   const int32_t places = std::max(count, fewestCaps);
@@ -262,8 +263,8 @@ void FrontierSearch::walkAll() {
   }
 }
 
-/// Places what \p budgetBytes needs. A draft whose slots exceed what it has
-/// live may miss it: then the next one is asked.
+/// Places the drafts that \p budgetBytes needs. A draft whose slots exceed its
+/// live bytes may miss the budget: then the next one is asked.
 void FrontierSearch::place(int64_t budgetBytes) {
   auto isUseful = [&](const Solution *draft) {
     const Solution *best = placed.fastestWithin(budgetBytes);
@@ -280,8 +281,8 @@ void FrontierSearch::place(int64_t budgetBytes) {
   }
 }
 
-/// The lower end: a plan that repeats whatever it takes, and between it and
-/// the others plans that keep what there is room for.
+/// The lower end: a plan with any remats, and between it and the others plans
+/// that keep all values for which there is room.
 void FrontierSearch::placeSmallest() {
   constexpr int64_t steps = 8;
   int64_t above = placed.plans().begin()->first;
@@ -327,7 +328,7 @@ void FrontierSearch::chooseBudgets() {
   budgets.erase(std::unique(budgets.begin(), budgets.end()), budgets.end());
 }
 
-/// Enters the plan if it is faster than what is known for this budget and its
+/// Enters the plan if it is faster than the known one for this budget and its
 /// slots can be placed, and says whether they can.
 bool FrontierSearch::placeWithin(int64_t budgetBytes, Plan plan) {
   Draft draft;
@@ -346,10 +347,10 @@ bool FrontierSearch::placeWithin(int64_t budgetBytes, Plan plan) {
   return true;
 }
 
-/// Refits what is best for a budget, the best walk, and what is best for the
-/// next larger budget once it is changed until it fits.
+/// Saves time in the best plan for a budget, in the best walk, and in the best
+/// plan for the next larger budget once it is changed until it fits.
 void FrontierSearch::refine(size_t point) {
-  // What refitting may take off a time.
+  // Most gain in time by these moves.
   constexpr double gain = 1.03;
   const int64_t budget = budgets[point];
   const Deadline deadline = partOfRest(point + 1);
@@ -385,7 +386,7 @@ void FrontierSearch::refine(size_t point) {
       placeWithin(budget, std::move(plan));
 }
 
-/// Asks of each repeat whether the rest can do without.
+/// Asks of each remat whether the plan can do without.
 void FrontierSearch::exchange(size_t point) {
   const int64_t budget = budgets[point];
   const Solution *best = placed.fastestWithin(budget);

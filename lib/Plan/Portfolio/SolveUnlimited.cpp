@@ -51,8 +51,8 @@ static void refitUnlimited(const Problem &problem, Draft &draft,
   draft = std::move(isFaster ? fastest : within);
 }
 
-/// Walks with all variants, two at a time. What refitting makes of a plan
-/// decides which is the best.
+/// Walks with all variants, two at a time. Their times after moves that save
+/// time decide which is the best.
 static std::array<Draft, variants.size()>
 walkVariants(const RematGraph &graph, const SolverOptions &options) {
   std::array<Draft, variants.size()> drafts;

@@ -1,8 +1,8 @@
 //===- WalkCap.cpp - The cap of the next walk -----------------------------===//
 //
-// Merging kernels and placing slots change what a plan needs, so that the cap
-// of a walk is not the bytes of its plan. Each setting of prices looks for the
-// cap that uses the budget.
+// Merging kernels and placing slots change the need of a plan, so that the cap
+// of a walk differs from the bytes of its plan. Each setting of prices looks
+// for the cap that uses the budget.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,8 +10,8 @@
 
 using namespace ckpt::plan;
 
-/// By what to scale a cap whose plan fits only \p ratio of itself. Near the
-/// least memory a small step often helps and a large one makes walks run away.
+/// Factor for a cap whose plan fits only \p ratio of itself. Near the least
+/// memory a small step often helps and a large one makes walks run away.
 static double shrink(double ratio) {
   if (ratio < 0.85)
     return 0.998 * ratio;
