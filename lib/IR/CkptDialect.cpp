@@ -3,6 +3,7 @@
 #include "ckpt/IR/CkptDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace ckpt;
@@ -59,6 +60,10 @@ CkptDialect::verifyOperationAttribute(Operation *op,
   if (name == regionBudgetsAttrName())
     return expect(isRegionBudgets(attribute.getValue()),
                   "a dictionary of bytes, at least 1 each");
+  if (name == rolledAttrName())
+    return expect(isa<mlir::UnitAttr>(attribute.getValue()) &&
+                      isa<mlir::LoopLikeOpInterface>(op),
+                  "a unit attribute of a loop");
   if (name == arenaBytesAttrName()) {
     auto bytes = dyn_cast<mlir::IntegerAttr>(attribute.getValue());
     return expect(bytes && !bytes.getValue().isNegative(),

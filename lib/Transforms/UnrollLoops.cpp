@@ -10,6 +10,7 @@
 #include "IterationNames.h"
 #include "KnownIntegers.h"
 #include "ScatterLoops.h"
+#include "ckpt/IR/CkptDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -59,13 +60,18 @@ tripCount(scf::ForOp loop, llvm::function_ref<Value(Value)> valueOf) {
   return count.isIntN(62) ? count.getZExtValue() : int64_t(1) << 62;
 }
 
+/// Whether \p loop stays one op though its trip count is known.
+static bool staysRolled(scf::ForOp loop) {
+  return loop->hasAttr(CkptDialect::rolledAttrName()) || isScatter(loop);
+}
+
 /// Ops that unrolling \p loop produces, with the loops in it whose trip counts
 /// are known already; saturated.
 static int64_t opsOf(scf::ForOp loop, int64_t trips) {
   int64_t ops = 0;
   for (Operation &op : loop.getBody()->without_terminator()) {
     int64_t here = !computesCounters(op);
-    if (auto inner = dyn_cast<scf::ForOp>(op); inner && !isScatter(inner))
+    if (auto inner = dyn_cast<scf::ForOp>(op); inner && !staysRolled(inner))
       if (auto count = tripCount(inner, [](Value value) { return value; }))
         here = opsOf(inner, *count);
     ops = llvm::SaturatingAdd<uint64_t>(ops, here) & INT64_MAX;
@@ -124,7 +130,7 @@ Value Unroller::constant(Type type, const APInt &value) {
 
 std::optional<int64_t> Unroller::tripsToUnroll(scf::ForOp loop) {
   auto trips = tripCount(loop, [&](Value value) { return valueOf(value); });
-  if (!trips || isScatter(loop))
+  if (!trips || staysRolled(loop))
     return std::nullopt;
   int64_t ops = opsOf(loop, *trips);
   if (ops <= limit)
@@ -283,8 +289,11 @@ static void liftCountedLoops(mlir::func::FuncOp function) {
   for (scf::WhileOp loop : loops) {
     if (returnsCounter(loop))
       continue;
+    auto given = llvm::to_vector(loop->getDiscardableAttrs());
     rewriter.setInsertionPoint(loop);
-    (void)scf::upliftWhileToForLoop(rewriter, loop);
+    if (auto counted = scf::upliftWhileToForLoop(rewriter, loop);
+        succeeded(counted))
+      (*counted)->setDiscardableAttrs(given);
   }
 }
 

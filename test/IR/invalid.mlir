@@ -126,3 +126,11 @@ func.func @f(%x: tensor<4xf32>) {
 func.func @f() attributes {ckpt.arena_bytes = -1 : i64} {
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{'arith.negf' op expected 'ckpt.rolled' to be a unit attribute of a loop, but got unit}}
+  %y = arith.negf %x {ckpt.rolled} : tensor<4xf32>
+  return %y : tensor<4xf32>
+}

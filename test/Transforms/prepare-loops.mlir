@@ -296,3 +296,32 @@ func.func @elements(%x: tensor<4xf32>) -> tensor<4xf32> {
   }
   return %r : tensor<4xf32>
 }
+
+// -----
+
+// A loop stays where it asks to, counted as `scf.while` or not.
+
+// CHECK-LABEL: @rolled
+// CHECK: scf.for {{.*}}
+// CHECK: } {ckpt.rolled}
+// CHECK: scf.for {{.*}}
+// CHECK: } {ckpt.rolled}
+func.func @rolled(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%a = %x) -> tensor<4xf32> {
+    %y = math.exp %a : tensor<4xf32>
+    scf.yield %y : tensor<4xf32>
+  } {ckpt.rolled}
+  %n, %s = scf.while (%i = %c0, %a = %r) : (index, tensor<4xf32>) -> (index, tensor<4xf32>) {
+    %more = arith.cmpi slt, %i, %c3 : index
+    scf.condition(%more) %i, %a : index, tensor<4xf32>
+  } do {
+  ^bb0(%i: index, %a: tensor<4xf32>):
+    %next = arith.addi %i, %c1 : index
+    %y = math.exp %a : tensor<4xf32>
+    scf.yield %next, %y : index, tensor<4xf32>
+  } attributes {ckpt.rolled}
+  return %s : tensor<4xf32>
+}

@@ -48,6 +48,10 @@ def Ckpt_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral regionBudgetsAttrName() {
       return ::llvm::StringLiteral("ckpt.region_budgets");
     }
+    /// Unit: preparation leaves a loop one op.
+    static constexpr ::llvm::StringLiteral rolledAttrName() {
+      return ::llvm::StringLiteral("ckpt.rolled");
+    }
     /// Bytes of the arena of a function that `--ckpt-apply-plan` rewrote.
     static constexpr ::llvm::StringLiteral arenaBytesAttrName() {
       return ::llvm::StringLiteral("ckpt.arena_bytes");

@@ -16,6 +16,7 @@ import numpy as np
 
 from ...errors import ArrayError, UnsupportedStep
 from ..text import unpack_booleans
+from .parts import Parts, holds_complex, is_complex, of_parts, split
 from .private import jit_options, lower_by
 from .refusals import refuse_equations
 from .rules import PLATFORM, rules
@@ -54,6 +55,7 @@ class Step:
             self.traced = self.jitted.trace(*arrays)
         except Exception as error:
             raise UnsupportedStep(f"JAX refuses the step: {summary_of(error)}") from error
+        self.donated = options.donate_argnums
 
     def _leaves(self, arguments: tuple) -> tuple[list[Any], Any]:
         """The leaves of all arguments but the static ones, and their tree."""
@@ -73,21 +75,33 @@ class Step:
         leaves, tree = self._leaves(arguments)
         if tree != self.tree:
             raise ArrayError(f"expected arguments as in the example, {self.tree}, but got {tree}")
-        return [leaf for leaf, fixed in zip(leaves, self.fixed) if fixed is None]
+        arrays = [leaf for leaf, fixed in zip(leaves, self.fixed) if fixed is None]
+        return jax.tree_util.tree_leaves([split(array) for array in arrays])
 
     def unflatten(self, results: list[Any]) -> Any:
-        """The return value of a call; what is no array is None."""
-        return jax.tree_util.tree_structure(self.traced.out_info).unflatten(results)
+        """The return value of a call; a leaf that is no array is None."""
+        infos, tree = jax.tree_util.tree_flatten(self.traced.out_info)
+        given = iter(results)
+        made = [join(Parts(next(given), next(given))) if is_complex(info) else next(given) for info in infos]
+        return tree.unflatten(made)
 
     def inputs(self) -> list[np.ndarray]:
-        """The example arguments in the types that were lowered; a key as its data."""
+        """The example arguments in the types that were lowered; a key as its data, a complex array as its parts."""
         infos = jax.tree_util.tree_leaves(self.traced.args_info)
-        return [numbers_of(leaf, info.dtype) for leaf, info in zip(jax.tree_util.tree_leaves(self.arrays), infos)]
+        return parts_of_all([numbers_of(leaf, info.dtype) for leaf, info in zip(jax.tree_util.tree_leaves(self.arrays), infos)])
 
     def expected(self) -> list[np.ndarray]:
-        """What JAX itself computes."""
+        """The results as JAX itself computes them."""
         results = jax.tree_util.tree_leaves(jax.jit(self.jitted.__wrapped__)(*self.arrays))
-        return [numbers_of(result, result.dtype) for result in results]
+        return parts_of_all([numbers_of(result, result.dtype) for result in results])
+
+    def traced_of_parts(self) -> Any:
+        """The step as it is lowered: without complex numbers."""
+        if not holds_complex(self.traced.jaxpr):
+            return self.traced
+        arguments = jax.tree_util.tree_map(split, self.arrays)
+        function = functools.wraps(self.step)(of_parts(self.traced.jaxpr))
+        return jax.jit(function, keep_unused=True, donate_argnums=self.donated).trace(*arguments)
 
     def stablehlo(self) -> str:
         """Text whose locations carry JAX's name stack, which names layers."""
@@ -97,7 +111,7 @@ class Step:
         before = getattr(jax.config, option)
         jax.config.update(option, False)
         try:
-            module = lower_by((*rules(), *dropped), self.traced, PLATFORM).compiler_ir("stablehlo")
+            module = lower_by((*rules(), *dropped), self.traced_of_parts(), PLATFORM).compiler_ir("stablehlo")
         except NotImplementedError as error:
             raise UnsupportedStep(f"JAX has no general form: {summary_of(error)}") from error
         finally:
@@ -114,6 +128,16 @@ class Step:
 def summary_of(error: Exception) -> str:
     """Kind and first sentence of an error of JAX's, without the trace."""
     return f"{type(error).__name__}: {str(error).strip().splitlines()[0]}" if str(error).strip() else repr(error)
+
+
+def parts_of_all(arrays: list[np.ndarray]) -> list[np.ndarray]:
+    """Complex arrays as two, as the file takes and returns them."""
+    return [np.array(part, order="C") for part in jax.tree_util.tree_leaves([split(array) for array in arrays])]
+
+
+def join(parts: Parts) -> np.ndarray:
+    """A complex array of its parts."""
+    return np.asarray(parts.real) + 1j * np.asarray(parts.imag)
 
 
 def numbers_of(leaf: Any, dtype: Any) -> np.ndarray:

@@ -5,12 +5,11 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-import jax
-import numpy as np
 from jax.extend import source_info_util
 
 from ...errors import UnsupportedStep
 from ..text import NO_FORM
+from .parts import KNOWN, meets_complex, programs_in
 from .rules import Rule, drop
 
 # Effects on the outside world: without results they are left out, their results cannot be.
@@ -18,18 +17,12 @@ CALLBACKS = ("debug_callback", "debug_print", "io_callback", "pure_callback")
 OUTSIDE = "compute it outside of the step and pass the result as an argument"
 # Primitives without a form, and what to write instead.
 WAYS_OUT = {
-    "cholesky": "write it with jax.lax.fori_loop over columns",
     "eig": OUTSIDE,
-    "eigh": f"use products, such as a Newton-Schulz iteration for inverse roots, or {OUTSIDE}",
-    "fft": "multiply by the cosines and the sines of the transform, as two real products",
     "geqrf": OUTSIDE,
     "hessenberg": OUTSIDE,
     "householder_product": OUTSIDE,
-    "lu": "write it with jax.lax.fori_loop over columns",
-    "qr": OUTSIDE,
     "schur": OUTSIDE,
     "svd": OUTSIDE,
-    "triangular_solve": "write it with jax.lax.fori_loop over rows",
     "tridiagonal": OUTSIDE,
     "tridiagonal_solve": OUTSIDE,
 }
@@ -41,15 +34,8 @@ def equations_of(jaxpr: Any, caller: str = "unknown place") -> Iterator[tuple[An
         found = re.match(r"(.*?:\d+)", source_info_util.summarize(equation.source_info))
         place = found[1] if found else caller
         yield equation, place
-        for parameter in equation.params.values():
-            for inner in parameter if isinstance(parameter, (tuple, list)) else (parameter,):
-                if hasattr(inner, "eqns") or hasattr(inner, "jaxpr"):
-                    yield from equations_of(inner, place)
-
-
-def is_complex(aval: Any) -> bool:
-    """Whether a value is an array of complex numbers; tokens have no type of element."""
-    return hasattr(aval, "dtype") and jax.dtypes.issubdtype(aval.dtype, np.complexfloating)
+        for inner in programs_in(equation):
+            yield from equations_of(inner, place)
 
 
 def refuse_equations(jaxpr: Any) -> tuple[Rule, ...]:
@@ -60,8 +46,10 @@ def refuse_equations(jaxpr: Any) -> tuple[Rule, ...]:
         name = equation.primitive.name
         if name in WAYS_OUT:
             refused.append(f"{name} ({place}): {WAYS_OUT[name]}")
-        elif any(is_complex(result.aval) for result in equation.outvars):
-            refused.append(f"complex numbers ({place}): write their real and imaginary parts as two arrays")
+        elif equation.params.get("pivoting") or equation.params.get("subset_by_index"):
+            refused.append(f"{name} with pivoting or a subset ({place}): {OUTSIDE}")
+        elif name not in KNOWN and meets_complex(equation):
+            refused.append(f"{name} of complex numbers ({place}): write it with their real and imaginary parts")
         if name not in CALLBACKS:
             continue
         if equation.params.get("ordered"):

@@ -7,6 +7,7 @@ from typing import Any
 import jax
 from jax.interpreters import mlir
 
+from . import factorizations
 from .cumulative import along_last, cumulate, cumulate_exponentials
 from .sorting import sort, top_k
 
@@ -43,4 +44,8 @@ def rules() -> tuple[Rule, ...]:
     made.append((jax.lax.cumlogsumexp_p, mlir.lower_fun(cumulative(cumulate_exponentials), multiple_results=False)))
     for primitive, function in ((jax.lax.sort_p, sort), (jax.lax.top_k_p, top_k)):
         made.append((primitive, mlir.lower_fun(function, multiple_results=True)))
+    linalg = jax.lax.linalg
+    for primitive in (linalg.cholesky_p, linalg.eigh_p, linalg.lu_p, linalg.qr_p, linalg.triangular_solve_p):
+        function = getattr(factorizations, primitive.name)
+        made.append((primitive, mlir.lower_fun(function, multiple_results=primitive.multiple_results)))
     return tuple(made)

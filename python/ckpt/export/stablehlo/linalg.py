@@ -14,6 +14,9 @@ DIALECTS = ("arith", "complex", "func", "linalg", "math", "scf", "tensor")
 # What IREE's input pipeline would stop at one by one.
 FOREIGN = ("chlo.top_k", "stablehlo.cholesky", "stablehlo.custom_call", "stablehlo.fft", "stablehlo.sort")
 DONATIONS = ("jax.buffer_donor", "tf.aliasing_output")
+# Loops below a scope whose name begins so stay loops.
+ROLLED = "ckpt."
+LOOPS = ("scf.for", "scf.while")
 REPLACED = ("iree.abi.output", *DONATIONS)
 
 
@@ -61,6 +64,13 @@ def main_of(module: ir.Module) -> ir.Operation:
     return next(each for each in module.body.operations if '"main"' == str(each.attributes["sym_name"]))
 
 
+def keep_rolled(module: ir.Module) -> None:
+    """Leaves the loops of the exporter's own algorithms one op each: unrolled they are no faster and need no less memory."""
+    for operation in operations_of(module.operation):
+        if operation.name in LOOPS and f"/{ROLLED}" in f"/{read_place(str(operation.location)).path}":
+            operation.attributes["ckpt.rolled"] = ir.UnitAttr.get()
+
+
 def donations_of(main: ir.Operation) -> list[dict[str, ir.Attribute]]:
     """Of each argument, the attributes by which JAX says that it may be written over."""
     return [{a.name: a.attr for a in given if a.name in DONATIONS} for given in main.arg_attrs]
@@ -87,6 +97,7 @@ def lower_to_linalg(stablehlo: str) -> str:
     is_foreign = lambda name: name.split(".")[0] not in DIALECTS and not name.endswith(".yield")
     if foreign := [each.location for each in operations_of(module.operation) if is_foreign(each.name)]:
         refuse(foreign)
+    keep_rolled(module)
     restore(main_of(module), donations)
     module.operation.verify()
     return join_names(pack_booleans(module.operation.get_asm(enable_debug_info=True)))

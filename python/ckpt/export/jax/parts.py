@@ -1,0 +1,453 @@
+"""Complex numbers as pairs of real ones, before a step is lowered: everything behind the exporter sees real arrays only.
+
+`Step` traces a step that holds complex numbers a second time, through `evaluate`. A complex array is then `Parts`, or one
+real array where its imaginary part is known to be zero, so that a product with a real factor stays one product.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.extend import source_info_util
+
+from . import factorizations
+from .fourier import fourier
+
+
+class Parts(NamedTuple):
+    """The real and the imaginary part of a complex array, each of its shape."""
+
+    real: Any
+    imag: Any
+
+
+# A complex array, while a step is traced: see above.
+Complex = Any
+
+
+def is_complex(aval: Any) -> bool:
+    """Whether a value is an array of complex numbers; tokens have no type of element."""
+    return hasattr(aval, "dtype") and jax.dtypes.issubdtype(aval.dtype, np.complexfloating)
+
+
+def real_type(dtype: Any) -> np.dtype:
+    """The type of the parts of a complex type."""
+    return np.zeros((), dtype).real.dtype
+
+
+def split(x: Any) -> Complex:
+    """The parts of an array, as they are given to a step."""
+    if not is_complex(x):
+        return x
+    if isinstance(x, jax.ShapeDtypeStruct):
+        part = jax.ShapeDtypeStruct(x.shape, real_type(x.dtype))
+        return Parts(part, part)
+    return Parts(np.real(x), np.imag(x))
+
+
+def split_constant(x: Any) -> Complex:
+    """The parts of a constant, one array where all of it is real."""
+    parts = split(x)
+    return parts.real if isinstance(parts, Parts) and not np.any(parts.imag) else parts
+
+
+def parts_of(x: Complex) -> Parts:
+    return x if isinstance(x, Parts) else Parts(x, jnp.zeros_like(x))
+
+
+def add(x: Complex, y: Complex) -> Complex:
+    if not isinstance(x, Parts) or not isinstance(y, Parts):
+        x, y = (y, x) if isinstance(y, Parts) else (x, y)
+        return Parts(x.real + y, jnp.broadcast_to(x.imag, jnp.shape(x.real))) if isinstance(x, Parts) else x + y
+    return Parts(x.real + y.real, x.imag + y.imag)
+
+
+def negate(x: Complex) -> Complex:
+    return jax.tree.map(jnp.negative, x)
+
+
+def multiply(x: Complex, y: Complex, product: Callable = jnp.multiply) -> Complex:
+    """A product of two arrays that is linear in both, such as a matrix product."""
+    if not isinstance(x, Parts):
+        return jax.tree.map(lambda part: product(x, part), y)
+    if not isinstance(y, Parts):
+        return Parts(product(x.real, y), product(x.imag, y))
+    real = product(x.real, y.real) - product(x.imag, y.imag)
+    return Parts(real, product(x.real, y.imag) + product(x.imag, y.real))
+
+
+def conjugate(x: Complex) -> Complex:
+    return Parts(x.real, -x.imag) if isinstance(x, Parts) else x
+
+
+def absolute(x: Complex) -> jax.Array:
+    """The absolute value, without overflow in between."""
+    if not isinstance(x, Parts):
+        return jnp.abs(x)
+    a, b = jnp.abs(x.real), jnp.abs(x.imag)
+    large, small = jnp.maximum(a, b), jnp.minimum(a, b)
+    ratio = small / jnp.where((large == 0) | jnp.isinf(large), 1, large)
+    return large * jnp.sqrt(1 + jnp.where(jnp.isinf(large), 0, ratio * ratio))
+
+
+def divide(x: Complex, y: Complex) -> Complex:
+    if not isinstance(y, Parts):
+        return jax.tree.map(lambda part: part / y, x)
+    scale = jnp.maximum(jnp.abs(y.real), jnp.abs(y.imag))
+    scale = jnp.where((scale == 0) | jnp.isinf(scale), 1, scale)
+    scaled = Parts(y.real / scale, y.imag / scale)
+    square = scaled.real * scaled.real + scaled.imag * scaled.imag
+    return jax.tree.map(lambda part: part / square / scale, multiply(x, conjugate(scaled)))
+
+
+def sign(x: Complex) -> Complex:
+    if not isinstance(x, Parts):
+        return jnp.sign(x)
+    size = absolute(x)
+    return jax.tree.map(lambda part: jnp.where(size == 0, 0, part / jnp.where(size == 0, 1, size)), x)
+
+
+def exponential(x: Complex) -> Complex:
+    x = parts_of(x)
+    size = jnp.exp(x.real)
+    return Parts(size * jnp.cos(x.imag), size * jnp.sin(x.imag))
+
+
+def exponential_less_one(x: Complex) -> Complex:
+    x = parts_of(x)
+    half = jnp.sin(x.imag / 2)
+    real = jnp.expm1(x.real) * jnp.cos(x.imag) - 2 * half * half
+    return Parts(real, jnp.exp(x.real) * jnp.sin(x.imag))
+
+
+def logarithm(x: Complex) -> Parts:
+    """With log1p where the absolute value is about one, as its own logarithm has no digits there."""
+    x = parts_of(x)
+    size = absolute(x)
+    a, b = jnp.abs(x.real), jnp.abs(x.imag)
+    large, small = jnp.maximum(a, b), jnp.minimum(a, b)
+    near = (size > 0.5) & (size < 2)
+    more = jnp.where(near, (large - 1) * (large + 1) + small * small, 0)
+    return Parts(jnp.where(near, jnp.log1p(more) / 2, jnp.log(size)), jnp.arctan2(x.imag, x.real))
+
+
+def logarithm_of_one_more(x: Complex) -> Parts:
+    x = parts_of(x)
+    return Parts(jnp.log1p(x.real * (2 + x.real) + x.imag * x.imag) / 2, jnp.arctan2(x.imag, 1 + x.real))
+
+
+def square_root(x: Complex) -> Parts:
+    x = parts_of(x)
+    large = jnp.sqrt((absolute(x) + jnp.abs(x.real)) / 2)
+    small = jnp.where(large == 0, 0, jnp.abs(x.imag) / jnp.where(large == 0, 1, 2 * large))
+    right = x.real >= 0
+    return Parts(jnp.where(right, large, small), jnp.copysign(jnp.where(right, small, large), x.imag))
+
+
+def power(x: Complex, y: Complex) -> Parts:
+    result = exponential(multiply(parts_of(y), logarithm(x)))
+    base, exponent = parts_of(x), parts_of(y)
+    zero = (base.real == 0) & (base.imag == 0)
+    of_zero = (exponent.real == 0) & (exponent.imag == 0)
+    return Parts(jnp.where(zero, jnp.where(of_zero, 1, 0), result.real), jnp.where(zero, 0, result.imag))
+
+
+def integer_power(x: Complex, y: int) -> Complex:
+    """By repeated squares."""
+    if y < 0:
+        return divide(jnp.ones_like(parts_of(x).real), integer_power(x, -y))
+    result = jnp.ones_like(parts_of(x).real)
+    while y:
+        result = multiply(result, x) if y & 1 else result
+        x = multiply(x, x) if y > 1 else x
+        y >>= 1
+    return result
+
+
+def sine(x: Complex) -> Parts:
+    x = parts_of(x)
+    return Parts(jnp.sin(x.real) * jnp.cosh(x.imag), jnp.cos(x.real) * jnp.sinh(x.imag))
+
+
+def cosine(x: Complex) -> Parts:
+    x = parts_of(x)
+    return Parts(jnp.cos(x.real) * jnp.cosh(x.imag), -jnp.sin(x.real) * jnp.sinh(x.imag))
+
+
+def hyperbolic_tangent(x: Complex) -> Parts:
+    """By tanh of the real and tan of the imaginary part, which stays finite where cosh does not."""
+    x = parts_of(x)
+    t, u = jnp.tanh(x.real), jnp.tan(x.imag)
+    below = 1 + t * t * u * u
+    inverse = 1 / jnp.cosh(jnp.minimum(jnp.abs(x.real), 40))
+    return Parts(t * (1 + u * u) / below, u * inverse * inverse / below)
+
+
+def turned(function: Callable[[Complex], Complex]) -> Callable[[Complex], Parts]:
+    """A hyperbolic function, or a circular one, by its sibling of i times the number: i f(x) = g(i x)."""
+
+    def of(x: Complex) -> Parts:
+        x = parts_of(x)
+        result = parts_of(function(Parts(-x.imag, x.real)))
+        return Parts(result.imag, -result.real)
+
+    return of
+
+
+def hyperbolic_cosine(x: Complex) -> Parts:
+    x = parts_of(x)
+    return cosine(Parts(-x.imag, x.real))
+
+
+def equal(x: Complex, y: Complex) -> jax.Array:
+    x, y = parts_of(x), parts_of(y)
+    return (x.real == y.real) & (x.imag == y.imag)
+
+
+# Of each primitive that takes arrays only: the function of complex arrays.
+FUNCTIONS = {
+    "abs": absolute,
+    "add": add,
+    "add_any": add,
+    "complex": Parts,
+    "conj": conjugate,
+    "cos": cosine,
+    "cosh": hyperbolic_cosine,
+    "div": divide,
+    "eq": equal,
+    "exp": exponential,
+    "expm1": exponential_less_one,
+    "imag": lambda x: parts_of(x).imag,
+    "is_finite": lambda x: jnp.isfinite(parts_of(x).real) & jnp.isfinite(parts_of(x).imag),
+    "log": logarithm,
+    "log1p": logarithm_of_one_more,
+    "mul": multiply,
+    "ne": lambda x, y: ~equal(x, y),
+    "neg": negate,
+    "pow": power,
+    "real": lambda x: parts_of(x).real,
+    "rsqrt": lambda x: divide(jnp.ones_like(parts_of(x).real), square_root(x)),
+    "sign": sign,
+    "sin": sine,
+    "sinh": turned(sine),
+    "sqrt": square_root,
+    "square": lambda x: multiply(x, x),
+    "sub": lambda x, y: add(x, negate(y)),
+    "tan": turned(hyperbolic_tangent),
+    "tanh": hyperbolic_tangent,
+}
+
+# Primitives that move elements or are linear with real factors: each part by itself.
+BY_PART = (
+    "all_gather broadcast_in_dim concatenate copy copy_p cumsum dynamic_slice dynamic_update_slice expand_dims gather "
+    "optimization_barrier pad psum reduce_precision reduce_sum reduce_window_sum reshape rev select_n sharding_constraint slice "
+    "split squeeze stop_gradient transpose"
+).split()
+# The name of the parameter with the program that runs in place.
+CALLS = {
+    "checkpoint": "jaxpr",
+    "closed_call": "call_jaxpr",
+    "core_call": "call_jaxpr",
+    "custom_jvp_call": "call_jaxpr",
+    "custom_vjp_call": "call_jaxpr",
+    "custom_vjp_call_jaxpr": "fun_jaxpr",
+    "jit": "jaxpr",
+    "pjit": "jaxpr",
+    "remat2": "jaxpr",
+}
+
+
+def by_part(eqn: Any, *operands: Complex) -> Any:
+    """Runs a primitive once for each part."""
+    if not any(isinstance(operand, Parts) for operand in operands):
+        return eqn.primitive.bind(*operands, **eqn.params)
+    complex_ones = [is_complex(var.aval) for var in eqn.invars]
+    both = [parts_of(x) if is_one else Parts(x, x) for is_one, x in zip(complex_ones, operands)]
+    real, imag = (eqn.primitive.bind(*part, **eqn.params) for part in zip(*both))
+    return [Parts(*part) for part in zip(real, imag)] if eqn.primitive.multiple_results else Parts(real, imag)
+
+
+def scatter(eqn: Any, operand: Complex, indices: jax.Array, updates: Complex) -> Complex:
+    """Writes or adds each part: the parameters hold the combination of complex numbers, which goes."""
+    names = ("dimension_numbers", "indices_are_sorted", "unique_indices", "mode")
+    function = {"scatter": jax.lax.scatter, "scatter-add": jax.lax.scatter_add}[eqn.primitive.name]
+    of_part = lambda x, y: function(x, indices, y, **{name: eqn.params[name] for name in names})
+    return Parts(*map(of_part, parts_of(operand), parts_of(updates)))
+
+
+def convert(eqn: Any, x: Complex) -> Complex:
+    """To a complex type or from one; the imaginary part goes as in JAX where the result is real."""
+    dtype = eqn.params["new_dtype"]
+    if not jax.dtypes.issubdtype(dtype, np.complexfloating):
+        return jax.lax.convert_element_type(parts_of(x).real, dtype)
+    return jax.tree.map(lambda part: jax.lax.convert_element_type(part, real_type(dtype)), x)
+
+
+def product(eqn: Any, x: Complex, y: Complex) -> Complex:
+    """A matrix product or a convolution."""
+    params = dict(eqn.params)
+    if (preferred := params.get("preferred_element_type")) is not None:
+        params["preferred_element_type"] = real_type(preferred)
+    return multiply(x, y, lambda a, b: eqn.primitive.bind(a, b, **params))
+
+
+def product_along(eqn: Any, x: Complex) -> Complex:
+    """The product of elements along some axes, two halves at a time."""
+    axes = eqn.params["axes"]
+    x = parts_of(x)
+    kept = [size for axis, size in enumerate(x.real.shape) if axis not in axes]
+    flat = lambda part: jnp.moveaxis(part, axes, range(len(axes))).reshape(-1, *kept)
+    x = jax.tree.map(flat, x)
+    one = Parts(jnp.ones((1, *kept), x.real.dtype), jnp.zeros((1, *kept), x.real.dtype))
+    while (length := x.real.shape[0]) != 1:
+        if length % 2 or not length:
+            x = jax.tree.map(lambda part, other: jnp.concatenate([part, other]), x, one)
+        half = x.real.shape[0] // 2
+        x = multiply(*(jax.tree.map(lambda part: part[side], x) for side in (slice(half), slice(half, None)))) if half else x
+    return jax.tree.map(lambda part: part[0], x)
+
+
+def iota(eqn: Any, *operands: Any) -> jax.Array:
+    return eqn.primitive.bind(*operands, **{**eqn.params, "dtype": real_type(eqn.params["dtype"])})
+
+
+def transform(eqn: Any, x: Complex) -> Complex:
+    """A Fourier transform."""
+    kind = eqn.params["fft_type"]
+    pair = x if isinstance(x, Parts) else (x, None)
+    real, imag = fourier(pair, getattr(kind, "name", str(kind)).split(".")[-1], tuple(eqn.params["fft_lengths"]))
+    return real if imag is None else Parts(real, imag)
+
+
+def factorize(eqn: Any, *operands: Complex) -> Any:
+    """A factorization or a solve: the function for real numbers holds for complex ones."""
+    function = functools.partial(getattr(factorizations, eqn.primitive.name), **eqn.params)
+    program = jax.make_jaxpr(function)(*(jax.ShapeDtypeStruct(var.aval.shape, var.aval.dtype) for var in eqn.invars))
+    results = evaluate(program, operands)
+    return results if eqn.primitive.multiple_results else results[0]
+
+
+def whole(values: Sequence[Complex], variables: Sequence[Any]) -> list[Complex]:
+    """Values that pass the border of a loop or of a branch: both parts, whatever is known to be zero."""
+    return [parts_of(x) if is_complex(var.aval) else x for x, var in zip(values, variables)]
+
+
+def run_scan(eqn: Any, *operands: Complex) -> list[Complex]:
+    params, body = eqn.params, eqn.params["jaxpr"]
+    operands = whole(operands, eqn.invars)
+    constants, first = params["num_consts"], params["num_consts"] + params["num_carry"]
+
+    def iterate(carry, slices):
+        results = whole(evaluate(body, [*operands[:constants], *carry, *slices]), body.jaxpr.outvars)
+        return results[: params["num_carry"]], results[params["num_carry"] :]
+
+    options = {name: params[name] for name in ("length", "reverse", "unroll")}
+    carry, stacked = jax.lax.scan(iterate, operands[constants:first], operands[first:], **options)
+    return [*carry, *stacked]
+
+
+def run_while(eqn: Any, *operands: Complex) -> list[Complex]:
+    operands = whole(operands, eqn.invars)
+    first, second = eqn.params["cond_nconsts"], eqn.params["cond_nconsts"] + eqn.params["body_nconsts"]
+    holds, body = eqn.params["cond_jaxpr"], eqn.params["body_jaxpr"]
+    again = lambda carry: evaluate(holds, [*operands[:first], *carry])[0]
+    iterate = lambda carry: whole(evaluate(body, [*operands[first:second], *carry]), body.jaxpr.outvars)
+    return jax.lax.while_loop(again, iterate, operands[second:])
+
+
+def run_branches(eqn: Any, index: jax.Array, *operands: Complex) -> list[Complex]:
+    sides = [lambda *given, side=side: whole(evaluate(side, given), side.jaxpr.outvars) for side in eqn.params["branches"]]
+    return jax.lax.switch(index, sides, *whole(operands, eqn.invars[1:]))
+
+
+def programs_in(eqn: Any) -> list[Any]:
+    """The programs among the parameters of an operation."""
+    found = []
+    for parameter in eqn.params.values():
+        for inner in parameter if isinstance(parameter, (tuple, list)) else (parameter,):
+            if hasattr(inner, "eqns") or hasattr(inner, "jaxpr"):
+                found.append(getattr(inner, "jaxpr", inner))
+    return found
+
+
+def holds_complex(jaxpr: Any) -> bool:
+    """Whether a program computes with complex numbers, at any depth."""
+    jaxpr = getattr(jaxpr, "jaxpr", jaxpr)
+    if any(is_complex(var.aval) for var in (*jaxpr.invars, *jaxpr.constvars)):
+        return True
+    return any(meets_complex(eqn) for eqn in jaxpr.eqns)
+
+
+def meets_complex(eqn: Any) -> bool:
+    """Whether an operation takes, makes or computes complex numbers inside."""
+    return any(is_complex(var.aval) for var in (*eqn.invars, *eqn.outvars)) or any(map(holds_complex, programs_in(eqn)))
+
+
+def run_solve(eqn: Any, *operands: Complex) -> list[Complex]:
+    """A solve with a derivative of its own: by its program, which takes its constants after those of three others."""
+    lengths, programs = eqn.params["const_lengths"], eqn.params["jaxprs"]
+    first = lengths.matvec + lengths.vecmat
+    given = operands[sum(lengths) :]
+    return evaluate(programs.solve, [*operands[first : first + lengths.solve], *given])
+
+
+# Primitives whose parameters matter.
+RULES = {
+    **dict.fromkeys(BY_PART, by_part),
+    **dict.fromkeys(("cholesky", "lu", "qr", "triangular_solve"), factorize),
+    "cond": run_branches,
+    "conv_general_dilated": product,
+    "custom_linear_solve": run_solve,
+    "convert_element_type": convert,
+    "dot_general": product,
+    "fft": transform,
+    "integer_pow": lambda eqn, x: integer_power(x, eqn.params["y"]),
+    "iota": iota,
+    "reduce_prod": product_along,
+    "scan": run_scan,
+    "scatter": scatter,
+    "scatter-add": scatter,
+    "while": run_while,
+}
+# Every primitive that complex numbers may meet.
+KNOWN = {*FUNCTIONS, *RULES, *CALLS}
+
+
+def results_of(eqn: Any, operands: list[Complex]) -> Any:
+    """Traces one operation of the step."""
+    name = eqn.primitive.name
+    if name in CALLS:
+        program = eqn.params[CALLS[name]]
+        return evaluate(program, operands)
+    if not meets_complex(eqn):
+        return eqn.primitive.bind(*operands, **eqn.params)
+    return FUNCTIONS[name](*operands) if name in FUNCTIONS else RULES[name](eqn, *operands)
+
+
+def evaluate(program: Any, arguments: Sequence[Complex]) -> list[Complex]:
+    """Traces a program again, each operation at its place in the user's file and under its layer."""
+    jaxpr, constants = getattr(program, "jaxpr", program), getattr(program, "consts", ())
+    values = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*map(split_constant, constants), *arguments]))
+    read = lambda atom: split_constant(atom.val) if hasattr(atom, "val") else values[atom]
+    for eqn in jaxpr.eqns:
+        stack = source_info_util.current_name_stack() + eqn.source_info.name_stack
+        # Inside a function of JAX's own, the place is that of its call.
+        source = eqn.source_info if source_info_util.summarize(eqn.source_info) else source_info_util.current()
+        with source_info_util.user_context(source.traceback, name_stack=stack):
+            results = results_of(eqn, [read(atom) for atom in eqn.invars])
+        many = eqn.primitive.multiple_results
+        values.update(zip(eqn.outvars, results if many else [results]))
+    return [read(atom) for atom in jaxpr.outvars]
+
+
+def of_parts(program: Any) -> Callable[..., list[Complex]]:
+    """The function that a program computes, of the leaves of its arguments: complex ones are `Parts`."""
+
+    def function(*arguments):
+        leaves = jax.tree.leaves(arguments, is_leaf=lambda leaf: isinstance(leaf, Parts))
+        return whole(evaluate(program, leaves), program.jaxpr.outvars)
+
+    return function
