@@ -1,8 +1,8 @@
 //===- EpilogueMove.cpp - Arithmetic taken to kernels that wait -----------===//
 //
-// What is computed behind a product that has no time to spare takes time. A
-// kernel without an anchor waits for its bytes: if it reads the same, the
-// arithmetic takes none there, and what the product makes is all that has to be
+// An epilogue takes time behind a product that has no time to spare. A kernel
+// without an anchor waits for its bytes: if it reads the same values, the
+// arithmetic is free there, and only the result of the product has to be
 // written and read on top.
 //
 //===----------------------------------------------------------------------===//
@@ -14,7 +14,7 @@
 
 using namespace ckpt::plan;
 
-/// Kernels before number \p until that read what \p kernel writes.
+/// Kernels before number \p until that read an output of \p kernel.
 std::vector<size_t> TimeMoves::readersBefore(size_t kernel, size_t until,
                                              const Instances &instances) const {
   std::vector<size_t> readers;
@@ -27,9 +27,9 @@ std::vector<size_t> TimeMoves::readersBefore(size_t kernel, size_t until,
   return readers;
 }
 
-/// Lets kernel \p to, which has no anchor, make \p instance from what the
-/// anchor of its kernel makes. The later one of both stays where it is; who
-/// reads what they write waits for it.
+/// Lets kernel \p to, which has no anchor, make \p instance from the result of
+/// the anchor of its kernel. The later of the two kernels stays in place;
+/// readers of their outputs wait for it.
 std::optional<TimeMove> TimeMoves::spill(const Instance &instance, size_t to,
                                          const Instances &instances) const {
   size_t from = instance.kernel, last = std::max(from, to);
@@ -59,10 +59,10 @@ std::optional<TimeMove> TimeMoves::spill(const Instance &instance, size_t to,
   return change;
 }
 
-/// Takes what a kernel computes behind an anchor to one without an anchor that
-/// reads the same: the derivative of an activation, where the activation is
-/// written once more for a weight gradient. That kernel waits for its bytes, so
-/// that arithmetic takes no time there.
+/// Moves an epilogue to a kernel without an anchor that reads the same values:
+/// the derivative of an activation, if the activation is written once more for
+/// a weight gradient. That kernel waits for its bytes, so the arithmetic is
+/// free there.
 void TimeMoves::findSpill(const Instance &instance, const Instances &instances,
                           std::vector<TimeMove> &changes) const {
   constexpr size_t farthest = 16;

@@ -1,4 +1,4 @@
-//===- MemoryMoves.cpp - What may take something off a peak ---------------===//
+//===- MemoryMoves.cpp - Moves that take bytes off a peak -----------------===//
 
 #include "Plan/Improve/MemoryMoves.h"
 
@@ -12,7 +12,7 @@
 
 using namespace ckpt::plan;
 
-/// Of any change, in nanoseconds.
+/// Least cost of any move, in nanoseconds.
 static constexpr double leastCost = 1000;
 
 MemoryMoves::MemoryMoves(const Problem &problem, const Plan &plan,
@@ -99,7 +99,7 @@ void MemoryMoves::shift(int32_t from, int32_t to, int64_t bytes) {
     ranges.push_back({from, to, bytes});
 }
 
-/// Enters \p change with what `ranges` take off.
+/// Enters \p change with the bytes that `ranges` take off.
 void MemoryMoves::add(Change change) {
   steps.clear();
   for (const Range &range : ranges) {
@@ -158,9 +158,9 @@ const Copy &MemoryMoves::copyFor(ValueId value, int32_t kernel) {
   return copy;
 }
 
-/// Adds to \p change a kernel that makes \p value again, behind those that
-/// make what it reads and is not there any more: with \p deep, and where that
-/// would have to stay while the budget is exceeded. False if it cannot be.
+/// Adds to \p change a kernel that makes \p value again, behind the makers of
+/// operands that are gone: with \p deep, and if an operand would have to stay
+/// while the budget is exceeded. False if it cannot be made.
 bool MemoryMoves::makeAgain(ValueId value, bool deep, Change &change) {
   constexpr size_t mostKernels = 24;
   const std::vector<ValueId> &notAgain = options.notAgain;
@@ -195,8 +195,8 @@ bool MemoryMoves::makeAgain(ValueId value, bool deep, Change &change) {
   return true;
 }
 
-/// Makes the value again before kernel \p to: what it is made from stays until
-/// then or, where that takes too much, is made again, too.
+/// Makes the value again before kernel \p to: its sources stay until then or,
+/// if that takes too much, are made again, too.
 void MemoryMoves::repeat(const Life &life, int32_t from, int32_t to) {
   anyWouldExceed = false;
   for (bool deep : {false, true}) {
@@ -212,8 +212,8 @@ void MemoryMoves::repeat(const Life &life, int32_t from, int32_t to) {
   }
 }
 
-/// Kernel \p reader with what makes the value inside, as far back as something
-/// else that is written there, or what that kernel reads.
+/// Kernel \p reader with the makers of the value inside, as far back as other
+/// written values, or the operands of the writer.
 const Copy &MemoryMoves::joinFor(const Life &life, int32_t reader) {
   auto [found, isNew] = joins.try_emplace(
       {now->infos[life.kernel], now->infos[reader], life.value});
@@ -266,7 +266,7 @@ void MemoryMoves::absorb(const Life &life, int32_t from) {
   add({reader, reader, {}, &join, leastCost + std::max<double>(0, ns)});
 }
 
-/// Makes what is first read by kernel \p to only then.
+/// Makes a value just before kernel \p to, its first reader.
 void MemoryMoves::delay(const Life &life, int32_t to) {
   if (!isFree(plan.kernels[life.kernel]))
     return;
@@ -289,8 +289,8 @@ void MemoryMoves::delay(const Life &life, int32_t to) {
   add({life.kernel, to, {}, nullptr, leastCost});
 }
 
-/// Where \p reader of what \p info reads could run at the earliest; `none` if
-/// results are read: when they were written is not looked up.
+/// Earliest place at which \p reader of the operands in \p info could run;
+/// `none` if it reads results: their writers are not looked up.
 int32_t MemoryMoves::earliest(const KernelInfo &info, int32_t reader) const {
   int32_t place = 0;
   for (ValueId value : info.memoryReads)
@@ -301,8 +301,9 @@ int32_t MemoryMoves::earliest(const KernelInfo &info, int32_t reader) const {
   return place;
 }
 
-/// What of \p values is read by \p reader for the last time dies before it,
-/// but not before \p place, and takes nothing until \p end.
+/// Ends the live range of each of \p values whose last reader is \p reader at
+/// its previous use, or at \p place if that is later. It takes no bytes until
+/// \p end.
 void MemoryMoves::free(const std::vector<ValueId> &values, int32_t place,
                        int32_t reader, int32_t end) {
   for (ValueId value : values)
@@ -329,8 +330,8 @@ void MemoryMoves::advance(const Life &life, int32_t from) {
   add({reader, place, {}, nullptr, leastCost});
 }
 
-/// Runs what makes \p value, which a kernel computes inside, before the rest;
-/// `freed` is empty if that is no kernel or takes more than what it frees.
+/// Runs the maker of \p value, which a kernel computes inside, before the other
+/// ops; `freed` is empty if that is no kernel or takes more than it frees.
 Split MemoryMoves::splitAt(const Kernel &whole, ValueId value) {
   Split split;
   Kernel &part = split.part.kernel, &rest = split.rest.kernel;
@@ -357,8 +358,8 @@ Split MemoryMoves::splitAt(const Kernel &whole, ValueId value) {
   return split;
 }
 
-/// Ways to run a part of a kernel before the rest, where its result takes less
-/// than what the rest then does without, as a sum of several parts does.
+/// Ways to run a part of a kernel first whose result takes less than the
+/// operands that it frees, as a part of a sum does.
 const std::vector<Split> &MemoryMoves::splitsOf(int32_t kernel) {
   constexpr size_t mostOps = 64;
   auto [found, isNew] = splits.try_emplace(now->infos[kernel]);
@@ -417,7 +418,8 @@ void MemoryMoves::findInGap(const Life &life, int32_t from, int32_t to) {
   absorb(life, from);
 }
 
-/// Of \p kernel, if anything waits for it alone where the budget is exceeded.
+/// Finds the parts of \p kernel, if values wait for it alone while the budget
+/// is exceeded.
 void MemoryMoves::findParts(int32_t kernel) {
   const std::vector<ValueId> &values = now->infos[kernel]->memoryReads;
   bool isWanted = std::any_of(values.begin(), values.end(), [&](ValueId value) {

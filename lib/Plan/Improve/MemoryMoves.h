@@ -1,10 +1,10 @@
-//===- MemoryMoves.h - What may take something off a peak -------*- C++ -*-===//
+//===- MemoryMoves.h - Moves that take bytes off a peak ---------*- C++ -*-===//
 //
-// Where a plan needs more than the budget, something waits that can be made
-// again afterwards (from what may have to be made again itself), that can be
-// made later, or whose last reader, or a part of it, can run before, or can
-// compute it inside. Each such change is found here, with what it costs and
-// takes off; ReduceMemory.cpp makes them.
+// While a plan needs more than the limit, some values wait. A value can be made
+// again afterwards (from sources that may have to be made again), or later; its
+// last reader, or a part of it, can run before, or can compute it inside. This
+// class finds each such move, with its cost and the bytes that it takes off;
+// ReduceMemory.cpp makes them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,19 +20,19 @@
 
 namespace ckpt::plan {
 
-/// What of a kernel makes one of its outputs; no info where it may not run
-/// again.
+/// The slice of a kernel that computes one output. `info` is null if the slice
+/// must not be rematerialised.
 struct Copy {
   Kernel kernel;
   const KernelInfo *info = nullptr;
 };
 
-/// A part of a kernel that may run before it, so that what it reads waits no
+/// A part of a kernel that may run before it, so that its operands wait no
 /// longer.
 struct Split {
   /// Makes one value, which `rest` reads.
   Copy part, rest;
-  /// What `rest` reads no more.
+  /// Values that `rest` reads no more.
   std::vector<ValueId> freed;
 };
 
@@ -40,13 +40,14 @@ struct Split {
 struct Change {
   /// The kernel that is repeated or moved, and before which one it goes.
   int32_t kernel, place;
-  /// What runs at `place` besides; if nothing, the kernel itself moves there.
+  /// Kernels that run at `place` besides; if none, the kernel itself moves
+  /// there.
   std::vector<const Copy *> copies;
-  /// What `kernel` becomes: what is left of it if `copies` are a part, or with
-  /// what it read inside; or null.
+  /// The rest of `kernel` if `copies` are a part, or `kernel` with a former
+  /// operand inside; or null.
   const Copy *rest = nullptr;
-  /// What it costs, in nanoseconds: at least a little, so that moves of small
-  /// values do not come first.
+  /// Its cost, in nanoseconds: at least a little, so that moves of small values
+  /// do not come first.
   double cost = 0;
   /// Bytes over the budget, summed over kernels, that it takes off.
   int64_t gain = 0;
@@ -144,8 +145,8 @@ private:
   void findParts(int32_t kernel);
   void shift(int32_t from, int32_t to, int64_t bytes);
   void add(Change change);
-  /// What is changed, whatever the numbers of kernels: the kind of change and
-  /// the values that the kernel writes.
+  /// Identity of a move for any numbers of kernels: its kind and the values
+  /// that the kernel writes.
   using Key = std::pair<int, std::vector<ValueId>>;
   Key keyOf(const Change &change) const;
 
@@ -153,7 +154,7 @@ private:
   const Plan &plan;
   const MemoryOptions &options;
   KernelCache &kernels;
-  /// Per value, what costs of its repeats are multiplied by; empty: 1.
+  /// Per value, a factor on the costs of its remats; empty: 1.
   std::vector<double> factors;
   const Needs *now = nullptr;
   /// Kernels that exceed the budget.
@@ -171,13 +172,13 @@ private:
   std::map<const KernelInfo *, std::vector<Split>> splits;
   std::vector<Change> changes;
   std::set<Key> failed;
-  /// What the change that is looked at adds to `live`, as ranges.
+  /// Addition of the present move to `live`, as ranges.
   struct Range {
     int32_t from, to;
     int64_t bytes;
   };
   std::vector<Range> ranges;
-  /// Where ranges begin and end, and what is added from there on.
+  /// Ends of ranges, and the bytes added from there on.
   std::vector<std::pair<int32_t, int64_t>> steps;
   /// Whether something would stay, or be made again, where the budget is
   /// exceeded.

@@ -1,10 +1,10 @@
-//===- ReduceMemory.cpp - Plans that need too much ------------------------===//
+//===- ReduceMemory.cpp - Brings a plan down to a limit -------------------===//
 //
-// What a walk needs is known only once its kernels are merged, and the next
-// walk, with a cap that is a little lower, may be quite another one. And the
-// plan without a limit, whose kernels are the best there are, is often a better
-// start than any walk. The change that takes most off for its cost is made,
-// again and again.
+// The need of a walk is known only once its kernels are merged, and the next
+// walk, with a slightly lower limit, may be quite another one. The unlimited
+// plan, whose kernels are the best there are, is often a better start than any
+// walk. This driver repeats the move that takes most off for its cost. All
+// searches of the portfolio call it.
 //
 //===----------------------------------------------------------------------===//
 
