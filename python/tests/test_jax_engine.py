@@ -113,3 +113,19 @@ def test_gpt2_beside_jax():
     assert whole.temporary <= framework.temporary
     assert half.temporary <= whole.temporary / 2
     assert max(whole.difference, half.difference) < 1e-5
+
+
+def test_complex_arrays_go_in_and_come_out():
+    def step(gate, state):
+        state = gate @ state
+        return state, {"size": jnp.abs(state).sum()}
+
+    random = np.random.default_rng(0)
+    gate = (random.standard_normal((8, 8)) + 1j * random.standard_normal((8, 8))).astype(np.complex64)
+    ours = ckpt.compile(step, gate, gate[0], time_limit=1)
+    for arguments in ((gate, gate[0]), (gate.T, gate[:, 0]), (jnp.asarray(gate), jnp.asarray(gate[0]))):
+        state, report = ours(*arguments)
+        expected, sizes = jax.jit(step)(*arguments)
+        assert state.dtype == np.complex64
+        np.testing.assert_allclose(state, expected, rtol=1e-5)
+        np.testing.assert_allclose(report["size"], sizes["size"], rtol=1e-5)

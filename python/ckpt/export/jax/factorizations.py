@@ -1,6 +1,6 @@
-"""Factorizations and solves of matrices as loops over columns or rows, which read and write the carried matrix in place.
+"""Factorizations and solves of matrices as loops over columns or rows, which write the carried matrix in place.
 
-The results are those of LAPACK, signs and pivots included, but for the order of sums. Eigenvectors are unique up to their signs.
+The results are those of LAPACK, signs and pivots included, but for the order of sums. Eigenvectors have signs of their own.
 Each function is a rule for the primitive of its name (rules.py), and takes any number of leading dimensions.
 """
 
@@ -16,7 +16,7 @@ MOST_SWEEPS = 15
 
 
 def of_matrices(function: Callable) -> Callable:
-    """Applies a function of matrices along all leading dimensions, in a scope whose loops stay loops (stablehlo/linalg.py)."""
+    """Applies a function along all leading dimensions, in a scope whose loops stay loops (stablehlo/linalg.py)."""
 
     @functools.wraps(function)
     @jax.named_scope(f"ckpt.{function.__name__}")

@@ -132,7 +132,7 @@ def summary_of(error: Exception) -> str:
 
 def parts_of_all(arrays: list[np.ndarray]) -> list[np.ndarray]:
     """Complex arrays as two, as the file takes and returns them."""
-    return [np.array(part, order="C") for part in jax.tree_util.tree_leaves([split(array) for array in arrays])]
+    return jax.tree_util.tree_leaves([split(array) for array in arrays])
 
 
 def join(parts: Parts) -> np.ndarray:

@@ -1,7 +1,7 @@
-"""Complex numbers as pairs of real ones, before a step is lowered: everything behind the exporter sees real arrays only.
+"""Complex numbers as pairs of real ones, before a step is lowered: the file holds real arrays only.
 
-`Step` traces a step that holds complex numbers a second time, through `evaluate`. A complex array is then `Parts`, or one
-real array where its imaginary part is known to be zero, so that a product with a real factor stays one product.
+`Step` traces a step that holds complex numbers a second time, through `evaluate`. A complex array is then `Parts`, or
+one real array where its imaginary part is known to be zero: a product with a real factor stays one product.
 """
 
 import functools
@@ -45,7 +45,8 @@ def split(x: Any) -> Complex:
     if isinstance(x, jax.ShapeDtypeStruct):
         part = jax.ShapeDtypeStruct(x.shape, real_type(x.dtype))
         return Parts(part, part)
-    return Parts(np.real(x), np.imag(x))
+    contiguous = lambda part: np.array(part, order="C") if isinstance(part, (np.ndarray, np.generic)) else part
+    return Parts(contiguous(np.real(x)), contiguous(np.imag(x)))
 
 
 def split_constant(x: Any) -> Complex:
@@ -387,7 +388,7 @@ def meets_complex(eqn: Any) -> bool:
 
 
 def run_solve(eqn: Any, *operands: Complex) -> list[Complex]:
-    """A solve with a derivative of its own: by its program, which takes its constants after those of three others."""
+    """A solve with a derivative of its own: by its program, whose constants follow those of two others."""
     lengths, programs = eqn.params["const_lengths"], eqn.params["jaxprs"]
     first = lengths.matvec + lengths.vecmat
     given = operands[sum(lengths) :]
