@@ -1,9 +1,10 @@
 """PyTorch's min-cut partitioner beside plans: peaks that PyTorch's allocator reports, and extra FLOPs.
 
-usage: torch_rows.py [llama|gpt|convolutions] [--engine eager|inductor] [--time-limit SECONDS]
+usage: torch_rows.py [llama|gpt|convolutions] [--engine eager|inductor] [--effort SECONDS]
 
 For each `activation_memory_budget`, the first line is PyTorch's own partitioner and the second line a
-plan whose budget is the peak that PyTorch took. docs/PyTorch.md names the way in which peaks are measured.
+plan whose budget is the peak that PyTorch took. Effort counts work, so that plans do not depend on the load
+of the machine. docs/PyTorch.md names the way in which peaks are measured.
 """
 
 from __future__ import annotations
@@ -75,11 +76,11 @@ def min_cut_row(module: Any, arguments: Any, engine: str, share: float) -> tuple
     return peak_of(compiled(module, engine, partitioner), module, arguments), partitioner.flops
 
 
-def planned_row(module: Any, arguments: Any, engine: str, budget: int, time_limit: float) -> tuple[int, int]:
+def planned_row(module: Any, arguments: Any, engine: str, budget: int, effort: float) -> tuple[int, int]:
     """Peak in bytes and FLOPs of a plan; where inductor takes more than planned, of a second plan with less."""
     ask = budget
     for _ in range(2):
-        planner = ckpt.torch.Partitioner(ask, engine=engine, time_limit=time_limit)
+        planner = ckpt.torch.Partitioner(ask, engine=engine, effort=effort)
         partitioner = Counted(planner, planner.uuid())
         peak = peak_of(compiled(module, engine, partitioner), module, arguments)
         if peak <= budget:
@@ -92,7 +93,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", nargs="?", default="llama", choices=("llama", "gpt", "convolutions"))
     parser.add_argument("--engine", default="eager", choices=("eager", "inductor"))
-    parser.add_argument("--time-limit", type=float, default=5)
+    parser.add_argument("--effort", type=float, default=5)
     options = parser.parse_args()
     module, arguments = make(options.model)
     print(f"{options.model} in {options.engine}, PyTorch {torch.__version__}")
@@ -102,7 +103,7 @@ def main() -> None:
         least = flops if least is None else min(least, flops)
         print(f"  {share:>5} min-cut {peak / 2**20:>9.2f} MiB {100 * (flops / least - 1):>7.2f} % extra FLOPs", flush=True)
         try:
-            planned, work = planned_row(module, arguments, options.engine, peak, options.time_limit)
+            planned, work = planned_row(module, arguments, options.engine, peak, options.effort)
         except Exception as error:
             inner = _private.inner_error(error)
             if not isinstance(inner, ckpt.BudgetError):

@@ -14,7 +14,7 @@ from torch.utils.flop_counter import flop_registry
 
 from ..device import KernelModel
 from ..planner import Read
-from .program import Op, Value
+from .program import Op, Value, base_of
 
 aten, prims = torch.ops.aten, torch.ops.prims
 
@@ -146,7 +146,7 @@ def describe(op: Op, engine: str, model: KernelModel) -> Description:
     rate = model.product_rate if products else model.element_rate
     work = products or elements
     fused = _fused(op, packet) if engine == "inductor" and not op.ordered else None
-    kind, reads = fused or ("opaque", [Read(value.number, need="memory") for value in op.inputs])
+    kind, reads = fused or ("opaque", [Read(base_of(value).number, need="memory") for value in op.inputs])
     return Description(kind, reads, work, work * 1_000_000 // rate)
 
 

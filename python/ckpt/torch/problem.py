@@ -60,7 +60,9 @@ class JointProblem:
     def _value(self, value: Value, home: str = "arena") -> int:
         if value in self._results:
             home = "result"
-        value.number = self._builder.value(value.shape, value.nbytes, home=home, name=home_of(value))
+        # PyTorch never copies a view: its readers see the memory of its operand.
+        keep = "inline" if value.op is not None and value.op.is_view else "free"
+        value.number = self._builder.value(value.shape, value.nbytes, home=home, keep=keep, name=home_of(value))
         self.values[value.number] = value
         return value.number
 
@@ -87,7 +89,7 @@ class JointProblem:
 
     def _tangents(self, program: Program) -> None:
         nodes = [node for node in program.forward_outputs if node is not None]
-        values = dict.fromkeys(value for node in nodes if (value := program.value(node)) is not None)
+        values = dict.fromkeys(base_of(value) for node in nodes if (value := program.value(node)) is not None)
         reads = [Read(value.number, need="memory") for value in values]
         results = [self._value(value) for value in program.tangents] or [self._builder.value((), 0)]
         self._builder.op("opaque", reads, results, once=True, effects=True, name="tangents")
@@ -95,8 +97,8 @@ class JointProblem:
 
     def _return(self, program: Program) -> None:
         nodes = [node for node in program.backward_outputs if node is not None]
-        values = dict.fromkeys(value for node in nodes if (value := program.value(node)) is not None)
-        held = dict.fromkeys([*values, *program.kept])
+        values = dict.fromkeys(base_of(value) for node in nodes if (value := program.value(node)) is not None)
+        held = dict.fromkeys([*values, *map(base_of, program.kept)])
         reads = [Read(value.number, need="memory") for value in held]
         end = self._builder.value((), 0, home="result", name="end")
         self._builder.op("opaque", reads, [end], once=True, effects=True, backward=True, name="return")
