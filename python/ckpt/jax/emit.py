@@ -17,20 +17,13 @@ from .kernels import is_collective, is_product
 from .program import Op, Program, Value
 
 
-def _last_collectives(program: Program) -> set[Op]:
-    """Collectives that no product depends on, such as those of gradients.
-
-    They stay out of the chain: XLA combines only collectives that do not wait
-    for each other.
-    """
-    feeds_product: set[Value] = set()
-    last = set()
+def _feeding_products(program: Program) -> set[Value]:
+    """Values that some product depends on; the others are gradients of weights and what follows them."""
+    feeding: set[Value] = set()
     for op in reversed(program.ops):
-        if is_product(op) or any(value in feeds_product for value in op.outputs):
-            feeds_product.update(op.reads)
-        if is_collective(op) and not any(value in feeds_product for value in op.outputs):
-            last.add(op)
-    return last
+        if is_product(op) or any(value in feeding for value in op.outputs):
+            feeding.update(op.reads)
+    return feeding
 
 
 class _Run:
@@ -44,7 +37,8 @@ class _Run:
     def read(self, operand: Any, local: dict[Value, Any]) -> Any:
         return local[operand] if isinstance(operand, Value) else operand.val
 
-    def kernel(self, ops: list[Op], outputs: list[Value], chained: bool) -> None:
+    def kernel(self, ops: list[Op], outputs: list[Value], chained: bool, awaited: bool) -> None:
+        """Runs `ops`, behind the kernel before if `chained`; the next kernel waits for it if `awaited`."""
         made = {value for op in ops for value in op.outputs}
         reads = list(dict.fromkeys(value for op in ops for value in op.reads if value not in made))
         local = {value: self.env[value] for value in reads}
@@ -55,16 +49,25 @@ class _Run:
         for op in ops:
             local.update(zip(op.outputs, op.run([self.read(operand, local) for operand in op.inputs])))
         self.env.update((value, local[value]) for value in outputs)
-        if chained and outputs:
+        if awaited and outputs:
             self.previous = outputs
 
 
-def planned_function(program: Program, plan: Plan) -> Callable[..., list[Any]]:
-    """Returns a function of the flat inputs of `program` that follows `plan`."""
+def planned_function(program: Program, plan: Plan, is_sharded: bool) -> Callable[..., list[Any]]:
+    """Returns a function of the flat inputs of `program` that follows `plan`.
+
+    XLA combines only collectives that do not wait for each other. Collectives that
+    no product depends on, such as those of gradients, therefore run behind all
+    kernels. XLA inserts those of a sharded step (`is_sharded`) itself, behind the
+    kernels that make gradients: no other kernel waits for these.
+    """
     values: dict[int, Value] = {value.number: value for value in (*program.inputs, *program.constants)}
     for op in program.ops:
         values.update((value.number, value) for value in op.outputs)
-    last_collectives = _last_collectives(program)
+    feeding = _feeding_products(program)
+
+    def is_last(op: Op) -> bool:
+        return is_collective(op) and not any(value in feeding for value in op.outputs)
 
     def run(*arguments: Any) -> list[Any]:
         state = _Run(program, arguments)
@@ -74,17 +77,21 @@ def planned_function(program: Program, plan: Plan) -> Callable[..., list[Any]]:
             ops = [program.ops[number] for number in numbers]
             outputs = [values[number] for number in written]
             made = {value for op in ops for value in op.outputs}
-            waits = any(op in last_collectives for op in ops) or any(
+            waits = any(map(is_last, ops)) or any(
                 value in late for op in ops for value in op.reads if value not in made
             )
             if waits:
                 deferred.append((ops, outputs))
                 late.update(outputs)
-            else:
+                continue
+            awaited = not is_sharded or any(value in feeding for value in outputs)
+            state.kernel(ops, outputs, chained=True, awaited=awaited)
+            if awaited:
                 late.difference_update(outputs)
-                state.kernel(ops, outputs, chained=True)
+            else:
+                late.update(outputs)
         for ops, outputs in deferred:
-            state.kernel(ops, outputs, chained=False)
+            state.kernel(ops, outputs, chained=False, awaited=False)
         return [state.read(operand, state.env) for operand in program.outputs]
 
     return run

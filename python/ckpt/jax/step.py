@@ -66,9 +66,9 @@ class TracedStep:
         self.program: Program = flatten(closed, unroll_limit=options.unroll_limit)
         self.problem: Problem = build_problem(self.program, options.model(), pins=options.pins, donates=donates)
 
-    def function(self, plan: Plan) -> Callable[..., Any]:
-        """The step with its own signature, in the order of `plan`."""
-        run = planned_function(self.program, plan)
+    def function(self, plan: Plan, is_sharded: bool = False) -> Callable[..., Any]:
+        """The step with its own signature, in the order of `plan`; XLA partitions a sharded one."""
+        run = planned_function(self.program, plan, is_sharded)
 
         def planned(*args: Any, **kwargs: Any) -> Any:
             return jax.tree.unflatten(self.out_tree, run(*jax.tree.leaves((args, kwargs))))
@@ -149,7 +149,8 @@ class _Compilation:
     def _planned(self, plan: Plan) -> Any:
         options = xla.compile_options(jax.default_backend(), self.options.exact)
         self.rounds += 1
-        return self._compile(self.traced.function(plan), compiler_options=options or None)
+        is_sharded = _devices(self.args, self.kwargs) > 1
+        return self._compile(self.traced.function(plan, is_sharded), compiler_options=options or None)
 
     def _solve(self, nbytes: int | None) -> Plan:
         start = time.perf_counter()
