@@ -1,6 +1,6 @@
 //===- ContractionWork.cpp - The work of matmuls and convolutions ---------===//
 //
-// Counts what the code of lib/Conversion/EmitContraction.cpp does: which loops
+// Counts what the code of lib/Conversion/Cpu/EmitContraction.cpp does: which loops
 // are rows, columns and steps of the sum, how many tiles they make, and in
 // which order operands lie in memory behind their views.
 //

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LinearIndex.h"
+#include "Conversion/Element/LinearIndex.h"
 #include "gtest/gtest.h"
 #include <random>
 

@@ -1,0 +1,459 @@
+//===- EmitContraction.cpp - Matmuls and convolutions in register tiles ---===//
+//
+// A task makes a block of rows by one panel of columns of the result. The panel
+// of the right operand is packed, a tile of sums stays in registers over a
+// block of the reduced dimension and in scratch memory between blocks; the
+// epilogue reads that scratch. Every sum is one chain of fused multiply-adds
+// in the order of the reduced loops, starting at the init, or one per chunk if
+// sums are long: so neither tiles nor threads nor fusion have an influence on
+// the bits.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Conversion/Cpu/CpuEmitters.h"
+#include "Conversion/Cpu/EmitTasks.h"
+#include "Conversion/Cpu/PackedB.h"
+#include "Conversion/Cpu/PaddedA.h"
+#include "Conversion/Kernel/ContractionShape.h"
+#include "Conversion/Kernel/Epilogue.h"
+#include "ckpt/Analysis/Tiling.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace ckpt;
+using namespace mlir;
+
+namespace {
+
+/// Emits one task.
+class ContractionEmitter {
+public:
+  ContractionEmitter(KernelCode &code, const ContractionShape &shape,
+                     const Tiling &tiling, bool epilogueInLanes,
+                     TaskTarget &target)
+      : code(code), op(cast<linalg::LinalgOp>(code.anchor)), shape(shape),
+        tiling(tiling), epilogueInLanes(epilogueInLanes), target(target),
+        builder(target.builder), index(target.builder, tiling.lanes),
+        isLong(hasLongSums(op)) {}
+
+  LogicalResult emit();
+
+private:
+  using PointEmitter = llvm::function_ref<LogicalResult(
+      ElementEmitter &, ArrayRef<LinearIndex>, Value row, Value column)>;
+
+  Value constant(int64_t value) {
+    return arith::ConstantIndexOp::create(builder, value);
+  }
+  /// Once per function, also where tasks run in a loop.
+  Value scratch(ArrayRef<int64_t> extents, Type element) {
+    OpBuilder::InsertionGuard guard(builder);
+    Block *entry = builder.getInsertionBlock();
+    while (!isa<func::FuncOp>(entry->getParentOp()))
+      entry = entry->getParentOp()->getBlock();
+    builder.setInsertionPointToStart(entry);
+    auto type = MemRefType::get(extents, element);
+    return memref::AllocaOp::create(builder, type,
+                                    builder.getI64IntegerAttr(64));
+  }
+  void fillRowTable();
+  void emitTiles(Value firstStep, Value stepsHere);
+  void emitTile(Value tile, Value stepsHere);
+  /// Sums of a tile, by row and vector, and an element of a row at a step.
+  using Sums = SmallVector<Value>;
+  using LeftElement = llvm::function_ref<Value(int64_t inTile, Value step)>;
+  Sums addSteps(Value begin, Value end, ValueRange running,
+                LeftElement leftElement);
+  Sums addFromMemory(const TileRows &rows, Value begin, Value end,
+                     ValueRange running);
+  Sums addFromCorner(const TileRows &rows, Value begin, Value end,
+                     ValueRange running);
+  Sums addPaddedSteps(const TileRows &rows, Value stepsHere,
+                      ValueRange running);
+  /// Visits the elements of the block of sums, in vectors where all are inside.
+  LogicalResult forEachSum(PointEmitter emitPoint);
+  LogicalResult emitInits();
+  LogicalResult emitEpilogue();
+  SmallVector<LinearIndex> resultIndices(IndexEmitter &index,
+                                         const LinearIndex &row,
+                                         const LinearIndex &column);
+  /// Emits \p body for counters from 0 to \p end.
+  template <typename Body>
+  void emitLoop(Value end, Body body) {
+    auto loop = scf::ForOp::create(builder, constant(0), end, constant(1));
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    body(loop.getInductionVar());
+  }
+
+  KernelCode &code;
+  linalg::LinalgOp op;
+  const ContractionShape &shape;
+  const Tiling &tiling;
+  bool epilogueInLanes;
+  TaskTarget &target;
+  ImplicitLocOpBuilder &builder;
+  IndexEmitter index;
+  /// Whether every block of steps is a chain of its own.
+  bool isLong;
+
+  Value batch, rowBlock, panel, firstRow, rowsHere;
+  Value leftFlat, leftBatch;
+  Value sums, rowTable, stepTable;
+  std::optional<PackedB> packed;
+  /// Where the left operand has borders.
+  std::optional<PaddedA> padded;
+};
+
+} // namespace
+
+/// How \p shape is cut into tiles. Chunks of long sums are blocks of steps.
+static Tiling tilingOf(const ContractionShape &shape, int64_t targetLanes,
+                       bool isLong) {
+  ContractionExtents extents = {shape.batch.getExtent(), shape.rows.getExtent(),
+                                shape.columns.getExtent(),
+                                shape.reduced.getExtent()};
+  Tiling tiling(extents, shape.body.sumType.getIntOrFloatBitWidth() / 8,
+                targetLanes);
+  if (isLong) {
+    tiling.blockSteps = chunkSteps;
+    tiling.stepBlocks = llvm::divideCeil(tiling.steps, chunkSteps);
+  }
+  if (shape.hasBorders(/*right=*/false))
+    fitToBorders(tiling, shape, isLong);
+  return tiling;
+}
+
+//===----------------------------------------------------------------------===//
+// Addresses
+//===----------------------------------------------------------------------===//
+
+void ContractionEmitter::fillRowTable() {
+  emitLoop(constant(tiling.blockRows), [&](Value row) {
+    // Rows past the end repeat the last one; nobody reads their sums.
+    IndexEmitter inside(builder, 1);
+    Value global = arith::AddIOp::create(builder, firstRow, row);
+    global = arith::MinSIOp::create(builder, global, constant(tiling.rows - 1));
+    LinearIndex at = operandOffset(shape.rows, inside.atom(global, tiling.rows),
+                                   /*right=*/false, inside);
+    Value offset = inside.materialize(inside.simplify(at));
+    offset = arith::AddIOp::create(builder, offset, leftBatch);
+    memref::StoreOp::create(builder, offset, rowTable, row);
+    if (padded)
+      padded->setRow(row, global, batch);
+  });
+}
+
+SmallVector<LinearIndex>
+ContractionEmitter::resultIndices(IndexEmitter &index, const LinearIndex &row,
+                                  const LinearIndex &column) {
+  return ckpt::resultIndices(
+      op, shape, {index.atom(batch, tiling.batch), row, column}, index);
+}
+
+//===----------------------------------------------------------------------===//
+// The register tile
+//===----------------------------------------------------------------------===//
+
+/// Adds the steps from \p begin to \p end to the sums \p running.
+ContractionEmitter::Sums ContractionEmitter::addSteps(Value begin, Value end,
+                                                      ValueRange running,
+                                                      LeftElement leftElement) {
+  auto type = VectorType::get(tiling.lanes, shape.body.sumType);
+  auto loop = scf::ForOp::create(builder, begin, end, constant(1), running);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value step = loop.getInductionVar();
+  SmallVector<Value> right, next;
+  for (int64_t vector = 0; vector < tiling.vectors; ++vector)
+    right.push_back(packed->load(step, vector));
+  for (int64_t row = 0; row < tiling.tileRows; ++row) {
+    Value left = leftElement(row, step);
+    if (left.getType() != shape.body.sumType)
+      left = arith::ExtFOp::create(builder, shape.body.sumType, left);
+    left = vector::BroadcastOp::create(builder, type, left);
+    for (int64_t vector = 0; vector < tiling.vectors; ++vector)
+      next.push_back(math::FmaOp::create(
+          builder, left, right[vector],
+          loop.getRegionIterArgs()[row * tiling.vectors + vector]));
+  }
+  scf::YieldOp::create(builder, next);
+  return Sums(loop.getResults());
+}
+
+ContractionEmitter::Sums ContractionEmitter::addFromMemory(const TileRows &rows,
+                                                           Value begin,
+                                                           Value end,
+                                                           ValueRange running) {
+  return addSteps(begin, end, running, [&](int64_t row, Value step) -> Value {
+    Value at =
+        arith::AddIOp::create(builder, rows.offsets[row],
+                              memref::LoadOp::create(builder, stepTable, step));
+    return memref::LoadOp::create(builder, leftFlat, at);
+  });
+}
+
+ContractionEmitter::Sums ContractionEmitter::addFromCorner(const TileRows &rows,
+                                                           Value begin,
+                                                           Value end,
+                                                           ValueRange running) {
+  padded->bring(rows, begin, arith::SubIOp::create(builder, end, begin));
+  return addSteps(begin, end, running, [&](int64_t row, Value step) {
+    return padded->load(row, arith::SubIOp::create(builder, step, begin));
+  });
+}
+
+/// Some steps at a time, by the corner where one of them is outside.
+ContractionEmitter::Sums
+ContractionEmitter::addPaddedSteps(const TileRows &rows, Value stepsHere,
+                                   ValueRange running) {
+  Value some = constant(padded->cornerSteps());
+  auto loop =
+      scf::ForOp::create(builder, constant(0), stepsHere, some, running);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value begin = loop.getInductionVar();
+  Value end = arith::AddIOp::create(builder, begin, some);
+  if (!padded->isAlwaysFull())
+    end = arith::MinSIOp::create(builder, end, stepsHere);
+  ValueRange before = loop.getRegionIterArgs();
+  Value isInside = padded->isInside(rows, begin);
+  if (!isInside) {
+    scf::YieldOp::create(builder, addFromCorner(rows, begin, end, before));
+    return Sums(loop.getResults());
+  }
+  auto choice = scf::IfOp::create(builder, before.getTypes(), isInside,
+                                  /*withElseRegion=*/true);
+  scf::YieldOp::create(builder, choice.getResults());
+  builder.setInsertionPointToStart(choice.thenBlock());
+  scf::YieldOp::create(builder, addFromMemory(rows, begin, end, before));
+  builder.setInsertionPointToStart(choice.elseBlock());
+  scf::YieldOp::create(builder, addFromCorner(rows, begin, end, before));
+  return Sums(loop.getResults());
+}
+
+void ContractionEmitter::emitTile(Value tile, Value stepsHere) {
+  auto type = VectorType::get(tiling.lanes, shape.body.sumType);
+  Value firstRow =
+      arith::MulIOp::create(builder, tile, constant(tiling.tileRows));
+  SmallVector<Value> rowOffsets, running, rows;
+  auto loadSum = [&](Value row, int64_t vector) -> Value {
+    return vector::LoadOp::create(
+        builder, type, sums, ValueRange{row, constant(vector * tiling.lanes)});
+  };
+  Value zero = arith::ConstantOp::create(builder, builder.getZeroAttr(type));
+  for (int64_t row = 0; row < tiling.tileRows; ++row) {
+    rows.push_back(arith::AddIOp::create(builder, firstRow, constant(row)));
+    rowOffsets.push_back(
+        memref::LoadOp::create(builder, rowTable, rows.back()));
+    for (int64_t vector = 0; vector < tiling.vectors; ++vector)
+      running.push_back(isLong ? zero : loadSum(rows.back(), vector));
+  }
+  TileRows tileOfRows{rows, rowOffsets, leftFlat};
+  running = padded ? addPaddedSteps(tileOfRows, stepsHere, running)
+                   : addFromMemory(tileOfRows, constant(0), stepsHere, running);
+  for (int64_t row = 0; row < tiling.tileRows; ++row)
+    for (int64_t vector = 0; vector < tiling.vectors; ++vector) {
+      Value sum = running[row * tiling.vectors + vector];
+      if (isLong)
+        sum = arith::AddFOp::create(builder, loadSum(rows[row], vector), sum);
+      vector::StoreOp::create(
+          builder, sum, sums,
+          ValueRange{rows[row], constant(vector * tiling.lanes)});
+    }
+}
+
+void ContractionEmitter::emitTiles(Value firstStep, Value stepsHere) {
+  Value count = stepsHere;
+  if (padded) // Reads whole vectors of the tables.
+    count = arith::MulIOp::create(
+        builder,
+        arith::CeilDivUIOp::create(builder, stepsHere, constant(tiling.lanes)),
+        constant(tiling.lanes));
+  emitLoop(count, [&](Value step) {
+    IndexEmitter inside(builder, 1);
+    Value global = arith::AddIOp::create(builder, firstStep, step);
+    if (padded) {
+      global =
+          arith::MinSIOp::create(builder, global, constant(tiling.steps - 1));
+      padded->setStep(step, global);
+    }
+    LinearIndex at =
+        operandOffset(shape.reduced, inside.atom(global, tiling.steps),
+                      /*right=*/false, inside);
+    Value offset = inside.materialize(inside.simplify(at));
+    memref::StoreOp::create(builder, offset, stepTable, step);
+  });
+  Value tiles =
+      arith::CeilDivUIOp::create(builder, rowsHere, constant(tiling.tileRows));
+  emitLoop(tiles, [&](Value tile) { emitTile(tile, stepsHere); });
+}
+
+//===----------------------------------------------------------------------===//
+// Inits and epilogue
+//===----------------------------------------------------------------------===//
+
+LogicalResult ContractionEmitter::forEachSum(PointEmitter emitPoint) {
+  LogicalResult result = success();
+  auto visit = [&](Value row, int64_t lanes, Value column) {
+    ElementEmitter emitter(builder, target.memory, lanes);
+    IndexEmitter &inside = emitter.indices();
+    LinearIndex rowIndex =
+        inside.atom(rowBlock, tiling.rowBlocks) * tiling.blockRows +
+        inside.atom(row, tiling.blockRows);
+    LinearIndex columnIndex = inside.atom(panel, tiling.panels) * tiling.panel;
+    columnIndex =
+        columnIndex +
+        (lanes == 1 ? inside.atom(column, tiling.panel)
+                    : inside.atom(column, tiling.vectors) * tiling.lanes +
+                          inside.lane());
+    Value inScratch =
+        lanes == 1 ? column
+                   : Value(arith::MulIOp::create(builder, column,
+                                                 constant(tiling.lanes)));
+    if (failed(emitPoint(emitter, resultIndices(inside, rowIndex, columnIndex),
+                         row, inScratch)))
+      result = failure();
+  };
+  auto visitAll = [&](int64_t lanes, Value count) {
+    emitLoop(rowsHere, [&](Value row) {
+      emitLoop(count, [&](Value column) { visit(row, lanes, column); });
+    });
+  };
+  int64_t rest = tiling.columns % tiling.panel;
+  auto visitFull = [&] {
+    if (epilogueInLanes)
+      visitAll(tiling.lanes, constant(tiling.vectors));
+    else
+      visitAll(1, constant(tiling.panel));
+  };
+  if (rest == 0) {
+    visitFull();
+    return result;
+  }
+  Value isFull = arith::CmpIOp::create(builder, arith::CmpIPredicate::ult,
+                                       panel, constant(tiling.panels - 1));
+  auto choice = scf::IfOp::create(builder, isFull, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  visitFull();
+  builder.setInsertionPointToStart(choice.elseBlock());
+  visitAll(1, constant(rest));
+  return result;
+}
+
+LogicalResult ContractionEmitter::emitInits() {
+  Value init = op.getDpsInits().front();
+  return forEachSum([&](ElementEmitter &emitter, ArrayRef<LinearIndex> at,
+                        Value row, Value column) -> LogicalResult {
+    Value element = emitter.emit(init, at);
+    if (!element)
+      return failure();
+    element = emitter.broadcast(element);
+    Type type = shape.body.sumType;
+    auto vector = dyn_cast<VectorType>(element.getType());
+    if (vector)
+      type = vector.clone(type);
+    if (element.getType() != type)
+      element = arith::ExtFOp::create(builder, type, element);
+    if (vector)
+      vector::StoreOp::create(builder, element, sums, ValueRange{row, column});
+    else
+      memref::StoreOp::create(builder, element, sums, ValueRange{row, column});
+    return success();
+  });
+}
+
+LogicalResult ContractionEmitter::emitEpilogue() {
+  Value result = op->getResult(0);
+  return forEachSum([&](ElementEmitter &emitter, ArrayRef<LinearIndex> at,
+                        Value row, Value column) {
+    Type type = shape.body.sumType;
+    Type resultType = getElementTypeOrSelf(result.getType());
+    Value sum;
+    int64_t lanes = emitter.indices().getLanes();
+    if (lanes == 1) {
+      sum = memref::LoadOp::create(builder, sums, ValueRange{row, column});
+    } else {
+      resultType = VectorType::get(lanes, resultType);
+      sum = vector::LoadOp::create(builder, VectorType::get(lanes, type), sums,
+                                   ValueRange{row, column});
+    }
+    if (sum.getType() != resultType)
+      sum = arith::TruncFOp::create(builder, resultType, sum);
+    emitter.setElement(result, sum);
+    return emitOutputs(code, target, emitter, at);
+  });
+}
+
+LogicalResult ContractionEmitter::emit() {
+  SmallVector<LinearIndex> place = delinearize(
+      index.atom(target.task, tiling.batch * tiling.rowBlocks * tiling.panels),
+      {tiling.batch, tiling.rowBlocks, tiling.panels}, index);
+  batch = index.materialize(place[0]);
+  rowBlock = index.materialize(place[1]);
+  panel = index.materialize(place[2]);
+  firstRow = index.materialize(place[1] * tiling.blockRows);
+  Value rest = arith::SubIOp::create(builder, constant(tiling.rows), firstRow);
+  rowsHere = arith::MinSIOp::create(builder, rest, constant(tiling.blockRows));
+  leftFlat = target.memory.lookup(shape.left.tensor);
+  leftBatch = index.materialize(
+      operandOffset(shape.batch, place[0], /*right=*/false, index) +
+      shape.left.offset);
+  packed.emplace(
+      builder, shape, tiling, target.memory,
+      scratch({tiling.blockSteps, tiling.panel}, shape.body.sumType));
+  sums = scratch({tiling.blockRows, tiling.panel}, shape.body.sumType);
+  rowTable = scratch({tiling.blockRows}, builder.getIndexType());
+  bool isPadded = shape.hasBorders(/*right=*/false);
+  int64_t tableSteps = tiling.blockSteps;
+  if (isPadded)
+    tableSteps = llvm::alignTo(tableSteps, tiling.lanes);
+  stepTable = scratch({tableSteps}, builder.getIndexType());
+  if (isPadded)
+    padded.emplace(builder, shape, tiling, stepTable,
+                   [&](ArrayRef<int64_t> extents, Type element) {
+                     return scratch(extents, element);
+                   });
+  fillRowTable();
+  if (failed(emitInits()))
+    return failure();
+  emitLoop(constant(tiling.stepBlocks), [&](Value block) {
+    Value firstStep =
+        arith::MulIOp::create(builder, block, constant(tiling.blockSteps));
+    Value rest =
+        arith::SubIOp::create(builder, constant(tiling.steps), firstStep);
+    Value stepsHere =
+        arith::MinSIOp::create(builder, rest, constant(tiling.blockSteps));
+    packed->pack({batch, panel, firstStep, stepsHere});
+    emitTiles(firstStep, stepsHere);
+  });
+  return emitEpilogue();
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+LogicalResult ckpt::emitContractionKernel(KernelCode &code, int64_t lanes,
+                                          SymbolTable &symbols) {
+  auto op = cast<linalg::LinalgOp>(code.anchor);
+  std::optional<ContractionShape> shape = matchContractionShape(code, op);
+  if (!shape || shape->reduced.getExtent() == 0 ||
+      cast<ShapedType>(op->getResult(0).getType()).getNumElements() == 0)
+    return emitReductionKernel(code, lanes, symbols);
+  Tiling tiling = tilingOf(*shape, lanes, hasLongSums(op));
+  bool inLanes = lanes > 1 && supportsLanes(code.function.front());
+  auto emit = [&](TaskTarget &target) {
+    return ContractionEmitter(code, *shape, tiling, inLanes, target).emit();
+  };
+  int64_t work = tiling.batch * tiling.rows * tiling.columns *
+                 (tiling.steps / 8 + workPerElement(code));
+  return emitTasks(
+      code, {tiling.batch * tiling.rowBlocks * tiling.panels, work, emit},
+      symbols);
+}

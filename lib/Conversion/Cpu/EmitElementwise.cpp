@@ -1,0 +1,27 @@
+//===- EmitElementwise.cpp - Kernels without an anchor --------------------===//
+
+#include "Conversion/Cpu/CpuEmitters.h"
+#include "Conversion/Cpu/EmitTasks.h"
+#include "Conversion/Cpu/IterationSpace.h"
+#include "Conversion/Kernel/ElementwiseOutputs.h"
+
+using namespace ckpt;
+
+LogicalResult ckpt::emitElementwiseKernel(KernelCode &code, int64_t lanes,
+                                          mlir::SymbolTable &symbols) {
+  FailureOr<mlir::RankedTensorType> type = outputSpace(code);
+  if (failed(type))
+    return failure();
+  if (!supportsLanes(code.function.front()))
+    lanes = 1;
+  int64_t work = workPerElement(code);
+  IterationSpace space(type->getShape(), lanes, work);
+  auto emit = [&](TaskTarget &target) {
+    return space.emitLoops(
+        target, [&](ElementEmitter &emitter, ArrayRef<LinearIndex> at) {
+          return emitElementwisePoint(code, target, emitter, at);
+        });
+  };
+  return emitTasks(
+      code, {space.getTasks(), type->getNumElements() * work, emit}, symbols);
+}

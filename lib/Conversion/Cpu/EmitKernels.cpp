@@ -1,0 +1,62 @@
+//===- EmitKernels.cpp - Loops for the tensor code of kernels -------------===//
+
+#include "Conversion/Cpu/CpuEmitters.h"
+#include "Conversion/Kernel/BufferizeOpaque.h"
+#include "Conversion/Kernel/ContractionBody.h"
+#include "ckpt/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace ckpt {
+#define GEN_PASS_DEF_EMITKERNELS
+#include "ckpt/Conversion/Passes.h.inc"
+} // namespace ckpt
+
+using namespace ckpt;
+using namespace mlir;
+
+static LogicalResult emitKernel(func::FuncOp function, int64_t lanes,
+                                SymbolTable &symbols) {
+  FailureOr<KernelCode> code = KernelCode::read(function);
+  if (failed(code))
+    return failure();
+  if (!code->anchor)
+    return emitElementwiseKernel(*code, lanes, symbols);
+  if (code->isOpaque()) {
+    if (failed(bufferizeOpaqueKernel(*code)))
+      return failure();
+    return emitInnerKernels(function, lanes, symbols);
+  }
+  return matchContraction(cast<linalg::LinalgOp>(code->anchor))
+             ? emitContractionKernel(*code, lanes, symbols)
+             : emitReductionKernel(*code, lanes, symbols);
+}
+
+namespace {
+struct EmitKernels : public ckpt::impl::EmitKernelsBase<EmitKernels> {
+  using EmitKernelsBase::EmitKernelsBase;
+
+  void runOnOperation() override {
+    SymbolTable symbols(getOperation());
+    for (func::FuncOp function : kernelFunctions(getOperation()))
+      if (failed(emitKernel(function, lanes, symbols)))
+        return signalPassFailure();
+    // Squares of packed panels become shuffles of registers.
+    RewritePatternSet patterns(&getContext());
+    vector::populateVectorTransposeLoweringPatterns(
+        patterns, vector::VectorTransposeLowering::Shuffle16x16);
+    GreedyRewriteConfig config;
+    // Upstream folds functions of constants with libm, which has other bits.
+    config.enableFolding(false).enableConstantCSE(false);
+    if (failed(
+            applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,105 @@
+//===- ElementSlices.cpp - Elements of slices and joined tensors ----------===//
+//
+// Which element of which operand is read where tensors are cut, padded, put
+// into one another or joined; nothing is copied.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Conversion/Element/ElementEmitter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace ckpt;
+using namespace mlir;
+
+/// Offsets are kept so that the slice stays inside: at most \p limit.
+LinearIndex ElementEmitter::offsetOf(OpFoldResult offset, int64_t limit) {
+  if (std::optional<int64_t> constant = getConstantIntValue(offset))
+    return *constant;
+  return clampedIndex(emitScalar(cast<Value>(offset)), limit + 1);
+}
+
+Value ElementEmitter::emitExtractSlice(tensor::ExtractSliceOp op,
+                                       ArrayRef<LinearIndex> at) {
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  SmallVector<LinearIndex> source;
+  size_t next = 0;
+  for (auto [dim, extent] : llvm::enumerate(shapeOf(op.getSource()))) {
+    int64_t stride = op.getStaticStrides()[dim];
+    int64_t size = op.getStaticSizes()[dim];
+    LinearIndex offset =
+        offsetOf(op.getMixedOffsets()[dim], extent - (size - 1) * stride - 1);
+    source.push_back(dropped.test(dim) ? offset : offset + at[next++] * stride);
+  }
+  return emit(op.getSource(), source);
+}
+
+Value ElementEmitter::emitInsertSlice(tensor::InsertSliceOp op,
+                                      ArrayRef<LinearIndex> at) {
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  SmallVector<LinearIndex> source;
+  Value inside;
+  for (auto [dim, extent] : llvm::enumerate(shapeOf(op.getDest()))) {
+    int64_t stride = op.getStaticStrides()[dim];
+    int64_t size = op.getStaticSizes()[dim];
+    int64_t span = (size - 1) * stride + 1;
+    OpFoldResult start = op.getMixedOffsets()[dim];
+    LinearIndex offset = offsetOf(start, extent - span);
+    // A slice that is not wholly inside is not written.
+    if (auto value = dyn_cast<Value>(start))
+      inside = both(inside, arith::CmpIOp::create(
+                                builder, arith::CmpIPredicate::eq,
+                                index.materialize(offset), emitScalar(value)));
+    ClampedIndex clamped = index.clamp(at[dim] - offset, {0, span});
+    inside = both(inside, clamped.inside);
+    inside = both(inside, index.isMultiple(clamped.index, stride));
+    if (!dropped.test(dim))
+      source.push_back(divideIndex(clamped.index, stride, index).first);
+  }
+  Value inserted = emit(op.getSource(), source);
+  if (!inserted || !inside)
+    return inserted;
+  Value rest = emit(op.getDest(), at);
+  return rest ? select(inside, inserted, rest) : Value();
+}
+
+Value ElementEmitter::emitPad(tensor::PadOp op, ArrayRef<LinearIndex> at) {
+  SmallVector<LinearIndex> source;
+  Value inside;
+  for (auto [dim, extent] : llvm::enumerate(shapeOf(op.getSource()))) {
+    ClampedIndex clamped =
+        index.clamp(at[dim] - op.getStaticLow()[dim], {0, extent});
+    source.push_back(clamped.index);
+    inside = both(inside, clamped.inside);
+  }
+  Value element = emit(op.getSource(), source);
+  if (!element || !inside)
+    return element;
+  IRMapping mapping;
+  Block &body = op.getRegion().front();
+  for (auto [argument, at] : llvm::zip_equal(body.getArguments(), at))
+    if (!argument.use_empty())
+      mapping.map(argument, index.materialize(at));
+  SmallVector<Value> padding = emitBlock(body, mapping, at);
+  return padding.empty() ? Value() : select(inside, element, padding.front());
+}
+
+Value ElementEmitter::emitConcat(tensor::ConcatOp op,
+                                 ArrayRef<LinearIndex> at) {
+  uint64_t dim = op.getDim();
+  int64_t begin = 0;
+  Value result;
+  for (Value input : op.getInputs()) {
+    int64_t extent = shapeOf(input)[dim];
+    SmallVector<LinearIndex> source(at);
+    ClampedIndex clamped = index.clamp(at[dim] - begin, {0, extent});
+    source[dim] = clamped.index;
+    Value element = emit(input, source);
+    if (!element)
+      return Value();
+    result = result ? select(clamped.inside, element, result) : element;
+    begin += extent;
+  }
+  return result;
+}

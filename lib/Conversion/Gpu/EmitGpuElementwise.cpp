@@ -1,0 +1,63 @@
+//===- EmitGpuElementwise.cpp - Kernels without an anchor on a GPU --------===//
+//
+// A thread makes as many neighbours as one 128-bit access to the outputs takes,
+// counted along the whole flattened shape, so rows of any length will do. What
+// does not fill a vector at the end is made by threads of one element.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Conversion/Gpu/GpuEmitters.h"
+#include "Conversion/Kernel/ElementwiseOutputs.h"
+#include "ckpt/Support/Elements.h"
+
+using namespace ckpt;
+using namespace mlir;
+
+/// Neighbours that a thread makes: all that the widest output's access takes.
+static int64_t lanesOf(KernelCode &code) {
+  if (!supportsLanes(code.function.front()))
+    return 1;
+  int64_t widest = 1;
+  for (auto [tensor, argument] : code.outputs) {
+    Type type = getElementTypeOrSelf(tensor.getType());
+    widest = std::max(widest, elementBytes(type));
+  }
+  return std::max<int64_t>(1, accessBytes / widest);
+}
+
+FailureOr<LaunchSize> ckpt::emitGpuElementwise(KernelCode &code,
+                                               GpuThread &thread) {
+  FailureOr<RankedTensorType> type = outputSpace(code);
+  if (failed(type))
+    return failure();
+  int64_t lanes = lanesOf(code);
+  int64_t vectors = type->getNumElements() / lanes;
+  int64_t rest = type->getNumElements() % lanes;
+  LaunchSize size{static_cast<int64_t>(
+      llvm::divideCeil(std::max(vectors, rest), threadsPerBlock))};
+  if (size.blocks == 0)
+    return size;
+  auto transposedDim = findTransposedDim(code, thread, *type);
+  if (failed(transposedDim))
+    return failure();
+  if (*transposedDim)
+    return emitGpuTransposed(code, *type, **transposedDim, thread);
+  Value number = thread.global();
+  auto emitPart = [&](int64_t count, int64_t width, int64_t begin) {
+    if (count == 0)
+      return success();
+    return thread.ifBelow(number, count, size.blocks * size.threads, [&] {
+      ElementEmitter emitter = thread.elements(width);
+      IndexEmitter &index = emitter.indices();
+      LinearIndex position =
+          index.atom(number, count) * width + index.lane() + begin;
+      return emitElementwisePoint(
+          code, thread.getTarget(), emitter,
+          delinearize(position, type->getShape(), index));
+    });
+  };
+  if (failed(emitPart(vectors, lanes, 0)) ||
+      failed(emitPart(rest, 1, vectors * lanes)))
+    return failure();
+  return size;
+}

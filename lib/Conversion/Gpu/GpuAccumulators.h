@@ -1,0 +1,69 @@
+//===- GpuAccumulators.h - A thread's part of a contraction -----*- C++ -*-===//
+//
+// Inits and epilogue of a thread that makes many results: in a loop over them,
+// so that code for one is emitted once. LLVM unrolls it where that is little,
+// and then nothing is left of the memory that the loop takes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_LIB_CONVERSION_GPU_GPUACCUMULATORS_H
+#define CKPT_LIB_CONVERSION_GPU_GPUACCUMULATORS_H
+
+#include "Conversion/Gpu/GpuThread.h"
+#include "Conversion/Kernel/ContractionShape.h"
+#include <functional>
+
+namespace ckpt {
+
+class GpuAccumulators {
+public:
+  /// The row and first column of a vector of results from its number.
+  using Place = std::function<std::pair<LinearIndex, LinearIndex>(
+      const LinearIndex &slot, IndexEmitter &index)>;
+
+  /// For \p slots vectors of \p width neighbours in a row each.
+  GpuAccumulators(KernelCode &code, const ContractionShape &shape,
+                  GpuThread &thread, int64_t slots, int64_t width);
+
+  /// The inits of all vectors; \p place may use what \p emitter knows.
+  FailureOr<SmallVector<Value>> emitInits(const ElementEmitter &emitter,
+                                          const LinearIndex &batch,
+                                          const Place &place);
+  /// Makes and stores the outputs from the vectors \p sums.
+  LogicalResult emitResults(const ElementEmitter &emitter,
+                            const LinearIndex &batch, const Place &place,
+                            mlir::ValueRange sums);
+
+  /// Elements of all vectors, one after the other, and back.
+  SmallVector<Value> split(mlir::ValueRange vectors);
+  SmallVector<Value> join(mlir::ValueRange elements);
+
+  mlir::VectorType getVectorType() const;
+
+private:
+  using EmitPoint = llvm::function_ref<LogicalResult(
+      ElementEmitter &, ArrayRef<LinearIndex>, Value slot, Value lane)>;
+  struct Range {
+    const ElementEmitter &emitter;
+    const LinearIndex &batch;
+    const Place &place;
+  };
+
+  LogicalResult forEach(const Range &range, EmitPoint emitPoint);
+  LogicalResult emitPoint(const Range &range, Value slot, Value lane,
+                          EmitPoint emitPoint);
+  Value load(Value slot, Value lane);
+  void store(Value sum, Value slot, Value lane);
+
+  KernelCode &code;
+  mlir::linalg::LinalgOp op;
+  const ContractionShape &shape;
+  GpuThread &thread;
+  mlir::ImplicitLocOpBuilder &builder;
+  int64_t slots, width;
+  Value memory;
+};
+
+} // namespace ckpt
+
+#endif // CKPT_LIB_CONVERSION_GPU_GPUACCUMULATORS_H

@@ -1,0 +1,138 @@
+//===- GpuThread.cpp - Device code of one kernel --------------------------===//
+
+#include "Conversion/Gpu/GpuThread.h"
+#include "Conversion/Kernel/ContractionShape.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace ckpt;
+using namespace mlir;
+
+Value GpuThread::block() {
+  return gpu::BlockIdOp::create(builder, gpu::Dimension::x);
+}
+
+Value GpuThread::thread() {
+  return gpu::ThreadIdOp::create(builder, gpu::Dimension::x);
+}
+
+int64_t SquareGrid::blocks() const {
+  return batches * llvm::divideCeil(rows, side) *
+         llvm::divideCeil(columns, side);
+}
+
+SquareGrid ckpt::squaresOf(const ContractionShape &shape, int64_t side) {
+  return {shape.batch.getExtent(), shape.rows.getExtent(),
+          shape.columns.getExtent(), side};
+}
+
+Corner GpuThread::corner(const SquareGrid &grid, IndexEmitter &index) {
+  int64_t side = grid.side;
+  int64_t down = llvm::divideCeil(grid.rows, side);
+  int64_t across = llvm::divideCeil(grid.columns, side);
+  SmallVector<LinearIndex> place = delinearize(
+      index.atom(block(), grid.blocks()), {grid.batches, down, across}, index);
+  return {place[0], place[1] * side, place[2] * side};
+}
+
+Value GpuThread::global() {
+  Value first =
+      arith::MulIOp::create(builder, block(), constant(threadsPerBlock));
+  return arith::AddIOp::create(builder, first, thread());
+}
+
+Value GpuThread::constant(int64_t value) {
+  return arith::ConstantIndexOp::create(builder, value);
+}
+
+Value GpuThread::shared(ArrayRef<int64_t> extents, Type element) {
+  auto space = gpu::AddressSpaceAttr::get(builder.getContext(),
+                                          gpu::AddressSpace::Workgroup);
+  auto type =
+      MemRefType::get(extents, element, MemRefLayoutAttrInterface(), space);
+  Value memory = function.addWorkgroupAttribution(type, builder.getLoc());
+  function.setWorkgroupAttributionAttr(function.getNumWorkgroupAttributions() -
+                                           1,
+                                       LLVM::LLVMDialect::getAlignAttrName(),
+                                       builder.getI64IntegerAttr(accessBytes));
+  return memory;
+}
+
+/// One symbol for all kernels of the module: where the launch's memory begins.
+/// It has no size of its own. Upstream's `gpu.dynamic_shared_memory` becomes a
+/// symbol of the module, which `ptxas` lays over what kernels declare.
+static memref::GlobalOp dynamicMemory(gpu::GPUFuncOp function) {
+  constexpr StringRef name = "dynamic_shared";
+  auto device = function->getParentOfType<gpu::GPUModuleOp>();
+  if (auto known = device.lookupSymbol<memref::GlobalOp>(name))
+    return known;
+  OpBuilder builder = OpBuilder::atBlockBegin(device.getBody());
+  auto space = gpu::AddressSpaceAttr::get(builder.getContext(),
+                                          gpu::AddressSpace::Workgroup);
+  return memref::GlobalOp::create(
+      builder, device.getLoc(), name, /*sym_visibility=*/StringAttr(),
+      MemRefType::get({0}, builder.getI8Type(), MemRefLayoutAttrInterface(),
+                      space),
+      /*initial_value=*/Attribute(), /*constant=*/false,
+      builder.getI64IntegerAttr(dynamicAlignment));
+}
+
+Value GpuThread::dynamicShared(ArrayRef<int64_t> extents, Type element) {
+  memref::GlobalOp global = dynamicMemory(function);
+  Value all = memref::GetGlobalOp::create(builder, global.getType(),
+                                          global.getSymName());
+  auto type = MemRefType::get(extents, element, MemRefLayoutAttrInterface(),
+                              global.getType().getMemorySpace());
+  Value memory = memref::ViewOp::create(builder, type, all,
+                                        constant(dynamicBytes), ValueRange());
+  dynamicBytes +=
+      llvm::alignTo(type.getNumElements() * element.getIntOrFloatBitWidth() / 8,
+                    dynamicAlignment);
+  return memory;
+}
+
+void GpuThread::barrier() { gpu::BarrierOp::create(builder); }
+
+void GpuThread::fenceProxies() {
+  MLIRContext *context = builder.getContext();
+  NVVM::FenceProxyOp::create(
+      builder, NVVM::ProxyKindAttr::get(context, NVVM::ProxyKind::async_shared),
+      NVVM::SharedSpaceAttr::get(context, NVVM::SharedSpace::shared_cta));
+}
+
+/// `ckpt-lower-to-nvvm-pipeline` makes it 128 bytes by value: upstream drops
+/// what says so.
+Value GpuThread::tensorMap(cuda::TensorMap map) {
+  unsigned number = function.getNumArguments();
+  map.parameter = number;
+  tensorMaps.push_back(map);
+  NamedAttribute alignment =
+      builder.getNamedAttr(LLVM::LLVMDialect::getAlignAttrName(),
+                           builder.getI64IntegerAttr(cuda::tensorMapAlignment));
+  LogicalResult isInserted = function.insertArgument(
+      number, LLVM::LLVMPointerType::get(builder.getContext()),
+      builder.getDictionaryAttr(alignment), builder.getLoc());
+  assert(succeeded(isInserted) && "expected to add a parameter at the end");
+  (void)isInserted;
+  return function.getArgument(number);
+}
+
+ElementEmitter GpuThread::elements(int64_t lanes) {
+  ElementEmitter emitter(builder, target.memory, lanes);
+  emitter.assumeAlignment(accessBytes);
+  return emitter;
+}
+
+LogicalResult GpuThread::ifBelow(Value number, int64_t end, int64_t count,
+                                 llvm::function_ref<LogicalResult()> body) {
+  if (count <= end)
+    return body();
+  Value isInside = arith::CmpIOp::create(builder, arith::CmpIPredicate::ult,
+                                         number, constant(end));
+  auto choice = scf::IfOp::create(builder, isInside, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  return body();
+}

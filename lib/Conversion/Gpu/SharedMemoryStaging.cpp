@@ -1,0 +1,239 @@
+//===- SharedMemoryStaging.cpp - Operands in shared memory ----------------===//
+
+#include "Conversion/Gpu/SharedMemoryStaging.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace ckpt;
+using namespace mlir;
+
+/// Sides of a block's square of results; the smaller where the larger gives
+/// too few blocks to keep a device busy.
+static constexpr int64_t largeSide = 128, smallSide = 64, manyBlocks = 128;
+/// Elements of a copy, and of a chunk.
+static constexpr int64_t width = 8;
+/// Chunks that fill all banks.
+static constexpr int64_t chunksOfBanks = 8;
+
+int64_t ckpt::tensorCoreSide(const ContractionShape &shape) {
+  return squaresOf(shape, largeSide).blocks() >= manyBlocks ? largeSide
+                                                            : smallSide;
+}
+
+bool ckpt::fitsTensorCores(const ContractionShape &shape) {
+  Type left = getElementTypeOrSelf(shape.left.tensor.getType());
+  Type right = getElementTypeOrSelf(shape.right.tensor.getType());
+  return left == right && (left.isBF16() || left.isF16()) &&
+         shape.rows.getExtent() > smallSide / 2 &&
+         shape.columns.getExtent() > smallSide / 2;
+}
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+Value SharedMemoryStaging::swizzled(const LinearIndex &row,
+                                    const LinearIndex &chunk,
+                                    const StagedOperand &operand,
+                                    IndexEmitter &at) const {
+  int64_t chunks = std::min(operand.columns / width, chunksOfBanks);
+  LinearIndex line = divideIndex(row, chunksOfBanks / chunks, at).first;
+  LinearIndex turn = divideIndex(line, chunks, at).second;
+  Value moved = arith::XOrIOp::create(builder, at.materialize(chunk),
+                                      at.materialize(turn));
+  return arith::MulIOp::create(builder, moved, thread.constant(width));
+}
+
+/// The step inside a part, and the row or column of the block, of element
+/// \p along of \p line.
+std::pair<LinearIndex, LinearIndex>
+SharedMemoryStaging::placeOf(const StagedOperand &operand,
+                             const LinearIndex &line, const LinearIndex &along,
+                             IndexEmitter &at) const {
+  if (operand.alongSteps)
+    return {along, line};
+  auto [panel, step] = divideIndex(line, staging.steps, at);
+  return {step, panel * operand.columns + along};
+}
+
+void SharedMemoryStaging::makeOperand(StagedOperand &operand, bool isRight,
+                                      Allocate allocate) {
+  operand.isRight = isRight;
+  operand.alongSteps =
+      shape.reduced.isContiguous(isRight) &&
+      !(isRight ? shape.columns : shape.rows).isContiguous(isRight);
+  operand.columns = operand.alongSteps ? staging.steps : staging.outerColumns;
+  operand.firstOuter = isRight ? corner.column : corner.row;
+  int64_t lines = staging.side * staging.steps / operand.columns;
+  operand.shared = allocate({staging.parts, lines, operand.columns});
+  operand.comesByBoxes = staging.readsByProxy && boxes.take(operand);
+}
+
+void SharedMemoryStaging::enter(const Corner &blockCorner,
+                                const LinearIndex &threadInBlock,
+                                Allocate allocate) {
+  corner = blockCorner;
+  inBlock = threadInBlock;
+  makeOperand(left, /*isRight=*/false, allocate);
+  makeOperand(right, /*isRight=*/true, allocate);
+  boxes.begin(corner.batch);
+}
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+int64_t SharedMemoryStaging::count() const {
+  return llvm::divideCeil(steps, staging.steps);
+}
+
+/// Brings vector \p first plus the thread's number of part \p number.
+void SharedMemoryStaging::copyVector(const StagedOperand &operand, Value number,
+                                     Value place, int64_t first) {
+  ElementEmitter inside = emitter.nested(width);
+  IndexEmitter &at = inside.indices();
+  bool isRight = operand.isRight;
+  auto [line, chunk] =
+      divideIndex(inBlock + first, operand.columns / width, at);
+  auto [stepInPart, outerInBlock] =
+      placeOf(operand, line, chunk * width + at.lane(), at);
+  LinearIndex step = at.atom(number, count()) * staging.steps + stepInPart;
+  const LoopGroup &group = isRight ? shape.columns : shape.rows;
+  const StridedOperand &memory = isRight ? shape.right : shape.left;
+  ClampedIndex stepAt = at.clamp(step, {0, steps});
+  LinearIndex outerAt =
+      at.clamp(operand.firstOuter + outerInBlock, {0, group.getExtent()}).index;
+  auto [position, inMemory] = operandPlace(
+      shape, isRight, {corner.batch, outerAt, stepAt.index}, inside);
+  Value isInside = inside.both(stepAt.inside, inMemory);
+  Value flat = thread.getTarget().memory.lookup(memory.tensor);
+  SmallVector<Value> target = {place, at.materialize(line),
+                               swizzled(line, chunk, operand, at)};
+  Value start = inside.alignedStart(flat, position);
+  bool isPartial = isInside && isa<VectorType>(isInside.getType());
+  if (start && !isPartial) {
+    copyLater(operand, flat, start, isInside, target);
+    return;
+  }
+  Value vector = inside.broadcast(inside.load(flat, position));
+  vector::StoreOp::create(builder, inside.orZero(isInside, vector),
+                          operand.shared, target, /*nontemporal=*/false,
+                          llvm::Align(accessBytes));
+}
+
+/// Begins a copy of the vector at \p start; zeros unless \p isInside.
+void SharedMemoryStaging::copyLater(const StagedOperand &operand, Value flat,
+                                    Value start, Value isInside,
+                                    ValueRange target) {
+  Value count;
+  if (isInside)
+    count = arith::SelectOp::create(builder, isInside, thread.constant(width),
+                                    thread.constant(0));
+  nvgpu::DeviceAsyncCopyOp::create(
+      builder, nvgpu::DeviceAsyncTokenType::get(builder.getContext()),
+      operand.shared, target, flat, start, builder.getIndexAttr(width), count,
+      builder.getUnitAttr());
+}
+
+void SharedMemoryStaging::copyAll(Value number, Value place) {
+  boxes.copy(number, place);
+  for (const StagedOperand *operand : {&left, &right}) {
+    if (operand->comesByBoxes)
+      continue;
+    for (int64_t first = 0; first < staging.side * staging.steps / width;
+         first += staging.threads)
+      copyVector(*operand, number, place, first);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Parts
+//===----------------------------------------------------------------------===//
+
+/// Begins to bring part \p next, if there is one.
+void SharedMemoryStaging::copyNext(Value next) {
+  int64_t ahead = staging.parts - 1;
+  (void)thread.ifBelow(next, count(), count() + ahead, [&] {
+    copyAll(next, arith::RemUIOp::create(builder, next,
+                                         thread.constant(staging.parts)));
+    return success();
+  });
+  commit();
+}
+
+/// What this thread copies from here on is of another part.
+void SharedMemoryStaging::commit() {
+  if (!allByBoxes())
+    NVVM::CpAsyncCommitGroupOp::create(builder);
+}
+
+/// What was brought to \p place in shared memory is there for all.
+void SharedMemoryStaging::publish(Value number, Value place) {
+  if (!allByBoxes())
+    NVVM::CpAsyncWaitGroupOp::create(builder, uint32_t(staging.parts - 2));
+  if (!allByBoxes() && staging.readsByProxy)
+    thread.fenceProxies();
+  thread.barrier();
+  boxes.wait(number, place);
+}
+
+/// Left alone, `ptxas` unrolls some loops with `wgmma` and takes ten seconds
+/// for one.
+static LLVM::LoopAnnotationAttr neverUnrolled(OpBuilder &builder) {
+  MLIRContext *context = builder.getContext();
+  auto unroll = LLVM::LoopUnrollAttr::get(
+      context, /*disable=*/builder.getBoolAttr(true), /*count=*/{},
+      /*runtimeDisable=*/{}, /*full=*/{}, /*followupUnrolled=*/{},
+      /*followupRemainder=*/{}, /*followupAll=*/{});
+  return LLVM::LoopAnnotationAttr::get(
+      context, /*disableNonforced=*/{}, /*vectorize=*/{}, /*interleave=*/{},
+      unroll, /*unrollAndJam=*/{}, /*licm=*/{}, /*distribute=*/{},
+      /*pipeline=*/{}, /*peeled=*/{}, /*unswitch=*/{}, /*mustProgress=*/{},
+      /*isVectorized=*/{}, /*startLoc=*/{}, /*endLoc=*/{},
+      /*parallelAccesses=*/{});
+}
+
+/// Part number p goes to place p mod `parts`. When a thread has passed the
+/// barrier of part p, all have multiplied part p - 1, so its place is free for
+/// another.
+SmallVector<Value> SharedMemoryStaging::emitParts(ValueRange sums,
+                                                  Multiply multiply) {
+  int64_t ahead = staging.parts - 1;
+  for (int64_t part = 0; part < ahead; ++part) {
+    if (part < count())
+      copyAll(thread.constant(part), thread.constant(part));
+    commit();
+  }
+  auto loop =
+      scf::ForOp::create(builder, thread.constant(0), thread.constant(count()),
+                         thread.constant(1), sums);
+  loop->setAttr("llvm.loop_annotation", neverUnrolled(builder));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value number = loop.getInductionVar();
+  Value place =
+      arith::RemUIOp::create(builder, number, thread.constant(staging.parts));
+  publish(number, place);
+  Value next = arith::AddIOp::create(builder, number, thread.constant(ahead));
+  scf::YieldOp::create(builder, multiply(loop.getRegionIterArgs(), place,
+                                         [&] { copyNext(next); }));
+  return SmallVector<Value>(loop.getResults());
+}
+
+LogicalResult
+SharedMemoryStaging::emitResults(GpuAccumulators &sums,
+                                 const GpuAccumulators::Place &place,
+                                 Multiply multiply) {
+  FailureOr<SmallVector<Value>> inits =
+      sums.emitInits(emitter, corner.batch, place);
+  if (failed(inits))
+    return failure();
+  SmallVector<Value> vectors =
+      sums.join(emitParts(sums.split(*inits), multiply));
+  return sums.emitResults(emitter, corner.batch, place, vectors);
+}

@@ -1,0 +1,120 @@
+//===- BufferizeOpaque.cpp - Kernels of loops and of unknown ops ----------===//
+//
+// A kernel that is not made element by element (a scatter as a loop, a
+// conditional) is brought to buffers by itself. Its temporaries lie in what was
+// planned for them: the planner counted them by the same code.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Conversion/Kernel/BufferizeOpaque.h"
+#include "ckpt/Analysis/OpaqueBuffers.h"
+#include "ckpt/Analysis/Supported.h"
+#include "ckpt/ExternalModels/KernelFunction.h"
+#include "ckpt/Plan/Problem.h"
+#include "ckpt/Support/ElementBytes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+
+using namespace ckpt;
+using namespace mlir;
+
+/// The memory that was planned for what the anchor makes inside; null if none
+/// was.
+static Value workspaceOf(KernelCode &code) {
+  if (code.function.getNumArguments() == 0)
+    return Value();
+  BlockArgument last = code.function.getArguments().back();
+  auto isLast = [&](auto &held) { return held.second == last; };
+  auto type = dyn_cast<MemRefType>(last.getType());
+  bool isPlanned =
+      type && type.getRank() == 1 && type.getElementType().isInteger(8) &&
+      llvm::none_of(code.inputs, isLast) && llvm::none_of(code.outputs, isLast);
+  return isPlanned ? last : Value();
+}
+
+static int64_t bytesOf(Value workspace) {
+  return workspace ? cast<MemRefType>(workspace.getType()).getNumElements() : 0;
+}
+
+static Value placeIn(OpBuilder &builder, Location loc, Value workspace,
+                     int64_t offset, MemRefType type) {
+  Value shift = arith::ConstantIndexOp::create(builder, loc, offset);
+  return memref::ViewOp::create(builder, loc, type, workspace, shift,
+                                ValueRange());
+}
+
+/// Lets results that the kernel does not write be made at the end of the
+/// workspace, where the planner counts a slot for each. Returns the bytes
+/// before them.
+static int64_t placeDroppedResults(KernelCode &code, Value workspace) {
+  int64_t end = bytesOf(workspace);
+  OpBuilder builder(code.function.front().getTerminator());
+  for (OpResult result : code.anchor->getResults()) {
+    auto isWritten = [&](Operation *user) {
+      return isa<bufferization::MaterializeInDestinationOp>(user) ||
+             isa<arith::ExtUIOp, arith::ExtSIOp>(user);
+    };
+    auto type = dyn_cast<RankedTensorType>(result.getType());
+    if (!type || type.getNumElements() == 0 ||
+        llvm::any_of(result.getUsers(), isWritten))
+      continue;
+    MemRefType memory = memoryType(type);
+    int64_t bytes = plan::slotBytes(memory.getNumElements() *
+                                    elementBytes(memory.getElementType()));
+    if (bytes > end)
+      continue; // On the stack.
+    end -= bytes;
+    OpBuilder entry(code.anchor);
+    Location loc = code.anchor->getLoc();
+    storeOutput(builder, loc, result,
+                placeIn(entry, loc, workspace, end, memory));
+  }
+  return end;
+}
+
+/// Puts temporaries into the first \p available bytes of the workspace, and on
+/// the stack what has no place there; `--ckpt-check-kernel-memory` limits that.
+static void putTemporaries(func::FuncOp function, Value workspace,
+                           int64_t available) {
+  for (const Scratch &buffer : placeTemporaries(function)) {
+    auto alloc = buffer.value.getDefiningOp<memref::AllocOp>();
+    OpBuilder entry = OpBuilder::atBlockBegin(&function.front());
+    Location loc = alloc.getLoc();
+    Value place =
+        workspace && buffer.offset + buffer.bytes <= available
+            ? placeIn(entry, loc, workspace, buffer.offset, alloc.getType())
+            : Value(memref::AllocaOp::create(entry, loc, alloc.getType(),
+                                             alloc.getAlignmentAttr()));
+    alloc.replaceAllUsesWith(place);
+    alloc.erase();
+  }
+}
+
+/// Planning has checked this, but for ops of dialects that it knows nothing of.
+static LogicalResult checkAnchor(Operation *anchor) {
+  WalkResult result = anchor->walk([](Operation *op) {
+    if (isa<CallOpInterface>(op)) {
+      op->emitError("expected no call in a step: inline it first, with "
+                    "--inline");
+      return WalkResult::interrupt();
+    }
+    if (!isOfOtherDialect(op) ||
+        isa<bufferization::BufferizableOpInterface>(op))
+      return WalkResult::advance();
+    return WalkResult(refuseToLower(op));
+  });
+  return failure(result.wasInterrupted() || failed(checkSupported(anchor)));
+}
+
+LogicalResult ckpt::bufferizeOpaqueKernel(KernelCode &code) {
+  if (failed(checkAnchor(code.anchor)))
+    return failure();
+  Value workspace = workspaceOf(code);
+  int64_t available = placeDroppedResults(code, workspace);
+  if (failed(bufferizeOpaque(code.function, code.anchor)))
+    return failure();
+  putTemporaries(code.function, workspace, available);
+  return success();
+}

@@ -1,0 +1,17 @@
+//===- Epilogue.h - What a kernel makes of its anchor's element -*- C++ -*-===//
+
+#ifndef CKPT_LIB_CONVERSION_KERNEL_EPILOGUE_H
+#define CKPT_LIB_CONVERSION_KERNEL_EPILOGUE_H
+
+#include "Conversion/Kernel/KernelCode.h"
+
+namespace ckpt {
+
+/// Emits and stores all outputs that hang on the anchor's results at the
+/// indices \p at; \p emitter knows the elements of those results.
+LogicalResult emitOutputs(KernelCode &code, TaskTarget &target,
+                          ElementEmitter &emitter, ArrayRef<LinearIndex> at);
+
+} // namespace ckpt
+
+#endif // CKPT_LIB_CONVERSION_KERNEL_EPILOGUE_H

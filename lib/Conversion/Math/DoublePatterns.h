@@ -1,0 +1,19 @@
+//===- DoublePatterns.h - Functions to arithmetic in f64 --------*- C++ -*-===//
+
+#ifndef CKPT_LIB_CONVERSION_MATH_DOUBLEPATTERNS_H
+#define CKPT_LIB_CONVERSION_MATH_DOUBLEPATTERNS_H
+
+namespace mlir {
+class RewritePatternSet;
+} // namespace mlir
+
+namespace ckpt {
+
+/// Adds patterns for all functions in f64, and in f32 for those without a
+/// polynomial upstream that is right to a few units: computed in f64 and
+/// rounded.
+void populateDoubleFunctionPatterns(mlir::RewritePatternSet &patterns);
+
+} // namespace ckpt
+
+#endif // CKPT_LIB_CONVERSION_MATH_DOUBLEPATTERNS_H
