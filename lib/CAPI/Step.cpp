@@ -6,7 +6,7 @@
 #include "ckpt/Analysis/Step.h"
 #include "ckpt/InitAll.h"
 #include "ckpt/Transforms/Passes.h"
-#include "ckpt/Transforms/Planning.h"
+#include "ckpt/Transforms/PlanStep.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"

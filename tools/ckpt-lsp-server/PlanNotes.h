@@ -4,7 +4,7 @@
 #define CKPT_TOOLS_LSP_PLANNOTES_H
 
 #include "ckpt/IR/CkptDialect.h"
-#include "ckpt/Transforms/Planning.h"
+#include "ckpt/Transforms/PlanStep.h"
 
 namespace ckpt::lsp {
 

@@ -1,7 +1,7 @@
 //===- KernelCosts.cpp - What the kernels of a plan should cost -----------===//
 
 #include "KernelCosts.h"
-#include "ckpt/Transforms/Planning.h"
+#include "ckpt/Transforms/PlanStep.h"
 
 using namespace ckpt;
 

@@ -10,7 +10,7 @@
 #include "Mutations.h"
 #include "ckpt/ExternalModels/ExternalModels.h"
 #include "ckpt/Transforms/Passes.h"
-#include "ckpt/Transforms/Verify.h"
+#include "ckpt/Verify/Verify.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"

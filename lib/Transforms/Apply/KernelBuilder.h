@@ -1,0 +1,20 @@
+//===- KernelBuilder.h - From a plan to ckpt.kernel ops ---------*- C++ -*-===//
+
+#ifndef CKPT_LIB_TRANSFORMS_APPLY_KERNELBUILDER_H
+#define CKPT_LIB_TRANSFORMS_APPLY_KERNELBUILDER_H
+
+#include "ckpt/Analysis/ProblemBuilder.h"
+#include "ckpt/Plan/Validate.h"
+
+namespace ckpt {
+
+/// Rewrites the function of \p program into the kernels of \p plan, which must
+/// be valid with slots; \p verdict is what the simulator said of it. Layers are
+/// dissolved, all other ops but constants are gone, and the function carries
+/// the size of its arena.
+void buildKernels(ProgramProblem &program, const plan::Plan &plan,
+                  const plan::Verdict &verdict);
+
+} // namespace ckpt
+
+#endif // CKPT_LIB_TRANSFORMS_APPLY_KERNELBUILDER_H

@@ -1,0 +1,18 @@
+//===- LayerPins.h - Pins of layers by patterns -----------------*- C++ -*-===//
+
+#ifndef CKPT_LIB_TRANSFORMS_LAYERS_LAYERPINS_H
+#define CKPT_LIB_TRANSFORMS_LAYERS_LAYERPINS_H
+
+#include "ckpt/Support/LLVM.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace ckpt {
+
+/// Pins the layers of \p function as `PATTERN=keep|recompute,…` says, over what
+/// they were pinned to; of several patterns the last that matches counts. The
+/// pins stay in the program. Nothing is pinned if any part of \p pins is wrong.
+LogicalResult pinLayers(mlir::func::FuncOp function, StringRef pins);
+
+} // namespace ckpt
+
+#endif // CKPT_LIB_TRANSFORMS_LAYERS_LAYERPINS_H

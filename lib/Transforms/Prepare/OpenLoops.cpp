@@ -1,0 +1,48 @@
+//===- OpenLoops.cpp - Loops and branches as the ops in them --------------===//
+
+#include "Transforms/Prepare/OpenLoops.h"
+#include "Transforms/Loops/FlattenBranches.h"
+#include "Transforms/Loops/ForwardStacks.h"
+#include "Transforms/Loops/PushSlices.h"
+#include "Transforms/Loops/SplitStacks.h"
+#include "Transforms/Loops/UnrollLoops.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/CSE.h"
+
+using namespace ckpt;
+
+/// Each of these makes work for the others: a slice that is pushed before an op
+/// may meet a stack there. Nothing makes an op that another one undoes.
+static int64_t openStacks(Block &block) {
+  int64_t all = 0, changes = 0;
+  do {
+    changes = forwardStacks(block) + splitStacks(block) + pushSlices(block);
+    all += changes;
+  } while (changes);
+  return all;
+}
+
+void ckpt::openLoops(mlir::func::FuncOp function, int64_t unrollLimit,
+                     PreparationSummary &summary) {
+  int64_t unrolled = 0, flattened = 0;
+  // Each may open what the other stands in.
+  do {
+    unrolled += unrollLoops(function, unrollLimit);
+    flattened = flattenBranches(function);
+    summary.branches += flattened;
+  } while (flattened);
+  if (unrolled)
+    eraseUnreadOps(function.front());
+  summary.stacks += openStacks(function.front());
+  summary.loops += unrolled;
+  if (!unrolled)
+    return;
+  // `jax.checkpoint` in a loop computes in the backward loop again what the
+  // forward loop computed. Side by side they are one op; whether it runs again
+  // is for the planner to decide.
+  mlir::IRRewriter rewriter(function.getContext());
+  mlir::DominanceInfo dominance(function);
+  mlir::eliminateCommonSubExpressions(rewriter, dominance, function);
+  summary.stacks += openStacks(function.front());
+}

@@ -1,0 +1,19 @@
+//===- VerifyRegions.h - Do regions keep their budgets? ---------*- C++ -*-===//
+
+#ifndef CKPT_LIB_VERIFY_VERIFYREGIONS_H
+#define CKPT_LIB_VERIFY_VERIFYREGIONS_H
+
+#include "Verify/ValueNumbering.h"
+
+namespace ckpt {
+
+/// That what the layers of each region of `ckpt.region_budgets` make takes at
+/// most its bytes at every kernel of \p rewritten. The layers are those of
+/// \p original. Values that an op outside makes, too, do not count: nobody can
+/// tell one from the other.
+LogicalResult verifyRegions(const ProgramMeaning &rewritten,
+                            const ProgramMeaning &original);
+
+} // namespace ckpt
+
+#endif // CKPT_LIB_VERIFY_VERIFYREGIONS_H
