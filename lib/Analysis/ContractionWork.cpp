@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ContractionWork.h"
-#include "ckpt/Analysis/Program.h"
+#include "ckpt/Analysis/StepOps.h"
 #include "ckpt/Analysis/Tiling.h"
 #include "ckpt/Interfaces/RematOpInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

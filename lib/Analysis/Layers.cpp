@@ -1,7 +1,7 @@
 //===- Layers.cpp - The layers of a program -------------------------------===//
 
 #include "ckpt/Analysis/Layers.h"
-#include "ckpt/Analysis/Program.h"
+#include "ckpt/Analysis/StepOps.h"
 #include "ckpt/Interfaces/RematOpInterface.h"
 #include "ckpt/Plan/ConstrainLayers.h"
 #include "llvm/ADT/DenseSet.h"

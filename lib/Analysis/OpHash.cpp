@@ -1,7 +1,7 @@
 //===- OpHash.cpp - Fingerprints of ops that survive a file ---------------===//
 
 #include "ckpt/Analysis/OpHash.h"
-#include "ckpt/Analysis/Program.h"
+#include "ckpt/Analysis/StepOps.h"
 #include "llvm/Support/xxhash.h"
 
 using namespace ckpt;

@@ -5,7 +5,7 @@
 #include "ckpt/Analysis/KernelProblem.h"
 #include "ckpt/Analysis/NameStack.h"
 #include "ckpt/Analysis/OpaqueBuffers.h"
-#include "ckpt/Analysis/Program.h"
+#include "ckpt/Analysis/StepOps.h"
 #include "ckpt/Analysis/Regions.h"
 #include "ckpt/Analysis/ReturnedParts.h"
 #include "ckpt/Analysis/Supported.h"

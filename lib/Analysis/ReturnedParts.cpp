@@ -1,7 +1,7 @@
 //===- ReturnedParts.cpp - Values that fill results in parts --------------===//
 
 #include "ckpt/Analysis/ReturnedParts.h"
-#include "ckpt/Analysis/Program.h"
+#include "ckpt/Analysis/StepOps.h"
 #include "ckpt/Analysis/ValueShape.h"
 #include "ckpt/Interfaces/RematOpInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

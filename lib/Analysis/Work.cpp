@@ -2,7 +2,7 @@
 
 #include "ckpt/Analysis/Work.h"
 #include "ContractionWork.h"
-#include "ckpt/Analysis/Program.h"
+#include "ckpt/Analysis/StepOps.h"
 #include "ckpt/Interfaces/RematOpInterface.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"

@@ -2,7 +2,7 @@
 
 #include "Steps.h"
 #include "ckpt-c/Step.h"
-#include "ckpt/Runtime/Execution.h"
+#include "ckpt/Runtime/CompiledStep.h"
 #include "ckpt/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 

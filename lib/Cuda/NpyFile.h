@@ -8,7 +8,7 @@
 #ifndef CKPT_LIB_CUDA_NPYFILE_H
 #define CKPT_LIB_CUDA_NPYFILE_H
 
-#include "ckpt/Cuda/Program.h"
+#include "ckpt/Cuda/ExecutableMain.h"
 
 namespace ckpt::cuda {
 

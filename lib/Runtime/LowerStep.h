@@ -3,7 +3,7 @@
 #ifndef CKPT_LIB_RUNTIME_LOWERSTEP_H
 #define CKPT_LIB_RUNTIME_LOWERSTEP_H
 
-#include "ckpt/Runtime/Execution.h"
+#include "ckpt/Runtime/CompiledStep.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include <string>

@@ -11,7 +11,7 @@
 #include "ckpt/InitAll.h"
 #include "ckpt/Pipelines/PlanPipeline.h"
 #include "ckpt/Runtime/DiagnosedError.h"
-#include "ckpt/Runtime/Execution.h"
+#include "ckpt/Runtime/CompiledStep.h"
 #include "ckpt/Runtime/Signature.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringExtras.h"

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "EmulatedTensorMap.h"
+#include "Emulator/EmulatedTensorMap.h"
 #include "FakeCuda.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/TargetSelect.h"

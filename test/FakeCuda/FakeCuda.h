@@ -11,7 +11,7 @@
 #define CKPT_TEST_FAKECUDA_FAKECUDA_H
 
 #include "Driver.h"
-#include "EmulatedModule.h"
+#include "Emulator/EmulatedModule.h"
 #include <chrono>
 #include <functional>
 #include <map>

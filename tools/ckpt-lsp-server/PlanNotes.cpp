@@ -1,7 +1,7 @@
 //===- PlanNotes.cpp - The text of a plan on a value ----------------------===//
 
 #include "PlanNotes.h"
-#include "ckpt/Analysis/Program.h"
+#include "ckpt/Analysis/StepOps.h"
 #include "ckpt/Support/ElementBytes.h"
 
 using namespace ckpt;

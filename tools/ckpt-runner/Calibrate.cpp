@@ -7,7 +7,7 @@
 #include "KernelCosts.h"
 #include "Messages.h"
 #include "Variant.h"
-#include "ckpt/Runtime/Execution.h"
+#include "ckpt/Runtime/CompiledStep.h"
 #include "ckpt/Pipelines/PlanPipeline.h"
 #include "ckpt/Support/OutputFile.h"
 #include "mlir/Parser/Parser.h"

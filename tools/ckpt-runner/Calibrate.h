@@ -3,7 +3,7 @@
 #ifndef CKPT_TOOLS_CKPTRUNNER_CALIBRATE_H
 #define CKPT_TOOLS_CKPTRUNNER_CALIBRATE_H
 
-#include "ckpt/Runtime/Execution.h"
+#include "ckpt/Runtime/CompiledStep.h"
 #include <string>
 
 namespace mlir {

@@ -4,8 +4,8 @@
 #define CKPT_TOOLS_CKPTRUNNER_COMMANDLINE_H
 
 #include "ckpt/Cuda/Device.h"
-#include "ckpt/Runtime/Emulator.h"
-#include "ckpt/Runtime/Execution.h"
+#include "ckpt/Emulator/Emulator.h"
+#include "ckpt/Runtime/CompiledStep.h"
 #include "ckpt/Support/LLVM.h"
 #include "ckpt/Transforms/Prepare.h"
 #include "llvm/Support/CommandLine.h"

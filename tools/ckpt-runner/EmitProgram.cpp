@@ -2,7 +2,7 @@
 
 #include "EmitProgram.h"
 #include "Messages.h"
-#include "ckpt/Runtime/Program.h"
+#include "ckpt/Runtime/EmitExecutable.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -24,7 +24,7 @@ static SmallVector<std::string> libraryFolders() {
   return folders;
 }
 
-static ProgramTensor describe(const TensorSpec &spec) {
+static ExecutableTensor describe(const TensorSpec &spec) {
   return {spec.name, npyTypeOf(spec.type.getElementType()),
           llvm::to_vector(spec.type.getShape())};
 }
@@ -32,7 +32,7 @@ static ProgramTensor describe(const TensorSpec &spec) {
 LogicalResult ckpt::emitProgram(ModuleOp module, const RunOptions &options,
                                 StringRef title, const Signature &signature,
                                 StringRef path) {
-  ProgramOptions program;
+  ExecutableOptions program;
   program.compile.function = options.function;
   program.compile.device = RunDevice::Cuda;
   program.compile.gpuOptions = options.gpuOptions;
@@ -42,5 +42,5 @@ LogicalResult ckpt::emitProgram(ModuleOp module, const RunOptions &options,
   program.arguments = llvm::map_to_vector(signature.arguments, describe);
   program.results = llvm::map_to_vector(signature.results, describe);
   program.libraryFolders = libraryFolders();
-  return report(writeProgram(module, program, path));
+  return report(emitExecutable(module, program, path));
 }

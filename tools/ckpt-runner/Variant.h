@@ -5,7 +5,7 @@
 
 #include "Inputs.h"
 #include "ckpt/Cuda/Device.h"
-#include "ckpt/Runtime/Execution.h"
+#include "ckpt/Runtime/CompiledStep.h"
 #include "ckpt/Report/StepReport.h"
 
 namespace ckpt {

@@ -1,12 +1,12 @@
-//===- Program.h - A step as a program of its own ---------------*- C++ -*-===//
+//===- ExecutableMain.h - What an emitted program describes -----*- C++ -*-===//
 //
 // What a program that ckpt-runner emits holds besides the runtime library: the
 // code of the host and this description, both made by the compiler.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef CKPT_CUDA_PROGRAM_H
-#define CKPT_CUDA_PROGRAM_H
+#ifndef CKPT_CUDA_EXECUTABLEMAIN_H
+#define CKPT_CUDA_EXECUTABLEMAIN_H
 
 #include <cstdint>
 
@@ -38,4 +38,4 @@ extern "C" const Program ckptProgram;
 
 } // namespace ckpt::cuda
 
-#endif // CKPT_CUDA_PROGRAM_H
+#endif // CKPT_CUDA_EXECUTABLEMAIN_H

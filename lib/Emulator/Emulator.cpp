@@ -1,8 +1,8 @@
 //===- Emulator.cpp - The driver's functions, without a device ------------===//
 
-#include "ckpt/Runtime/Emulator.h"
-#include "EmulatedModule.h"
-#include "EmulatedTensorMap.h"
+#include "ckpt/Emulator/Emulator.h"
+#include "Emulator/EmulatedModule.h"
+#include "Emulator/EmulatedTensorMap.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstring>
 
@@ -89,19 +89,16 @@ static void copyMemory(void *to, void *from, size_t bytes, void * /*stream*/) {
   std::memmove(to, from, bytes);
 }
 
-llvm::StringMap<void *> ckpt::emulatorSymbols() {
-  llvm::StringMap<void *> symbols;
-  auto add = [&](StringRef name, auto *function) {
-    symbols[name] = reinterpret_cast<void *>(function);
-  };
-  add("mgpuModuleLoad", &moduleLoad);
-  add("mgpuModuleUnload", &moduleUnload);
-  add("mgpuModuleGetFunction", &moduleGetFunction);
-  add("mgpuLaunchKernel", &launchKernel);
-  add("mgpuStreamCreate", &streamCreate);
-  add("mgpuStreamDestroy", &streamIgnore);
-  add("mgpuStreamSynchronize", &streamIgnore);
-  add("mgpuMemcpy", &copyMemory);
-  add("ckptCudaAddTensorMap", &addTensorMap);
-  return symbols;
-}
+const cuda::DeviceFunctions ckpt::emulatorFunctions = {
+    moduleLoad,
+    /*mgpuModuleLoadJIT=*/nullptr,
+    moduleUnload,
+    moduleGetFunction,
+    launchKernel,
+    streamCreate,
+    streamIgnore,
+    streamIgnore,
+    copyMemory,
+    addTensorMap,
+    /*ckptCudaOfferMatmul=*/nullptr,
+    /*ckptCudaMark=*/nullptr};

@@ -1,14 +1,14 @@
-//===- Execution.cpp - Compiles a step and calls it -----------------------===//
+//===- CompiledStep.cpp - Compiles a step and calls it --------------------===//
 
-#include "ckpt/Runtime/Execution.h"
-#include "CompilerSymbols.h"
+#include "ckpt/Runtime/CompiledStep.h"
 #include "LowerStep.h"
 #include "OpenMP.h"
 #include "ckpt/Conversion/Passes.h"
-#include "ckpt/Cuda/Device.h"
-#include "ckpt/Runtime/Emulator.h"
+#include "ckpt/Emulator/Emulator.h"
+#include "ckpt/Support/CompilerSymbols.h"
 #include "mlir/ExecutionEngine/ExecutionEngine.h"
 #include "mlir/ExecutionEngine/OptUtils.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -41,15 +41,6 @@ static void mark() {
   marks.push_back({ended, Clock::now(), used});
 }
 
-static void registerMark(mlir::ExecutionEngine &engine, RunDevice device) {
-  auto *function = device == RunDevice::Cuda ? &cuda::ckptCudaMark : &mark;
-  engine.registerSymbols([&](llvm::orc::MangleAndInterner interner) {
-    return llvm::orc::SymbolMap{{interner(markFunctionName),
-                                 {llvm::orc::ExecutorAddr::fromPtr(function),
-                                  llvm::JITSymbolFlags::Exported}}};
-  });
-}
-
 static void initializeTarget() {
   static const bool once = [] {
     llvm::InitializeNativeTarget();
@@ -78,33 +69,53 @@ int64_t ckpt::hostLanes() {
   return 4;
 }
 
-static llvm::StringMap<void *> cudaSymbols() {
-  llvm::StringMap<void *> symbols;
+/// Names of the functions of \p device; \p timeKernels adds the one that marks
+/// the moments between kernels.
+static llvm::StringMap<void *> namesOf(const cuda::DeviceFunctions &device,
+                                       bool timeKernels) {
+  llvm::StringMap<void *> names;
   auto add = [&](StringRef name, auto *function) {
-    symbols[name] = reinterpret_cast<void *>(function);
+    if (function)
+      names[name] = reinterpret_cast<void *>(function);
   };
-  add("mgpuModuleLoad", &cuda::mgpuModuleLoad);
-  add("mgpuModuleLoadJIT", &cuda::mgpuModuleLoadJIT);
-  add("mgpuModuleUnload", &cuda::mgpuModuleUnload);
-  add("mgpuModuleGetFunction", &cuda::mgpuModuleGetFunction);
-  add("mgpuLaunchKernel", &cuda::mgpuLaunchKernel);
-  add("mgpuStreamCreate", &cuda::mgpuStreamCreate);
-  add("mgpuStreamDestroy", &cuda::mgpuStreamDestroy);
-  add("mgpuStreamSynchronize", &cuda::mgpuStreamSynchronize);
-  add("mgpuMemcpy", &cuda::mgpuMemcpy);
-  add("ckptCudaOfferMatmul", &cuda::ckptCudaOfferMatmul);
-  add("ckptCudaAddTensorMap", &cuda::ckptCudaAddTensorMap);
-  return symbols;
+  add("mgpuModuleLoad", device.mgpuModuleLoad);
+  add("mgpuModuleLoadJIT", device.mgpuModuleLoadJIT);
+  add("mgpuModuleUnload", device.mgpuModuleUnload);
+  add("mgpuModuleGetFunction", device.mgpuModuleGetFunction);
+  add("mgpuLaunchKernel", device.mgpuLaunchKernel);
+  add("mgpuStreamCreate", device.mgpuStreamCreate);
+  add("mgpuStreamDestroy", device.mgpuStreamDestroy);
+  add("mgpuStreamSynchronize", device.mgpuStreamSynchronize);
+  add("mgpuMemcpy", device.mgpuMemcpy);
+  add("ckptCudaAddTensorMap", device.ckptCudaAddTensorMap);
+  add("ckptCudaOfferMatmul", device.ckptCudaOfferMatmul);
+  if (timeKernels)
+    add(markFunctionName, device.ckptCudaMark ? device.ckptCudaMark : &mark);
+  return names;
 }
 
-/// Where the functions of a GPU's driver are, for compiled code.
-static void registerDriver(mlir::ExecutionEngine &engine, RunDevice device) {
+/// The device that host code of \p device calls; the CPU calls none.
+static cuda::DeviceFunctions functionsOf(RunDevice device) {
+  switch (device) {
+  case RunDevice::Cpu:
+    return {};
+  case RunDevice::Emulator:
+    return emulatorFunctions;
+  case RunDevice::Cuda:
+    return cuda::gpuFunctions;
+  }
+  llvm_unreachable("unknown device");
+}
+
+/// Where the functions of the device of \p options are, for compiled code.
+static void registerDevice(mlir::ExecutionEngine &engine,
+                           const CompileOptions &options) {
   engine.registerSymbols([&](llvm::orc::MangleAndInterner interner) {
     llvm::orc::SymbolMap symbols;
-    for (const auto &symbol :
-         device == RunDevice::Cuda ? cudaSymbols() : emulatorSymbols())
-      symbols[interner(symbol.getKey())] = {
-          llvm::orc::ExecutorAddr::fromPtr(symbol.getValue()),
+    for (const auto &name :
+         namesOf(functionsOf(options.device), options.timeKernels))
+      symbols[interner(name.getKey())] = {
+          llvm::orc::ExecutorAddr::fromPtr(name.getValue()),
           llvm::JITSymbolFlags::Exported};
     return symbols;
   });
@@ -142,10 +153,8 @@ CompiledStep::compile(ModuleOp module, const CompileOptions &options) {
   (*engine)->registerSymbols([](llvm::orc::MangleAndInterner interner) {
     return compilerSymbols(interner);
   });
-  if (options.timeKernels)
-    registerMark(**engine, options.device);
+  registerDevice(**engine, options);
   if (options.device != RunDevice::Cpu) {
-    registerDriver(**engine, options.device);
     // Loads the device's module.
     (*engine)->initialize();
     if (llvm::Error error = takeEmulatorError())

@@ -1,9 +1,9 @@
 //===- EmulatedBlock.cpp - The threads of one block -----------------------===//
 
-#include "EmulatedBlock.h"
-#include "EmulatedBoxes.h"
-#include "EmulatedWarp.h"
-#include "EmulatedWarpgroup.h"
+#include "Emulator/EmulatedBlock.h"
+#include "Emulator/EmulatedTmaCopies.h"
+#include "Emulator/EmulatedWarp.h"
+#include "Emulator/EmulatedWarpgroup.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
@@ -60,7 +60,7 @@ struct Grid {
   int64_t block = 0, thread = 0;
   std::vector<Fibre> fibres;
   Warpgroups warpgroups;
-  EmulatedBoxes boxes;
+  EmulatedTmaCopies boxes;
   ThreadOrder order = ThreadOrder::Forward;
   std::mt19937 random;
 

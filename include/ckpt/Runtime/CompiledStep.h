@@ -1,12 +1,12 @@
-//===- Execution.h - Compiles a step and calls it ---------------*- C++ -*-===//
+//===- CompiledStep.h - Compiles a step and calls it ------------*- C++ -*-===//
 //
 // From a function of ckpt.kernel ops to machine code of this process. The
 // caller owns all memory: arguments, results and the arena.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef CKPT_RUNTIME_EXECUTION_H
-#define CKPT_RUNTIME_EXECUTION_H
+#ifndef CKPT_RUNTIME_COMPILEDSTEP_H
+#define CKPT_RUNTIME_COMPILEDSTEP_H
 
 #include "ckpt/Support/LLVM.h"
 #include "llvm/Support/Error.h"
@@ -75,7 +75,8 @@ public:
   ArrayRef<BufferType> getArguments() const { return arguments; }
   ArrayRef<BufferType> getResults() const { return results; }
   /// By argument: the result that may have its address, since the caller
-  /// donates the argument and the step writes the result when it is dead; or -1.
+  /// donates the argument and the step writes the result when it is dead; or
+  /// -1.
   ArrayRef<int64_t> getDonated() const { return donated; }
   /// Of the arena; its address must be a multiple of `arenaAlignment`.
   int64_t getArenaBytes() const { return arenaBytes; }
@@ -104,4 +105,4 @@ private:
 
 } // namespace ckpt
 
-#endif // CKPT_RUNTIME_EXECUTION_H
+#endif // CKPT_RUNTIME_COMPILEDSTEP_H

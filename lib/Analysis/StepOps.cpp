@@ -1,6 +1,6 @@
-//===- Program.cpp - The ops of a step in order, through layers -----------===//
+//===- StepOps.cpp - The ops of a step in order, through layers -----------===//
 
-#include "ckpt/Analysis/Program.h"
+#include "ckpt/Analysis/StepOps.h"
 #include "ckpt/Interfaces/RematOpInterface.h"
 
 using namespace ckpt;

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef CKPT_LIB_RUNTIME_EMULATEDWARP_H
-#define CKPT_LIB_RUNTIME_EMULATEDWARP_H
+#ifndef CKPT_LIB_EMULATOR_EMULATEDWARP_H
+#define CKPT_LIB_EMULATOR_EMULATEDWARP_H
 
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -73,4 +73,4 @@ private:
 
 } // namespace ckpt
 
-#endif // CKPT_LIB_RUNTIME_EMULATEDWARP_H
+#endif // CKPT_LIB_EMULATOR_EMULATEDWARP_H

@@ -1,6 +1,6 @@
 //===- EmulatedTensorMapTest.cpp - Boxes of strided tensors ---------------===//
 
-#include "EmulatedTensorMap.h"
+#include "Emulator/EmulatedTensorMap.h"
 #include "gtest/gtest.h"
 
 using namespace ckpt;

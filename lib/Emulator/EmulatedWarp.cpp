@@ -1,6 +1,6 @@
 //===- EmulatedWarp.cpp - What the threads of a warp do together ----------===//
 
-#include "EmulatedWarp.h"
+#include "Emulator/EmulatedWarp.h"
 #include <cmath>
 #include <cstring>
 

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef CKPT_LIB_RUNTIME_EMULATEDTENSORMAP_H
-#define CKPT_LIB_RUNTIME_EMULATEDTENSORMAP_H
+#ifndef CKPT_LIB_EMULATOR_EMULATEDTENSORMAP_H
+#define CKPT_LIB_EMULATOR_EMULATEDTENSORMAP_H
 
 #include "ckpt/Cuda/TensorMap.h"
 #include <array>
@@ -52,4 +52,4 @@ static_assert(sizeof(EmulatedTensorMap) <= cuda::tensorMapBytes);
 
 } // namespace ckpt
 
-#endif // CKPT_LIB_RUNTIME_EMULATEDTENSORMAP_H
+#endif // CKPT_LIB_EMULATOR_EMULATEDTENSORMAP_H

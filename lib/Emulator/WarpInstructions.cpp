@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "WarpInstructions.h"
+#include "Emulator/WarpInstructions.h"
 #include "ckpt/Support/LLVM.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"

@@ -1,12 +1,12 @@
-//===- Program.h - The ops of a step in order, through layers ---*- C++ -*-===//
+//===- StepOps.h - The ops of a step in order, through layers ---*- C++ -*-===//
 //
 // `ckpt.layer` groups ops and means nothing for what is computed. Whoever reads
 // a program reads it through these functions, as if the layers were not there.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef CKPT_ANALYSIS_PROGRAM_H
-#define CKPT_ANALYSIS_PROGRAM_H
+#ifndef CKPT_ANALYSIS_STEPOPS_H
+#define CKPT_ANALYSIS_STEPOPS_H
 
 #include "ckpt/IR/CkptDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -37,4 +37,4 @@ std::optional<Pin> pinOf(const PlacedOp &placed, Value value, bool isAnchor);
 
 } // namespace ckpt
 
-#endif // CKPT_ANALYSIS_PROGRAM_H
+#endif // CKPT_ANALYSIS_STEPOPS_H

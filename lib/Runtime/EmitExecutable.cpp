@@ -1,6 +1,6 @@
-//===- Program.cpp - A step as a program of its own -----------------------===//
+//===- EmitExecutable.cpp - A step as a program of its own ----------------===//
 
-#include "ckpt/Runtime/Program.h"
+#include "ckpt/Runtime/EmitExecutable.h"
 #include "LowerStep.h"
 #include "PackImages.h"
 #include "ckpt/Pipelines/GpuPipeline.h"
@@ -33,14 +33,14 @@ public:
   explicit Description(llvm::Module &module)
       : module(module), builder(module.getContext()) {}
 
-  void add(const ProgramOptions &options, const LoweredStep &lowered,
+  void add(const ExecutableOptions &options, const LoweredStep &lowered,
            StringRef chip);
 
 private:
   llvm::Constant *text(StringRef value) {
     return builder.CreateGlobalString(value, "", /*AddressSpace=*/0, &module);
   }
-  llvm::Constant *buffer(const ProgramTensor &tensor, int64_t bytes);
+  llvm::Constant *buffer(const ExecutableTensor &tensor, int64_t bytes);
   llvm::Function *launcher(StringRef stepName);
 
   llvm::Module &module;
@@ -56,7 +56,7 @@ static std::string shapeText(ArrayRef<int64_t> shape) {
   return text + ")";
 }
 
-llvm::Constant *Description::buffer(const ProgramTensor &tensor,
+llvm::Constant *Description::buffer(const ExecutableTensor &tensor,
                                     int64_t bytes) {
   std::string element = tensor.type.bytes == 1 ? "|" : "<";
   element += tensor.type.kind + std::to_string(tensor.type.bytes);
@@ -85,8 +85,8 @@ llvm::Function *Description::launcher(StringRef stepName) {
   return launcher;
 }
 
-void Description::add(const ProgramOptions &options, const LoweredStep &lowered,
-                      StringRef chip) {
+void Description::add(const ExecutableOptions &options,
+                      const LoweredStep &lowered, StringRef chip) {
   SmallVector<llvm::Constant *> buffers;
   for (auto [tensor, type] :
        llvm::zip_equal(options.arguments, lowered.arguments))
@@ -197,8 +197,9 @@ static llvm::Error link(StringRef object, ArrayRef<std::string> folders,
   return llvm::Error::success();
 }
 
-llvm::Error ckpt::writeProgram(ModuleOp module, const ProgramOptions &options,
-                               StringRef path) {
+llvm::Error ckpt::emitExecutable(ModuleOp module,
+                                 const ExecutableOptions &options,
+                                 StringRef path) {
   auto machine = hostMachine();
   if (!machine)
     return machine.takeError();

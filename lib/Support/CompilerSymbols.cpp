@@ -1,6 +1,6 @@
 //===- CompilerSymbols.cpp - What compiled code calls by itself -----------===//
 
-#include "CompilerSymbols.h"
+#include "ckpt/Support/CompilerSymbols.h"
 #include "llvm/ADT/bit.h"
 
 using namespace ckpt;

@@ -1,8 +1,8 @@
-//===- EmulatedModule.cpp - Device code, compiled for this machine --------===//
+//===- EmulatedModule.cpp - Device code, compiled for the host ------------===//
 
-#include "EmulatedModule.h"
-#include "CompilerSymbols.h"
-#include "WarpInstructions.h"
+#include "Emulator/EmulatedModule.h"
+#include "Emulator/WarpInstructions.h"
+#include "ckpt/Support/CompilerSymbols.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/ValueTracking.h"

@@ -1,6 +1,6 @@
 //===- EmulatedTensorMap.cpp - What copies of boxes go by -----------------===//
 
-#include "EmulatedTensorMap.h"
+#include "Emulator/EmulatedTensorMap.h"
 #include <cstring>
 
 using namespace ckpt;

@@ -1,7 +1,7 @@
 //===- EmulatedWarpgroup.cpp - wgmma of the threads of a block ------------===//
 
-#include "EmulatedWarpgroup.h"
-#include "EmulatedWarp.h"
+#include "Emulator/EmulatedWarpgroup.h"
+#include "Emulator/EmulatedWarp.h"
 #include "llvm/ADT/bit.h"
 #include <cmath>
 #include <cstring>

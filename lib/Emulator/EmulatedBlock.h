@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef CKPT_LIB_RUNTIME_EMULATEDBLOCK_H
-#define CKPT_LIB_RUNTIME_EMULATEDBLOCK_H
+#ifndef CKPT_LIB_EMULATOR_EMULATEDBLOCK_H
+#define CKPT_LIB_EMULATOR_EMULATEDBLOCK_H
 
-#include "ckpt/Runtime/Emulator.h"
+#include "ckpt/Emulator/Emulator.h"
 #include <array>
 #include <cstdint>
 #include <string>
@@ -89,8 +89,8 @@ void ckptEmulatorWarpgroupMultiply(float *sums, uint64_t left, uint64_t right,
 void ckptEmulatorWarpgroupCommit();
 void ckptEmulatorWarpgroupWait(int64_t pending);
 void ckptEmulatorSettle(float *registers, int32_t count);
-/// Copies of boxes (EmulatedBoxes.h): barriers that count what arrives, and a
-/// wait for the phase of a parity to end.
+/// Copies of boxes (EmulatedTmaCopies.h): barriers that count what arrives, and
+/// a wait for the phase of a parity to end.
 void ckptEmulatorMakeBarrier(const char *barrier, int32_t threads);
 void ckptEmulatorExpect(const char *barrier, int32_t bytes);
 void ckptEmulatorWaitFor(const char *barrier, int32_t parity);
@@ -100,4 +100,4 @@ void ckptEmulatorCopyBox(char *target, const char *barrier, const void *map,
 
 } // namespace ckpt
 
-#endif // CKPT_LIB_RUNTIME_EMULATEDBLOCK_H
+#endif // CKPT_LIB_EMULATOR_EMULATEDBLOCK_H

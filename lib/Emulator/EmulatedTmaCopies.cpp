@@ -1,6 +1,6 @@
-//===- EmulatedBoxes.cpp - Copies of boxes on their way -------------------===//
+//===- EmulatedTmaCopies.cpp - Copies of boxes on their way ---------------===//
 
-#include "EmulatedBoxes.h"
+#include "Emulator/EmulatedTmaCopies.h"
 
 using namespace ckpt;
 
@@ -9,7 +9,8 @@ static constexpr int64_t barrierBytes = 8;
 /// What places of boxes begin at multiples of.
 static constexpr int64_t boxAlignment = 128;
 
-void EmulatedBoxes::enter(char *memory, int64_t count, HasArrived callback) {
+void EmulatedTmaCopies::enter(char *memory, int64_t count,
+                              HasArrived callback) {
   data = memory;
   bytes = count;
   hasArrived = std::move(callback);
@@ -17,7 +18,7 @@ void EmulatedBoxes::enter(char *memory, int64_t count, HasArrived callback) {
   copies.clear();
 }
 
-bool EmulatedBoxes::holds(const char *address, int64_t count) const {
+bool EmulatedTmaCopies::holds(const char *address, int64_t count) const {
   return address >= data && address + count <= data + bytes;
 }
 
@@ -25,15 +26,15 @@ bool EmulatedBoxes::holds(const char *address, int64_t count) const {
 // Barriers
 //===----------------------------------------------------------------------===//
 
-void EmulatedBoxes::endPhase(Barrier &barrier) {
+void EmulatedTmaCopies::endPhase(Barrier &barrier) {
   if (barrier.threads > 0 || barrier.bytes != 0)
     return;
   barrier.threads = barrier.count;
   barrier.parity ^= 1;
 }
 
-std::string EmulatedBoxes::makeBarrier(int64_t thread, const char *barrier,
-                                       int32_t count) {
+std::string EmulatedTmaCopies::makeBarrier(int64_t thread, const char *barrier,
+                                           int32_t count) {
   if (!holds(barrier, barrierBytes) ||
       reinterpret_cast<uintptr_t>(barrier) % barrierBytes != 0 || count < 1)
     return "makes a barrier that is none";
@@ -44,12 +45,12 @@ std::string EmulatedBoxes::makeBarrier(int64_t thread, const char *barrier,
   return "";
 }
 
-void EmulatedBoxes::fenceProxies(int64_t thread) {
+void EmulatedTmaCopies::fenceProxies(int64_t thread) {
   for (auto &[address, barrier] : barriers)
     barrier.isFenced |= barrier.maker == thread;
 }
 
-std::string EmulatedBoxes::expect(const char *barrier, int32_t count) {
+std::string EmulatedTmaCopies::expect(const char *barrier, int32_t count) {
   auto found = barriers.find(barrier);
   if (found == barriers.end())
     return "expects bytes at a barrier that nobody has made";
@@ -60,8 +61,8 @@ std::string EmulatedBoxes::expect(const char *barrier, int32_t count) {
   return "";
 }
 
-std::string EmulatedBoxes::test(const char *barrier, int32_t parity,
-                                bool &isOver) const {
+std::string EmulatedTmaCopies::test(const char *barrier, int32_t parity,
+                                    bool &isOver) const {
   auto found = barriers.find(barrier);
   if (found == barriers.end())
     return "waits at a barrier that nobody has made";
@@ -73,9 +74,9 @@ std::string EmulatedBoxes::test(const char *barrier, int32_t parity,
 // Copies
 //===----------------------------------------------------------------------===//
 
-std::string EmulatedBoxes::copy(char *target, const char *barrier,
-                                const void *parameter, int64_t rank,
-                                const int32_t *corner) {
+std::string EmulatedTmaCopies::copy(char *target, const char *barrier,
+                                    const void *parameter, int64_t rank,
+                                    const int32_t *corner) {
   Copy copy{target, nullptr, {}, {}};
   if (std::string error = EmulatedTensorMap::read(parameter, copy.map);
       !error.empty())
@@ -95,7 +96,7 @@ std::string EmulatedBoxes::copy(char *target, const char *barrier,
   return "";
 }
 
-void EmulatedBoxes::arrive(size_t number) {
+void EmulatedTmaCopies::arrive(size_t number) {
   Copy copy = copies[number];
   copies.erase(copies.begin() + number);
   copy.map.copy(copy.corner, copy.target);

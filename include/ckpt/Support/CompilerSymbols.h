@@ -1,7 +1,7 @@
 //===- CompilerSymbols.h - What compiled code calls by itself ---*- C++ -*-===//
 
-#ifndef CKPT_LIB_RUNTIME_COMPILERSYMBOLS_H
-#define CKPT_LIB_RUNTIME_COMPILERSYMBOLS_H
+#ifndef CKPT_SUPPORT_COMPILERSYMBOLS_H
+#define CKPT_SUPPORT_COMPILERSYMBOLS_H
 
 #include "llvm/ExecutionEngine/Orc/Mangling.h"
 
@@ -14,4 +14,4 @@ llvm::orc::SymbolMap compilerSymbols(llvm::orc::MangleAndInterner &interner);
 
 } // namespace ckpt
 
-#endif // CKPT_LIB_RUNTIME_COMPILERSYMBOLS_H
+#endif // CKPT_SUPPORT_COMPILERSYMBOLS_H

@@ -1,6 +1,6 @@
-//===- Program.cpp - Main of programs that ckpt-runner emits --------------===//
+//===- ExecutableMain.cpp - Main of programs that ckpt-runner emits -------===//
 
-#include "ckpt/Cuda/Program.h"
+#include "ckpt/Cuda/ExecutableMain.h"
 #include "NpyFile.h"
 #include "ckpt/Cuda/Device.h"
 #include <cstdio>

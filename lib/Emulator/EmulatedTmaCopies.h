@@ -1,4 +1,4 @@
-//===- EmulatedBoxes.h - Copies of boxes on their way -----------*- C++ -*-===//
+//===- EmulatedTmaCopies.h - Copies of boxes on their way -------*- C++ -*-===//
 //
 // Copies by tensor maps that a block has asked for, and the barriers in shared
 // memory that count their bytes (mbarrier). A copy may arrive at once or as
@@ -8,10 +8,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef CKPT_LIB_RUNTIME_EMULATEDBOXES_H
-#define CKPT_LIB_RUNTIME_EMULATEDBOXES_H
+#ifndef CKPT_LIB_EMULATOR_EMULATEDTMACOPIES_H
+#define CKPT_LIB_EMULATOR_EMULATEDTMACOPIES_H
 
-#include "EmulatedTensorMap.h"
+#include "Emulator/EmulatedTensorMap.h"
 #include <functional>
 #include <map>
 #include <string>
@@ -21,7 +21,7 @@ namespace ckpt {
 
 /// Of one block. Functions that return a string say what a thread does that a
 /// device does not allow; it is empty if there is nothing.
-class EmulatedBoxes {
+class EmulatedTmaCopies {
 public:
   /// Calls \p hasArrived with where and how many bytes.
   using HasArrived = std::function<void(const char *, int64_t)>;
@@ -75,4 +75,4 @@ private:
 
 } // namespace ckpt
 
-#endif // CKPT_LIB_RUNTIME_EMULATEDBOXES_H
+#endif // CKPT_LIB_EMULATOR_EMULATEDTMACOPIES_H

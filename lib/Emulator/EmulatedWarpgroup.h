@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef CKPT_LIB_RUNTIME_EMULATEDWARPGROUP_H
-#define CKPT_LIB_RUNTIME_EMULATEDWARPGROUP_H
+#ifndef CKPT_LIB_EMULATOR_EMULATEDWARPGROUP_H
+#define CKPT_LIB_EMULATOR_EMULATEDWARPGROUP_H
 
 #include <cstdint>
 #include <deque>
@@ -118,4 +118,4 @@ private:
 
 } // namespace ckpt
 
-#endif // CKPT_LIB_RUNTIME_EMULATEDWARPGROUP_H
+#endif // CKPT_LIB_EMULATOR_EMULATEDWARPGROUP_H

@@ -9,11 +9,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef CKPT_RUNTIME_EMULATOR_H
-#define CKPT_RUNTIME_EMULATOR_H
+#ifndef CKPT_EMULATOR_EMULATOR_H
+#define CKPT_EMULATOR_EMULATOR_H
 
-#include "ckpt/Support/LLVM.h"
-#include "llvm/ADT/StringMap.h"
+#include "ckpt/Cuda/DeviceFunctions.h"
 #include "llvm/Support/Error.h"
 
 namespace ckpt {
@@ -29,12 +28,13 @@ enum class ThreadOrder {
 /// Of the launches that follow, in this process.
 void setThreadOrder(ThreadOrder order);
 
-/// The driver's functions by name: `mgpuModuleLoad` and so on.
-llvm::StringMap<void *> emulatorSymbols();
+/// The emulator as the host code of a step sees it. It offers no library of
+/// matmuls, and kernels are timed by the clock of the host.
+extern const cuda::DeviceFunctions emulatorFunctions;
 
 /// What went wrong since the last call while modules were loaded.
 llvm::Error takeEmulatorError();
 
 } // namespace ckpt
 
-#endif // CKPT_RUNTIME_EMULATOR_H
+#endif // CKPT_EMULATOR_EMULATOR_H

@@ -1,7 +1,7 @@
 //===- WarpInstructions.h - Tensor cores as calls of the emulator -*- C++ -*-=//
 
-#ifndef CKPT_LIB_RUNTIME_WARPINSTRUCTIONS_H
-#define CKPT_LIB_RUNTIME_WARPINSTRUCTIONS_H
+#ifndef CKPT_LIB_EMULATOR_WARPINSTRUCTIONS_H
+#define CKPT_LIB_EMULATOR_WARPINSTRUCTIONS_H
 
 #include "llvm/IR/Instructions.h"
 
@@ -17,4 +17,4 @@ void noteStores(llvm::Function &function, unsigned addressSpace);
 
 } // namespace ckpt
 
-#endif // CKPT_LIB_RUNTIME_WARPINSTRUCTIONS_H
+#endif // CKPT_LIB_EMULATOR_WARPINSTRUCTIONS_H

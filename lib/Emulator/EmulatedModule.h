@@ -1,10 +1,11 @@
-//===- EmulatedModule.h - Device code, compiled for this machine -*- C++
-//-*-===//
+//===- EmulatedModule.h - Device code, compiled for the host ----*- C++ -*-===//
 
-#ifndef CKPT_LIB_RUNTIME_EMULATEDMODULE_H
-#define CKPT_LIB_RUNTIME_EMULATEDMODULE_H
+#ifndef CKPT_LIB_EMULATOR_EMULATEDMODULE_H
+#define CKPT_LIB_EMULATOR_EMULATEDMODULE_H
 
-#include "EmulatedBlock.h"
+#include "Emulator/EmulatedBlock.h"
+#include "ckpt/Support/LLVM.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include <memory>
 
@@ -29,4 +30,4 @@ private:
 
 } // namespace ckpt
 
-#endif // CKPT_LIB_RUNTIME_EMULATEDMODULE_H
+#endif // CKPT_LIB_EMULATOR_EMULATEDMODULE_H
