@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ckpt/Analysis/OpaqueBuffers.h"
-#include "KeepInside.h"
+#include "ClampIndices.h"
 #include "ckpt/ExternalModels/KernelFunction.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -197,7 +197,7 @@ LogicalResult ckpt::bufferizeOpaque(func::FuncOp function, Operation *anchor) {
   for (auto output : llvm::to_vector(
            function.getOps<bufferization::MaterializeInDestinationOp>()))
     writeIntoOutput(anchor, output.getSource(), output.getDest());
-  keepIndicesInside(function);
+  clampIndices(function);
   stepByOne(function);
   RewritePatternSet patterns(function.getContext());
   linalg::populateElementwiseToLinalgConversionPatterns(patterns);

@@ -1,8 +1,8 @@
 //===- LowerStep.cpp - A step of kernels in LLVM's dialect ----------------===//
 
 #include "LowerStep.h"
-#include "ckpt/Analysis/Donation.h"
 #include "ckpt/Conversion/Passes.h"
+#include "ckpt/Import/Donation.h"
 #include "ckpt/Pipelines/CpuPipeline.h"
 #include "ckpt/Pipelines/GpuPipeline.h"
 #include "ckpt/Runtime/DiagnosedError.h"

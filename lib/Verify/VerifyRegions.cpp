@@ -10,7 +10,7 @@
 #include "Verify/VerifyRegions.h"
 
 #include "Verify/VerifySlots.h"
-#include "ckpt/Analysis/Regions.h"
+#include "ckpt/Import/Regions.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace ckpt;

@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Verify/VerifySlots.h"
-#include "ckpt/Analysis/Donation.h"
 #include "ckpt/Analysis/ReturnedParts.h"
 #include "ckpt/Analysis/ValueShape.h"
 #include "ckpt/IR/ArenaLimit.h"
 #include "ckpt/IR/CkptDialect.h"
+#include "ckpt/Import/Donation.h"
 #include "ckpt/Verify/Verify.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/MathExtras.h"

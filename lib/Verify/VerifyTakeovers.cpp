@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Verify/VerifyTakeovers.h"
-#include "ckpt/Analysis/Donation.h"
-#include "ckpt/Analysis/KernelProblem.h"
 #include "ckpt/Analysis/ReturnedParts.h"
 #include "ckpt/Analysis/ValueShape.h"
+#include "ckpt/Import/Donation.h"
+#include "ckpt/Import/KernelProblem.h"
 #include "ckpt/Plan/Kernel.h"
 #include "mlir/IR/IRMapping.h"
 

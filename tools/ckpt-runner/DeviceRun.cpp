@@ -2,7 +2,7 @@
 
 #include "DeviceRun.h"
 #include "Compare.h"
-#include "ckpt/Analysis/Device.h"
+#include "ckpt/Cost/Device.h"
 #include "ckpt/Cuda/Device.h"
 #include "ckpt/Pipelines/GpuPipeline.h"
 #include "llvm/Support/FormatVariadic.h"

@@ -3,7 +3,7 @@
 #ifndef CKPT_TOOLS_CKPTRUNNER_KERNELCOSTS_H
 #define CKPT_TOOLS_CKPTRUNNER_KERNELCOSTS_H
 
-#include "ckpt/Analysis/FitDevice.h"
+#include "ckpt/Cost/FitDevice.h"
 #include "ckpt/Plan/Kernel.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

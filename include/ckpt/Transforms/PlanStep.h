@@ -8,7 +8,7 @@
 #ifndef CKPT_TRANSFORMS_PLANSTEP_H
 #define CKPT_TRANSFORMS_PLANSTEP_H
 
-#include "ckpt/Analysis/Layers.h"
+#include "ckpt/Import/Layers.h"
 #include "ckpt/Plan/Budget.h"
 #include "ckpt/Plan/LayerPatterns.h"
 #include "ckpt/Plan/PlanFile.h"

@@ -16,7 +16,7 @@
 #include "Conversion/Cpu/PaddedA.h"
 #include "Conversion/Kernel/ContractionShape.h"
 #include "Conversion/Kernel/Epilogue.h"
-#include "ckpt/Analysis/Tiling.h"
+#include "ckpt/Cost/Tiling.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

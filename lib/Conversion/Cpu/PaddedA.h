@@ -14,7 +14,7 @@
 #define CKPT_LIB_CONVERSION_CPU_PADDEDA_H
 
 #include "Conversion/Kernel/ContractionShape.h"
-#include "ckpt/Analysis/Tiling.h"
+#include "ckpt/Cost/Tiling.h"
 
 namespace ckpt {
 

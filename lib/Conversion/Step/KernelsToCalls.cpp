@@ -6,9 +6,9 @@
 
 #include "Conversion/Step/SharedSlices.h"
 #include "Conversion/Step/StepMemory.h"
-#include "ckpt/Analysis/Donation.h"
 #include "ckpt/Conversion/Passes.h"
 #include "ckpt/IR/ArenaLimit.h"
+#include "ckpt/Import/Donation.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -1,13 +1,13 @@
 //===- KernelBuilder.cpp - From a plan to ckpt.kernel ops -----------------===//
 
 #include "Transforms/Apply/KernelBuilder.h"
-#include "ckpt/Analysis/Donation.h"
-#include "ckpt/Analysis/NameStack.h"
 #include "ckpt/Analysis/ReturnedParts.h"
 #include "ckpt/Analysis/ValueShape.h"
 #include "ckpt/ExternalModels/ContiguousSlice.h"
 #include "ckpt/ExternalModels/UnreadTensors.h"
 #include "ckpt/IR/CkptDialect.h"
+#include "ckpt/Import/Donation.h"
+#include "ckpt/Import/NameStack.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"

@@ -3,7 +3,7 @@
 #ifndef CKPT_LIB_TRANSFORMS_APPLY_KERNELBUILDER_H
 #define CKPT_LIB_TRANSFORMS_APPLY_KERNELBUILDER_H
 
-#include "ckpt/Analysis/ProblemBuilder.h"
+#include "ckpt/Import/ProblemBuilder.h"
 #include "ckpt/Plan/Validate.h"
 
 namespace ckpt {

@@ -8,7 +8,7 @@
 
 #include "Transforms/Layers/LayerPins.h"
 
-#include "ckpt/Analysis/Regions.h"
+#include "ckpt/Import/Regions.h"
 
 using namespace ckpt;
 

@@ -1,7 +1,7 @@
 //===- Scopes.cpp - What a location says about an op's layer --------------===//
 
 #include "Transforms/Layers/Scopes.h"
-#include "ckpt/Analysis/NameStack.h"
+#include "ckpt/Import/NameStack.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace ckpt;

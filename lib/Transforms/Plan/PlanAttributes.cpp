@@ -1,9 +1,9 @@
 //===- PlanAttributes.cpp - Plans as attributes, there and back -----------===//
 
-#include "ckpt/Analysis/OpHash.h"
-#include "ckpt/Analysis/Regions.h"
 #include "ckpt/IR/ArenaLimit.h"
 #include "ckpt/IR/CkptDialect.h"
+#include "ckpt/Import/OpHash.h"
+#include "ckpt/Import/Regions.h"
 #include "ckpt/Plan/Pack.h"
 #include "ckpt/Transforms/PlanStep.h"
 

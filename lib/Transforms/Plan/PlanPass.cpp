@@ -1,9 +1,9 @@
 //===- PlanPass.cpp - The pass --ckpt-plan --------------------------------===//
 
 #include "Transforms/Layers/LayerPins.h"
-#include "ckpt/Analysis/Donation.h"
 #include "ckpt/Analysis/Step.h"
 #include "ckpt/IR/CkptDialect.h"
+#include "ckpt/Import/Donation.h"
 #include "ckpt/Plan/Certificate.h"
 #include "ckpt/Plan/Frontier.h"
 #include "ckpt/Plan/Regions.h"

@@ -2,8 +2,8 @@
 
 #include "ckpt/Transforms/PlanStep.h"
 #include "Transforms/Layers/LayerReport.h"
-#include "ckpt/Analysis/Layers.h"
-#include "ckpt/Analysis/Regions.h"
+#include "ckpt/Import/Layers.h"
+#include "ckpt/Import/Regions.h"
 #include "ckpt/Plan/Baselines.h"
 #include "ckpt/Plan/Donation.h"
 #include "ckpt/Plan/Explain.h"

@@ -1,7 +1,7 @@
 //===- PrintProblemPass.cpp - The planning problem as text ----------------===//
 
-#include "ckpt/Analysis/ProblemBuilder.h"
 #include "ckpt/Analysis/Step.h"
+#include "ckpt/Import/ProblemBuilder.h"
 #include "ckpt/Plan/Text.h"
 #include "ckpt/Plan/Validate.h"
 #include "ckpt/Support/OutputFile.h"

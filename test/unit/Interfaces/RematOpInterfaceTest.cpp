@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ckpt/Interfaces/RematOpInterface.h"
-#include "ckpt/Analysis/ProblemBuilder.h"
 #include "ckpt/IR/CkptDialect.h"
+#include "ckpt/Import/ProblemBuilder.h"
 #include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"
 

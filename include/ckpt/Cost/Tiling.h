@@ -1,0 +1,40 @@
+//===- Tiling.h - How contractions are cut into tiles -----------*- C++ -*-===//
+//
+// Shared by the code that is made (lib/Conversion) and by what it is expected
+// to cost (Work.h).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_COST_TILING_H
+#define CKPT_COST_TILING_H
+
+#include <cstdint>
+
+namespace ckpt {
+
+/// Extents of out[batch, row, column] += left[batch, row, step] *
+/// right[batch, step, column].
+struct ContractionExtents {
+  int64_t batch, rows, columns, steps;
+};
+
+/// Sizes of the tiles; figures in docs/Rationale/CpuLowering.md.
+struct Tiling {
+  /// For sums of \p sumBytes on a target with vectors of \p targetLanes
+  /// elements of 32 bits.
+  Tiling(const ContractionExtents &extents, int64_t sumBytes,
+         int64_t targetLanes);
+
+  int64_t batch, rows, columns, steps;
+  /// Elements of one vector of sums, vectors of a panel's row.
+  int64_t lanes, vectors;
+  /// Rows of the register tile.
+  int64_t tileRows;
+  /// Columns of a panel, rows of a block, steps of a block of the reduction.
+  int64_t panel, blockRows, blockSteps;
+  int64_t rowBlocks, panels, stepBlocks;
+};
+
+} // namespace ckpt
+
+#endif // CKPT_COST_TILING_H

@@ -1,0 +1,58 @@
+//===- ProblemBuilder.h - From a function to a planning problem -*- C++ -*-===//
+
+#ifndef CKPT_IMPORT_PROBLEMBUILDER_H
+#define CKPT_IMPORT_PROBLEMBUILDER_H
+
+#include "ckpt/Cost/Device.h"
+#include "ckpt/Plan/Problem.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace ckpt {
+
+/// Where a part of a result of the function comes from.
+struct ProgramResult {
+  /// Its elements, in the same order and perhaps in another shape. `none` for
+  /// a scalar constant or a `tensor.empty`, which no kernel makes.
+  plan::ValueId value = plan::none;
+  /// The part is filled by a copy: `value` is an argument or a constant, or an
+  /// earlier part lies in the buffer that it was written to.
+  bool copied = false;
+  /// The number of the function's result, and where the part begins in the
+  /// caller's buffer.
+  unsigned result = 0;
+  int64_t beginBytes = 0;
+};
+
+/// The planning problem of a function, and what its numbers stand for.
+struct ProgramProblem {
+  mlir::func::FuncOp function;
+  plan::Problem problem;
+  /// Of the arguments and results.
+  int64_t outsideBytes = 0;
+  /// By `plan::OpId` and `plan::ValueId`. Ops that nothing needs, scalar
+  /// constants, `tensor.empty`, layers and terminators have no number.
+  SmallVector<Operation *> ops;
+  SmallVector<Value> values;
+  llvm::DenseMap<Operation *, plan::OpId> opIds;
+  llvm::DenseMap<Value, plan::ValueId> valueIds;
+  /// In the order of the function's results and of parts in them; most results
+  /// are one part (`returnedParts`).
+  SmallVector<ProgramResult> results;
+  /// By argument: the result that lies in its buffer, or -1.
+  SmallVector<int64_t> donated;
+};
+
+/// Reads \p function, whose costs are those on \p device. Says at the place in
+/// the program why it cannot be planned.
+FailureOr<ProgramProblem> buildProblem(mlir::func::FuncOp function,
+                                       const Device &device);
+
+/// The same on the device of that name, or that a file describes; see
+/// `findDevice`.
+FailureOr<ProgramProblem> buildProblem(mlir::func::FuncOp function,
+                                       StringRef device);
+
+} // namespace ckpt
+
+#endif // CKPT_IMPORT_PROBLEMBUILDER_H

@@ -1,0 +1,16 @@
+//===- ClampIndices.h - Indices out of range in loops -----------*- C++ -*-===//
+
+#ifndef CKPT_LIB_ANALYSIS_CLAMPINDICES_H
+#define CKPT_LIB_ANALYSIS_CLAMPINDICES_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace ckpt {
+
+/// Keeps the reads and writes of ops that are not made element by element
+/// inside their tensors, whatever the indices are at run time.
+void clampIndices(mlir::func::FuncOp function);
+
+} // namespace ckpt
+
+#endif // CKPT_LIB_ANALYSIS_CLAMPINDICES_H
