@@ -1,7 +1,7 @@
 //===- CommandLine.cpp - Options of ckpt-runner ---------------------------===//
 
 #include "CommandLine.h"
-#include "Messages.h"
+#include "Run/Messages.h"
 #include "ckpt/Plan/Budget.h"
 #include "ckpt/Support/OutputFile.h"
 

@@ -42,8 +42,7 @@ struct CommandLine {
       cl::desc("Bring the step into the planner's form first, as "
                "--ckpt-prepare does (default true)")};
   cl::opt<int64_t> unrollLimit{
-      "unroll-limit", cl::init(PrepareOptions().unrollLimit),
-      cl::cat(category),
+      "unroll-limit", cl::init(PrepareOptions().unrollLimit), cl::cat(category),
       cl::desc("Unroll loops as long as the step has at most so many ops "
                "(default 300000)")};
   cl::opt<std::string> functionName{

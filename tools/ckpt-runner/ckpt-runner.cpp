@@ -1,14 +1,15 @@
 //===- ckpt-runner.cpp - Plans, compiles, runs and verifies a step --------===//
 
-#include "Calibrate.h"
+#include "Calibrate/Calibrate.h"
 #include "CommandLine.h"
-#include "Compare.h"
-#include "DeviceRun.h"
-#include "EmitProgram.h"
-#include "IndexRanges.h"
-#include "Messages.h"
-#include "RunReport.h"
-#include "Variant.h"
+#include "Report/RunReport.h"
+#include "Run/CompareResults.h"
+#include "Run/EmitProgram.h"
+#include "Run/IndexRanges.h"
+#include "Run/MeasureOnGpu.h"
+#include "Run/MeasureStep.h"
+#include "Run/Messages.h"
+#include "Run/Progress.h"
 #include "ckpt/Analysis/Step.h"
 #include "ckpt/IR/CkptDialect.h"
 #include "ckpt/InitAll.h"
@@ -184,8 +185,7 @@ LogicalResult Runner::emit() {
 
 LogicalResult Runner::runPlanned() {
   options.timeKernels = command.profile;
-  FailureOr<Measurement> planned =
-      runVariant(plannedVariant(), summary.plan);
+  FailureOr<Measurement> planned = runVariant(plannedVariant(), summary.plan);
   options.timeKernels = false;
   if (failed(planned))
     return failure();

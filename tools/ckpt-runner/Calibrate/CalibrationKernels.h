@@ -1,9 +1,9 @@
 //===- CalibrationKernels.h - What calibration programs hold ----*- C++ -*-===//
 
-#ifndef CKPT_TOOLS_CKPTRUNNER_CALIBRATIONKERNELS_H
-#define CKPT_TOOLS_CKPTRUNNER_CALIBRATIONKERNELS_H
+#ifndef CKPT_TOOLS_CKPTRUNNER_CALIBRATE_CALIBRATIONKERNELS_H
+#define CKPT_TOOLS_CKPTRUNNER_CALIBRATE_CALIBRATIONKERNELS_H
 
-#include "ProgramWriter.h"
+#include "Calibrate/MlirWriter.h"
 
 namespace ckpt {
 
@@ -14,30 +14,30 @@ struct MatmulSize {
 /// What is transposed of the operands of a matmul.
 enum class Transposed { None, Left, Right, Both };
 
-void addMatmul(ProgramWriter &writer, MatmulSize size, StringRef element,
+void addMatmul(MlirWriter &writer, MatmulSize size, StringRef element,
                Transposed transposed);
 
 /// Subtracts a product from a weight that is stored by columns.
-void addUpdate(ProgramWriter &writer, MatmulSize size, StringRef element);
+void addUpdate(MlirWriter &writer, MatmulSize size, StringRef element);
 
 /// Products of the heads of attention, which lie beside each other: tokens by
 /// tokens where these are the \p scores, else scores by values.
-void addAttention(ProgramWriter &writer, int64_t batch, int64_t tokens,
+void addAttention(MlirWriter &writer, int64_t batch, int64_t tokens,
                   int64_t heads, int64_t width, bool scores, StringRef element);
 
 struct ConvolutionSize {
   int64_t batch, extent, window, inputs, outputs, stride;
 };
 
-void addConvolution(ProgramWriter &writer, ConvolutionSize size,
+void addConvolution(MlirWriter &writer, ConvolutionSize size,
                     StringRef element);
 
 /// An image with a border of zeros.
-void addBorder(ProgramWriter &writer, ConvolutionSize size, StringRef element);
+void addBorder(MlirWriter &writer, ConvolutionSize size, StringRef element);
 
 /// The gradient of a filter: images and gradients with batch and channels
 /// swapped.
-void addFilterGradient(ProgramWriter &writer, ConvolutionSize size,
+void addFilterGradient(MlirWriter &writer, ConvolutionSize size,
                        StringRef element);
 
 /// A body that applies \p op to %x for \p times, with %y as the second operand
@@ -46,13 +46,12 @@ std::string chain(StringRef op, unsigned times, bool binary, StringRef element);
 
 /// A tensor that ops are applied to, one after the other.
 struct Operand {
-  ProgramWriter &writer;
+  MlirWriter &writer;
   std::string element;
   int64_t rows, columns;
   std::string value;
 
-  Operand(ProgramWriter &writer, StringRef element, int64_t rows,
-          int64_t columns)
+  Operand(MlirWriter &writer, StringRef element, int64_t rows, int64_t columns)
       : writer(writer), element(element), rows(rows), columns(columns),
         value(writer.argument(type())) {}
 
@@ -71,4 +70,4 @@ struct Operand {
 
 } // namespace ckpt
 
-#endif // CKPT_TOOLS_CKPTRUNNER_CALIBRATIONKERNELS_H
+#endif // CKPT_TOOLS_CKPTRUNNER_CALIBRATE_CALIBRATIONKERNELS_H

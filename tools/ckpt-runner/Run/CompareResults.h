@@ -1,9 +1,9 @@
-//===- Compare.h - Whether results are the same -----------------*- C++ -*-===//
+//===- CompareResults.h - Results bit by bit, or by tolerance ---*- C++ -*-===//
 
-#ifndef CKPT_TOOLS_CKPTRUNNER_COMPARE_H
-#define CKPT_TOOLS_CKPTRUNNER_COMPARE_H
+#ifndef CKPT_TOOLS_CKPTRUNNER_RUN_COMPARERESULTS_H
+#define CKPT_TOOLS_CKPTRUNNER_RUN_COMPARERESULTS_H
 
-#include "Inputs.h"
+#include "Run/Inputs.h"
 
 #include <optional>
 
@@ -34,4 +34,4 @@ llvm::Expected<Closeness> compareExpected(StringRef path,
 
 } // namespace ckpt
 
-#endif // CKPT_TOOLS_CKPTRUNNER_COMPARE_H
+#endif // CKPT_TOOLS_CKPTRUNNER_RUN_COMPARERESULTS_H

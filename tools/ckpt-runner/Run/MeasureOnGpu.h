@@ -1,9 +1,9 @@
-//===- DeviceRun.h - A compiled step on a GPU -------------------*- C++ -*-===//
+//===- MeasureOnGpu.h - Runs a compiled step on a GPU -----------*- C++ -*-===//
 
-#ifndef CKPT_TOOLS_CKPTRUNNER_DEVICERUN_H
-#define CKPT_TOOLS_CKPTRUNNER_DEVICERUN_H
+#ifndef CKPT_TOOLS_CKPTRUNNER_RUN_MEASUREONGPU_H
+#define CKPT_TOOLS_CKPTRUNNER_RUN_MEASUREONGPU_H
 
-#include "Variant.h"
+#include "Run/MeasureStep.h"
 
 namespace ckpt {
 
@@ -31,4 +31,4 @@ timeKernelsOnDevice(const CompiledStep &step, unsigned repeat,
 
 } // namespace ckpt
 
-#endif // CKPT_TOOLS_CKPTRUNNER_DEVICERUN_H
+#endif // CKPT_TOOLS_CKPTRUNNER_RUN_MEASUREONGPU_H

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CalibrationKernels.h"
+#include "Calibrate/CalibrationKernels.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace ckpt;
@@ -16,10 +16,10 @@ using llvm::formatv;
 //===----------------------------------------------------------------------===//
 
 static std::string productType(MatmulSize size, StringRef element) {
-  return ProgramWriter::tensor({size.rows, size.columns}, element);
+  return MlirWriter::tensor({size.rows, size.columns}, element);
 }
 
-static std::string multiply(ProgramWriter &writer, MatmulSize size,
+static std::string multiply(MlirWriter &writer, MatmulSize size,
                             StringRef element, Transposed transposed) {
   auto operand = [&](int64_t rows, int64_t columns, bool flip) {
     if (!flip)
@@ -42,14 +42,13 @@ static std::string multiply(ProgramWriter &writer, MatmulSize size,
                     ") outs(" + init + " : " + type + ") -> " + type);
 }
 
-void ckpt::addMatmul(ProgramWriter &writer, MatmulSize size, StringRef element,
+void ckpt::addMatmul(MlirWriter &writer, MatmulSize size, StringRef element,
                      Transposed transposed) {
   writer.addResult(multiply(writer, size, element, transposed),
                    productType(size, element));
 }
 
-void ckpt::addUpdate(ProgramWriter &writer, MatmulSize size,
-                     StringRef element) {
+void ckpt::addUpdate(MlirWriter &writer, MatmulSize size, StringRef element) {
   std::string product = multiply(writer, size, element, Transposed::Left);
   std::string gradient =
       writer.transposed(product, {size.rows, size.columns}, element, {1, 0});
@@ -58,7 +57,7 @@ void ckpt::addUpdate(ProgramWriter &writer, MatmulSize size,
   weight.finish();
 }
 
-void ckpt::addAttention(ProgramWriter &writer, int64_t batch, int64_t tokens,
+void ckpt::addAttention(MlirWriter &writer, int64_t batch, int64_t tokens,
                         int64_t heads, int64_t width, bool scores,
                         StringRef element) {
   SmallVector<int64_t> stored = {batch, tokens, heads, width};
@@ -92,7 +91,7 @@ void ckpt::addAttention(ProgramWriter &writer, int64_t batch, int64_t tokens,
   writer.addResult(product, type);
 }
 
-void ckpt::addConvolution(ProgramWriter &writer, ConvolutionSize size,
+void ckpt::addConvolution(MlirWriter &writer, ConvolutionSize size,
                           StringRef element) {
   int64_t extent = (size.extent - size.window) / size.stride + 1;
   std::string image = writer.tensor(
@@ -112,7 +111,7 @@ void ckpt::addConvolution(ProgramWriter &writer, ConvolutionSize size,
 
 /// Pads by \p beside on both ends of every dimension, whose numbers are called
 /// \p indices.
-static std::string padded(ProgramWriter &writer, const std::string &value,
+static std::string padded(MlirWriter &writer, const std::string &value,
                           StringRef from, StringRef to, StringRef beside,
                           StringRef element, ArrayRef<StringRef> indices) {
   std::string zero = writer.add("arith.constant 0.0 : " + element);
@@ -126,7 +125,7 @@ static std::string padded(ProgramWriter &writer, const std::string &value,
           .str());
 }
 
-void ckpt::addBorder(ProgramWriter &writer, ConvolutionSize size,
+void ckpt::addBorder(MlirWriter &writer, ConvolutionSize size,
                      StringRef element) {
   auto image = [&](int64_t extent) {
     return writer.tensor({size.batch, extent, extent, size.inputs}, element);
@@ -137,7 +136,7 @@ void ckpt::addBorder(ProgramWriter &writer, ConvolutionSize size,
                    to);
 }
 
-void ckpt::addFilterGradient(ProgramWriter &writer, ConvolutionSize size,
+void ckpt::addFilterGradient(MlirWriter &writer, ConvolutionSize size,
                              StringRef element) {
   int64_t extent = size.extent - size.window + 1;
   SmallVector<int64_t> image = {size.batch, size.extent, size.extent,

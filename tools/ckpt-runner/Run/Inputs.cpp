@@ -1,6 +1,6 @@
 //===- Inputs.cpp - Where the arguments of a step come from ---------------===//
 
-#include "Inputs.h"
+#include "Run/Inputs.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/APInt.h"
 #include "llvm/ADT/StringExtras.h"

@@ -1,7 +1,7 @@
 //===- CalibrationPrograms.cpp - Kernels to measure a device with ---------===//
 
-#include "CalibrationPrograms.h"
-#include "CalibrationKernels.h"
+#include "Calibrate/CalibrationPrograms.h"
+#include "Calibrate/CalibrationKernels.h"
 
 using namespace ckpt;
 
@@ -112,7 +112,7 @@ static std::vector<Sizes> smallSizes() {
 
 static std::string takeMatmuls(const Sizes &sizes, StringRef element,
                                bool allOrders) {
-  ProgramWriter writer;
+  MlirWriter writer;
   size_t count = element == "f32" ? sizes.matmuls.size() : sizes.varied;
   for (size_t i = 0; i < count; ++i) {
     addMatmul(writer, sizes.matmuls[i], element, Transposed::None);
@@ -127,7 +127,7 @@ static std::string takeMatmuls(const Sizes &sizes, StringRef element,
 }
 
 static std::string takeAttention(const Sizes &sizes, StringRef element) {
-  ProgramWriter writer;
+  MlirWriter writer;
   for (auto [batch, tokens, heads, width] : sizes.attention)
     for (bool scores : {false, true})
       addAttention(writer, batch, tokens, heads, width, scores, element);
@@ -135,7 +135,7 @@ static std::string takeAttention(const Sizes &sizes, StringRef element) {
 }
 
 static std::string takeConvolutions(const Sizes &sizes, StringRef element) {
-  ProgramWriter writer;
+  MlirWriter writer;
   for (ConvolutionSize size : sizes.convolutions) {
     addConvolution(writer, size, element);
     addBorder(writer, size, element);
@@ -155,7 +155,7 @@ struct Supported {
 
 static std::string takeArithmetic(const Sizes &sizes, StringRef element,
                                   Supported supported) {
-  ProgramWriter writer;
+  MlirWriter writer;
   // No two kernels have one shape: a plan would make all their elements in one.
   int64_t more = 0;
   for (auto [rows, columns] : sizes.elementwise) {
@@ -209,7 +209,7 @@ static std::string takeArithmetic(const Sizes &sizes, StringRef element,
 
 static std::string takeReductions(const Sizes &sizes, StringRef element,
                                   Supported supported) {
-  ProgramWriter writer;
+  MlirWriter writer;
   auto line = [&](const Twine &text) {
     return (text + " : " + element + "\n").str();
   };

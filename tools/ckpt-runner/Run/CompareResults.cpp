@@ -1,6 +1,6 @@
-//===- Compare.cpp - Whether results are the same -------------------------===//
+//===- CompareResults.cpp - Results bit by bit, or by tolerance -----------===//
 
-#include "Compare.h"
+#include "Run/CompareResults.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/APInt.h"
 #include "llvm/ADT/StringExtras.h"

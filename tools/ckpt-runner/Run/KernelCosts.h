@@ -1,7 +1,7 @@
 //===- KernelCosts.h - What the kernels of a plan should cost ---*- C++ -*-===//
 
-#ifndef CKPT_TOOLS_CKPTRUNNER_KERNELCOSTS_H
-#define CKPT_TOOLS_CKPTRUNNER_KERNELCOSTS_H
+#ifndef CKPT_TOOLS_CKPTRUNNER_RUN_KERNELCOSTS_H
+#define CKPT_TOOLS_CKPTRUNNER_RUN_KERNELCOSTS_H
 
 #include "ckpt/Cost/FitDevice.h"
 #include "ckpt/Plan/Kernel.h"
@@ -28,4 +28,4 @@ FailureOr<std::vector<KernelWork>> countWork(mlir::func::FuncOp step,
 
 } // namespace ckpt
 
-#endif // CKPT_TOOLS_CKPTRUNNER_KERNELCOSTS_H
+#endif // CKPT_TOOLS_CKPTRUNNER_RUN_KERNELCOSTS_H

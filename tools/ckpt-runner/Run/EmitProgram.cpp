@@ -1,7 +1,7 @@
 //===- EmitProgram.cpp - A step as a program of its own -------------------===//
 
-#include "EmitProgram.h"
-#include "Messages.h"
+#include "Run/EmitProgram.h"
+#include "Run/Messages.h"
 #include "ckpt/Runtime/EmitExecutable.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"

@@ -1,7 +1,7 @@
 //===- Calibrate.h - Measures this machine ----------------------*- C++ -*-===//
 
-#ifndef CKPT_TOOLS_CKPTRUNNER_CALIBRATE_H
-#define CKPT_TOOLS_CKPTRUNNER_CALIBRATE_H
+#ifndef CKPT_TOOLS_CKPTRUNNER_CALIBRATE_CALIBRATE_H
+#define CKPT_TOOLS_CKPTRUNNER_CALIBRATE_CALIBRATE_H
 
 #include "ckpt/Runtime/CompiledStep.h"
 #include <string>
@@ -32,4 +32,4 @@ LogicalResult calibrate(mlir::MLIRContext &context,
 
 } // namespace ckpt
 
-#endif // CKPT_TOOLS_CKPTRUNNER_CALIBRATE_H
+#endif // CKPT_TOOLS_CKPTRUNNER_CALIBRATE_CALIBRATE_H

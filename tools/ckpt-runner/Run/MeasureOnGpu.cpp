@@ -1,7 +1,7 @@
-//===- DeviceRun.cpp - A compiled step on a GPU ---------------------------===//
+//===- MeasureOnGpu.cpp - Runs a compiled step on a GPU -------------------===//
 
-#include "DeviceRun.h"
-#include "Compare.h"
+#include "Run/MeasureOnGpu.h"
+#include "Run/CompareResults.h"
 #include "ckpt/Cost/Device.h"
 #include "ckpt/Cuda/Device.h"
 #include "ckpt/Pipelines/GpuPipeline.h"

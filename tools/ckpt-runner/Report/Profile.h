@@ -1,9 +1,9 @@
 //===- Profile.h - Predicted and measured times of kernels ------*- C++ -*-===//
 
-#ifndef CKPT_TOOLS_CKPTRUNNER_PROFILE_H
-#define CKPT_TOOLS_CKPTRUNNER_PROFILE_H
+#ifndef CKPT_TOOLS_CKPTRUNNER_REPORT_PROFILE_H
+#define CKPT_TOOLS_CKPTRUNNER_REPORT_PROFILE_H
 
-#include "KernelCosts.h"
+#include "Run/KernelCosts.h"
 
 namespace ckpt {
 
@@ -18,4 +18,4 @@ void printMatmuls(bool each, llvm::raw_ostream &os);
 
 } // namespace ckpt
 
-#endif // CKPT_TOOLS_CKPTRUNNER_PROFILE_H
+#endif // CKPT_TOOLS_CKPTRUNNER_REPORT_PROFILE_H

@@ -1,25 +1,14 @@
-//===- Variant.cpp - One way to run a step, planned and measured ----------===//
+//===- MeasureStep.cpp - Runs a planned step and measures it --------------===//
 
-#include "Variant.h"
-#include "Compare.h"
-#include "DeviceRun.h"
-#include "Messages.h"
-#include "llvm/Support/Process.h"
+#include "Run/MeasureStep.h"
+#include "Run/CompareResults.h"
+#include "Run/MeasureOnGpu.h"
+#include "Run/Messages.h"
 
 #include <chrono>
 
 using namespace ckpt;
 using Clock = std::chrono::steady_clock;
-
-Progress::Progress(const Twine &what) {
-  if (llvm::sys::Process::StandardErrIsDisplayed())
-    llvm::errs() << "\r\033[K" << what << " ...";
-}
-
-Progress::~Progress() {
-  if (llvm::sys::Process::StandardErrIsDisplayed())
-    llvm::errs() << "\r\033[K";
-}
 
 static int64_t nanosecondsSince(Clock::time_point start) {
   return std::chrono::nanoseconds(Clock::now() - start).count();
@@ -33,8 +22,7 @@ public:
   Run(const CompiledStep &step, const Buffers &arguments,
       const Buffers &results, GuardedBuffer &arena)
       : step(step), arguments(arguments), results(results), arena(arena) {
-    for (auto [buffer, result] :
-         llvm::zip_equal(arguments, step.getDonated()))
+    for (auto [buffer, result] : llvm::zip_equal(arguments, step.getDonated()))
       argumentPointers.push_back(result < 0 ? buffer->data()
                                             : results[result]->data());
     for (const auto &buffer : results)
@@ -66,8 +54,7 @@ public:
 private:
   /// The step overwrites what it was donated: it starts from a copy.
   void donate() {
-    for (auto [buffer, result] :
-         llvm::zip_equal(arguments, step.getDonated()))
+    for (auto [buffer, result] : llvm::zip_equal(arguments, step.getDonated()))
       if (result >= 0)
         std::copy_n(buffer->data(), buffer->size(), results[result]->data());
   }

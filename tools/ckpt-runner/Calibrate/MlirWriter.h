@@ -1,7 +1,7 @@
-//===- ProgramWriter.h - Writes steps of independent kernels ----*- C++ -*-===//
+//===- MlirWriter.h - Writes functions of kernels as MLIR -------*- C++ -*-===//
 
-#ifndef CKPT_TOOLS_CKPTRUNNER_PROGRAMWRITER_H
-#define CKPT_TOOLS_CKPTRUNNER_PROGRAMWRITER_H
+#ifndef CKPT_TOOLS_CKPTRUNNER_CALIBRATE_MLIRWRITER_H
+#define CKPT_TOOLS_CKPTRUNNER_CALIBRATE_MLIRWRITER_H
 
 #include "ckpt/Support/LLVM.h"
 
@@ -11,7 +11,7 @@
 namespace ckpt {
 
 /// Writes a function of independent kernels. Arguments of equal type are one.
-class ProgramWriter {
+class MlirWriter {
 public:
   /// "tensor<4x8xf32>".
   static std::string tensor(ArrayRef<int64_t> shape, StringRef element);
@@ -41,4 +41,4 @@ private:
 
 } // namespace ckpt
 
-#endif // CKPT_TOOLS_CKPTRUNNER_PROGRAMWRITER_H
+#endif // CKPT_TOOLS_CKPTRUNNER_CALIBRATE_MLIRWRITER_H

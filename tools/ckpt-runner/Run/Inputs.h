@@ -1,10 +1,10 @@
 //===- Inputs.h - Where the arguments of a step come from -------*- C++ -*-===//
 
-#ifndef CKPT_TOOLS_CKPTRUNNER_INPUTS_H
-#define CKPT_TOOLS_CKPTRUNNER_INPUTS_H
+#ifndef CKPT_TOOLS_CKPTRUNNER_RUN_INPUTS_H
+#define CKPT_TOOLS_CKPTRUNNER_RUN_INPUTS_H
 
-#include "ckpt/Runtime/Signature.h"
 #include "ckpt/Runtime/Arena.h"
+#include "ckpt/Runtime/Signature.h"
 
 #include <map>
 
@@ -39,4 +39,4 @@ void generateInputs(uint64_t seed, const std::map<std::string, Range> &ranges,
 
 } // namespace ckpt
 
-#endif // CKPT_TOOLS_CKPTRUNNER_INPUTS_H
+#endif // CKPT_TOOLS_CKPTRUNNER_RUN_INPUTS_H

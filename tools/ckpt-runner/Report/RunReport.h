@@ -1,11 +1,11 @@
 //===- RunReport.h - What a run says of itself ------------------*- C++ -*-===//
 
-#ifndef CKPT_TOOLS_CKPTRUNNER_RUNREPORT_H
-#define CKPT_TOOLS_CKPTRUNNER_RUNREPORT_H
+#ifndef CKPT_TOOLS_CKPTRUNNER_REPORT_RUNREPORT_H
+#define CKPT_TOOLS_CKPTRUNNER_REPORT_RUNREPORT_H
 
-#include "Compare.h"
-#include "Profile.h"
-#include "Variant.h"
+#include "Report/Profile.h"
+#include "Run/CompareResults.h"
+#include "Run/MeasureStep.h"
 
 namespace ckpt {
 
@@ -44,4 +44,4 @@ void printRunReport(const RunReport &report, llvm::raw_ostream &os);
 
 } // namespace ckpt
 
-#endif // CKPT_TOOLS_CKPTRUNNER_RUNREPORT_H
+#endif // CKPT_TOOLS_CKPTRUNNER_REPORT_RUNREPORT_H

@@ -1,9 +1,9 @@
 //===- EmitProgram.h - A step as a program of its own -----------*- C++ -*-===//
 
-#ifndef CKPT_TOOLS_CKPTRUNNER_EMITPROGRAM_H
-#define CKPT_TOOLS_CKPTRUNNER_EMITPROGRAM_H
+#ifndef CKPT_TOOLS_CKPTRUNNER_RUN_EMITPROGRAM_H
+#define CKPT_TOOLS_CKPTRUNNER_RUN_EMITPROGRAM_H
 
-#include "Variant.h"
+#include "Run/MeasureStep.h"
 
 namespace ckpt {
 
@@ -15,4 +15,4 @@ LogicalResult emitProgram(ModuleOp module, const RunOptions &options,
 
 } // namespace ckpt
 
-#endif // CKPT_TOOLS_CKPTRUNNER_EMITPROGRAM_H
+#endif // CKPT_TOOLS_CKPTRUNNER_RUN_EMITPROGRAM_H

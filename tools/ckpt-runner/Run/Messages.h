@@ -1,7 +1,7 @@
 //===- Messages.h - Errors that have no place in a program ------*- C++ -*-===//
 
-#ifndef CKPT_TOOLS_CKPTRUNNER_MESSAGES_H
-#define CKPT_TOOLS_CKPTRUNNER_MESSAGES_H
+#ifndef CKPT_TOOLS_CKPTRUNNER_RUN_MESSAGES_H
+#define CKPT_TOOLS_CKPTRUNNER_RUN_MESSAGES_H
 
 #include "ckpt/Runtime/DiagnosedError.h"
 #include "ckpt/Support/LLVM.h"
@@ -29,4 +29,4 @@ inline LogicalResult reportText(const Twine &text) {
 
 } // namespace ckpt
 
-#endif // CKPT_TOOLS_CKPTRUNNER_MESSAGES_H
+#endif // CKPT_TOOLS_CKPTRUNNER_RUN_MESSAGES_H

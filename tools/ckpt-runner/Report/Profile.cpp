@@ -1,6 +1,6 @@
 //===- Profile.cpp - Predicted and measured times of kernels --------------===//
 
-#include "Profile.h"
+#include "Report/Profile.h"
 #include "ckpt/Cuda/Device.h"
 #include "ckpt/Plan/Budget.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -82,8 +82,8 @@ static void printMatmul(const cuda::MatmulChoice &choice,
       "  {0,-8}{1,13}{2,13}{3,7} of {4}  {5}{6} x {7} x {8}, {9}\n",
       choice.byLibrary ? "library" : "own", microseconds(choice.ownNs),
       microseconds(choice.libraryNs), choice.sameBits, choice.proposed,
-      batches > 1 ? std::to_string(batches) + " x " : std::string(),
-      shape.rows, shape.columns, shape.steps, choice.kernel);
+      batches > 1 ? std::to_string(batches) + " x " : std::string(), shape.rows,
+      shape.columns, shape.steps, choice.kernel);
 }
 
 void ckpt::printMatmuls(bool each, llvm::raw_ostream &os) {

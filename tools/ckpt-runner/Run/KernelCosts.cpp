@@ -1,6 +1,6 @@
 //===- KernelCosts.cpp - What the kernels of a plan should cost -----------===//
 
-#include "KernelCosts.h"
+#include "Run/KernelCosts.h"
 #include "ckpt/Transforms/PlanStep.h"
 
 using namespace ckpt;

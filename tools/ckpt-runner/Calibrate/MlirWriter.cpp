@@ -1,6 +1,6 @@
-//===- ProgramWriter.cpp - Writes steps of independent kernels ------------===//
+//===- MlirWriter.cpp - Writes functions of kernels as MLIR ---------------===//
 
-#include "ProgramWriter.h"
+#include "Calibrate/MlirWriter.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -13,12 +13,12 @@ static std::string joined(ArrayRef<int64_t> numbers, StringRef separator) {
       separator);
 }
 
-std::string ProgramWriter::tensor(ArrayRef<int64_t> shape, StringRef element) {
+std::string MlirWriter::tensor(ArrayRef<int64_t> shape, StringRef element) {
   return "tensor<" + joined(shape, "x") + (shape.empty() ? "" : "x") +
          element.str() + ">";
 }
 
-std::string ProgramWriter::argument(StringRef type, unsigned number) {
+std::string MlirWriter::argument(StringRef type, unsigned number) {
   for (size_t i = 0; i < argumentTypes.size(); ++i)
     if (argumentTypes[i] == type && number-- == 0)
       return argumentNames[i];
@@ -27,18 +27,18 @@ std::string ProgramWriter::argument(StringRef type, unsigned number) {
   return argumentNames.back();
 }
 
-std::string ProgramWriter::add(const Twine &text) {
+std::string MlirWriter::add(const Twine &text) {
   std::string name = "%v" + std::to_string(next++);
   body += "  " + name + " = " + text.str() + "\n";
   return name;
 }
 
-void ProgramWriter::addResult(StringRef value, StringRef type) {
+void MlirWriter::addResult(StringRef value, StringRef type) {
   results.push_back(value.str());
   resultTypes.push_back(type.str());
 }
 
-std::string ProgramWriter::take() {
+std::string MlirWriter::take() {
   std::vector<std::string> arguments;
   for (auto [name, type] : llvm::zip_equal(argumentNames, argumentTypes))
     arguments.push_back(name + ": " + type);
@@ -47,19 +47,19 @@ std::string ProgramWriter::take() {
       "func.func @calibration({0}) -> ({1}) {{\n{2}  return {3} : "
       "{1}\n}\n",
       llvm::join(arguments, ", "), types, body, llvm::join(results, ", "));
-  *this = ProgramWriter();
+  *this = MlirWriter();
   return text;
 }
 
-std::string ProgramWriter::filled(StringRef type, StringRef element) {
+std::string MlirWriter::filled(StringRef type, StringRef element) {
   std::string zero = add("arith.constant 0.0 : " + element);
   return add("linalg.fill ins(" + zero + " : " + element + ") outs(" +
              emptyTensor(type) + " : " + type + ") -> " + type);
 }
 
-std::string ProgramWriter::transposed(StringRef value, ArrayRef<int64_t> shape,
-                                      StringRef element,
-                                      ArrayRef<int64_t> permutation) {
+std::string MlirWriter::transposed(StringRef value, ArrayRef<int64_t> shape,
+                                   StringRef element,
+                                   ArrayRef<int64_t> permutation) {
   SmallVector<int64_t> target;
   for (int64_t dim : permutation)
     target.push_back(shape[dim]);

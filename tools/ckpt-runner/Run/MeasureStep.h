@@ -1,12 +1,12 @@
-//===- Variant.h - One way to run a step, planned and measured --*- C++ -*-===//
+//===- MeasureStep.h - Runs a planned step and measures it ------*- C++ -*-===//
 
-#ifndef CKPT_TOOLS_CKPTRUNNER_VARIANT_H
-#define CKPT_TOOLS_CKPTRUNNER_VARIANT_H
+#ifndef CKPT_TOOLS_CKPTRUNNER_RUN_MEASURESTEP_H
+#define CKPT_TOOLS_CKPTRUNNER_RUN_MEASURESTEP_H
 
-#include "Inputs.h"
+#include "Run/Inputs.h"
 #include "ckpt/Cuda/Device.h"
-#include "ckpt/Runtime/CompiledStep.h"
 #include "ckpt/Report/StepReport.h"
+#include "ckpt/Runtime/CompiledStep.h"
 
 namespace ckpt {
 
@@ -67,13 +67,6 @@ std::vector<std::vector<char>> copyOf(const Buffers &buffers);
 /// That two runs of a step gave other results, the first in \p difference.
 llvm::Error differingRuns(StringRef difference);
 
-/// Says on a terminal what takes long, and wipes it away at the end.
-class Progress {
-public:
-  explicit Progress(const Twine &what);
-  ~Progress();
-};
-
 } // namespace ckpt
 
-#endif // CKPT_TOOLS_CKPTRUNNER_VARIANT_H
+#endif // CKPT_TOOLS_CKPTRUNNER_RUN_MEASURESTEP_H

@@ -1,6 +1,6 @@
 //===- RunReport.cpp - What a run says of itself --------------------------===//
 
-#include "RunReport.h"
+#include "Report/RunReport.h"
 #include "ckpt/Cuda/Device.h"
 #include "ckpt/Plan/Budget.h"
 #include "ckpt/Support/OutputFile.h"
@@ -21,7 +21,8 @@ static void addMatmuls(plan::report::FigureMap &object) {
   object["library_matmul_shapes"] = byLibrary;
 }
 
-static void addMemory(const Measurement &planned, plan::report::FigureMap &object) {
+static void addMemory(const Measurement &planned,
+                      plan::report::FigureMap &object) {
   if (planned.device) {
     object["device_buffer_bytes"] = planned.device->bufferBytes;
     object["device_used_before_bytes"] = planned.device->usedBefore;
@@ -134,7 +135,8 @@ void Table::printDeviceMemory() {
 void Table::print(const plan::report::FigureMap &figures) {
   printRow("", [](const Column &column) { return column.title.str(); });
   printRow("peak, planned", [&](const Column &column) {
-    return bytesOrUnknown(plan::report::integerOf(figures, column.peakKey.str()));
+    return bytesOrUnknown(
+        plan::report::integerOf(figures, column.peakKey.str()));
   });
   printRow("arena, allocated", [](const Column &column) {
     return plan::formatBytes(column.measurement->arenaBytes);
@@ -157,7 +159,8 @@ static void printPlan(const RunReport &report, llvm::raw_ostream &os) {
   auto number = [&](const char *key) {
     return plan::report::numberOf(figures, key);
   };
-  if (int64_t budget = plan::report::integerOf(figures, "budget_bytes").value_or(-1);
+  if (int64_t budget =
+          plan::report::integerOf(figures, "budget_bytes").value_or(-1);
       budget >= 0)
     os << "  budget: " << plan::formatBytes(budget) << "\n";
   double flops = number("flops");

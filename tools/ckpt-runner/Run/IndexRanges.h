@@ -1,7 +1,7 @@
 //===- IndexRanges.h - Integers that a step uses as indices -----*- C++ -*-===//
 
-#ifndef CKPT_TOOLS_CKPTRUNNER_INDEXRANGES_H
-#define CKPT_TOOLS_CKPTRUNNER_INDEXRANGES_H
+#ifndef CKPT_TOOLS_CKPTRUNNER_RUN_INDEXRANGES_H
+#define CKPT_TOOLS_CKPTRUNNER_RUN_INDEXRANGES_H
 
 #include "ckpt/Support/LLVM.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -15,4 +15,4 @@ SmallVector<int64_t> indexedExtents(mlir::func::FuncOp function);
 
 } // namespace ckpt
 
-#endif // CKPT_TOOLS_CKPTRUNNER_INDEXRANGES_H
+#endif // CKPT_TOOLS_CKPTRUNNER_RUN_INDEXRANGES_H

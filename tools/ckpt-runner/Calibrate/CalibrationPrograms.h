@@ -1,7 +1,7 @@
 //===- CalibrationPrograms.h - Kernels to measure a device with -*- C++ -*-===//
 
-#ifndef CKPT_TOOLS_CKPTRUNNER_CALIBRATIONPROGRAMS_H
-#define CKPT_TOOLS_CKPTRUNNER_CALIBRATIONPROGRAMS_H
+#ifndef CKPT_TOOLS_CKPTRUNNER_CALIBRATE_CALIBRATIONPROGRAMS_H
+#define CKPT_TOOLS_CKPTRUNNER_CALIBRATE_CALIBRATIONPROGRAMS_H
 
 #include "ckpt/Support/LLVM.h"
 
@@ -26,4 +26,4 @@ std::vector<CalibrationProgram> calibrationPrograms(bool few, bool onGpu);
 
 } // namespace ckpt
 
-#endif // CKPT_TOOLS_CKPTRUNNER_CALIBRATIONPROGRAMS_H
+#endif // CKPT_TOOLS_CKPTRUNNER_CALIBRATE_CALIBRATIONPROGRAMS_H

@@ -1,0 +1,19 @@
+//===- Progress.h - Lines on a terminal while something runs ----*- C++ -*-===//
+
+#ifndef CKPT_TOOLS_CKPTRUNNER_RUN_PROGRESS_H
+#define CKPT_TOOLS_CKPTRUNNER_RUN_PROGRESS_H
+
+#include "ckpt/Support/LLVM.h"
+
+namespace ckpt {
+
+/// Says on a terminal what takes long, and wipes it away at the end.
+class Progress {
+public:
+  explicit Progress(const Twine &what);
+  ~Progress();
+};
+
+} // namespace ckpt
+
+#endif // CKPT_TOOLS_CKPTRUNNER_RUN_PROGRESS_H
