@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ClampIndices.h"
+#include "Analysis/ClampIndices.h"
 #include "ckpt/Support/LLVM.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -35,7 +35,7 @@ static std::optional<int64_t> largestOffset(OffsetSizeAndStrideOpInterface op,
 
 namespace {
 /// Rewrites the reads and writes of one function.
-class KeepInside {
+class IndexClamp {
 public:
   void rewrite(tensor::ExtractOp op);
   void rewrite(tensor::ExtractSliceOp op);
@@ -57,7 +57,7 @@ private:
 };
 } // namespace
 
-Value KeepInside::clamp(const Index &index) {
+Value IndexClamp::clamp(const Index &index) {
   auto [entry, isNew] = clamped.try_emplace(index);
   if (!isNew)
     return entry->second;
@@ -71,7 +71,7 @@ Value KeepInside::clamp(const Index &index) {
 }
 
 /// Clamps the offsets of a slice of \p type; \p dynamic are those before.
-void KeepInside::clampOffsets(OffsetSizeAndStrideOpInterface op,
+void IndexClamp::clampOffsets(OffsetSizeAndStrideOpInterface op,
                               RankedTensorType type,
                               SmallVectorImpl<Index> &dynamic) {
   SmallVector<Value> offsets;
@@ -92,7 +92,7 @@ void KeepInside::clampOffsets(OffsetSizeAndStrideOpInterface op,
 
 /// Puts \p op, which writes to \p destination, under the condition that all of
 /// \p indices are inside, with all ops that only it needs.
-void KeepInside::guard(Operation *op, Value destination,
+void IndexClamp::guard(Operation *op, Value destination,
                        ArrayRef<Index> indices) {
   if (indices.empty())
     return;
@@ -124,7 +124,7 @@ void KeepInside::guard(Operation *op, Value destination,
       });
 }
 
-void KeepInside::rewrite(tensor::ExtractOp op) {
+void IndexClamp::rewrite(tensor::ExtractOp op) {
   for (OpOperand &index : op.getIndicesMutable()) {
     unsigned dim = index.getOperandNumber() - 1;
     int64_t extent = op.getTensor().getType().getDimSize(dim);
@@ -135,12 +135,12 @@ void KeepInside::rewrite(tensor::ExtractOp op) {
   }
 }
 
-void KeepInside::rewrite(tensor::ExtractSliceOp op) {
+void IndexClamp::rewrite(tensor::ExtractSliceOp op) {
   SmallVector<Index> dynamic;
   clampOffsets(op, op.getSourceType(), dynamic);
 }
 
-void KeepInside::rewrite(tensor::InsertOp op) {
+void IndexClamp::rewrite(tensor::InsertOp op) {
   SmallVector<Index> indices;
   for (auto [index, extent] :
        llvm::zip_equal(op.getIndices(), op.getDest().getType().getShape())) {
@@ -152,7 +152,7 @@ void KeepInside::rewrite(tensor::InsertOp op) {
   guard(op, op.getDest(), indices);
 }
 
-void KeepInside::rewrite(tensor::InsertSliceOp op) {
+void IndexClamp::rewrite(tensor::InsertSliceOp op) {
   SmallVector<Index> indices;
   clampOffsets(op, op.getDestType(), indices);
   guard(op, op.getDest(), indices);
@@ -165,9 +165,9 @@ void ckpt::clampIndices(func::FuncOp function) {
             tensor::InsertSliceOp>(op))
       ops.push_back(op);
   });
-  KeepInside inside;
+  IndexClamp clamp;
   for (Operation *op : ops)
     llvm::TypeSwitch<Operation *>(op)
         .Case<tensor::ExtractOp, tensor::ExtractSliceOp, tensor::InsertOp,
-              tensor::InsertSliceOp>([&](auto op) { inside.rewrite(op); });
+              tensor::InsertSliceOp>([&](auto op) { clamp.rewrite(op); });
 }

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ckpt/Analysis/OpaqueBuffers.h"
-#include "ClampIndices.h"
+#include "Analysis/ClampIndices.h"
 #include "ckpt/ExternalModels/KernelFunction.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -179,17 +179,16 @@ void ckpt::registerBufferDialects(DialectRegistry &registry) {
               scf::SCFDialect, tensor::TensorDialect>();
 }
 
-/// Slices of one element in a dimension step by one there: upstream's subview of
-/// a dimension that is dropped does not know it by another stride.
+/// Slices of one element in a dimension step by one there: upstream's subview
+/// of a dimension that is dropped does not know it by another stride.
 static void stepByOne(func::FuncOp function) {
   function.walk([](OffsetSizeAndStrideOpInterface slice) {
     SmallVector<int64_t> strides(slice.getStaticStrides());
-    for (auto [stride, size] :
-         llvm::zip_equal(strides, slice.getStaticSizes()))
+    for (auto [stride, size] : llvm::zip_equal(strides, slice.getStaticSizes()))
       if (size == 1 && ShapedType::isStatic(stride))
         stride = 1;
-    slice->setAttr("static_strides", DenseI64ArrayAttr::get(
-                                         slice->getContext(), strides));
+    slice->setAttr("static_strides",
+                   DenseI64ArrayAttr::get(slice->getContext(), strides));
   });
 }
 

@@ -13,7 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MatmulLibrary.h"
+#include "Cuda/MatmulLibrary.h"
 #include <chrono>
 #include <cmath>
 #include <cstdio>

@@ -10,7 +10,7 @@
 #ifndef CKPT_TEST_FAKECUDA_FAKECUDA_H
 #define CKPT_TEST_FAKECUDA_FAKECUDA_H
 
-#include "Driver.h"
+#include "Cuda/Driver.h"
 #include "Emulator/EmulatedModule.h"
 #include <chrono>
 #include <functional>

@@ -1,7 +1,7 @@
 // Compares lib/Cuda/MatmulLibrary.h with the headers of CUDA, as cuda-abi.cpp
 // does for the driver.
 
-#include "MatmulLibrary.h"
+#include "Cuda/MatmulLibrary.h"
 #include "SameDeclaration.h"
 #include <cublasLt.h>
 
@@ -9,7 +9,7 @@ using namespace ckpt::cuda;
 
 #define CKPT_LIBRARY_FUNCTION(name, symbol, parameters)                        \
   static_assert(areSame(&symbol, decltype(MatmulLibrary::name)()), #symbol);
-#include "MatmulLibraryFunctions.def"
+#include "Cuda/MatmulLibraryFunctions.def"
 
 static_assert(std::is_same_v<decltype(&cublasLtGetStatusName),
                              const char *(*)(cublasStatus_t)>);

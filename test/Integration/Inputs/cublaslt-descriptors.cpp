@@ -1,7 +1,7 @@
 // Describes shapes to the real library, which takes no device; only the handle
 // and the proposals do.
 
-#include "MatmulLibrary.h"
+#include "Cuda/MatmulLibrary.h"
 #include "ckpt/Cuda/Device.h"
 #include <cstdio>
 #include <cstring>
@@ -24,7 +24,7 @@ int main() {
   MatmulLibrary library;
 #define CKPT_LIBRARY_FUNCTION(name, symbol, parameters)                        \
   find(#symbol, library.name);
-#include "MatmulLibraryFunctions.def"
+#include "Cuda/MatmulLibraryFunctions.def"
   find("cublasLtGetStatusName", library.statusName);
   library.findAlgorithms = [](auto...) { return libraryNotSupported; };
   for (int64_t type : {float32, float16, bfloat16})

@@ -1,6 +1,6 @@
 // Compares lib/Cuda/Driver.h with the headers of CUDA.
 
-#include "Driver.h"
+#include "Cuda/Driver.h"
 #include "SameDeclaration.h"
 #include <cuda.h>
 
@@ -8,7 +8,7 @@ using namespace ckpt::cuda;
 
 #define CKPT_DRIVER_FUNCTION(name, symbol, parameters)                         \
   static_assert(areSame(&symbol, decltype(Driver::name)()), #symbol);
-#include "DriverFunctions.def"
+#include "Cuda/DriverFunctions.def"
 
 static_assert(success == CUDA_SUCCESS);
 static_assert(outOfMemory == CUDA_ERROR_OUT_OF_MEMORY);
