@@ -1,4 +1,9 @@
 //===- ClampIndices.h - Indices out of range in loops -----------*- C++ -*-===//
+//
+// The bufferization of ops without emitters (OpaqueBuffers.h) runs this first,
+// in the planner's count of bytes and in the lowering.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_LIB_ANALYSIS_CLAMPINDICES_H
 #define CKPT_LIB_ANALYSIS_CLAMPINDICES_H

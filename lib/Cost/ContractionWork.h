@@ -1,4 +1,9 @@
 //===- ContractionWork.h - The work of matmuls and convolutions -*- C++ -*-===//
+//
+// Work.h counts an op by kind; matmuls and convolutions that the lowering cuts
+// into tiles are counted here, tile by tile.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_LIB_COST_CONTRACTIONWORK_H
 #define CKPT_LIB_COST_CONTRACTIONWORK_H

@@ -1,4 +1,9 @@
 //===- Failure.h - The first thing that went wrong --------------*- C++ -*-===//
+//
+// Every file of this room reports by it; `failure` of Device.h hands the
+// message to the caller of the room.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_LIB_CUDA_FAILURE_H
 #define CKPT_LIB_CUDA_FAILURE_H

@@ -1,4 +1,9 @@
 //===- Graph.cpp - Runs and captures steps --------------------------------===//
+//
+// A step is captured once and replayed, so that the time of a run is that of
+// the device and not that of asking for launches. Callers measure by it.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Failure.h"
 #include "OpenDevice.h"

@@ -1,4 +1,9 @@
 //===- Launch.h - One launch of a kernel ------------------------*- C++ -*-===//
+//
+// Launches.cpp collects the parts of a launch as lowered code names them;
+// TensorMaps.cpp and Matmul.cpp complete or replace it.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_LIB_CUDA_LAUNCH_H
 #define CKPT_LIB_CUDA_LAUNCH_H

@@ -1,4 +1,8 @@
 //===- OpenDevice.h - The device that is open -------------------*- C++ -*-===//
+//
+// The one device of the process, which the files of this room share.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_LIB_CUDA_OPENDEVICE_H
 #define CKPT_LIB_CUDA_OPENDEVICE_H

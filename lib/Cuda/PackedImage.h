@@ -1,4 +1,9 @@
 //===- PackedImage.h - Device code as programs carry it ---------*- C++ -*-===//
+//
+// Emitted programs hold device code packed; `ckptModuleLoadPacked` unpacks it
+// when the program starts.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_LIB_CUDA_PACKEDIMAGE_H
 #define CKPT_LIB_CUDA_PACKEDIMAGE_H

@@ -1,4 +1,9 @@
 //===- EmulatedModule.h - Device code, compiled for the host ----*- C++ -*-===//
+//
+// `mgpuModuleLoad` of the emulator, and of the CUDA driver of tests, makes one
+// from the LLVM IR of a GPU module; launches call its kernels.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_LIB_EMULATOR_EMULATEDMODULE_H
 #define CKPT_LIB_EMULATOR_EMULATEDMODULE_H

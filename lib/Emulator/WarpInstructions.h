@@ -1,4 +1,9 @@
 //===- WarpInstructions.h - Tensor cores as calls of the emulator -*- C++ -*-=//
+//
+// Loading a module (EmulatedModule.h) calls it for each instruction of the
+// device code, before that is compiled.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_LIB_EMULATOR_WARPINSTRUCTIONS_H
 #define CKPT_LIB_EMULATOR_WARPINSTRUCTIONS_H

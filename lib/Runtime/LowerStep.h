@@ -1,4 +1,9 @@
 //===- LowerStep.h - A step of kernels in LLVM's dialect --------*- C++ -*-===//
+//
+// The common first half of a step in this process (CompiledStep.h) and of an
+// executable (EmitExecutable.h): passes, up to LLVM's dialect.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_LIB_RUNTIME_LOWERSTEP_H
 #define CKPT_LIB_RUNTIME_LOWERSTEP_H

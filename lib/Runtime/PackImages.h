@@ -1,4 +1,9 @@
 //===- PackImages.h - Makes device code in host code small ------*- C++ -*-===//
+//
+// Executables only: EmitExecutable.h runs it on the LLVM IR of the host before
+// code generation.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_LIB_RUNTIME_PACKIMAGES_H
 #define CKPT_LIB_RUNTIME_PACKIMAGES_H

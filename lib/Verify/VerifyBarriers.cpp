@@ -1,4 +1,9 @@
 //===- VerifyBarriers.cpp - Are dissolved recomputations kept apart? ------===//
+//
+// For functions whose kernels are dissolved: without barriers, the first and
+// the second run of an op have one number, and only order keeps them apart.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Verify/VerifyMarks.h"
 

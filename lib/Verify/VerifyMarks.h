@@ -1,4 +1,9 @@
 //===- VerifyMarks.h - Are recomputations kept apart? -----------*- C++ -*-===//
+//
+// Part of `verifyRewrite` (Verify.h), after every op was found in the original:
+// kernels by VerifyMarks.cpp, barriers by VerifyBarriers.cpp.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_LIB_VERIFY_VERIFYMARKS_H
 #define CKPT_LIB_VERIFY_VERIFYMARKS_H

@@ -1,4 +1,8 @@
 //===- VerifyRegions.h - Do regions keep their budgets? ---------*- C++ -*-===//
+//
+// Part of `verifyRewrite` (Verify.h), for functions with budgets of regions.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_LIB_VERIFY_VERIFYREGIONS_H
 #define CKPT_LIB_VERIFY_VERIFYREGIONS_H

@@ -1,4 +1,8 @@
 //===- VerifySlots.h - How long the results of kernels live -----*- C++ -*-===//
+//
+// The part of `verifySlots` (Verify.h) that VerifyRegions.h needs, too.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_LIB_VERIFY_VERIFYSLOTS_H
 #define CKPT_LIB_VERIFY_VERIFYSLOTS_H

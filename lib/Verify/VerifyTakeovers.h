@@ -1,4 +1,8 @@
 //===- VerifyTakeovers.h - Is an input read before it is lost? --*- C++ -*-===//
+//
+// Part of `verifyRewrite` (Verify.h) for modules, after `verifySlots`.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_LIB_VERIFY_VERIFYTAKEOVERS_H
 #define CKPT_LIB_VERIFY_VERIFYTAKEOVERS_H

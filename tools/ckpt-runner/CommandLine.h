@@ -1,4 +1,8 @@
 //===- CommandLine.h - Options of ckpt-runner -------------------*- C++ -*-===//
+//
+// All options in one struct, read and checked before anything runs.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_TOOLS_CKPTRUNNER_COMMANDLINE_H
 #define CKPT_TOOLS_CKPTRUNNER_COMMANDLINE_H

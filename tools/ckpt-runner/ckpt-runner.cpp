@@ -1,4 +1,9 @@
 //===- ckpt-runner.cpp - Plans, compiles, runs and verifies a step --------===//
+//
+// The order of a run: read, prepare, plan, rewrite, compile, run, compare,
+// report. Each part is a file of a room (README.md).
+//
+//===----------------------------------------------------------------------===//
 
 #include "Calibrate/Calibrate.h"
 #include "CommandLine.h"

@@ -1,4 +1,9 @@
 //===- Step.h - Which function of a module is the step ----------*- C++ -*-===//
+//
+// Passes and tools that work on one function of a module find it here, before
+// any rewrite.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_ANALYSIS_STEP_H
 #define CKPT_ANALYSIS_STEP_H

@@ -1,4 +1,9 @@
 //===- ValueShape.h - How much memory a value takes -------------*- C++ -*-===//
+//
+// The size of a value in bytes, from its type alone. The import counts arenas
+// by it, the lowering and the proofs of slots check them by it.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_ANALYSIS_VALUESHAPE_H
 #define CKPT_ANALYSIS_VALUESHAPE_H

@@ -1,4 +1,10 @@
 //===- Passes.h - From kernels on tensors to code ---------------*- C++ -*-===//
+//
+// The passes of lib/Conversion, which Passes.td describes. Pipelines
+// (lib/Pipelines) put them in order; `registerAllPasses` makes them known to
+// tools.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_CONVERSION_PASSES_H
 #define CKPT_CONVERSION_PASSES_H

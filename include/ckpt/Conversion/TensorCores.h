@@ -1,4 +1,9 @@
 //===- TensorCores.h - Which instructions multiply bf16 and f16 -*- C++ -*-===//
+//
+// The option `tensor-cores` of `--ckpt-emit-gpu-kernels` and of the pipeline
+// for GPUs, which hands it on.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_CONVERSION_TENSORCORES_H
 #define CKPT_CONVERSION_TENSORCORES_H

@@ -1,4 +1,9 @@
 //===- KernelProblem.h - The ops of one kernel as a problem -----*- C++ -*-===//
+//
+// `--ckpt-verify` asks by this which input of a kernel a result may overwrite:
+// the rules of the planner for one kernel, on ops that may be of any kind.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_IMPORT_KERNELPROBLEM_H
 #define CKPT_IMPORT_KERNELPROBLEM_H

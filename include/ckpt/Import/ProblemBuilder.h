@@ -1,4 +1,10 @@
 //===- ProblemBuilder.h - From a function to a planning problem -*- C++ -*-===//
+//
+// The first step of every pass and tool that plans: ops and values of a
+// function become the numbers that lib/Plan works on. The result keeps the way
+// back.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_IMPORT_PROBLEMBUILDER_H
 #define CKPT_IMPORT_PROBLEMBUILDER_H

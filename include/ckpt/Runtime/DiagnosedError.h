@@ -1,4 +1,8 @@
 //===- DiagnosedError.h - What a diagnostic has said already ----*- C++ -*-===//
+//
+// Tools print an `llvm::Error` at the end of a run, unless it is of this class.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_RUNTIME_DIAGNOSEDERROR_H
 #define CKPT_RUNTIME_DIAGNOSEDERROR_H

@@ -1,4 +1,9 @@
 //===- Signature.h - What a step takes and gives ----------------*- C++ -*-===//
+//
+// The runner and the C API name, allocate, read and write the tensors of a step
+// by its signature, before and after the step runs.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_RUNTIME_SIGNATURE_H
 #define CKPT_RUNTIME_SIGNATURE_H

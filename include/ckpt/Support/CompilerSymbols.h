@@ -1,4 +1,9 @@
 //===- CompilerSymbols.h - What compiled code calls by itself ---*- C++ -*-===//
+//
+// Both JITs register these: the one for a step (lib/Runtime) and the one for
+// device code (lib/Emulator).
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_SUPPORT_COMPILERSYMBOLS_H
 #define CKPT_SUPPORT_COMPILERSYMBOLS_H

@@ -1,4 +1,9 @@
 //===- Passes.h - Passes that plan and rewrite ------------------*- C++ -*-===//
+//
+// The passes of lib/Transforms, which Passes.td describes. `registerAllPasses`
+// makes them known to tools.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_TRANSFORMS_PASSES_H
 #define CKPT_TRANSFORMS_PASSES_H

@@ -1,4 +1,9 @@
 //===- PolicyScript.h - Pins from a transform-dialect script ----*- C++ -*-===//
+//
+// `--ckpt-plan=policy-script=FILE` runs the script on a function before its
+// problem is built.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_TRANSFORMS_POLICYSCRIPT_H
 #define CKPT_TRANSFORMS_POLICYSCRIPT_H

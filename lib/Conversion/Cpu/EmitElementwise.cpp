@@ -1,4 +1,9 @@
 //===- EmitElementwise.cpp - Kernels without an anchor --------------------===//
+//
+// The simplest emitter of the CPU: a loop over the elements of the outputs
+// (IterationSpace.h), each made from memory with nothing stored in between.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Conversion/Cpu/CpuEmitters.h"
 #include "Conversion/Cpu/EmitTasks.h"

@@ -1,4 +1,9 @@
 //===- EmitKernels.cpp - Loops for the tensor code of kernels -------------===//
+//
+// The pass `--ckpt-emit-kernels`: reads each kernel that `--ckpt-kernels-to-
+// calls` left as tensor code and picks its emitter (CpuEmitters.h).
+//
+//===----------------------------------------------------------------------===//
 
 #include "Conversion/Cpu/CpuEmitters.h"
 #include "Conversion/Kernel/BufferizeOpaque.h"

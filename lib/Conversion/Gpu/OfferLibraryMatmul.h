@@ -1,4 +1,9 @@
 //===- OfferLibraryMatmul.h - Kernels that cuBLASLt could run ---*- C++ -*-===//
+//
+// `--ckpt-emit-gpu-kernels` asks it for each kernel. The kernel is emitted all
+// the same; lib/Cuda decides at run time who computes it.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_LIB_CONVERSION_GPU_OFFERLIBRARYMATMUL_H
 #define CKPT_LIB_CONVERSION_GPU_OFFERLIBRARYMATMUL_H

@@ -1,4 +1,9 @@
 //===- SetGpuTarget.cpp - Which device code is made for -------------------===//
+//
+// The pass `--ckpt-set-gpu-target`, the last one on device code before upstream
+// makes PTX of it. See Passes.td.
+//
+//===----------------------------------------------------------------------===//
 
 #include "ckpt/Conversion/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

@@ -1,4 +1,9 @@
 //===- CheckKernelMemory.cpp - No heap, little stack ----------------------===//
+//
+// The pass `--ckpt-check-kernel-memory`, which the pipelines of both targets
+// run when kernels are loops on buffers. See Passes.td.
+//
+//===----------------------------------------------------------------------===//
 
 #include "ckpt/Conversion/Passes.h"
 #include "ckpt/Support/ElementBytes.h"

@@ -1,4 +1,9 @@
 //===- ContractionBody.h - Bodies that multiply and add ---------*- C++ -*-===//
+//
+// Both targets recognise a contraction by its body, to emit it in tiles. The
+// length of its sums decides their order, on both targets alike.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_LIB_CONVERSION_KERNEL_CONTRACTIONBODY_H
 #define CKPT_LIB_CONVERSION_KERNEL_CONTRACTIONBODY_H

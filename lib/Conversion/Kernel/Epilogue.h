@@ -1,4 +1,9 @@
 //===- Epilogue.h - What a kernel makes of its anchor's element -*- C++ -*-===//
+//
+// The emitters of contractions and reductions call it where an element of the
+// anchor is complete: the ops behind the anchor, and the stores.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_LIB_CONVERSION_KERNEL_EPILOGUE_H
 #define CKPT_LIB_CONVERSION_KERNEL_EPILOGUE_H

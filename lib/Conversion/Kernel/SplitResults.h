@@ -1,4 +1,8 @@
 //===- SplitResults.h - Elementwise ops with several results ----*- C++ -*-===//
+//
+// Reading a kernel (KernelCode.h) begins with this, on both targets.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_LIB_CONVERSION_KERNEL_SPLITRESULTS_H
 #define CKPT_LIB_CONVERSION_KERNEL_SPLITRESULTS_H

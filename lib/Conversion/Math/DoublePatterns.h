@@ -1,4 +1,8 @@
 //===- DoublePatterns.h - Functions to arithmetic in f64 --------*- C++ -*-===//
+//
+// `--ckpt-expand-math` adds these patterns to upstream's polynomials in f32.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_LIB_CONVERSION_MATH_DOUBLEPATTERNS_H
 #define CKPT_LIB_CONVERSION_MATH_DOUBLEPATTERNS_H

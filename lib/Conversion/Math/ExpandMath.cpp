@@ -1,4 +1,10 @@
 //===- ExpandMath.cpp - Functions such as exp as arithmetic ---------------===//
+//
+// The pass `--ckpt-expand-math`, which the pipelines of both targets run on the
+// code of kernels: upstream's polynomials in f32, ours in f64
+// (DoublePatterns.h).
+//
+//===----------------------------------------------------------------------===//
 
 #include "Conversion/Math/DoublePatterns.h"
 #include "ckpt/Conversion/Passes.h"

@@ -1,4 +1,9 @@
 //===- ApplyPlanPass.cpp - The pass --ckpt-apply-plan ---------------------===//
+//
+// Builds the problem again, reads the plan from the attributes that `--ckpt-
+// plan` wrote, and has KernelBuilder.h rewrite the function.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Transforms/Apply/KernelBuilder.h"
 #include "ckpt/Analysis/OpaqueBuffers.h"

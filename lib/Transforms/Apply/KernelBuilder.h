@@ -1,4 +1,9 @@
 //===- KernelBuilder.h - From a plan to ckpt.kernel ops ---------*- C++ -*-===//
+//
+// `--ckpt-apply-plan` calls it with a plan that is valid; the planner has no
+// part in it any more.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_LIB_TRANSFORMS_APPLY_KERNELBUILDER_H
 #define CKPT_LIB_TRANSFORMS_APPLY_KERNELBUILDER_H

@@ -1,4 +1,8 @@
 //===- LayerPins.h - Pins of layers by patterns -----------------*- C++ -*-===//
+//
+// The option `pin` of `--ckpt-plan`, applied before the problem is built.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_LIB_TRANSFORMS_LAYERS_LAYERPINS_H
 #define CKPT_LIB_TRANSFORMS_LAYERS_LAYERPINS_H

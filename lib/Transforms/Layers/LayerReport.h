@@ -1,4 +1,9 @@
 //===- LayerReport.h - What a strategy of layers says of itself -*- C++ -*-===//
+//
+// PlanStep.h adds these lines and figures to the report of a step that is
+// planned by a strategy of layers.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_LIB_TRANSFORMS_LAYERS_LAYERREPORT_H
 #define CKPT_LIB_TRANSFORMS_LAYERS_LAYERREPORT_H

@@ -1,4 +1,9 @@
 //===- MakeStepReport.cpp - The report of a planned function --------------===//
+//
+// `--ckpt-plan` calls it with a complete plan. lib/Report knows no IR: the
+// places of values in the source are added here.
+//
+//===----------------------------------------------------------------------===//
 
 #include "ckpt/Transforms/PlanStep.h"
 

@@ -1,4 +1,10 @@
 //===- PlanAttributes.cpp - Plans as attributes, there and back -----------===//
+//
+// `--ckpt-plan` writes the schedule and the decisions, `--ckpt-apply-plan`
+// reads them. Between the two a user may edit them, or other passes may run:
+// reading checks every op against a fingerprint.
+//
+//===----------------------------------------------------------------------===//
 
 #include "ckpt/IR/ArenaLimit.h"
 #include "ckpt/IR/CkptDialect.h"

@@ -1,4 +1,9 @@
 //===- PlanPass.cpp - The pass --ckpt-plan --------------------------------===//
+//
+// Options of `--ckpt-plan` become a request, a plan becomes attributes, files
+// and reports; planning itself is PlanStep.cpp. See Passes.td.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Transforms/Layers/LayerPins.h"
 #include "ckpt/Analysis/Step.h"

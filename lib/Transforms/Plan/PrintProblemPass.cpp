@@ -1,4 +1,9 @@
 //===- PrintProblemPass.cpp - The planning problem as text ----------------===//
+//
+// The pass `--ckpt-print-problem`, for people and for `ckpt-plan`, which reads
+// that text. See Passes.td.
+//
+//===----------------------------------------------------------------------===//
 
 #include "ckpt/Analysis/Step.h"
 #include "ckpt/Import/ProblemBuilder.h"

@@ -1,4 +1,9 @@
 //===- PreparePass.cpp - The pass --ckpt-prepare --------------------------===//
+//
+// The order of the steps (PrepareSteps.h), as `prepareStep` for those who plan
+// and as a pass of its own.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Transforms/Prepare/OpenLoops.h"
 #include "Transforms/Prepare/PrepareSteps.h"

@@ -1,4 +1,9 @@
 //===- Calibrate.h - Measures this machine ----------------------*- C++ -*-===//
+//
+// `--calibrate`: compiles and times programs of kernels, fits a device to them
+// (ckpt/Cost/FitDevice.h) and writes its file.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_TOOLS_CKPTRUNNER_CALIBRATE_CALIBRATE_H
 #define CKPT_TOOLS_CKPTRUNNER_CALIBRATE_CALIBRATE_H

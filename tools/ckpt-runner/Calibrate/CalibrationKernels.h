@@ -1,4 +1,9 @@
 //===- CalibrationKernels.h - What calibration programs hold ----*- C++ -*-===//
+//
+// Matmuls, convolutions, attention and elementwise chains as a framework writes
+// them; CalibrationPrograms.h chooses their sizes.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_TOOLS_CKPTRUNNER_CALIBRATE_CALIBRATIONKERNELS_H
 #define CKPT_TOOLS_CKPTRUNNER_CALIBRATE_CALIBRATIONKERNELS_H

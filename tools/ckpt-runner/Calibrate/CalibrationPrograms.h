@@ -1,4 +1,8 @@
 //===- CalibrationPrograms.h - Kernels to measure a device with -*- C++ -*-===//
+//
+// The list that Calibrate.h measures, in order.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_TOOLS_CKPTRUNNER_CALIBRATE_CALIBRATIONPROGRAMS_H
 #define CKPT_TOOLS_CKPTRUNNER_CALIBRATE_CALIBRATIONPROGRAMS_H

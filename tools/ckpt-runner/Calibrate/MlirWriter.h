@@ -1,4 +1,9 @@
 //===- MlirWriter.h - Writes functions of kernels as MLIR -------*- C++ -*-===//
+//
+// CalibrationKernels.h writes its kernels by it, as text that the runner then
+// reads like a file of a user.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_TOOLS_CKPTRUNNER_CALIBRATE_MLIRWRITER_H
 #define CKPT_TOOLS_CKPTRUNNER_CALIBRATE_MLIRWRITER_H

@@ -1,4 +1,8 @@
 //===- Profile.h - Predicted and measured times of kernels ------*- C++ -*-===//
+//
+// `--profile`: printed below the report of a run.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_TOOLS_CKPTRUNNER_REPORT_PROFILE_H
 #define CKPT_TOOLS_CKPTRUNNER_REPORT_PROFILE_H

@@ -1,4 +1,9 @@
 //===- RunReport.h - What a run says of itself ------------------*- C++ -*-===//
+//
+// Filled while the step is planned, run and compared; printed, and written as
+// JSON, at the end.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_TOOLS_CKPTRUNNER_REPORT_RUNREPORT_H
 #define CKPT_TOOLS_CKPTRUNNER_REPORT_RUNREPORT_H

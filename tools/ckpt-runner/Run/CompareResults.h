@@ -1,4 +1,9 @@
 //===- CompareResults.h - Results bit by bit, or by tolerance ---*- C++ -*-===//
+//
+// `--verify` compares two ways to run a step bit by bit, `--expected` compares
+// with a file by tolerance.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_TOOLS_CKPTRUNNER_RUN_COMPARERESULTS_H
 #define CKPT_TOOLS_CKPTRUNNER_RUN_COMPARERESULTS_H

@@ -1,4 +1,9 @@
 //===- EmitProgram.h - A step as a program of its own -----------*- C++ -*-===//
+//
+// `--emit=executable`: from the options and the signature of a run to
+// ckpt/Runtime/EmitExecutable.h.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_TOOLS_CKPTRUNNER_RUN_EMITPROGRAM_H
 #define CKPT_TOOLS_CKPTRUNNER_RUN_EMITPROGRAM_H

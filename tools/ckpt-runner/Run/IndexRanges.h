@@ -1,4 +1,9 @@
 //===- IndexRanges.h - Integers that a step uses as indices -----*- C++ -*-===//
+//
+// Arguments that a seed makes have to be valid indices; this finds the ranges
+// in the program, before it is rewritten.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_TOOLS_CKPTRUNNER_RUN_INDEXRANGES_H
 #define CKPT_TOOLS_CKPTRUNNER_RUN_INDEXRANGES_H

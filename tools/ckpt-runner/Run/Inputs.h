@@ -1,4 +1,8 @@
 //===- Inputs.h - Where the arguments of a step come from -------*- C++ -*-===//
+//
+// Read, or made, once for all ways to run a step, before the first one.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_TOOLS_CKPTRUNNER_RUN_INPUTS_H
 #define CKPT_TOOLS_CKPTRUNNER_RUN_INPUTS_H

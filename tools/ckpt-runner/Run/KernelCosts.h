@@ -1,4 +1,9 @@
 //===- KernelCosts.h - What the kernels of a plan should cost ---*- C++ -*-===//
+//
+// `--profile` compares these with measured times, `--calibrate` fits a device
+// to the work that they count.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_TOOLS_CKPTRUNNER_RUN_KERNELCOSTS_H
 #define CKPT_TOOLS_CKPTRUNNER_RUN_KERNELCOSTS_H

@@ -1,4 +1,8 @@
 //===- MeasureOnGpu.h - Runs a compiled step on a GPU -----------*- C++ -*-===//
+//
+// The GPU's half of MeasureStep.h; calibration times single kernels by it.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_TOOLS_CKPTRUNNER_RUN_MEASUREONGPU_H
 #define CKPT_TOOLS_CKPTRUNNER_RUN_MEASUREONGPU_H

@@ -1,4 +1,9 @@
 //===- MeasureStep.h - Runs a planned step and measures it ------*- C++ -*-===//
+//
+// Called once for each way to run the step: planned, as written, without a
+// budget.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_TOOLS_CKPTRUNNER_RUN_MEASURESTEP_H
 #define CKPT_TOOLS_CKPTRUNNER_RUN_MEASURESTEP_H

@@ -1,4 +1,8 @@
 //===- Messages.h - Errors that have no place in a program ------*- C++ -*-===//
+//
+// All rooms of the runner report what ends a run by these.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_TOOLS_CKPTRUNNER_RUN_MESSAGES_H
 #define CKPT_TOOLS_CKPTRUNNER_RUN_MESSAGES_H

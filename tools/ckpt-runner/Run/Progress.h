@@ -1,4 +1,9 @@
 //===- Progress.h - Lines on a terminal while something runs ----*- C++ -*-===//
+//
+// Planning, compiling and running say so on a terminal; files and pipes get
+// nothing.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef CKPT_TOOLS_CKPTRUNNER_RUN_PROGRESS_H
 #define CKPT_TOOLS_CKPTRUNNER_RUN_PROGRESS_H
