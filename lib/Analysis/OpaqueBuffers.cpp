@@ -9,6 +9,7 @@
 #include "ckpt/Analysis/OpaqueBuffers.h"
 #include "Analysis/ClampIndices.h"
 #include "ckpt/ExternalModels/KernelFunction.h"
+#include "ckpt/Support/RewriteExactly.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
@@ -23,7 +24,6 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -204,10 +204,7 @@ LogicalResult ckpt::bufferizeOpaque(func::FuncOp function, Operation *anchor) {
   // expanded in it.
   linalg::populateLinalgNamedOpsGeneralizationPatterns(patterns);
   tensor::populateDecomposeTensorConcatPatterns(patterns);
-  GreedyRewriteConfig config;
-  // Upstream folds functions of constants with libm, which has other bits.
-  config.enableFolding(false).enableConstantCSE(false);
-  if (failed(applyPatternsGreedily(function, std::move(patterns), config)))
+  if (failed(rewriteExactly(function, std::move(patterns))))
     return failure();
   bufferization::OneShotBufferizationOptions options;
   options.bufferAlignment = 64;

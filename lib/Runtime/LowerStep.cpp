@@ -1,6 +1,7 @@
 //===- LowerStep.cpp - A step of kernels in LLVM's dialect ----------------===//
 
 #include "LowerStep.h"
+#include "ckpt/Analysis/Step.h"
 #include "ckpt/Conversion/Passes.h"
 #include "ckpt/Import/Donation.h"
 #include "ckpt/Pipelines/CpuPipeline.h"
@@ -16,27 +17,6 @@ using namespace ckpt;
 
 static llvm::Error makeError(const llvm::Twine &message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
-}
-
-static llvm::Expected<mlir::func::FuncOp> findStep(ModuleOp module,
-                                                   StringRef name) {
-  if (!name.empty()) {
-    if (auto function = module.lookupSymbol<mlir::func::FuncOp>(name))
-      return function;
-    return makeError("expected a function '" + name + "', but got none");
-  }
-  mlir::func::FuncOp found;
-  for (auto function : module.getOps<mlir::func::FuncOp>()) {
-    if (!function.isPublic() || function.isExternal())
-      continue;
-    if (found)
-      return makeError("expected one public function or a name, but got '" +
-                       found.getName() + "' and '" + function.getName() + "'");
-    found = function;
-  }
-  if (!found)
-    return makeError("expected a public function, but got none");
-  return found;
 }
 
 static BufferType describe(Type type) {
@@ -97,9 +77,10 @@ llvm::Expected<LoweredStep>
 ckpt::lowerStep(ModuleOp module, const CompileOptions &options, int64_t lanes) {
   LoweredStep lowered;
   lowered.module = module.clone();
-  auto step = findStep(*lowered.module, options.function);
-  if (!step)
-    return step.takeError();
+  FailureOr<mlir::func::FuncOp> step =
+      findStep(*lowered.module, options.function);
+  if (failed(step))
+    return llvm::make_error<DiagnosedError>("finding the step");
   for (Type type : step->getArgumentTypes())
     lowered.arguments.push_back(describe(type));
   for (Type type : step->getResultTypes())

@@ -9,6 +9,7 @@
 #include "Conversion/Kernel/BufferizeOpaque.h"
 #include "Conversion/Kernel/ContractionBody.h"
 #include "ckpt/Conversion/Passes.h"
+#include "ckpt/Support/RewriteExactly.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -16,7 +17,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace ckpt {
 #define GEN_PASS_DEF_EMITKERNELS
@@ -56,11 +56,7 @@ struct EmitKernels : public ckpt::impl::EmitKernelsBase<EmitKernels> {
     RewritePatternSet patterns(&getContext());
     vector::populateVectorTransposeLoweringPatterns(
         patterns, vector::VectorTransposeLowering::Shuffle16x16);
-    GreedyRewriteConfig config;
-    // Upstream folds functions of constants with libm, which has other bits.
-    config.enableFolding(false).enableConstantCSE(false);
-    if (failed(
-            applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+    if (failed(ckpt::rewriteExactly(getOperation(), std::move(patterns))))
       signalPassFailure();
   }
 };

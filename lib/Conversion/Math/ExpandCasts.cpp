@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "ckpt/Conversion/Passes.h"
+#include "ckpt/Support/RewriteExactly.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/TypeUtilities.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace ckpt {
 #define GEN_PASS_DEF_EXPANDCASTS
@@ -223,10 +223,7 @@ struct ExpandCasts : public ckpt::impl::ExpandCastsBase<ExpandCasts> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<ExtendSmall, TruncateToSmall, TruncateDouble>(&getContext());
-    GreedyRewriteConfig config;
-    config.enableFolding(false).enableConstantCSE(false);
-    if (failed(
-            applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+    if (failed(ckpt::rewriteExactly(getOperation(), std::move(patterns))))
       signalPassFailure();
   }
 };

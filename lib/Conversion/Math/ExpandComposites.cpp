@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "ckpt/Conversion/Passes.h"
+#include "ckpt/Support/RewriteExactly.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/TypeUtilities.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace ckpt {
 #define GEN_PASS_DEF_EXPANDCOMPOSITES
@@ -251,11 +251,7 @@ struct ExpandComposites
                  ExpandIsInfinite<math::IsFiniteOp, arith::CmpFPredicate::OLT>,
                  ExpandFPowI, ExpandIPowI, WidenFromInteger<arith::SIToFPOp>,
                  WidenFromInteger<arith::UIToFPOp>>(&getContext());
-    GreedyRewriteConfig config;
-    // Upstream folds functions with libm, which has other bits.
-    config.enableFolding(false).enableConstantCSE(false);
-    if (failed(
-            applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+    if (failed(ckpt::rewriteExactly(getOperation(), std::move(patterns))))
       signalPassFailure();
   }
 };

@@ -8,11 +8,11 @@
 
 #include "Conversion/Math/DoublePatterns.h"
 #include "ckpt/Conversion/Passes.h"
+#include "ckpt/Support/RewriteExactly.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace ckpt {
@@ -40,11 +40,7 @@ struct ExpandMath : public ckpt::impl::ExpandMathBase<ExpandMath> {
     math::populateExpansionPatterns(patterns, {"rsqrt"});
     populateMathPolynomialApproximationPatterns(patterns, hasPolynomial);
     ckpt::populateDoubleFunctionPatterns(patterns);
-    GreedyRewriteConfig config;
-    // Neither reorders floating-point arithmetic, but only these are wanted.
-    config.enableFolding(false).enableConstantCSE(false);
-    if (failed(
-            applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+    if (failed(ckpt::rewriteExactly(getOperation(), std::move(patterns))))
       signalPassFailure();
   }
 };
