@@ -1,8 +1,8 @@
 //===- Step.cpp - Steps are planned and rewritten through C ---------------===//
 
-#include "Steps.h"
-#include "Plans.h"
 #include "ckpt-c/Step.h"
+#include "Plans.h"
+#include "Steps.h"
 #include "ckpt/Analysis/Step.h"
 #include "ckpt/InitAll.h"
 #include "ckpt/Transforms/Passes.h"
@@ -108,8 +108,7 @@ CkptStatus ckptStepPlan(CkptStep step, const char *options, CkptPlan *plan) {
     return fail(isFeasible ? CKPT_INVALID_INPUT : CKPT_INFEASIBLE,
                 error.text("the step cannot be planned"));
   }
-  if (plan && made->report.hasSchedule &&
-      failed(readSchedule(*planned, *made)))
+  if (plan && made->report.hasSchedule && failed(readSchedule(*planned, *made)))
     return fail(CKPT_INVALID_INPUT, error.text("the plan cannot be read"));
   object->module = std::move(planned);
   if (plan)

@@ -1,10 +1,10 @@
 //===- OneProgram.cpp - One program, run in all its ways ------------------===//
 
 #include "OneProgram.h"
+#include "ckpt/Emulator/Emulator.h"
 #include "ckpt/IR/CkptDialect.h"
 #include "ckpt/Report/StepReport.h"
 #include "ckpt/Runtime/Arena.h"
-#include "ckpt/Emulator/Emulator.h"
 #include "ckpt/Runtime/CompiledStep.h"
 #include "ckpt/Transforms/Passes.h"
 #include "mlir/IR/Diagnostics.h"

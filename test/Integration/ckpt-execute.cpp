@@ -10,8 +10,8 @@
 
 #include "PlantFault.h"
 #include "Reference.h"
-#include "ckpt/InitAll.h"
 #include "ckpt/Emulator/Emulator.h"
+#include "ckpt/InitAll.h"
 #include "ckpt/Runtime/CompiledStep.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/ExecutionEngine/ExecutionEngine.h"
