@@ -6,8 +6,8 @@
 
 // Other compilers know barriers of their own, which take neither arguments nor
 // results nor constants of the function.
-// RUN: ckpt-opt %s --ckpt-kernels-to-barriers=form=util --mlir-print-debuginfo=false | FileCheck %s --check-prefix=FOREIGN -DDIALECT=util
-// RUN: ckpt-opt %s --ckpt-kernels-to-barriers=form=stablehlo --mlir-print-debuginfo=false | FileCheck %s --check-prefix=FOREIGN -DDIALECT=stablehlo
+// RUN: ckpt-opt %s --ckpt-kernels-to-barriers=form=util --mlir-print-debuginfo=false | FileCheck %s --check-prefix=FOREIGN '-D$DIALECT=util'
+// RUN: ckpt-opt %s --ckpt-kernels-to-barriers=form=stablehlo --mlir-print-debuginfo=false | FileCheck %s --check-prefix=FOREIGN '-D$DIALECT=stablehlo'
 
 // RUN: not ckpt-opt %s --ckpt-kernels-to-barriers=form=xla -o /dev/null 2>&1 | FileCheck %s --check-prefix=FORM
 // FORM: error: expected 'form' to be one of ckpt, stablehlo, util, but got 'xla'
@@ -28,11 +28,11 @@
 
 // FOREIGN-LABEL: func.func @step
 // FOREIGN: %[[B:.*]] = arith.mulf
-// FOREIGN-NEXT: %[[NEXT:.*]] = "[[DIALECT]].optimization_barrier"(%[[B]]) : (tensor<4xf32>) -> tensor<4xf32>
+// FOREIGN-NEXT: %[[NEXT:.*]] = "[[$DIALECT]].optimization_barrier"(%[[B]]) : (tensor<4xf32>) -> tensor<4xf32>
 // FOREIGN-NEXT: %[[C:.*]] = math.tanh %[[NEXT]]
 // FOREIGN-NEXT: math.exp
 // FOREIGN-NEXT: %[[B2:.*]] = arith.mulf
-// FOREIGN-NEXT: %[[LAST:.*]]:2 = "[[DIALECT]].optimization_barrier"(%[[B2]], %[[C]])
+// FOREIGN-NEXT: %[[LAST:.*]]:2 = "[[$DIALECT]].optimization_barrier"(%[[B2]], %[[C]])
 // FOREIGN-NEXT: arith.mulf %[[LAST]]#0, %[[LAST]]#1
 func.func @step(%x: tensor<4xf32>, %w: tensor<4xf32>)
     -> (tensor<4xf32>, tensor<4xf32>) attributes {ckpt.arena_bytes = 512 : i64} {
