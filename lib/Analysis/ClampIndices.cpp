@@ -51,8 +51,8 @@ private:
                     SmallVectorImpl<Index> &dynamic);
   void guard(Operation *op, Value destination, ArrayRef<Index> indices);
 
-  /// What was clamped: a slice that is read and written back stays one slice
-  /// for bufferization.
+  /// Clamped indices: a slice that is read and written back stays one slice for
+  /// bufferization.
   llvm::DenseMap<Index, Value> clamped;
 };
 } // namespace
@@ -70,7 +70,7 @@ Value IndexClamp::clamp(const Index &index) {
   return entry->second = arith::MinSIOp::create(builder, value, end);
 }
 
-/// Clamps the offsets of a slice of \p type; \p dynamic are those before.
+/// Clamps the offsets of a slice of \p type; \p dynamic are the former ones.
 void IndexClamp::clampOffsets(OffsetSizeAndStrideOpInterface op,
                               RankedTensorType type,
                               SmallVectorImpl<Index> &dynamic) {
@@ -113,7 +113,8 @@ void IndexClamp::guard(Operation *op, Value destination,
   builder.setInsertionPointToStart(choice.thenBlock());
   auto yield = scf::YieldOp::create(builder, op->getResults());
   op->moveBefore(yield);
-  // What is written over a slice in place must not be where nothing is written.
+  // A value written over a slice in place must not be in the branch without a
+  // write.
   DominanceInfo dominance(choice->getParentOp());
   SmallVector<Region *> regions{&choice.getThenRegion()};
   controlFlowSink(

@@ -1,7 +1,7 @@
 //===- OpaqueBuffers.cpp - Ops without emitters, on buffers ---------------===//
 //
 // Upstream's one-shot bufferization, for one op at a time. The inits of a loop
-// are copied to its results first, so it updates them in place; what an
+// are copied to its results first, so it updates them in place; a value that an
 // iteration makes elsewhere is copied there at its end.
 //
 //===----------------------------------------------------------------------===//
@@ -44,9 +44,9 @@ static OpOperand *destinationOf(OpResult result) {
   return nullptr;
 }
 
-/// Lets \p anchor start from a copy of its init in the output's buffer. Where
-/// the output lies over the init, the copy is one onto itself; undefined
-/// contents need none.
+/// Lets \p anchor start from a copy of its init in the output's buffer. If the
+/// output lies over the init, the copy is one onto itself; undefined contents
+/// need none.
 static void writeIntoOutput(Operation *anchor, Value tensor, Value out) {
   auto result = dyn_cast<OpResult>(tensor);
   if (!result || result.getOwner() != anchor)
@@ -79,15 +79,15 @@ namespace {
 /// A value that an iteration passes to the next one in the wrong buffer.
 struct Moved {
   OpOperand *operand;
-  /// What it becomes.
+  /// The block argument that it becomes.
   BlockArgument argument;
   /// It lies in the buffer of another such argument, as in a rotation.
   bool isShared;
 };
 } // namespace
 
-/// Adds those of \p passed that do not lie in the buffer of the argument of
-/// \p block that they become.
+/// Adds the operands of \p passed that do not lie in the buffer of the argument
+/// of \p block that they become.
 static void collectMoved(MutableArrayRef<OpOperand> passed, Block &block,
                          const bufferization::OneShotAnalysisState &state,
                          SmallVectorImpl<Moved> &moved) {
@@ -115,7 +115,7 @@ static Value copyInto(Value destination, OpOperand *operand) {
       .getResult(0);
 }
 
-/// Lets every iteration of a loop leave its values where it found those of the
+/// Lets every iteration of a loop leave its values in the places of the
 /// iteration before.
 static LogicalResult
 passInPlace(func::FuncOp function,
@@ -238,10 +238,10 @@ SmallVector<Scratch> ckpt::placeTemporaries(func::FuncOp function) {
 }
 
 //===----------------------------------------------------------------------===//
-// What that takes
+// The memory of bufferized ops
 //===----------------------------------------------------------------------===//
 
-/// What every kernel may have on the stack without asking.
+/// Bytes that every kernel may have on the stack without asking.
 static constexpr int64_t stackBytes = 4096;
 
 /// Undefined contents and scalar constants, which kernels hold themselves.
@@ -261,8 +261,8 @@ static void cloneHeld(Value value, OpBuilder &builder, IRMapping &mapping) {
   builder.clone(*op, mapping);
 }
 
-/// A function of its own for \p op, as its kernel's will be: what it reads, and
-/// all of its results, stand in memory. The op in it.
+/// Makes a function for \p op like its kernel's: its reads, and all of its
+/// results, stand in memory. Returns the op in it.
 static Operation *isolate(Operation *op, ModuleOp module) {
   llvm::SetVector<Value> used(op->operand_begin(), op->operand_end());
   getUsedValuesDefinedAbove(op->getRegions(), used);

@@ -8,7 +8,7 @@
 
 using namespace ckpt;
 
-/// What \p op shows in another shape, if that is all that it does.
+/// The value that \p op shows in another shape, if it does nothing else.
 static Value reshapedBy(Operation *op) {
   auto view = dyn_cast_or_null<RematOpInterface>(op);
   if (!view || view.getRematKind() != plan::OpKind::View)

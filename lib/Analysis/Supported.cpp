@@ -1,4 +1,4 @@
-//===- Supported.cpp - What can be planned and run ------------------------===//
+//===- Supported.cpp - Programs that can be planned and run ---------------===//
 
 #include "ckpt/Analysis/Supported.h"
 #include "ckpt/Analysis/ValueShape.h"
@@ -29,7 +29,7 @@ static bool isLowered(StringRef dialect) {
   return names.contains(dialect);
 }
 
-/// Other dialects of upstream, and what to do with their ops.
+/// Other dialects of upstream, and advice for their ops.
 static StringRef wayOutOf(StringRef dialect) {
   constexpr StringRef none = "write what it does on tensors";
   return llvm::StringSwitch<StringRef>(dialect)

@@ -1,8 +1,8 @@
 //===- ContractionWork.cpp - The work of matmuls and convolutions ---------===//
 //
-// Counts what the code of lib/Conversion/Cpu/EmitContraction.cpp does: which
-// loops are rows, columns and steps of the sum, how many tiles they make, and
-// in which order operands lie in memory behind their views.
+// Counts the work of the code of lib/Conversion/Cpu/EmitContraction.cpp: the
+// loops that are rows, columns and steps of the sum, the number of their tiles,
+// and the order in which operands lie in memory behind their views.
 //
 //===----------------------------------------------------------------------===//
 
@@ -76,7 +76,7 @@ static int64_t throughSlice(mlir::tensor::ExtractSliceOp slice, int64_t dim) {
   return target;
 }
 
-/// Where the contiguous dimension \p dim of what \p view shows went.
+/// The dimension of \p view that shows the contiguous dimension \p dim.
 static int64_t throughView(Operation *view, int64_t dim) {
   if (auto copy = dyn_cast<LinalgOp>(view))
     return throughPermutation(copy, dim);
@@ -118,7 +118,7 @@ int64_t ckpt::contiguousDim(Value value) {
 static int64_t loopOf(LinalgOp op, mlir::OpOperand &operand, int64_t dim) {
   if (dim < 0)
     return -1;
-  // Of a window's `row + step`, the first loop with stride 1.
+  // In a window's `row + step`, the first loop with stride 1.
   AffineExpr expr = op.getMatchingIndexingMap(&operand).getResult(dim);
   int64_t loop = -1;
   expr.walk([&](AffineExpr part) {

@@ -69,7 +69,7 @@ ArrayRef<Device> ckpt::knownDevices() {
   return devices;
 }
 
-/// What stands in for a kind without a rate; the kind itself if nothing does.
+/// The substitute of a kind without a rate; the kind itself if there is none.
 static WorkKind substituteFor(WorkKind kind) {
   switch (kind) {
   case WorkKind::Divide:
@@ -106,7 +106,7 @@ int64_t Device::effectiveRate(WorkType type, WorkKind kind) const {
 int64_t Device::computePs(ArrayRef<Work> work) const {
   // In 128 bits, since amounts are multiplied by 10^6 picoseconds.
   __extension__ typedef __int128 Wide;
-  // What has one rate is rounded up once.
+  // Amounts of one rate are rounded up once.
   std::map<int64_t, Wide> amounts;
   for (const Work &part : work)
     if (int64_t rate = effectiveRate(part.type, part.kind); rate > 0)

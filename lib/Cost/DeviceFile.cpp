@@ -28,7 +28,7 @@ private:
     error = ("'" + path + "': " + message).str();
     return false;
   }
-  /// Null is for what is not there.
+  /// Null means an absent value.
   bool failExpected(const Twine &place, const Twine &what,
                     const json::Value *got) {
     std::string text = got ? llvm::formatv("{0}", *got).str() : "nothing";

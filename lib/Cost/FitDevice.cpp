@@ -1,13 +1,12 @@
 //===- FitDevice.cpp - The table of a device from measured kernels --------===//
 //
-// The longer of work and memory traffic is approximated by a norm of both,
-// which starts as their sum and becomes sharper from round to round: were it
-// decided from the start which of them a kernel waits for, a bad guess would
-// stay. In each round, predictions are taken as linear near the costs of the
-// last, and least squares with costs that are not negative give the next.
-// Squares are weighted so that a kernel counts by how far it is off, not by the
-// square of that: a few kernels that the model does not describe shall not bend
-// the rates of the others.
+// A norm approximates the longer of work and memory traffic. It starts as their
+// sum and becomes sharper from round to round: a bad guess at the start of
+// which of them a kernel waits for would stay. Each round takes predictions as
+// linear near the last costs, and least squares with costs that are not
+// negative give the next. Weights make a kernel count by its error, not by the
+// square of it: a few kernels outside of the model shall not bend the rates of
+// the others.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,7 +52,7 @@ PredictionError ckpt::errorOf(const Device &device,
 //===----------------------------------------------------------------------===//
 
 static constexpr unsigned kindTotal = workTypeCount * workKindCount;
-/// Numbers of the costs after those of the kinds of work.
+/// Numbers of the costs after the kinds of work.
 static constexpr unsigned byteCost = kindTotal, mostCaches = 3;
 static constexpr unsigned launchCost = byteCost + mostCaches + 1;
 static constexpr unsigned costCount = launchCost + 1;
@@ -87,7 +86,7 @@ struct Sample {
 };
 } // namespace
 
-/// The average error as a share of what was measured.
+/// The average error as a share of the measured time.
 static double averageError(ArrayRef<Sample> samples, const Costs &costs) {
   double sum = 0;
   for (const Sample &sample : samples) {
@@ -170,8 +169,8 @@ static Costs improve(ArrayRef<Sample> samples, const Costs &costs,
   return solved;
 }
 
-/// Units per microsecond; work that was found to cost nothing has a rate too,
-/// since without one it would cost what stands in for it.
+/// Units per microsecond. Work that costs nothing has a rate too, since without
+/// one it would cost as much as its substitute.
 static int64_t rateOf(double nanosecondsPerUnit) {
   constexpr double largest = 1e9;
   return std::llround(

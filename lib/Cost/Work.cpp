@@ -1,4 +1,4 @@
-//===- Work.cpp - What an op does, counted by kind ------------------------===//
+//===- Work.cpp - The work of an op, counted by kind ----------------------===//
 
 #include "ckpt/Cost/Work.h"
 #include "Cost/ContractionWork.h"
@@ -138,8 +138,8 @@ static SmallVector<mlir::OpOperand *> inputsRead(LinalgOp op) {
 namespace {
 /// How the elements of an op are made together, several at a time.
 struct Lanes {
-  /// The loop along which they lie: along the contiguous dimension of what is
-  /// reduced, or else of the result; -1 if there is none.
+  /// The loop along which they lie: along the contiguous dimension of the
+  /// reduced operand, or else of the result; -1 if there is none.
   int64_t loop = -1;
   bool alongSum = false;
   /// Too few lie along that loop: all loops are taken as one, and neighbours
@@ -170,8 +170,8 @@ static Lanes lanesOf(LinalgOp op, int64_t lanes) {
   return result;
 }
 
-/// Of \p elements, with \p extent of them side by side: a remainder of less
-/// than all lanes takes as long for each element as for all lanes.
+/// Work of \p elements, with \p extent of them side by side: in a remainder of
+/// less than all lanes, each element takes as long as all lanes.
 static int64_t withRemainders(int64_t elements, int64_t extent, int64_t lanes) {
   if (extent < lanes || lanes == 0)
     return elements;
@@ -263,7 +263,7 @@ static void addStructured(LinalgOp op, int64_t lanes,
 // All ops
 //===----------------------------------------------------------------------===//
 
-/// What a contraction multiplies decides its rate.
+/// The type of the multiplied elements decides the rate of a contraction.
 static WorkType multipliedType(Operation *op) {
   for (TypeRange types :
        {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
@@ -277,9 +277,9 @@ static int64_t lastExtent(Type type) {
   return shaped && shaped.getRank() > 0 ? shaped.getShape().back() : 1;
 }
 
-/// Vectors are chosen as a whole where rows consist of them in the source and
-/// in the result. Where rows are too short for one, the index of each element
-/// is divided by every dimension.
+/// Vectors are chosen as a whole if rows consist of them in the source and in
+/// the result. If rows are too short for one, the index of each element is
+/// divided by every dimension.
 static void addSelect(Operation *op, int64_t lanes,
                       SmallVectorImpl<Work> &work) {
   auto inVectors = [&](Type type) {

@@ -67,7 +67,7 @@ bool ckpt::cuda::check(Result result, const char *format, ...) {
   va_start(values, format);
   std::vsnprintf(what, sizeof(what), format, values);
   va_end(values);
-  // Of results that it does not know, the driver says null.
+  // The driver returns null for results that it does not know.
   const char *name = nullptr, *words = nullptr;
   errorName(result, &name);
   errorString(result, &words);

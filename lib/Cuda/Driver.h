@@ -1,8 +1,8 @@
 //===- Driver.h - The CUDA driver, opened at run time -----------*- C++ -*-===//
 //
-// Our own declarations of the few functions that are called: so nothing needs
-// CUDA to be built, and programs start, and say what they lack, where there is
-// no driver.
+// Our own declarations of the few functions in use: nothing needs CUDA to be
+// built, and on a machine without a driver programs start and name the missing
+// library.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ using Stream = struct StreamTag *;
 using Event = struct EventTag *;
 using Graph = struct GraphTag *;
 using ReadyGraph = struct ReadyGraphTag *;
-/// CUtensorMap and what it is made of.
+/// CUtensorMap and its parts.
 struct alignas(128) EncodedTensorMap {
   unsigned char bytes[128];
 };
@@ -53,13 +53,13 @@ constexpr unsigned recordInGraph = 1;
 constexpr TensorElement elementOf16Bits = 1;
 /// CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion and
 /// CUtensorMapFloatOOBfill: chunks of 16 bytes are swapped in lines of 128
-/// bytes, which the cache fetches whole; what lies outside is zero.
+/// bytes, which the cache fetches whole; elements outside are zero.
 constexpr TensorInterleave notInterleaved = 0;
 constexpr TensorSwizzle swizzleOf128Bytes = 3;
 constexpr TensorPromotion fetchOf128Bytes = 2;
 constexpr TensorFill fillWithZeros = 0;
 
-/// Of CUDA, as the driver counts: 1000 * major + 10 * minor.
+/// Version of CUDA, as the driver counts: 1000 * major + 10 * minor.
 constexpr int oldestVersion = 12000;
 
 struct Driver {
@@ -71,7 +71,7 @@ struct Driver {
 const Driver *openDriver();
 
 /// Makes a failure of \p result, "cannot <what>: <the driver's words>", unless
-/// it is `success`; whether it is.
+/// it is `success`; returns whether it is.
 bool check(Result result, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -28,7 +28,7 @@ struct Options {
   LibraryUse library = LibraryUse::Never;
 };
 
-/// What \p launch of the step takes.
+/// The addresses that \p launch of the step takes.
 struct Addresses {
   Addresses()
       : count(ckptProgram.argumentCount + ckptProgram.resultCount),
@@ -112,7 +112,7 @@ static void printBytes(const char *what, int64_t bytes) {
   std::printf("  %-18s %14lld bytes\n", what, static_cast<long long>(bytes));
 }
 
-/// Of the shapes of matmuls, how many the library runs.
+/// Prints the number of shapes of matmuls, and how many the library runs.
 static void printLibrary() {
   long long shapes = 0, byLibrary = 0;
   for (const MatmulChoice *choice = matmulChoices(); choice;

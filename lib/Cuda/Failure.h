@@ -14,8 +14,8 @@ namespace ckpt::cuda {
 
 constexpr size_t longestFailure = 2048;
 
-/// Keeps the message if it is the first one; what follows a failure often is
-/// its consequence. Returns false, for callers to return.
+/// Keeps the message if it is the first one; later failures are often its
+/// consequences. Returns false, for callers to return.
 bool fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /// Whether something went wrong.

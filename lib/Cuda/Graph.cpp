@@ -14,7 +14,7 @@
 
 using namespace ckpt::cuda;
 
-/// Of the graph that captures; null while none does.
+/// Marks of the graph that captures; null if none does.
 static void ***firstMarks = nullptr;
 static int64_t *countedMarks = nullptr;
 

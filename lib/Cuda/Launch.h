@@ -24,7 +24,7 @@ struct Launch {
   const char *name;
   Function kernel;
   unsigned grid[3], block[3], sharedBytes;
-  /// Of which those of \p maps are replaced by what the driver makes of them.
+  /// The driver's maps replace the arguments of \p maps.
   void **arguments, **extra;
   TensorMaps maps;
 };

@@ -1,8 +1,8 @@
-//===- Launches.cpp - What lowered code calls -----------------------------===//
+//===- Launches.cpp - The functions that lowered code calls ---------------===//
 //
 // The functions of `--gpu-to-llvm`, by upstream's names. They return nothing
-// that could say that they failed, so the first failure is kept, and all after
-// it do nothing.
+// that could report a failure, so the first failure is kept, and all later
+// calls do nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,23 +17,23 @@
 using namespace ckpt::cuda;
 
 namespace {
-/// Constructors of lowered code load modules before `main`, where nothing can
-/// be said of failures, and programs that never launch need no device. So the
-/// first launch loads them.
+/// Constructors of lowered code load modules before `main`, which cannot report
+/// failures, and programs that never launch need no device. The first launch
+/// therefore loads the modules.
 struct LazyModule {
   /// One that is not packed has no size.
   PackedImage image;
-  /// Of the driver's compiler; negative where nothing is to be compiled.
+  /// Level of the driver's compiler; negative if there is nothing to compile.
   int level;
   Module module;
 };
 } // namespace
 
-/// Of the next launch, for messages: lowered code asks for a function right
-/// before it launches it.
+/// Kernel of the next launch, for messages: lowered code asks for a function
+/// right before it launches it.
 static const char *kernelName = "";
 
-/// What a launch may take without being asked to allow more.
+/// Bytes that a launch may take without asking for more.
 static constexpr unsigned usualSharedBytes = 48 * 1024;
 
 static void *remember(const PackedImage &image, int level) {

@@ -1,9 +1,9 @@
-//===- Matmul.cpp - Who runs a matmul: our kernel or a library ------------===//
+//===- Matmul.cpp - A matmul by our kernel or by a library ----------------===//
 //
-// Decided once per shape, before the step has any memory: the step is asked for
-// its launches, which measures each matmul among them in memory that is given
-// back at once, and runs nothing else. So no value of the step is touched, the
-// planned peak stays what is allocated, and later runs only look up.
+// The choice falls once per shape, before the step has any memory. The step is
+// asked for its launches, which measures each matmul among them in memory that
+// is given back at once, and runs nothing else. No value of the step is
+// touched, planned and allocated bytes stay equal, and later runs only look up.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,10 +22,10 @@
 using namespace ckpt::cuda;
 
 namespace {
-/// What was decided of one shape.
+/// The decision on one shape.
 struct Choice : MatmulChoice {
   LibraryMatmul matmul;
-  /// Among those of `matmul`, if the library runs the shape.
+  /// Number in `matmul`, if the library runs the shape.
   int algorithm = 0;
 };
 
@@ -43,7 +43,7 @@ public:
   /// By our kernel, or by an algorithm of the library.
   void run();
   bool time(int64_t &nanoseconds);
-  /// Of the result of one run, in memory that was full of NaNs.
+  /// Bits of the result of one run, in memory that was full of NaNs.
   bool fingerprint(uint64_t &bits);
 
   /// Null for our kernel.
@@ -152,11 +152,11 @@ static uint32_t makeElement(uint64_t number, bool isNegated, bool isSmall,
   return sign << 15 | (15 + exponent) << 10 | (random & 0x3ff);
 }
 
-/// Makes numbers up that show the order of a sum in the result's bits: the
-/// second half of the products are those of the first half with the other sign,
-/// so what is left of a sum is what was rounded away on the way, also where
-/// results are narrow. Of an odd number of steps the last one adds zero. The
-/// products of the first row and column are denormal, which nobody may flush.
+/// Makes numbers up that show the order of a sum in the result's bits. The
+/// second half of the products repeats the first half with the other sign, so
+/// that only rounding errors are left of a sum, also in narrow results. With an
+/// odd number of steps the last one adds zero. The products of the first row
+/// and column are denormal, which no algorithm may flush.
 static void makeNumbers(const MatmulShape &shape, const MatmulOperand &operand,
                         char *host) {
   bool isRight = &operand == &shape.right;
@@ -241,7 +241,7 @@ bool ScratchMatmul::fingerprint(uint64_t &bits) {
   return good;
 }
 
-/// The fastest of our kernel and of those algorithms that give its bits.
+/// The fastest of our kernel and of the algorithms that give its bits.
 static bool chooseFastest(Choice &choice, const Launch &launch) {
   ScratchMatmul scratch(choice.shape, launch);
   uint64_t ownBits = 0, bits = 0;
@@ -287,7 +287,7 @@ void ckpt::cuda::chooseMatmul(const MatmulShape &shape, const Launch &launch) {
   if (!findAlgorithms(*library, shape, launch.name, choice->matmul))
     return;
   choice->proposed = choice->matmul.count;
-  // What the library thinks best hangs on the shape alone, times do not.
+  // The library's favourite depends on the shape alone, times do not.
   if (use == LibraryUse::Always)
     choice->byLibrary = choice->proposed > 0;
   else if (choice->proposed > 0)

@@ -8,7 +8,7 @@
 
 using namespace ckpt::cuda;
 
-/// Of the versions whose functions we know, the newest first.
+/// Files of the versions whose functions we know, the newest first.
 static const char *const fileNames[] = {"libcublasLt.so.13",
                                         "libcublasLt.so.12"};
 const char ckpt::cuda::matmulLibraryNames[] =

@@ -1,7 +1,7 @@
 //===- MatmulLibrary.h - cuBLASLt, opened at run time -----------*- C++ -*-===//
 //
-// As with the driver (Driver.h), our own declarations of the few functions that
-// are called, and nothing of it is needed to build, link or start a program.
+// As with the driver (Driver.h), our own declarations of the few functions in
+// use: the library is not needed to build, link or start a program.
 //
 //===----------------------------------------------------------------------===//
 
@@ -56,7 +56,7 @@ struct MatmulLibrary {
 
 /// How the library is to compute a shape.
 struct LibraryMatmul {
-  /// Proposals that are kept; the first is what the library thinks fastest.
+  /// Kept proposals; the first is the library's favourite.
   static constexpr int most = 8;
 
   MatmulProduct product = nullptr;
@@ -68,17 +68,17 @@ struct LibraryMatmul {
 /// Opens the library and a handle of it. Null if this machine has none; a
 /// failure too if it has one that fails.
 const MatmulLibrary *openMatmulLibrary();
-/// What `openMatmulLibrary` looked for.
+/// The names that `openMatmulLibrary` looks for.
 extern const char matmulLibraryNames[];
 
 /// Asks how to compute \p shape. Only algorithms count that need no memory of
-/// their own, so that what is planned is all there is, and that make each sum
-/// in one part, so that equal operands give equal bits. None is no failure.
+/// their own, so that planned bytes are all bytes, and that make each sum in
+/// one part, so that equal operands give equal bits. None is no failure.
 bool findAlgorithms(const MatmulLibrary &library, const MatmulShape &shape,
                     const char *kernel, LibraryMatmul &matmul);
 
-/// Asks for \p shape to be computed in the stream; \p arguments are those of
-/// the kernel's launch.
+/// Asks for \p shape to be computed in the stream; \p arguments are the
+/// kernel's.
 bool runMatmul(const MatmulLibrary &library, const MatmulShape &shape,
                const LibraryMatmul &matmul, int algorithm, void **arguments,
                const char *kernel);

@@ -9,7 +9,7 @@
 
 using namespace ckpt::cuda;
 
-/// Of version 1.0; a tensor of a step has a header far below its 64 KiB.
+/// Magic of version 1.0; a tensor of a step has a header far below its 64 KiB.
 static const unsigned char magic[] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0};
 static constexpr size_t longestHeader = 1024, longestPath = 4096;
 /// The header ends at a multiple of this.
@@ -38,15 +38,15 @@ struct File {
 };
 } // namespace
 
-/// What stands in \p header behind "'key':".
+/// The text in \p header behind "'key':".
 static const char *valueOf(const char *header, const char *key) {
   const char *at = std::strstr(header, key);
   return at ? at + std::strlen(key) : "";
 }
 
-/// Compares "'<f4'" with "<f4": signs of integers and byte orders of what has
-/// one byte do not matter, and bfloat16 may come as an integer, since NumPy
-/// does not know it.
+/// Compares "'<f4'" with "<f4". Signs of integers, and byte orders of one-byte
+/// types, do not matter. bfloat16 may come as an integer, since NumPy does not
+/// know it.
 static bool isElement(const char *text, const char *element) {
   auto kindOf = [](char kind) { return std::strchr("uV", kind) ? 'i' : kind; };
   text += std::strspn(text, " '<|=");

@@ -1,7 +1,7 @@
 //===- NpyFile.h - A tensor in a file of NumPy ------------------*- C++ -*-===//
 //
-// Plain `.npy` files, as `numpy.save` writes them and as they lie in an `.npz`
-// archive; unlike archives they need neither zlib nor checksums.
+// Plain `.npy` files, like the output of `numpy.save` and the members of an
+// `.npz` archive; unlike archives they need neither zlib nor checksums.
 //
 //===----------------------------------------------------------------------===//
 

@@ -18,7 +18,7 @@ struct OpenDevice {
   Stream stream = nullptr;
   /// Whether launches are waited for one by one.
   bool waitsForLaunches = false;
-  /// Whether launches only choose who runs matmuls (Matmul.cpp).
+  /// Whether launches only choose the runner of matmuls (Matmul.cpp).
   bool onlyChooses = false;
 };
 extern OpenDevice device;

@@ -15,7 +15,7 @@ using namespace ckpt::cuda;
 static_assert(sizeof(EncodedTensorMap) == tensorMapBytes);
 static_assert(alignof(EncodedTensorMap) == tensorMapAlignment);
 
-/// Of the next launch.
+/// Tensor maps of the next launch.
 static TensorMaps added;
 
 void ckpt::cuda::ckptCudaAddTensorMap(const TensorMap *map) {

@@ -16,13 +16,12 @@
 
 using namespace ckpt;
 
-/// What a thread may put on its stack; `--ckpt-check-kernel-memory` allows
-/// less.
+/// Stack bytes of a thread; `--ckpt-check-kernel-memory` allows less.
 static constexpr size_t stackBytes = 256 * 1024;
 
 namespace {
 
-/// Where a thread stands that does not run.
+/// The place of a thread that does not run.
 enum class ThreadState { Ready, AtBarrier, InWarp, AwaitsBoxes, Done };
 
 /// A thread that can stop at a barrier, or until its warp has met. Once made,
@@ -32,11 +31,11 @@ class Fibre {
 public:
   /// Runs the thread from where it stopped to its next stop or its end.
   void resume();
-  /// Back to who resumed it; called by the thread itself.
+  /// Back to the caller of `resume`; called by the thread itself.
   void stop(ThreadState where);
 
   ThreadState state = ThreadState::Ready;
-  /// What it waits for in its warp.
+  /// Its request to its warp.
   WarpRequest request;
   AsyncCopies copies;
   /// The phase of a barrier that it waits for.
@@ -69,7 +68,7 @@ struct Grid {
   void check(const std::string &error);
   /// Whether the phase that \p fibre waits for has ended.
   bool hasBoxes(const Fibre &fibre);
-  /// What arrives at once, if anything may.
+  /// Lets the copies arrive that arrive at once, if any may.
   void letBoxesArrive();
 
 private:
@@ -82,7 +81,7 @@ private:
   [[noreturn]] void failStuck(int64_t threadCount) const;
   [[noreturn]] void fail(const llvm::Twine &message) const;
 
-  /// What a thread did wrong. A thread does not end the process itself: that
+  /// The fault of a thread. A thread does not end the process itself: that
   /// would give back the stack it stands on.
   std::string error;
 };
@@ -156,8 +155,8 @@ void Grid::letBoxesArrive() {
     boxes.arrive(boxes.getCount() - 1);
 }
 
-/// Lets threads go on whose copies are there; where nobody else can, lets
-/// another copy arrive. Whether any of that happened.
+/// Wakes threads whose copies are there; if no other thread can run, lets
+/// another copy arrive. Returns whether any of that happened.
 bool Grid::wakeForBoxes(int64_t threadCount) {
   bool any = false;
   for (int64_t number = 0; number < threadCount; ++number) {
@@ -198,7 +197,8 @@ int64_t Grid::count(ThreadState state, int64_t threadCount) const {
       [&](const Fibre &fibre) { return fibre.state == state; });
 }
 
-/// Makes what the warps wait for whose threads have all come; whether any did.
+/// Runs the requests of warps whose threads have all come; returns whether
+/// there was one.
 bool Grid::runWarps(int64_t threadCount) {
   bool any = false;
   for (int64_t first = 0; first + warpThreads <= threadCount;
@@ -257,7 +257,7 @@ void Grid::failStuck(int64_t threadCount) const {
 }
 
 void Grid::runBlock(int64_t threadCount) {
-  // What is read without having been written shows in the results.
+  // Reads of unwritten memory show in the results.
   for (const SharedMemory &memory : kernel->shared)
     std::memset(memory.data, 0xFF, memory.bytes);
   if (kernel->launchMemory)

@@ -40,12 +40,12 @@ struct EmulatedKernel {
   /// Whether threads ever wait for each other.
   bool hasBarrier = false;
   std::vector<SharedMemory> shared;
-  /// Where the memory begins that threads of a block share because the launch
+  /// First byte of the memory that threads of a block share because the launch
   /// asks for it; null if the kernel uses none.
   char *launchMemory = nullptr;
 };
 
-/// What a launch may ask for.
+/// The most bytes that a launch may ask for.
 inline constexpr int64_t mostLaunchBytes = 227 * 1024;
 
 /// How a kernel is launched.
@@ -59,7 +59,7 @@ struct EmulatedLaunch {
 void runGrid(const EmulatedKernel &kernel, const EmulatedLaunch &launch,
              void **arguments);
 
-/// What device code calls.
+/// Functions that device code calls.
 extern "C" {
 int32_t ckptEmulatorThread(int32_t dimension);
 int32_t ckptEmulatorBlock(int32_t dimension);
@@ -72,8 +72,8 @@ void ckptEmulatorLoadMatrices(uint32_t *registers, const void *row,
                               int32_t transposed);
 void ckptEmulatorMultiply(float *sums, const uint32_t *fragments,
                           int32_t isBfloat);
-/// Copies to shared memory: 16 bytes, of which those behind the first \p bytes
-/// become zeros; groups of them; waits for all but the latest groups.
+/// Copies to shared memory: 16 bytes, of which the ones behind the first \p
+/// bytes become zeros; groups of them; waits for all but the latest groups.
 void ckptEmulatorCopy(char *target, const char *source, int32_t bytes);
 void ckptEmulatorCommit();
 void ckptEmulatorWait(int32_t pending);
@@ -89,8 +89,8 @@ void ckptEmulatorWarpgroupMultiply(float *sums, uint64_t left, uint64_t right,
 void ckptEmulatorWarpgroupCommit();
 void ckptEmulatorWarpgroupWait(int64_t pending);
 void ckptEmulatorSettle(float *registers, int32_t count);
-/// Copies of boxes (EmulatedTmaCopies.h): barriers that count what arrives, and
-/// a wait for the phase of a parity to end.
+/// Copies of boxes (EmulatedTmaCopies.h): barriers that count arrivals, and a
+/// wait for the phase of a parity to end.
 void ckptEmulatorMakeBarrier(const char *barrier, int32_t threads);
 void ckptEmulatorExpect(const char *barrier, int32_t bytes);
 void ckptEmulatorWaitFor(const char *barrier, int32_t parity);

@@ -52,7 +52,7 @@ private:
   void shareMemory(llvm::Function &function, Kernel &kernel);
 
   llvm::Module &module;
-  /// What launches ask for; null if no kernel uses any.
+  /// Memory that launches ask for; null if no kernel uses any.
   llvm::GlobalVariable *launchMemory = nullptr;
 };
 } // namespace
@@ -121,7 +121,7 @@ llvm::Error HostCode::replaceIntrinsics(llvm::Function &function) {
   if (function.getCallingConv() == llvm::CallingConv::PTX_Kernel)
     makeThunk(function, hasBarrier);
   function.setCallingConv(llvm::CallingConv::C);
-  // Those of the device's chip.
+  // Drops the attributes of the device's chip.
   function.setAttributes(llvm::AttributeList());
   return llvm::Error::success();
 }
@@ -146,7 +146,7 @@ void HostCode::defineLaunchMemory() {
   }
 }
 
-/// Makes what the threads of \p kernel share visible to the emulator, and so to
+/// Makes the shared memory of \p kernel visible to the emulator, and so to
 /// other threads that run while one is at a barrier.
 void HostCode::shareMemory(llvm::Function &function, Kernel &kernel) {
   llvm::SmallSetVector<llvm::GlobalVariable *, 4> globals;

@@ -1,4 +1,4 @@
-//===- EmulatedTensorMap.cpp - What copies of boxes go by -----------------===//
+//===- EmulatedTensorMap.cpp - Descriptions of copied boxes ---------------===//
 
 #include "Emulator/EmulatedTensorMap.h"
 #include <cstring>
@@ -60,7 +60,7 @@ int64_t EmulatedTensorMap::getBoxBytes() const {
 }
 
 /// Elements of a box follow each other in shared memory, innermost first; the
-/// bits of the address that count 128 bytes flip those that count 16.
+/// bits of the address that count 128 bytes flip the bits that count 16.
 void EmulatedTensorMap::copy(const Counts &corner, char *target) const {
   for (int64_t at = 0; at < getBoxBytes(); at += elementBytes) {
     int64_t rest = at / elementBytes;

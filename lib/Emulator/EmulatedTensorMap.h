@@ -1,8 +1,8 @@
-//===- EmulatedTensorMap.h - What copies of boxes go by ---------*- C++ -*-===//
+//===- EmulatedTensorMap.h - Descriptions of copied boxes -------*- C++ -*-===//
 //
 // The emulator's own layout of the 128 bytes that a driver makes of a
-// description, and what they say where each element of a box comes from and
-// goes to. By the words of the manuals, not by the emitter's code.
+// description: the source and the target of each element of a box. It follows
+// the words of the manuals, not the emitter's code.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,20 +21,20 @@ class EmulatedTensorMap {
 public:
   using Counts = std::array<int64_t, cuda::mostTensorDims>;
 
-  /// What a driver is asked for: dimensions innermost first; \p strides in
-  /// bytes, of which the first is not looked at. Says what a driver would not
-  /// allow; empty if there is nothing.
+  /// Makes a map as a driver does: dimensions innermost first; \p strides in
+  /// bytes, without the first one. Returns the fault that a driver would not
+  /// allow; empty without a fault.
   static std::string make(const char *address, int64_t rank,
                           const Counts &extents, const Counts &strides,
                           const Counts &box, EmulatedTensorMap &map);
-  /// Of a parameter; says so if it is none of these.
+  /// Reads the map of a parameter; returns the fault if it is none of these.
   static std::string read(const void *parameter, EmulatedTensorMap &map);
   void write(void *parameter) const;
 
   int64_t getRank() const { return rank; }
   int64_t getBoxBytes() const;
-  /// Writes the box at \p corner to \p target in shared memory, of whose
-  /// address the low bits are those of the device.
+  /// Writes the box at \p corner to \p target in shared memory, whose address
+  /// has the low bits of the device's.
   void copy(const Counts &corner, char *target) const;
 
 private:

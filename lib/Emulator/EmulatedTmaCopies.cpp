@@ -4,9 +4,9 @@
 
 using namespace ckpt;
 
-/// Of a barrier in shared memory.
+/// Bytes of a barrier in shared memory.
 static constexpr int64_t barrierBytes = 8;
-/// What places of boxes begin at multiples of.
+/// Places of boxes begin at multiples of it.
 static constexpr int64_t boxAlignment = 128;
 
 void EmulatedTmaCopies::enter(char *memory, int64_t count,

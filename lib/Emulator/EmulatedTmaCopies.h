@@ -2,9 +2,9 @@
 //
 // Copies by tensor maps that a block has asked for, and the barriers in shared
 // memory that count their bytes (mbarrier). A copy may arrive at once or as
-// late as can be, and before or after others; what is read from a place before
-// its copy is there, or written over because it was asked for too early, shows
-// in the results.
+// late as can be, and before or after others. A read before the copy is there,
+// or a copy that was asked for too early and overwrites a value, shows in the
+// results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,8 +19,8 @@
 
 namespace ckpt {
 
-/// Of one block. Functions that return a string say what a thread does that a
-/// device does not allow; it is empty if there is nothing.
+/// The copies of one block. Functions that return a string name a fault of a
+/// thread that a device does not allow; it is empty without a fault.
 class EmulatedTmaCopies {
 public:
   /// Calls \p hasArrived with where and how many bytes.
@@ -51,7 +51,7 @@ private:
     int64_t maker;
     int32_t count;
     bool isFenced = false;
-    /// What is still to come in this phase.
+    /// Threads and bytes still to come in this phase.
     int32_t threads;
     int64_t bytes = 0;
     int32_t parity = 0;

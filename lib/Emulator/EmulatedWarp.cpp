@@ -1,4 +1,4 @@
-//===- EmulatedWarp.cpp - What the threads of a warp do together ----------===//
+//===- EmulatedWarp.cpp - Instructions of the threads of a warp -----------===//
 
 #include "Emulator/EmulatedWarp.h"
 #include <cmath>
@@ -74,7 +74,7 @@ bool ckpt::runWarp(const Requests &requests) {
 // Copies
 //===----------------------------------------------------------------------===//
 
-/// Of every copy.
+/// Bytes of every copy.
 static constexpr int32_t copyBytes = 16;
 
 void AsyncCopies::start(char *target, const char *source, int32_t bytes) {

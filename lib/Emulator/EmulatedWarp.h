@@ -1,7 +1,7 @@
-//===- EmulatedWarp.h - What the threads of a warp do together --*- C++ -*-===//
+//===- EmulatedWarp.h - Instructions of the threads of a warp ---*- C++ -*-===//
 //
 // Instructions of 32 threads at a time, and copies that arrive late. A thread
-// leaves what it brings and waits; the last one of the warp makes the results
+// leaves its request and waits; the last thread of the warp makes the results
 // of all.
 //
 //===----------------------------------------------------------------------===//
@@ -21,8 +21,8 @@ namespace ckpt {
 
 inline constexpr int64_t warpThreads = 32;
 
-/// What one thread brings to an instruction of its warp, and where its part of
-/// the result goes.
+/// The request of one thread to an instruction of its warp, and the place of
+/// its part of the result.
 struct WarpRequest {
   enum Kind { LoadMatrices, Multiply } kind;
   /// LoadMatrices: the row that this thread names, and whether squares are
@@ -45,7 +45,7 @@ inline float widen(uint32_t bits, bool isBfloat) {
       .convertToFloat();
 }
 
-/// Makes what all threads of a warp asked for; false if they differ.
+/// Runs the requests of all threads of a warp; false if they differ.
 bool runWarp(const std::array<WarpRequest, warpThreads> &requests);
 
 /// Copies to shared memory that a thread has begun. The data comes at the last

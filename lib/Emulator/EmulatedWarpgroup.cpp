@@ -28,7 +28,7 @@ bool Warpgroups::Event::operator==(const Event &other) const {
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// Of the device's addresses of shared memory, as descriptors hold them.
+/// The bits of the device's addresses of shared memory in descriptors.
 static constexpr uint64_t addressMask = (1 << 18) - 1;
 
 void AsyncView::enter(const char *memory, int64_t count) {
@@ -52,7 +52,7 @@ const uint16_t *AsyncView::at(uint64_t address) const {
 }
 
 namespace {
-/// What the 64 bits say; in the order of the PTX manual.
+/// The fields of the 64 bits, in the order of the PTX manual.
 struct Descriptor {
   explicit Descriptor(uint64_t bits)
       : start(bytesAt(bits, 0)), leading(bytesAt(bits, 16)),
@@ -72,7 +72,7 @@ struct Descriptor {
 
 /// Address of the element in row (column) \p outer. Both layouts are made of
 /// squares of eight lines of 128 bytes; the bits that count lines in such a
-/// square flip those that count 16 bytes in a line.
+/// square flip the bits that count 16 bytes in a line.
 uint64_t Descriptor::addressOf(uint64_t outer, uint64_t step,
                                bool transposed) const {
   uint64_t address = start;
@@ -195,7 +195,7 @@ std::string Warpgroups::multiply(int64_t thread, const WarpgroupMultiply &what,
                       llvm::bit_cast<uint32_t>(nameOf(name, number)))
       return "mixes registers that are at work";
   if (!goesOn) {
-    // The device may not see what was written to registers before.
+    // The device may not see earlier writes to registers.
     name = self.made = self.made % ((1 << namedBits) - 1) + 1;
     self.sums[name].values.assign(count, NAN);
     if (self.isFenced)

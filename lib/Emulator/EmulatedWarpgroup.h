@@ -2,13 +2,12 @@
 //
 // Matrix instructions of 128 threads. They run on their own: until a thread
 // waits for them, its sums are NaNs, and operands are read from shared memory
-// only then. They read it by the asynchronous proxy, so what a thread has
-// written there they see only once that thread has made a fence between the
-// proxies.
+// only then. They read it by the asynchronous proxy: a thread's writes there
+// become visible only once that thread has made a fence between the proxies.
 //
-// Registers at work hold NaNs that name them. So the emulator knows when one
-// instruction goes on with the sums of another, which needs no wait, and every
-// other use shows in the results.
+// Registers at work hold NaNs that name them. The emulator therefore knows when
+// one instruction goes on with the sums of another, which needs no wait, and
+// every other use shows in the results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,7 +40,7 @@ public:
   /// Nothing has been written yet.
   void enter(const char *data, int64_t bytes);
   bool holds(const char *address) const;
-  /// Takes over what stands at \p address.
+  /// Takes over the bytes at \p address.
   void update(const char *address, int64_t bytes);
   /// Reads at \p address of the device, of which \p data has the low bits; null
   /// outside.
@@ -52,15 +51,15 @@ private:
   std::vector<char> bytes;
 };
 
-/// All warpgroups of a block. Functions that return a string say what a thread
-/// does that a device does not allow; it is empty if there is nothing.
+/// All warpgroups of a block. Functions that return a string name a fault of a
+/// thread that a device does not allow; it is empty without a fault.
 class Warpgroups {
 public:
   void enter(int64_t threadCount, const char *data, int64_t bytes);
   /// Whether all threads of a warpgroup have made equally many instructions.
   bool haveSameEnds() const;
 
-  /// Of a copy by the asynchronous proxy itself.
+  /// Notes a copy by the asynchronous proxy itself.
   void noteArrival(const char *address, int64_t bytes) {
     view.update(address, bytes);
   }
@@ -112,7 +111,7 @@ private:
 
   AsyncView view;
   std::vector<Thread> threads;
-  /// What the first thread of every warpgroup that came so far has made.
+  /// Events of the first thread so far of every warpgroup.
   std::vector<std::vector<Event>> events;
 };
 

@@ -36,7 +36,7 @@ static void *moduleGetFunction(void *module, const char *name) {
       static_cast<EmulatedModule *>(module)->getKernel(name));
 }
 
-/// Of the next launch.
+/// Tensor maps of the next launch.
 static std::vector<const cuda::TensorMap *> addedMaps;
 
 static void addTensorMap(const cuda::TensorMap *map) {

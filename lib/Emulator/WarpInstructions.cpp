@@ -1,7 +1,7 @@
 //===- WarpInstructions.cpp - Tensor cores as calls of the emulator -------===//
 //
-// What these instructions take and give goes through memory of the thread: the
-// emulator reads and writes it while the thread waits for its warp.
+// Operands and results of these instructions go through memory of the thread:
+// the emulator reads and writes it while the thread waits for its warp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,7 +44,7 @@ private:
 };
 } // namespace
 
-/// Of the whole thread, not of one turn of a loop.
+/// Scratch of the whole thread, not of one turn of a loop.
 llvm::Value *WarpInstruction::scratch(llvm::Type *element, unsigned count) {
   llvm::BasicBlock &entry = call.getFunction()->getEntryBlock();
   llvm::IRBuilder<> atEntry(&entry, entry.begin());
@@ -115,8 +115,8 @@ void WarpInstruction::waitForBoxes() {
   call.replaceAllUsesWith(builder.getTrue());
 }
 
-/// Where to, barrier, map and corner, then what is said by constants: to
-/// several blocks, hint for the cache, whether there are both, group of blocks.
+/// Target, barrier, map and corner, then constants: to several blocks, hint for
+/// the cache, whether there are both, group of blocks.
 bool WarpInstruction::copyBox(StringRef dimensions) {
   unsigned rank = 0;
   if (dimensions.consumeInteger(10, rank) || dimensions != "d" ||

@@ -29,8 +29,8 @@ static plan::LayerKind kindOf(LayerKind kind) {
   return plan::LayerKind::Other;
 }
 
-/// Takes over what \p region says; \p known is what the regions of this layer
-/// said before.
+/// Takes over the attribute of \p region; \p known is the one of earlier
+/// regions of this layer.
 template <typename AttributeT>
 static LogicalResult merge(LayerOp region, StringRef what, AttributeT attribute,
                            AttributeT &known) {
@@ -45,7 +45,7 @@ static LogicalResult merge(LayerOp region, StringRef what, AttributeT attribute,
 }
 
 namespace {
-/// What the regions of one layer say.
+/// The attributes of the regions of one layer.
 struct GivenFigures {
   LayerKindAttr kind;
   PinAttr pin;

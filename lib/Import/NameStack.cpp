@@ -1,4 +1,4 @@
-//===- NameStack.cpp - What a location says about an op -------------------===//
+//===- NameStack.cpp - The name stack in a location -----------------------===//
 
 #include "ckpt/Import/NameStack.h"
 #include "mlir/IR/Location.h"

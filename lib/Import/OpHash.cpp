@@ -18,8 +18,8 @@ public:
     outside = inside;
   }
 
-  /// What lies within its regions is numbered from one start for every op: the
-  /// hash does not depend on what comes before or behind.
+  /// Numbers the values within its regions from one start for every op: the
+  /// hash does not depend on the ops before or behind.
   uint64_t hashOf(Operation *op) {
     inside = outside;
     return hash(op);
@@ -56,7 +56,7 @@ private:
     }
   }
 
-  /// By number; what has none (a constant, an empty tensor) by what makes it.
+  /// By number; a value without one (a constant, an empty tensor) by its maker.
   uint64_t valueHash(Value value) {
     value = lookThroughLayers(value);
     auto found = numbers.find(value);
@@ -100,7 +100,7 @@ SmallVector<int64_t> ckpt::hashOps(const ProgramProblem &program) {
   SmallVector<int64_t> hashes;
   for (Operation *op : program.ops)
     hashes.push_back(hasher.hashOf(op) & 0xFFFFFF);
-  // What is returned, under the number after the last op.
+  // The returned values, under the number after the last op.
   mlir::func::FuncOp function = program.function;
   Operation *terminator = function.getBody().front().getTerminator();
   hashes.push_back(hasher.hashOf(terminator) & 0xFFFFFF);

@@ -116,7 +116,7 @@ FailureOr<plan::ValueId> Builder::addValue(Value value, plan::OpId op,
 }
 
 //===----------------------------------------------------------------------===//
-// What is needed
+// Needed ops
 //===----------------------------------------------------------------------===//
 
 LogicalResult Builder::checkFunction() {
@@ -168,8 +168,8 @@ void Builder::summarizeOps() {
   }
 }
 
-/// What results and effects depend on. A returned reshape needs no op, nor does
-/// a result in parts: the parts fill the buffer.
+/// Marks the ops on which results and effects depend. A returned reshape needs
+/// no op, nor does a result in parts: the parts fill the buffer.
 void Builder::markNeeded() {
   SmallVector<Operation *> work;
   auto need = [&](Operation *op) {
@@ -277,8 +277,8 @@ LogicalResult Builder::addOp(const PlacedOp &placed) {
   return success();
 }
 
-/// Of a view that only permutes: the map from the indices of its result to
-/// those of what it reads.
+/// For a view that only permutes: the map from the indices of its result to the
+/// indices of its source.
 static mlir::AffineMap permutationOf(Operation *op) {
   auto linalgOp = dyn_cast<mlir::linalg::LinalgOp>(op);
   if (!linalgOp || linalgOp.getNumDpsInputs() != 1)
@@ -342,15 +342,15 @@ LogicalResult Builder::addOps() {
   return addUndefinedResults();
 }
 
-/// Tensors of undefined contents are nothing to plan, except that the function
-/// has to return them. After all ops: who reads them reads none of their bits.
+/// Tensors of undefined contents need no planning, except that the function has
+/// to return them. They come after all ops, as no reader reads their bits.
 LogicalResult Builder::addUndefinedResults() {
   for (const ReturnedPart &part : parts) {
     Value value = part.value;
     if (program.valueIds.contains(value) ||
         !isa<mlir::RankedTensorType>(value.getType()))
       continue;
-    // What shows undefined contents makes its own, too.
+    // A view of undefined contents makes its own, too.
     Operation *maker = value.getDefiningOp();
     summaries[maker].kind = OpKind::Fusible;
     summaries[maker].reads.clear();
@@ -360,7 +360,7 @@ LogicalResult Builder::addUndefinedResults() {
   return success();
 }
 
-/// What depends on the backward pass belongs to it or comes after it.
+/// An op that depends on the backward pass belongs to it or comes after it.
 void Builder::markBackward(plan::OpId id) {
   plan::Op &op = program.problem.ops[id];
   for (const plan::Read &read : op.reads) {
@@ -411,7 +411,7 @@ LogicalResult Builder::addPins(const PlacedOp &placed) {
     if (*pin == Pin::Recompute && !op.mayRepeat)
       return placed.op->emitOpError(
           "is pinned to be recomputed, but may run only once");
-    // A view stands in memory as what it shows.
+    // A view stands in memory as the value that it shows.
     auto shown = program.valueIds.find(lookThroughViews(program.values[id]));
     if (shown == program.valueIds.end())
       continue;
@@ -423,7 +423,7 @@ LogicalResult Builder::addPins(const PlacedOp &placed) {
   return success();
 }
 
-/// What the caller holds tells whether a step comes by with the cache.
+/// The caller's bytes tell whether a step fits a cache.
 LogicalResult Builder::setSpeed() {
   FailureOr<int64_t> bytes = bytesOutside(function);
   if (failed(bytes))

@@ -97,7 +97,7 @@ void ckpt::writeRegions(const ProgramProblem &program) {
                     builder.getDictionaryAttr(budgets));
 }
 
-/// \p text in bytes, at \p location; shares are of what the region takes in
+/// \p text in bytes, at \p location; shares refer to the bytes of the region in
 /// \p baseline.
 static FailureOr<int64_t> resolve(const ProgramProblem &program,
                                   StringRef pattern, StringRef text,

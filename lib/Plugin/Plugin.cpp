@@ -1,4 +1,4 @@
-//===- Plugin.cpp - ckpt in somebody else's mlir-opt ----------------------===//
+//===- Plugin.cpp - ckpt in another project's mlir-opt --------------------===//
 //
 // The two entry points of MLIR's plugins. The host has the upstream dialects
 // and passes already. A host that links ckpt, or loads the plugin twice, has

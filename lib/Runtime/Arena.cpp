@@ -29,7 +29,7 @@ static int64_t pageBytes() { return sysconf(_SC_PAGESIZE); }
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What the signal handler may read: plain addresses and characters.
+/// The data of the signal handler: plain addresses and characters.
 struct Guarded {
   const char *mapping, *mappingEnd, *begin, *end;
   char name[64];
@@ -93,7 +93,7 @@ void ckpt::installGuardHandler() {
 // GuardedBuffer
 //===----------------------------------------------------------------------===//
 
-/// What \p path, a file with one number, says; nothing where it says none.
+/// The number in the file \p path; nothing if it holds none.
 static std::optional<int64_t> readNumber(const char *path) {
   auto file = MemoryBuffer::getFileAsStream(path);
   int64_t number;
@@ -240,7 +240,7 @@ ResidentGrowth::ResidentGrowth() {
   int file = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
   if (file < 0)
     return;
-  // 5 sets the peak of resident memory to what is resident now.
+  // 5 sets the peak of resident memory to the present resident bytes.
   bool reset = write(file, "5", 1) == 1;
   close(file);
   if (reset)

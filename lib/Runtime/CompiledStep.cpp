@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 struct Mark {
   /// When the kernel before had ended and when the next one started.
   Clock::time_point ended, started;
-  /// What the thread had used of its processor in between.
+  /// Processor time of the thread in between.
   std::chrono::nanoseconds processorTime;
 };
 static std::vector<Mark> marks;
@@ -107,7 +107,7 @@ static cuda::DeviceFunctions functionsOf(RunDevice device) {
   llvm_unreachable("unknown device");
 }
 
-/// Where the functions of the device of \p options are, for compiled code.
+/// Registers the functions of the device of \p options for compiled code.
 static void registerDevice(mlir::ExecutionEngine &engine,
                            const CompileOptions &options) {
   engine.registerSymbols([&](llvm::orc::MangleAndInterner interner) {

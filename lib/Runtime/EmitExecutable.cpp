@@ -27,7 +27,7 @@ using namespace ckpt;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Adds what `ckpt::cuda::Program` declares to the code of the host.
+/// Adds the declarations of `ckpt::cuda::Program` to the code of the host.
 class Description {
 public:
   explicit Description(llvm::Module &module)
@@ -185,7 +185,7 @@ static llvm::Error link(StringRef object, ArrayRef<std::string> folders,
   command.append(libraries->begin(), libraries->end());
   std::string folder =
       "-L" + llvm::sys::path::parent_path(libraries->front()).str();
-  // Static: what the machine of the program lacks is not asked for.
+  // Static: the machine of the program need not have the libraries.
   command.append(
       {folder, "-l:libz.a", "-Wl,--gc-sections", "-s", "-ldl", "-o", path});
   std::string message;

@@ -32,7 +32,7 @@ std::string NpyType::name() const {
   return (base + Twine(bytes * 8)).str();
 }
 
-/// From "<f4"; nothing for what a training step cannot hold.
+/// Parses "<f4"; nothing for a type that a training step cannot hold.
 static Expected<NpyType> parseType(StringRef text) {
   StringRef rest = text;
   bool bigEndian = rest.consume_front(">");

@@ -15,16 +15,17 @@ namespace ckpt {
 struct NpyHeader {
   NpyType type;
   llvm::SmallVector<int64_t> shape;
-  /// Where the elements begin.
+  /// Offset of the first element.
   size_t dataOffset = 0;
-  /// Size of the elements, exactly what the member holds behind the header.
+  /// Size of the elements: exactly the bytes of the member behind the header.
   size_t dataBytes = 0;
 };
 
-/// Reads the header in front of \p member. Errors say what is wrong, not where.
+/// Reads the header in front of \p member. Errors name the fault, not its
+/// place.
 llvm::Expected<NpyHeader> parseNpyHeader(llvm::ArrayRef<char> member);
 
-/// The bytes in front of the elements, padded so that those start aligned.
+/// The bytes in front of the elements, padded so that these start aligned.
 std::string formatNpyHeader(const NpyType &type, llvm::ArrayRef<int64_t> shape);
 
 } // namespace ckpt

@@ -1,8 +1,8 @@
 //===- Npz.cpp - Zip archives of arrays -----------------------------------===//
 //
 // Zip as far as NumPy uses it: members stored or deflated, found through the
-// directory at the end of the file, with 64-bit sizes where those are needed.
-// Archives are always written in the 64-bit form: one way for every size.
+// directory at the end of the file, with 64-bit sizes if needed. Archives are
+// always written in the 64-bit form: one way for every size.
 //
 //===----------------------------------------------------------------------===//
 
@@ -159,8 +159,8 @@ Expected<std::vector<Member>> ZipReader::members() const {
   return members;
 }
 
-/// Deflate without a header. \p bytes is what comes out, or this fails. Memory
-/// grows with what really comes out, not with what the archive claims.
+/// Inflates without a header; fails unless exactly \p bytes come out. Memory
+/// grows with the output, not with the claim of the archive.
 Expected<std::vector<char>> inflateAll(ArrayRef<char> packed, uint64_t bytes) {
   constexpr uint64_t chunk = 1u << 20;
   z_stream stream = {};
@@ -287,7 +287,7 @@ Expected<std::vector<NpyArray>> ckpt::readNpz(StringRef path) {
 
 namespace {
 
-/// What the directory needs of a member that was written.
+/// The directory's entry of a written member.
 struct WrittenMember {
   std::string fileName;
   uint32_t checksum;

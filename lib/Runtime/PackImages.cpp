@@ -2,7 +2,8 @@
 //
 // Code of the device is text, most of a program, and packs to a fifth. Upstream
 // has no place for it between `gpu-module-to-binary`, whose object has to be
-// code, and `gpu-to-llvm`, which embeds it: so what it embedded is replaced.
+// code, and `gpu-to-llvm`, which embeds it. This file therefore replaces the
+// embedded text.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- Signature.cpp - What a step takes and gives ------------------------===//
+//===- Signature.cpp - Arguments and results of a step --------------------===//
 
 #include "ckpt/Runtime/Signature.h"
 #include "ckpt/Support/Elements.h"
@@ -12,7 +12,7 @@ std::string TensorSpec::title() const {
 }
 
 NpyType ckpt::npyTypeOf(Type type) {
-  // What numpy calls types that it does not know: bf16 and floats of 8 bits.
+  // numpy's name for types that it does not know: bf16 and floats of 8 bits.
   bool isKnown = type.isF16() || type.isF32() || type.isF64();
   if (isa<mlir::FloatType>(type) && !isKnown)
     return {'V', static_cast<int>(elementBytes(type))};

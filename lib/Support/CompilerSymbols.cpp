@@ -1,4 +1,4 @@
-//===- CompilerSymbols.cpp - What compiled code calls by itself -----------===//
+//===- CompilerSymbols.cpp - Library functions that compiled code calls ---===//
 
 #include "ckpt/Support/CompilerSymbols.h"
 #include "llvm/ADT/bit.h"

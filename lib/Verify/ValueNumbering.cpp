@@ -1,4 +1,4 @@
-//===- ValueNumbering.cpp - What the values of programs stand for ---------===//
+//===- ValueNumbering.cpp - The meaning of the values of programs ---------===//
 
 #include "Verify/ValueNumbering.h"
 #include "ckpt/ExternalModels/UnreadTensors.h"
@@ -17,9 +17,9 @@ bool ckpt::hasMeaning(mlir::NamedAttribute attribute) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Spells an op and all that is in its regions. Every list begins with its
-/// length, so that no two ops have one spelling. What is defined inside goes by
-/// its position, what comes from outside by its number.
+/// Spells an op and the ops in its regions. Every list begins with its length,
+/// so that no two ops have one spelling. A value defined inside goes by its
+/// position, a value from outside by its number.
 class OpSpelling {
 public:
   OpSpelling(ValueNumbering &numbering,

@@ -1,9 +1,9 @@
-//===- ValueNumbering.h - What the values of programs stand for -*- C++ -*-===//
+//===- ValueNumbering.h - The meaning of the values of programs -*- C++ -*-===//
 //
-// Two values get one number if they are made by the same ops with the same
-// attributes from the same arguments. It is exact: no algebra, no hash that
-// could collide. So a program and its rewrite can be compared op by op, in
-// whatever order and however often the ops run.
+// Two values get one number if the same ops with the same attributes make them
+// from the same arguments. It is exact: no algebra, no hash that could collide.
+// A program and its rewrite can therefore be compared op by op, in any order
+// and with any number of runs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,15 +27,15 @@ public:
     return intern({1, op, position});
   }
   /// Position \p position among the ops with effects. They may run only there,
-  /// so that is part of what they do.
+  /// so the position is part of their meaning.
   Number effect(Number op, size_t position) {
     return intern({2, op, position});
   }
-  /// What comes out of barrier number \p barrier, if nobody sees through it.
+  /// The results of barrier number \p barrier, if no pass sees through it.
   Number hidden(size_t barrier, unsigned position) {
     return intern({4, barrier, position});
   }
-  /// \p op with what it captures, read through \p scope. Attributes of ckpt
+  /// \p op with its captured values, read through \p scope. Attributes of ckpt
   /// and locations do not count.
   Number op(Operation *op, const llvm::DenseMap<Value, Number> &scope);
 
@@ -64,9 +64,9 @@ struct OpRun {
 
 enum class Barriers { PassThrough, Hide };
 
-/// What a function computes: all that it runs, in order, kernels and layers
-/// read in place and barriers passed through, or as a pass sees it that does
-/// not look behind them.
+/// The meaning of a function: all ops that it runs, in order, kernels and
+/// layers read in place and barriers passed through, or as seen by a pass that
+/// does not look behind barriers.
 struct ProgramMeaning {
   ProgramMeaning(mlir::func::FuncOp function, ValueNumbering &numbering,
                  Barriers barriers = Barriers::PassThrough);
@@ -86,7 +86,7 @@ private:
   size_t effects = 0, barrierCount = 0;
 };
 
-/// Attributes that are part of what an op computes.
+/// Attributes that are part of the meaning of an op.
 bool hasMeaning(mlir::NamedAttribute attribute);
 
 } // namespace ckpt

@@ -48,12 +48,12 @@ private:
   LogicalResult verify(int64_t k);
   LogicalResult verifyWait(int64_t k, int64_t original);
   LogicalResult verifyUnmarked(KernelOp kernel, ArrayRef<Number> work);
-  /// The kernel that made \p value, or -1 for what the caller gave.
+  /// The kernel that made \p value, or -1 for a value of the caller.
   int64_t maker(Value value) const;
   bool livesPast(Value value, int64_t k) const;
 
   const ProgramMeaning &rewritten;
-  /// By kernel: what runs in it as an anchor.
+  /// By kernel: the anchors that run in it.
   std::vector<SmallVector<Number, 1>> anchorsOf;
   llvm::DenseMap<Operation *, int64_t> positions;
   /// How often the original makes a value or runs an op, and how often kernels
@@ -85,9 +85,9 @@ bool MarkVerifier::livesPast(Value value, int64_t k) const {
   });
 }
 
-/// A kernel that repeats \p original has to wait for a value that was made
-/// since. Where nothing that was made since lives past it, to read such a value
-/// must do; directly behind the original, nothing was made since.
+/// A kernel that repeats \p original has to wait for a younger value. If no
+/// younger value lives past the kernel, reading one must do. Directly behind
+/// the original there is no younger value.
 LogicalResult MarkVerifier::verifyWait(int64_t k, int64_t original) {
   KernelOp kernel = rewritten.kernels[k];
   if (k == original + 1)

@@ -16,14 +16,14 @@ namespace ckpt {
 /// constants and empty tensors.
 bool isAnchor(Operation *op);
 
-/// That kernels which make something again say so, and that nothing which
-/// knows only data flow can merge them with what they repeat: they wait for a
-/// value that was made since.
+/// Verifies that kernels which make a value again are marked, and that no pass
+/// which knows only data flow can merge them with their originals: they wait
+/// for a younger value.
 LogicalResult verifyMarks(const ProgramMeaning &rewritten,
                           const ProgramMeaning &original);
 
-/// The same for a function whose kernels are dissolved: barriers keep what runs
-/// again apart from its first run, and wait for a value that was made since.
+/// The same for a function whose kernels are dissolved: barriers keep remats
+/// apart from their first runs, and wait for a younger value.
 LogicalResult verifyBarriers(const ProgramMeaning &rewritten,
                              const ProgramMeaning &original,
                              ValueNumbering &numbering);

@@ -1,9 +1,9 @@
 //===- VerifyRegions.cpp - Do regions keep their budgets? -----------------===//
 //
-// The kernels of a rewritten function say where each value lies and who reads
-// it; the layers of the original say who makes it. Both are looked at alone,
-// without a plan or a problem. `--ckpt-verify` asks last, when the rewritten
-// function is known to compute the same.
+// The kernels of a rewritten function give the place of each value and its
+// readers; the layers of the original give its makers. Both are looked at
+// alone, without a plan or a problem. `--ckpt-verify` asks last, when the
+// rewritten function is known to compute the same.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@
 using namespace ckpt;
 using Number = ValueNumbering::Number;
 
-/// What only ops of the region's layers make.
+/// The values that only ops of the region's layers make.
 static FailureOr<llvm::DenseSet<Number>>
 valuesOf(const ProgramMeaning &original, StringRef pattern) {
   FailureOr<SmallVector<StringRef>> names =

@@ -11,10 +11,10 @@
 
 namespace ckpt {
 
-/// That what the layers of each region of `ckpt.region_budgets` make takes at
-/// most its bytes at every kernel of \p rewritten. The layers are those of
-/// \p original. Values that an op outside makes, too, do not count: nobody can
-/// tell one from the other.
+/// Verifies that the values of the layers of each region of
+/// `ckpt.region_budgets` take at most its bytes at every kernel of \p
+/// rewritten. The layers are those of \p original. Values that an op outside
+/// makes, too, do not count: the two cannot be told apart.
 LogicalResult verifyRegions(const ProgramMeaning &rewritten,
                             const ProgramMeaning &original);
 

@@ -1,8 +1,8 @@
 //===- VerifyRewrite.cpp - Does a rewritten program compute the same? -----===//
 //
-// Numbers the values of the original and of the rewritten function by what they
-// stand for. What runs must then be ops of the original, as often as it may,
-// and what is returned must have equal numbers.
+// Numbers the values of the original and of the rewritten function by their
+// meaning. Each op that runs must then be an op of the original, as often as it
+// may, and returned values must have equal numbers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,7 +48,7 @@ private:
 
   ValueNumbering numbering;
   ProgramMeaning original, rewritten;
-  /// Ops of the original, by what they do.
+  /// Ops of the original, by their meaning.
   llvm::DenseMap<Number, SmallVector<Operation *, 1>> originals;
 };
 } // namespace
@@ -58,7 +58,7 @@ static bool mayRepeat(Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
-// What runs
+// Ops that run
 //===----------------------------------------------------------------------===//
 
 LogicalResult RewriteVerifier::verifyOps() {
@@ -124,7 +124,7 @@ LogicalResult RewriteVerifier::verifyResults() {
 }
 
 //===----------------------------------------------------------------------===//
-// What is wrong with an op
+// Faults of an op
 //===----------------------------------------------------------------------===//
 
 size_t RewriteVerifier::equalOperands(Operation *op,
@@ -156,7 +156,7 @@ Operation *RewriteVerifier::closest(Operation *op) const {
   return best;
 }
 
-/// "argument 2", or what makes the value.
+/// "argument 2", or the op that makes the value.
 std::string RewriteVerifier::describe(Value value,
                                       const ProgramMeaning &program) const {
   std::string text;
@@ -270,7 +270,7 @@ static mlir::StringAttr nameOf(Operation &op) {
 LogicalResult ckpt::verifyRewrite(ModuleOp rewritten, ModuleOp original) {
   ValueNumbering numbering;
   const llvm::DenseMap<Value, Number> empty;
-  // Nested modules need no name: they are those of the original in order.
+  // Nested modules need no name: they match the original's in order.
   SmallVector<Operation *> unnamed;
   for (Operation &op : llvm::reverse(*original.getBody()))
     if (!nameOf(op))

@@ -1,7 +1,7 @@
 //===- VerifySlots.cpp - Check the places of kernels from the IR alone ----===//
 //
-// Knows nothing of plans or problems: only kernels, their operands and their
-// slots. So it also judges a file that was edited by hand.
+// Knows nothing of plans or problems, only kernels, their operands and their
+// slots. It therefore also judges a file that was edited by hand.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,7 +51,7 @@ std::string describe(const Slot &slot) {
                     " of the function");
 }
 
-/// Where a slot ends; the largest number where that cannot be said.
+/// End of a slot; the largest number on overflow.
 int64_t endOf(int64_t offset, int64_t bytes) {
   int64_t end;
   return llvm::AddOverflow(offset, bytes, end)

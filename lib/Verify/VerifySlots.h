@@ -14,8 +14,8 @@
 namespace ckpt {
 
 /// The last kernel that reads \p value or a stretch of it; behind all kernels
-/// if the function returns it, and -1 if nobody reads it. \p position numbers
-/// the kernels.
+/// if the function returns it, and -1 without a reader. \p position numbers the
+/// kernels.
 int64_t lastReader(Value value,
                    const llvm::DenseMap<Operation *, int64_t> &position);
 

@@ -31,7 +31,7 @@ struct Stretch {
 /// The number of the part that a value fills.
 using PartNumbers = llvm::DenseMap<Value, int64_t>;
 
-/// Where a result of a kernel or a donated argument lies.
+/// The place of a result of a kernel or of a donated argument.
 static std::optional<Stretch> stretchOf(Value value,
                                         const PartNumbers &partOf) {
   auto kernel = value.getDefiningOp<KernelOp>();
@@ -91,7 +91,7 @@ static bool mayOverwrite(KernelOp kernel, unsigned input, unsigned result) {
   });
 }
 
-/// What \p value is or shows a stretch of.
+/// \p value, or the value of which it shows a stretch.
 static Value wholeOf(Value value) {
   Operation *maker = value.getDefiningOp();
   while (maker && !isa<KernelOp>(maker) && maker->getNumOperands() > 0) {

@@ -55,7 +55,7 @@ static LogicalResult checkFiles(const CommandLine &options) {
   return success();
 }
 
-/// What can be said without reading the program.
+/// Checks that need no program.
 static LogicalResult check(const CommandLine &options) {
   bool emulates = options.device == "emulator";
   bool usesGpu = options.device == "cuda";

@@ -151,7 +151,7 @@ FailureOr<Measurement> Runner::runVariant(const Variant &variant,
   return measureModule(**planned, options, signature, arguments);
 }
 
-/// Fills in what the kernels of the \p planned program should take.
+/// Fills in the predicted times of the kernels of the \p planned program.
 LogicalResult Runner::predict(ModuleOp planned) {
   llvm::Expected<Device> device = findDevice(costs.empty() ? "cpu" : costs);
   if (!device)
@@ -166,7 +166,7 @@ LogicalResult Runner::predict(ModuleOp planned) {
   return success();
 }
 
-/// What the command line asks for.
+/// The variant of the command line.
 Variant Runner::plannedVariant() const {
   std::string text = command.planOptions;
   if (!costs.empty())
@@ -216,7 +216,7 @@ LogicalResult Runner::runAsWritten() {
   return success();
 }
 
-/// What the step takes with nothing recomputed, to compare times with.
+/// Runs the step with nothing recomputed, to compare times with.
 LogicalResult Runner::runBaseline() {
   plan::report::StepReport ignored;
   FailureOr<Measurement> baseline =
@@ -371,7 +371,7 @@ int main(int argc, char **argv) {
   RunReport summary;
   Runner runner(command, *program, summary);
   bool ran = succeeded(runner.run());
-  // Without a plan that fits, its figures say what would.
+  // Without a plan that fits, its figures show the way out.
   if (!command.reportPath.empty() && (ran || !summary.plan.figures.empty()) &&
       failed(report(writeRunReport(command.reportPath, summary))))
     return 1;

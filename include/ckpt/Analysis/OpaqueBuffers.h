@@ -1,8 +1,8 @@
 //===- OpaqueBuffers.h - Ops without emitters, on buffers -------*- C++ -*-===//
 //
 // A loop, a conditional, or any op that is not made element by element, is
-// bufferized by itself. The lowering does so to run it, the planner to know
-// what memory that takes: both by the same code, so both get the same buffers.
+// bufferized by itself. The lowering does so to run it, the planner to know its
+// memory: both by the same code, so both get the same buffers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,10 +27,10 @@ LogicalResult bufferizeOpaque(mlir::func::FuncOp function, Operation *anchor);
 /// with its place in one piece of memory.
 SmallVector<Scratch> placeTemporaries(mlir::func::FuncOp function);
 
-/// The memory that has to be planned for what \p op makes inside, beside what
-/// it reads and all of its results: 0 for the little that fits on the stack.
-/// Says at the op why it cannot be bufferized, or that it needs a buffer whose
-/// size is known only at run time.
+/// Planned memory of the values that \p op makes inside, beside its reads and
+/// all of its results: 0 if they fit on the stack. Reports at the op that it
+/// cannot be bufferized, or that it needs a buffer whose size only the run
+/// knows.
 FailureOr<int64_t> opaqueScratchBytes(Operation *op);
 
 } // namespace ckpt

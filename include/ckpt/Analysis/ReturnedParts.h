@@ -25,7 +25,7 @@ struct ReturnedPart {
   Value value;
   /// The number of the function's result.
   unsigned result = 0;
-  /// Where the stretch begins in the buffer.
+  /// First byte of the stretch in the buffer.
   int64_t beginBytes = 0;
 };
 
@@ -33,9 +33,9 @@ struct ReturnedPart {
 /// and layers.
 Value lookThroughReshapes(Value value);
 
-/// The parts of what \p block returns, in the order of results and places. A
-/// result is one part, unless it is a concatenation whose parts are contiguous
-/// and that nothing else reads, and every part begins at a multiple of
+/// The parts of the values that \p block returns, in the order of results and
+/// places. A result is one part, unless it is a concatenation without other
+/// readers whose parts are contiguous and begin at multiples of
 /// `partAlignment`.
 SmallVector<ReturnedPart> returnedParts(Block &block);
 

@@ -14,7 +14,7 @@
 namespace ckpt {
 
 /// The function called \p name; without a name the only public function with a
-/// body. Says at the module what was found instead.
+/// body. Otherwise reports at the module the functions that it found.
 FailureOr<mlir::func::FuncOp> findStep(ModuleOp module, StringRef name);
 
 } // namespace ckpt

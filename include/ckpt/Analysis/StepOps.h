@@ -1,7 +1,7 @@
 //===- StepOps.h - The ops of a step in order, through layers ---*- C++ -*-===//
 //
-// `ckpt.layer` groups ops and means nothing for what is computed. Whoever reads
-// a program reads it through these functions, as if the layers were not there.
+// `ckpt.layer` groups ops and means nothing for the computed values. All
+// readers of a program use these functions, as if the layers were not there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,16 +23,17 @@ struct PlacedOp {
 /// neither layers nor terminators are listed.
 SmallVector<PlacedOp> opsInOrder(Block &block);
 
-/// What a layer hands out, instead of its result.
+/// The value that a layer hands out, instead of its result.
 Value lookThroughLayers(Value value);
 
-/// What a view shows, through layers and other views.
+/// The value that a view shows, through layers and other views.
 Value lookThroughViews(Value value);
 
-/// What the user demands of \p value, a result of the op: the pin of the op,
-/// else what that of the nearest pinned layer means for it. A layer is saved by
-/// what its anchors make and by what it hands on. It is recomputed from its
-/// inputs, so that all but what it hands on is pinned. Its views are not.
+/// The user's demand on \p value, a result of the op: the pin of the op, else
+/// the meaning of the pin of the nearest pinned layer. A layer is saved by the
+/// results of its anchors and by the values that it hands on. It is recomputed
+/// from its inputs, so that all values except handed-on ones are pinned. Its
+/// views are not.
 std::optional<Pin> pinOf(const PlacedOp &placed, Value value, bool isAnchor);
 
 } // namespace ckpt

@@ -1,17 +1,17 @@
-//===- Supported.h - What can be planned and run ----------------*- C++ -*-===//
+//===- Supported.h - Programs that can be planned and run -------*- C++ -*-===//
 //
-// One place says which programs `ckpt` takes; docs/Supported.md is its table.
-// Planning asks before it begins, so a program that was planned compiles:
+// One place lists the programs that `ckpt` takes; docs/Supported.md is its
+// table. Planning asks before it begins, so a program that was planned
+// compiles:
 //
 //   - An op is made element by element, or is an anchor with an emitter, if its
 //     `RematOpInterface` says so. The models of upstream's dialects
-//     (ckpt/ExternalModels) say it exactly of what lib/Conversion emits.
+//     (ckpt/ExternalModels) agree exactly with the emitters of lib/Conversion.
 //   - Any other op of these dialects is opaque: bufferized by itself
 //     (OpaqueBuffers.h), which planning tries to see the memory that it takes.
-//   - Other dialects of upstream are refused, with what to write instead.
+//   - Other dialects of upstream are refused, with advice.
 //   - Ops of dialects that are not upstream's are their owner's business,
-//     planned
-//     as their interface says, or as opaque ones.
+//     planned as their interface says, or as opaque ones.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,8 +34,9 @@ LogicalResult checkSignature(mlir::func::FuncOp function);
 /// Says at \p op, an op of a step, or at an op inside it, why it cannot be run.
 LogicalResult checkSupported(Operation *op);
 
-/// Whether \p op is of a dialect whose lowering is not ours, or calls what
-/// another compiler may link. Preparation inlines calls, or refuses them.
+/// Whether \p op is of a dialect whose lowering is not ours, or calls a
+/// function that another compiler may link. Preparation inlines calls, or
+/// refuses them.
 bool isOfOtherDialect(Operation *op);
 
 /// Says at \p op, which the lowering met, that its dialect has to lower it.

@@ -22,7 +22,7 @@ struct ValueShape {
   int64_t bytes = 0;
 };
 
-/// Says at the maker of \p value what cannot be planned about its type.
+/// Reports at the maker of \p value a type that cannot be planned.
 FailureOr<ValueShape> shapeOfValue(Value value);
 
 /// Bytes of all arguments and results of \p function.

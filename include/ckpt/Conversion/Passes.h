@@ -17,7 +17,7 @@ namespace ckpt {
 #define GEN_PASS_DECL
 #include "ckpt/Conversion/Passes.h.inc"
 
-/// What a step with `marks` calls between kernels.
+/// The function that a step with `marks` calls between kernels.
 inline constexpr llvm::StringLiteral markFunctionName = "ckptMark";
 
 #define GEN_PASS_REGISTRATION

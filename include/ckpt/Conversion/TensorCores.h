@@ -1,4 +1,4 @@
-//===- TensorCores.h - Which instructions multiply bf16 and f16 -*- C++ -*-===//
+//===- TensorCores.h - Instructions that multiply bf16 and f16 --*- C++ -*-===//
 //
 // The option `tensor-cores` of `--ckpt-emit-gpu-kernels` and of the pipeline
 // for GPUs, which hands it on.
@@ -12,7 +12,7 @@
 
 namespace ckpt {
 
-/// What multiplies bf16 and f16 on a GPU.
+/// The instructions that multiply bf16 and f16 on a GPU.
 enum class TensorCores {
   /// Exact chains in f32: the bits of the CPU.
   None,

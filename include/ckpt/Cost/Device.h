@@ -24,14 +24,14 @@ struct Cache {
 
 struct Device {
   std::string name;
-  /// Where the figures come from: a data sheet, a measurement.
+  /// The source of the figures: a data sheet, a measurement.
   std::string source;
   int64_t bytesPerMicrosecond = 0;
   /// From the nearest on, each larger than the one before. A step whose
   /// arguments and results fit into one moves all bytes with its speed.
   std::vector<Cache> caches;
   int64_t launchNs = 0;
-  /// Of the tiles of contractions, the 32-bit elements of a vector. 0: work is
+  /// 32-bit elements of a vector in the tiles of contractions. 0: work is
   /// counted without tiles.
   int64_t lanes = 0;
   /// Units of work per microsecond, by `WorkType` and `WorkKind`; 0 where there
@@ -39,8 +39,8 @@ struct Device {
   /// type.
   std::array<std::array<int64_t, workKindCount>, workTypeCount> rates = {};
 
-  /// The place in `caches` of what a step comes by with whose arguments and
-  /// results are \p stepBytes, or their number if it needs memory.
+  /// The place in `caches` of the one that holds a step whose arguments and
+  /// results are \p stepBytes, or their number if the step needs memory.
   size_t cacheOf(int64_t stepBytes) const;
   /// The bandwidth of that cache, or of memory.
   int64_t bandwidthOf(int64_t stepBytes) const;
@@ -48,8 +48,8 @@ struct Device {
   int64_t &rate(WorkType type, WorkKind kind) {
     return rates[static_cast<unsigned>(type)][static_cast<unsigned>(kind)];
   }
-  /// The rate of \p kind, or of what stands in for it where there is none:
-  /// arithmetic of any kind is elementwise, everything else is free (0).
+  /// The rate of \p kind, or of its substitute if there is none: arithmetic of
+  /// any kind is elementwise, everything else is free (0).
   int64_t effectiveRate(WorkType type, WorkKind kind) const;
 
   /// Time of \p work, in picoseconds.
@@ -67,7 +67,7 @@ llvm::Expected<Device> findDevice(StringRef nameOrPath);
 /// Reads the text of a file; \p path is for messages.
 llvm::Expected<Device> parseDevice(StringRef text, StringRef path);
 
-/// Writes what `parseDevice` reads.
+/// Writes the form that `parseDevice` reads.
 void printDevice(const Device &device, llvm::raw_ostream &os);
 
 } // namespace ckpt

@@ -1,7 +1,7 @@
 //===- Tiling.h - How contractions are cut into tiles -----------*- C++ -*-===//
 //
-// Shared by the code that is made (lib/Conversion) and by what it is expected
-// to cost (Work.h).
+// Shared by the generated code (lib/Conversion) and by its predicted costs
+// (Work.h).
 //
 //===----------------------------------------------------------------------===//
 

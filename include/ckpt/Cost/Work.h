@@ -1,8 +1,8 @@
-//===- Work.h - What an op does, counted by kind ----------------*- C++ -*-===//
+//===- Work.h - The work of an op, counted by kind --------------*- C++ -*-===//
 //
 // Adding and taking a tanh are both one operation of a step's FLOPs, but not of
-// its time. Here work is counted in units that take equally long, whatever the
-// op: a device (Device.h) has one rate for each kind.
+// its time. Here work is counted in units that take equally long in every op: a
+// device (Device.h) has one rate for each kind.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,14 +14,14 @@
 namespace ckpt {
 
 /// Size of the elements that are worked on. Integers count as floating-point
-/// numbers of their size, those of 8 bits and less as `F32`, in whose lanes
-/// they lie.
+/// numbers of their size, and integers of 8 bits and less as `F32`, in whose
+/// lanes they lie.
 enum class WorkType : uint8_t { F64, F32, F16 };
 inline constexpr unsigned workTypeCount = 3;
 
 enum class WorkKind : uint8_t {
-  /// Operations of a contraction, two per multiply-add; with tiles those of
-  /// the whole tiles, whose last rows and columns may be repeated elements.
+  /// Operations of a contraction, two per multiply-add; with tiles, operations
+  /// of whole tiles, whose last rows and columns may be repeated elements.
   Contraction,
   /// Elements of the left operand that are spread over a vector, for each step
   /// of a tile.
@@ -87,7 +87,7 @@ struct Work {
   int64_t amount;
 };
 
-/// What the work of an op depends on besides itself.
+/// The facts besides the op itself on which its work depends.
 struct WorkPlace {
   /// Contractions are cut into tiles for vectors of so many elements of 32
   /// bits; 0: into none.

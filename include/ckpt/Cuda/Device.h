@@ -5,8 +5,8 @@
 // runtime library of C++, so that it also serves programs that ckpt-runner
 // emits.
 //
-// What fails returns false or null; `failure` then says what, in one sentence.
-// After a failure the device is of no use any more, as CUDA has it.
+// A failed call returns false or null; `failure` then names the fault in one
+// sentence. After a failure the device is of no use any more, as in CUDA.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@
 
 namespace ckpt::cuda {
 
-/// What went wrong first; empty if nothing has.
+/// The first failure; empty without one.
 const char *failure();
 
 struct DeviceInfo {
@@ -39,7 +39,7 @@ bool checkChip(const DeviceInfo &info, const char *chip);
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// Of the device, as the driver counts.
+/// Memory of the device, as the driver counts.
 struct MemoryInfo {
   int64_t freeBytes = 0, totalBytes = 0;
 };
@@ -54,7 +54,7 @@ public:
   StepMemory &operator=(const StepMemory &) = delete;
   ~StepMemory();
 
-  /// Allocates; \p bufferBytes are those of each argument and result.
+  /// Allocates; \p bufferBytes are the bytes of each argument and result.
   bool allocate(int64_t arenaBytes, const int64_t *bufferBytes, int64_t count);
 
   void *arena() const { return arenaAddress; }
@@ -86,7 +86,7 @@ struct Step {
   void *context;
 };
 
-/// Who runs matmuls that lowered code offers (`ckptCudaOfferMatmul`).
+/// The runner of matmuls that lowered code offers (`ckptCudaOfferMatmul`).
 enum class LibraryUse {
   /// Our kernels.
   Never,
@@ -98,15 +98,16 @@ enum class LibraryUse {
   Always
 };
 
-/// What was decided of one shape, for all steps of this process.
+/// The decision on one shape, for all steps of this process.
 struct MatmulChoice {
   MatmulShape shape;
   /// The first kernel that has it.
   char kernel[96];
   bool byLibrary;
-  /// Algorithms of the library, and those among them with our bits.
+  /// Algorithms of the library, and the ones among them with our bits.
   int proposed, sameBits;
-  /// Of our kernel, and the least of those that have its bits; if measured.
+  /// Times of our kernel, and of the fastest algorithm with its bits; if
+  /// measured.
   int64_t ownNs, libraryNs;
   MatmulChoice *next;
 };
@@ -152,7 +153,7 @@ private:
 };
 
 //===----------------------------------------------------------------------===//
-// What `--gpu-to-llvm` calls
+// Functions that `--gpu-to-llvm` calls
 //===----------------------------------------------------------------------===//
 
 extern "C" {
@@ -169,8 +170,8 @@ void mgpuStreamDestroy(void *stream);
 void mgpuStreamSynchronize(void *stream);
 void mgpuMemcpy(void *to, void *from, size_t bytes, void *stream);
 
-/// Of emitted programs, instead of both `mgpuModuleLoad`: the image is packed
-/// by zlib. \p level is negative where nothing is to be compiled.
+/// For emitted programs, instead of both `mgpuModuleLoad`: the image is packed
+/// by zlib. \p level is negative if there is nothing to compile.
 void *ckptModuleLoadPacked(void *image, size_t packedBytes, size_t bytes,
                            int level);
 

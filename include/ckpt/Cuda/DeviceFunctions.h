@@ -38,7 +38,7 @@ struct DeviceFunctions {
   void (*ckptCudaMark)();
 };
 
-/// Those of the GPU of this machine.
+/// The device functions of the GPU of this machine.
 extern const DeviceFunctions gpuFunctions;
 
 } // namespace ckpt::cuda

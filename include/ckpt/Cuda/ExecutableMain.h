@@ -1,7 +1,7 @@
-//===- ExecutableMain.h - What an emitted program describes -----*- C++ -*-===//
+//===- ExecutableMain.h - The description of an emitted program -*- C++ -*-===//
 //
-// What a program that ckpt-runner emits holds besides the runtime library: the
-// code of the host and this description, both made by the compiler.
+// The content of a program that ckpt-runner emits, besides the runtime library:
+// the code of the host and this description, both made by the compiler.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@ namespace ckpt::cuda {
 
 /// An argument or a result.
 struct ProgramBuffer {
-  /// Of its file, without `.npy`: arg000, out000.
+  /// Name of its file, without `.npy`: arg000, out000.
   const char *name;
   /// As headers of `.npy` files have type and shape: "<f4", "(8,2,)".
   const char *element, *shape;

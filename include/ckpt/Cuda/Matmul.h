@@ -1,8 +1,8 @@
 //===- Matmul.h - A matmul that a library could run -------------*- C++ -*-===//
 //
-// What lowered code says of a kernel that is a matmul and nothing else, so that
-// a library can run it in the kernel's place. The compiler writes it as a list
-// of 64-bit numbers, the runtime library reads it as this structure.
+// Lowered code's description of a kernel that is a matmul and nothing else, so
+// that a library can run it in the kernel's place. The compiler writes it as a
+// list of 64-bit numbers, the runtime library reads it as this structure.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,10 +21,10 @@ constexpr int64_t float32 = 0, float16 = 2, bfloat16 = 14;
 struct MatmulOperand {
   /// Number among the kernel's arguments, and the bytes of all of it.
   int64_t argument, argumentBytes;
-  /// Of the first element, in bytes.
+  /// Offset of the first element, in bytes.
   int64_t offset;
   int64_t elementType;
-  /// Elements of a row are neighbours, or if transposed those of a column.
+  /// Elements of a row are neighbours, or if transposed, elements of a column.
   int64_t isTransposed;
   /// Elements from one row (column) to the next, from one matrix to the next,
   /// and from one group of matrices to the next.

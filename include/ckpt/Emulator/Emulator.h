@@ -1,11 +1,11 @@
 //===- Emulator.h - Runs device code without a device -----------*- C++ -*-===//
 //
-// Stands where the driver of a GPU stands: the functions that upstream's
-// lowering of launches calls, backed by the CPU. A module is loaded as the LLVM
-// IR that NVPTX's code generator would get, so what runs is the device code
-// itself; only registers of the device and barriers are replaced. Threads of a
-// block run one after the other, from barrier to barrier, in an order that can
-// be chosen to be as unhelpful as possible.
+// Takes the place of a GPU's driver: the functions that upstream's lowering of
+// launches calls, backed by the CPU. A module is loaded as the LLVM IR that
+// NVPTX's code generator would get, so the device code itself runs; only
+// registers of the device and barriers are replaced. Threads of a block run one
+// after the other, from barrier to barrier, in an order that can be chosen to
+// be as unhelpful as possible.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,14 +25,14 @@ enum class ThreadOrder {
   Shuffled
 };
 
-/// Of the launches that follow, in this process.
+/// Sets the order of threads in later launches of this process.
 void setThreadOrder(ThreadOrder order);
 
 /// The emulator as the host code of a step sees it. It offers no library of
 /// matmuls, and kernels are timed by the clock of the host.
 extern const cuda::DeviceFunctions emulatorFunctions;
 
-/// What went wrong since the last call while modules were loaded.
+/// The failure of loading modules since the last call, if any.
 llvm::Error takeEmulatorError();
 
 } // namespace ckpt

@@ -1,6 +1,6 @@
 //===- Donation.h - Arguments that results may overwrite --------*- C++ -*-===//
 //
-// A caller that donates an argument has no use for it after the step: a result
+// A caller that donates an argument does not use it after the step: a result
 // may lie in its buffer, and the caller passes one buffer as both.
 //
 //===----------------------------------------------------------------------===//
@@ -31,7 +31,7 @@ void recordDonations(ProgramProblem &program, const plan::Plan &plan);
 /// -1.
 SmallVector<int64_t> donatedResults(mlir::func::FuncOp function);
 
-/// Removes what `recordDonations` wrote.
+/// Removes the marks of `recordDonations`.
 void dropDonations(mlir::func::FuncOp function);
 
 /// Marks arguments as donated: \p text is "all" or numbers such as "0,2".

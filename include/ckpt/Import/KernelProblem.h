@@ -1,6 +1,6 @@
 //===- KernelProblem.h - The ops of one kernel as a problem -----*- C++ -*-===//
 //
-// `--ckpt-verify` asks by this which input of a kernel a result may overwrite:
+// `--ckpt-verify` asks for the inputs of a kernel that a result may overwrite:
 // the rules of the planner for one kernel, on ops that may be of any kind.
 //
 //===----------------------------------------------------------------------===//

@@ -1,5 +1,4 @@
-//===- Layers.h - The layers of a program and what is asked of them -*- C++
-//-*-===//
+//===- Layers.h - The layers of a program and their strategies --*- C++ -*-===//
 //
 // From `ckpt.layer` regions to the chain of layers that the strategies of
 // Plan/Strategies.h decide on, and from their decisions to constraints on the
@@ -27,8 +26,8 @@ struct LayerChain {
   bool hasBackward = false;
 };
 
-/// Finds the layers of \p program. What their attributes say is believed; the
-/// rest is derived:
+/// Finds the layers of \p program. Believes their attributes and derives all
+/// other figures:
 ///
 /// - activation bytes: values made in the layer that the backward pass reads;
 ///   without a backward pass all values made in it. Views take no bytes;
@@ -45,12 +44,12 @@ plan::Selection selectLayers(const LayerChain &chain,
                              plan::StrategyOptions options,
                              MLIRContext *context);
 
-/// Demands of the values of \p program what \p selection says. Of a layer that
-/// is recomputed, what is handed on is saved: what other parts of the forward
-/// pass read (family A), or what crosses a saved boundary or is read outside of
-/// all layers (family B). Everything else in it is made again. Other layers,
-/// and what is pinned, are left as they are. Says in a remark what may run only
-/// once and is therefore not recomputed.
+/// Sets the demands of \p selection on the values of \p program. A recomputed
+/// layer saves the values that it hands on: values that other parts of the
+/// forward pass read (family A), or values that cross a saved boundary or are
+/// read outside of all layers (family B). All its other values are made again.
+/// Other layers and pinned values stay as they are. A remark names run-once
+/// ops, which are not recomputed.
 void constrain(ProgramProblem &program, const LayerChain &chain,
                const plan::Selection &selection);
 

@@ -1,4 +1,4 @@
-//===- NameStack.h - What a location says about an op -----------*- C++ -*-===//
+//===- NameStack.h - The name stack in a location ---------------*- C++ -*-===//
 //
 // JAX writes the path of an op in the model into its location:
 // `jit(step)/jit(main)/transpose(jvp(Model))/transformer/h/3/attn/dot_general`.

@@ -14,8 +14,8 @@
 namespace ckpt {
 
 /// 24 bits per op of the problem, the same on every machine: name, attributes
-/// but those of ckpt, types, operands by number, regions. Locations do not
-/// count. The last entry, after that of the last op, is the terminator's.
+/// except ckpt's, types, operands by number, regions. Locations do not count.
+/// The last entry, after the last op, is the terminator's.
 SmallVector<int64_t> hashOps(const ProgramProblem &program);
 
 /// One number for all decisions and pins on ops and layers, by their place.

@@ -16,7 +16,7 @@
 
 namespace ckpt {
 
-/// Where a part of a result of the function comes from.
+/// The source of a part of a result of the function.
 struct ProgramResult {
   /// Its elements, in the same order and perhaps in another shape. `none` for
   /// a scalar constant or a `tensor.empty`, which no kernel makes.
@@ -30,11 +30,11 @@ struct ProgramResult {
   int64_t beginBytes = 0;
 };
 
-/// The planning problem of a function, and what its numbers stand for.
+/// The planning problem of a function, and the meaning of its numbers.
 struct ProgramProblem {
   mlir::func::FuncOp function;
   plan::Problem problem;
-  /// Of the arguments and results.
+  /// Bytes of the arguments and results.
   int64_t outsideBytes = 0;
   /// By `plan::OpId` and `plan::ValueId`. Ops that nothing needs, scalar
   /// constants, `tensor.empty`, layers and terminators have no number.
@@ -49,8 +49,8 @@ struct ProgramProblem {
   SmallVector<int64_t> donated;
 };
 
-/// Reads \p function, whose costs are those on \p device. Says at the place in
-/// the program why it cannot be planned.
+/// Reads \p function, with costs on \p device. Reports at its place each part
+/// of the program that cannot be planned.
 FailureOr<ProgramProblem> buildProblem(mlir::func::FuncOp function,
                                        const Device &device);
 

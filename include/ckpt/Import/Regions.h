@@ -1,9 +1,9 @@
 //===- Regions.h - Budgets of layers in a program ---------------*- C++ -*-===//
 //
-// A region is what a pattern on layer names matches. Users give its budget by
-// `budget` on a layer or by the option `region-budget`; the planned function
-// carries all of them, in bytes, as `ckpt.region_budgets`. So whoever reads the
-// plan holds it to them.
+// A region is the set of layers that a pattern matches. Users give its budget
+// by `budget` on a layer or by the option `region-budget`. The planned function
+// carries all of them, in bytes, as `ckpt.region_budgets`, so that every reader
+// of the plan holds it to them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,8 +25,8 @@ struct NamedLayers {
 };
 NamedLayers namedLayers(mlir::func::FuncOp function);
 
-/// Names of the layers that \p pattern matches, and of those nested in them, in
-/// the order of \p function. An error at the function if it matches none.
+/// Names of the layers that \p pattern matches, and of layers nested in them,
+/// in the order of \p function. An error at the function if it matches none.
 FailureOr<SmallVector<StringRef>> layersOfRegion(mlir::func::FuncOp function,
                                                  StringRef pattern);
 
@@ -42,8 +42,8 @@ LogicalResult readRegions(ProgramProblem &program);
 void writeRegions(const ProgramProblem &program);
 
 /// Gives \p program the regions of its layers' budgets and of \p settings,
-/// which win over a layer of the same name; without either, it keeps those that
-/// it has. Shares are of what the region takes in \p baseline.
+/// which win over a layer of the same name; without either, it keeps its
+/// regions. Shares refer to the bytes of the region in \p baseline.
 LogicalResult requestRegions(ProgramProblem &program,
                              ArrayRef<plan::LayerSetting> settings,
                              const plan::Solution &baseline);

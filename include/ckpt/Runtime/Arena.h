@@ -1,9 +1,8 @@
 //===- Arena.h - Memory of a step that is watched ---------------*- C++ -*-===//
 //
-// The arena, arguments and results of a step that runs. The promise that what
-// was planned is what is allocated is checked here, by other means than the
-// plan: guard pages around each buffer, and the kernel's count of the pages
-// that were touched.
+// The arena, arguments and results of a step that runs. It checks that planned
+// and allocated bytes are equal by other means than the plan: guard pages
+// around each buffer, and the kernel's count of touched pages.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +21,7 @@ namespace ckpt {
 /// multiple of `alignment` and ends less than that below the upper guard; the
 /// bytes between buffer and guards hold a pattern. Fresh memory is zero and
 /// takes no page until it is touched; huge pages are off, so that touched pages
-/// tell what was used.
+/// show the used bytes.
 class GuardedBuffer {
 public:
   static constexpr int64_t alignment = 64;
@@ -38,8 +37,8 @@ public:
   char *data() const { return begin; }
   int64_t size() const { return bytes; }
 
-  /// Fills the buffer so that every floating-point element is a NaN: what is
-  /// read without having been written shows in the results.
+  /// Fills the buffer so that every floating-point element is a NaN: a read of
+  /// an unwritten element shows in the results.
   void poison();
   /// Lets nothing write to it any more: an argument of a step.
   void makeReadOnly();
@@ -62,8 +61,8 @@ private:
 };
 
 /// Makes an access to a guard page, or a write to a read-only buffer, end the
-/// process with a message that names the buffer and how far outside the access
-/// was; others crash as before. Call once, after `llvm::InitLLVM`.
+/// process with a message that names the buffer and the distance of the access;
+/// other crashes stay as they are. Call once, after `llvm::InitLLVM`.
 void installGuardHandler();
 
 /// Growth of the process's memory while something runs, as the operating system
@@ -72,7 +71,7 @@ class ResidentGrowth {
 public:
   /// Starts to watch; forgets the process's earlier peak.
   ResidentGrowth();
-  /// Peak of resident bytes since then, above what was resident then; -1 where
+  /// Peak of resident bytes since then, above the resident bytes then; -1 if
   /// the system does not tell.
   int64_t peakBytes() const;
 

@@ -20,7 +20,7 @@ class ExecutionEngine;
 
 namespace ckpt {
 
-/// Where a step runs.
+/// The device that runs a step.
 enum class RunDevice {
   Cpu,
   /// The code of a GPU on the CPU (Emulator.h), in one thread and not fast.
@@ -38,12 +38,13 @@ struct CompileOptions {
   static constexpr unsigned mostThreads = 1024;
   /// Level of LLVM's optimisations, 0 to 3.
   unsigned optLevel = 2;
-  /// 32-bit elements of a vector; 0 takes what this machine has.
+  /// 32-bit elements of a vector; 0 means this machine's.
   int64_t lanes = 0;
   /// Lets `CompiledStep::time` time each kernel; on a GPU, a graph does.
   bool timeKernels = false;
   RunDevice device = RunDevice::Cpu;
-  /// Of `--ckpt-lower-to-nvvm-pipeline`; the emulator has a format of its own.
+  /// Options of `--ckpt-lower-to-nvvm-pipeline`; the emulator has a format of
+  /// its own.
   std::string gpuOptions;
   /// Offers matmuls to a library, on a GPU (Cuda/Device.h, chooseMatmuls).
   bool offerMatmuls = false;
@@ -64,9 +65,9 @@ struct BufferType {
 
 class CompiledStep {
 public:
-  /// Compiles a copy of \p module, which stays as it is. A tensor function of
-  /// kernels; see `--ckpt-kernels-to-calls` for its form. What a diagnostic has
-  /// said already is a `DiagnosedError`.
+  /// Compiles a copy of \p module, which stays unchanged. A tensor function of
+  /// kernels; see `--ckpt-kernels-to-calls` for its form. A failure already
+  /// reported by a diagnostic is a `DiagnosedError`.
   static llvm::Expected<std::unique_ptr<CompiledStep>>
   compile(ModuleOp module, const CompileOptions &options = {});
 
@@ -78,7 +79,7 @@ public:
   /// donates the argument and the step writes the result when it is dead; or
   /// -1.
   ArrayRef<int64_t> getDonated() const { return donated; }
-  /// Of the arena; its address must be a multiple of `arenaAlignment`.
+  /// Bytes of the arena; its address must be a multiple of `arenaAlignment`.
   int64_t getArenaBytes() const { return arenaBytes; }
   static constexpr int64_t arenaAlignment = 64;
 

@@ -1,4 +1,4 @@
-//===- DiagnosedError.h - What a diagnostic has said already ----*- C++ -*-===//
+//===- DiagnosedError.h - An error that a diagnostic reported ---*- C++ -*-===//
 //
 // Tools print an `llvm::Error` at the end of a run, unless it is of this class.
 //

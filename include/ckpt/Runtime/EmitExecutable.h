@@ -1,7 +1,7 @@
 //===- EmitExecutable.h - A step as a program of its own --------*- C++ -*-===//
 //
-// From a function of ckpt.kernel ops to a small program for a machine with a
-// GPU and its driver, where nothing else of ours is.
+// From a function of ckpt.kernel ops to a small program for a machine that has
+// a GPU and its driver, and nothing else of ours.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,18 +23,18 @@ struct ExecutableTensor {
 };
 
 struct ExecutableOptions {
-  /// What is compiled, for the device of `gpuOptions`.
+  /// Options of its compilation, for the device of `gpuOptions`.
   CompileOptions compile;
   /// In messages of the program.
   std::string title;
   SmallVector<ExecutableTensor> arguments, results;
-  /// Where `libCkptCuda.a` and `libCkptCudaProgram.a` may be, the first choice
-  /// first.
+  /// Candidate folders of `libCkptCuda.a` and `libCkptCudaProgram.a`, the first
+  /// choice first.
   SmallVector<std::string> libraryFolders;
 };
 
-/// Writes the program at \p path; takes a C compiler to link it. What a
-/// diagnostic has said already is a `DiagnosedError`.
+/// Writes the program at \p path; takes a C compiler to link it. A failure
+/// already reported by a diagnostic is a `DiagnosedError`.
 llvm::Error emitExecutable(ModuleOp module, const ExecutableOptions &options,
                            StringRef path);
 

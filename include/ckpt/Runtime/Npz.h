@@ -53,7 +53,7 @@ struct NpyArray {
 };
 
 /// Reads all members of \p path, in the archive's order. Fails, with a message
-/// that names the file and the member, where the file cannot be read or is
+/// that names the file and the member, if the file cannot be read or is
 /// truncated, damaged, in Fortran order or big-endian, has an element type that
 /// `NpyType` cannot express, or holds a name twice.
 llvm::Expected<std::vector<NpyArray>> readNpz(llvm::StringRef path);

@@ -1,4 +1,4 @@
-//===- Signature.h - What a step takes and gives ----------------*- C++ -*-===//
+//===- Signature.h - Arguments and results of a step ------------*- C++ -*-===//
 //
 // The runner and the C API name, allocate, read and write the tensors of a step
 // by its signature, before and after the step runs.

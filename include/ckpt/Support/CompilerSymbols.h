@@ -1,4 +1,4 @@
-//===- CompilerSymbols.h - What compiled code calls by itself ---*- C++ -*-===//
+//===- CompilerSymbols.h - Library calls of compiled code -------*- C++ -*-===//
 //
 // Both JITs register these: the one for a step (lib/Runtime) and the one for
 // device code (lib/Emulator).
@@ -12,9 +12,9 @@
 
 namespace ckpt {
 
-/// Functions of a compiler's library that LLVM calls where a CPU has no
-/// instruction. Older libraries lack them, and programs hold only what they
-/// call themselves.
+/// Functions of a compiler's library that LLVM calls for instructions that a
+/// CPU lacks. Older libraries lack them, and programs hold only the functions
+/// that they call themselves.
 llvm::orc::SymbolMap compilerSymbols(llvm::orc::MangleAndInterner &interner);
 
 } // namespace ckpt

@@ -1,7 +1,7 @@
 //===- RewriteExactly.h - Patterns without upstream's folders ---*- C++ -*-===//
 //
-// Upstream folds functions of constants with libm, whose bits are not those of
-// our kernels. Passes that rewrite arithmetic apply their patterns by this.
+// Upstream folds functions of constants with libm, whose bits differ from our
+// kernels'. Passes that rewrite arithmetic apply their patterns by this.
 //
 //===----------------------------------------------------------------------===//
 

@@ -25,9 +25,10 @@ struct StepReport;
 #define GEN_PASS_REGISTRATION
 #include "ckpt/Transforms/Passes.h.inc"
 
-/// The planning pass, which also hands its report to \p report. That stays as
-/// it is where the pass fails before it has a plan. The caller sees progress
-/// and interrupts by \p solver; the pass's options say the rest of it.
+/// The planning pass, which also hands its report to \p report. The report
+/// stays unchanged if the pass fails before it has a plan. The caller sees
+/// progress and interrupts by \p solver; the pass's options set all other
+/// limits.
 std::unique_ptr<mlir::Pass>
 createPlanPass(plan::report::StepReport &report,
                const plan::SolverOptions &solver = {});

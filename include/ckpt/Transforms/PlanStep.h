@@ -1,7 +1,7 @@
 //===- PlanStep.h - Planning a function, for C++ users ----------*- C++ -*-===//
 //
-// What `--ckpt-plan` does, as functions: for compilers that link the planner
-// and for the runner.
+// `--ckpt-plan` as functions, for compilers that link the planner and for the
+// runner.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@
 
 namespace ckpt {
 
-/// What is asked of the planner.
+/// The request to the planner.
 struct PlanRequest {
   /// `budget`, `none`, `as-written` or a strategy of docs/Strategies.md. Empty:
   /// `budget` with a budget, else `none`.
@@ -26,14 +26,14 @@ struct PlanRequest {
   std::optional<plan::Budget> budget;
   /// The budget is over sums of layers (docs/Strategies.md), not the peak.
   bool layerSum = false;
-  /// Budgets of regions, by patterns; besides those of layers.
+  /// Budgets of regions, by patterns; besides budgets of layers.
   std::vector<plan::LayerSetting> regions;
   /// The budget also holds the caller's arguments and results.
   bool countArguments = false;
   plan::SolverOptions solver;
 };
 
-/// What came out. Without a plan that fits, `figures.feasible` is false and
+/// The outcome. Without a plan that fits, `figures.feasible` is false and
 /// `solution` is the plan with the smallest arena.
 struct PlanOutcome {
   plan::Solution solution;
@@ -49,10 +49,10 @@ struct PlanOutcome {
 };
 
 /// Plans \p program. A named strategy constrains its values for good. Reports
-/// an error at the function if the strategy does not apply, and, with notes at
-/// the values that stand in the way, if the budget is infeasible; in the latter
-/// case the outcome is returned all the same, with `figures.feasible` false. An
-/// interrupted search is an error.
+/// an error at the function if the strategy does not apply. Reports an error,
+/// with notes at the values at the peak, if the budget is infeasible; then it
+/// still returns the outcome, with `figures.feasible` false. An interrupted
+/// search is an error.
 FailureOr<PlanOutcome> planProgram(ProgramProblem &program,
                                    const PlanRequest &request);
 
@@ -82,7 +82,7 @@ FailureOr<plan::Solution> readPlanFile(ProgramProblem &program,
 plan::report::StepReport makeStepReport(const ProgramProblem &program,
                                         const PlanOutcome &outcome);
 
-/// Layers whose backward pass is made later, by somebody else.
+/// Layers whose backward pass another tool makes later.
 bool isForwardChain(const LayerChain &chain);
 
 /// Whether a function has a schedule or decisions to follow.

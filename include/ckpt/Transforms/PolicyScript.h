@@ -14,11 +14,11 @@
 namespace ckpt {
 
 /// Runs the named sequence `@ckpt_policy` of the file \p path on \p function:
-/// the `strategy=custom` of users without C++. It says what it wants by pins,
+/// the `strategy=custom` of users without C++. The sequence sets pins,
 /// `transform.annotate %layers "pin"` on layers and `"ckpt.pin"` on other ops,
-/// which every strategy obeys and which stay in the program. Reports a file or
-/// sequence that is missing, and whatever the interpreter reports. The
-/// transform dialect must be loaded.
+/// which every strategy obeys and which stay in the program. Reports a missing
+/// file or sequence, and the interpreter's errors. The transform dialect must
+/// be loaded.
 LogicalResult applyPolicyScript(mlir::func::FuncOp function, StringRef path);
 
 } // namespace ckpt

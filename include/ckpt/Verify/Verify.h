@@ -1,7 +1,7 @@
 //===- Verify.h - Proofs about rewritten programs ---------------*- C++ -*-===//
 //
-// What `--ckpt-verify-slots` and `--ckpt-verify` check, as functions. Both read
-// nothing but the IR: no plan, no problem, nothing that a planner has said.
+// `--ckpt-verify-slots` and `--ckpt-verify` as functions. Both read nothing but
+// the IR: no plan, no problem, no word of the planner.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,16 +13,16 @@
 
 namespace ckpt {
 
-/// The places of all kernels of \p function: what lives at the same time never
-/// overlaps but where an input is taken over, and all of it is in the arena.
+/// The places of all kernels of \p function: live values overlap only if one
+/// takes over an input, and all of them are in the arena.
 LogicalResult verifySlots(mlir::func::FuncOp function);
 
-/// That \p rewritten computes what \p original does: every op that runs is one
-/// of the original on the same operands, every result is the same, effects run
-/// once each and in order, and recomputations are marked and kept apart from
-/// what they repeat. Kernels, layers and barriers may stand in either. Both
-/// must be of one context. An error points into \p rewritten, with a note at
-/// the original.
+/// Verifies that \p rewritten computes the same as \p original: every op that
+/// runs is one of the original on the same operands, every result is the same,
+/// effects run once each and in order, and recomputations are marked and kept
+/// apart from their originals. Kernels, layers and barriers may stand in
+/// either. Both must be of one context. An error points into \p rewritten, with
+/// a note at the original.
 LogicalResult verifyRewrite(mlir::func::FuncOp rewritten,
                             mlir::func::FuncOp original);
 

@@ -16,7 +16,7 @@ namespace ckpt {
 /// Emits kernels without an anchor.
 LogicalResult emitElementwiseKernel(KernelCode &code, int64_t lanes,
                                     mlir::SymbolTable &symbols);
-/// Emits matmuls, convolutions and their like, and what is made of them.
+/// Emits matmuls, convolutions and their like, with their epilogues.
 LogicalResult emitContractionKernel(KernelCode &code, int64_t lanes,
                                     mlir::SymbolTable &symbols);
 /// Emits kernels around an op with reduction loops, contractions too that have

@@ -1,12 +1,12 @@
 //===- EmitContraction.cpp - Matmuls and convolutions in register tiles ---===//
 //
 // A task makes a block of rows by one panel of columns of the result. The panel
-// of the right operand is packed, a tile of sums stays in registers over a
+// of the right operand is packed. A tile of sums stays in registers over a
 // block of the reduced dimension and in scratch memory between blocks; the
-// epilogue reads that scratch. Every sum is one chain of fused multiply-adds
-// in the order of the reduced loops, starting at the init, or one per chunk if
-// sums are long: so neither tiles nor threads nor fusion have an influence on
-// the bits.
+// epilogue reads that scratch. Every sum is one chain of fused multiply-adds in
+// the order of the reduced loops, starting at the init, or one per chunk if
+// sums are long. Neither tiles nor threads nor fusion therefore influence the
+// bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -105,7 +105,7 @@ private:
   Value leftFlat, leftBatch;
   Value sums, rowTable, stepTable;
   std::optional<PackedB> packed;
-  /// Where the left operand has borders.
+  /// The padded left operand, if it has borders.
   std::optional<PaddedA> padded;
 };
 
@@ -134,7 +134,7 @@ static Tiling tilingOf(const ContractionShape &shape, int64_t targetLanes,
 
 void ContractionEmitter::fillRowTable() {
   emitLoop(constant(tiling.blockRows), [&](Value row) {
-    // Rows past the end repeat the last one; nobody reads their sums.
+    // Rows past the end repeat the last one; their sums have no reader.
     IndexEmitter inside(builder, 1);
     Value global = arith::AddIOp::create(builder, firstRow, row);
     global = arith::MinSIOp::create(builder, global, constant(tiling.rows - 1));

@@ -29,7 +29,7 @@ void PackedB::packStep(const Block &block, Value step, bool full) {
   for (int64_t vector = 0; vector < tiling.vectors; ++vector) {
     point.outer = inside.atom(block.panel, tiling.panels) * tiling.panel +
                   vector * tiling.lanes + inside.lane();
-    if (!full) // Nobody reads the sums of columns past the end.
+    if (!full) // Sums of columns past the end have no reader.
       point.outer = inside.clamp(point.outer, {0, tiling.columns}).index;
     OperandPlace place = operandPlace(shape, /*right=*/true, point, emitter);
     Value elements = emitter.orZero(

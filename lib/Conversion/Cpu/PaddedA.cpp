@@ -215,7 +215,7 @@ Value PaddedA::isInside(const TileRows &rows, Value step) {
   return inside;
 }
 
-/// The steps of a row. Where they are outside, others are read for nothing.
+/// The steps of a row. Instead of steps outside, others are read for nothing.
 void PaddedA::bringRow(const TileRows &rows, int64_t inTile, Value step) {
   Value inside = insideOne(rows.numbers[inTile], step);
   Value at =

@@ -1,12 +1,12 @@
 //===- PaddedA.h - The left operand behind padding --------------*- C++ -*-===//
 //
-// Rows of images with borders, for the tiles of EmitContraction.cpp. Whether an
-// element stands in memory would cost more to find out than what is done with
-// it. So some steps of a tile's rows are brought to a corner of scratch memory,
-// as many neighbours at a time as are inside or outside together: along the
-// steps in the convolutions of a forward pass, along the rows in the gradients
-// of filters. The coordinate of a border is a sum of what its row and its step
-// say, which stand in tables.
+// Rows of images with borders, for the tiles of EmitContraction.cpp. Finding
+// out whether an element stands in memory would cost more than the work on it.
+// Some steps of a tile's rows are therefore brought to a corner of scratch
+// memory, as many neighbours at a time as are inside or outside together: along
+// the steps in the convolutions of a forward pass, along the rows in the
+// gradients of filters. The coordinate of a border is a sum of two numbers, of
+// its row and of its step, which stand in tables.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@
 
 namespace ckpt {
 
-/// What lies next to each other, inside or outside together.
+/// Elements next to each other, inside or outside together.
 struct Neighbours {
   enum { None, Steps, Rows } along;
   /// Steps that are brought at a time.
@@ -84,7 +84,7 @@ private:
   const Tiling &tiling;
   Neighbours neighbours;
   Value stepOffsets;
-  /// Lines of what is brought together.
+  /// Lines of the elements that are brought together.
   Value corner;
   SmallVector<Table, 2> tables;
 };

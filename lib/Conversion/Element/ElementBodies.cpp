@@ -38,7 +38,7 @@ bool ckpt::supportsLanes(Block &body) {
   });
 }
 
-/// The kernel's numbers must not hang on what LLVM makes of its neighbours.
+/// The kernel's numbers must not depend on LLVM's rewrites of its neighbours.
 static void dropFastMath(Operation *op) {
   auto fastMath = dyn_cast<arith::ArithFastMathInterface>(op);
   if (fastMath && fastMath.getFastMathFlagsAttr())

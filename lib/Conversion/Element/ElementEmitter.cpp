@@ -54,7 +54,7 @@ Value ElementEmitter::orZero(Value condition, Value element) {
                     builder, builder.getZeroAttr(element.getType())));
 }
 
-/// Of an access to all lanes that begins at element \p start.
+/// Alignment of an access to all lanes that begins at element \p start.
 llvm::MaybeAlign ElementEmitter::alignmentOf(const LinearIndex &start,
                                              Value flat) const {
   if (alignment == 0)

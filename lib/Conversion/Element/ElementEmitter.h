@@ -2,7 +2,7 @@
 //
 // Emits one element (or one vector of neighbours) of a tensor value by walking
 // up its producers until memory is reached. Nothing is ever stored in between,
-// so what is inside a kernel needs no buffers (docs/Rationale/CpuLowering.md).
+// so values inside a kernel need no buffers (docs/Rationale/CpuLowering.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +33,7 @@ inline ArrayRef<int64_t> shapeOf(Value tensor) {
   return cast<mlir::ShapedType>(tensor.getType()).getShape();
 }
 
-/// Emits for one region; everything that it made dominates what comes later.
+/// Emits for one region; each emitted value dominates the later ones.
 class ElementEmitter {
 public:
   ElementEmitter(mlir::ImplicitLocOpBuilder &builder, const MemoryMap &memory,
@@ -42,8 +42,8 @@ public:
 
   IndexEmitter &indices() { return index; }
 
-  /// An emitter for a region inside this one's that uses what this one made.
-  /// Another number of \p lanes is possible only inside one that emits scalars.
+  /// An emitter for a region inside this one's that uses its values. Another
+  /// number of \p lanes is possible only inside one that emits scalars.
   ElementEmitter nested(int64_t lanes) const {
     ElementEmitter copy = *this;
     copy.index.setLanes(lanes);
@@ -73,14 +73,14 @@ public:
                               ArrayRef<Value> inits);
   /// \p element as a vector of all lanes.
   Value broadcast(Value element);
-  /// Where both conditions hold; null stands for one that always does.
+  /// Both conditions; null stands for one that always holds.
   Value both(Value first, Value second);
   /// \p element, zero where \p condition does not hold.
   Value orZero(Value condition, Value element);
   /// Elements of memory: scalar, neighbours, or gathered.
   Value load(Value flat, LinearIndex position);
-  /// Where one access to all lanes begins, which must be neighbours at a
-  /// multiple of their size; null if they are not, as far as is known.
+  /// Begin of one access to all lanes, which must be neighbours at a multiple
+  /// of their size; null if they are not, as far as is known.
   Value alignedStart(Value flat, LinearIndex position);
   /// Writes all lanes of \p element; the position advances one by one.
   void store(Value element, Value flat, LinearIndex position);
@@ -124,7 +124,7 @@ private:
   mlir::ImplicitLocOpBuilder &builder;
   const MemoryMap &memory;
   IndexEmitter index;
-  /// Of all memory, in bytes; 0 if nothing is known.
+  /// Alignment of all memory, in bytes; 0 if unknown.
   int64_t alignment = 0;
   SmallVectorImpl<MemoryRead> *reads = nullptr;
   llvm::DenseMap<Value, Value> current;

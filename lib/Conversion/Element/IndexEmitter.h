@@ -1,7 +1,7 @@
 //===- IndexEmitter.h - Turns linear indices into SSA values ----*- C++ -*-===//
 //
-// Knows which SSA value every atom of a `LinearIndex` stands for, and emits
-// arithmetic where a sum of atoms is needed as a value or must be divided.
+// Knows the SSA value of every atom of a `LinearIndex`, and emits arithmetic if
+// a sum of atoms is needed as a value or must be divided.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,7 @@ struct ClampedIndex {
   Value inside;
 };
 
-/// Emits for one region: what it made is used again, so it must dominate.
+/// Emits for one region: its values are used again, so they must dominate.
 class IndexEmitter : public IndexDivider {
 public:
   IndexEmitter(mlir::ImplicitLocOpBuilder &builder, int64_t lanes);

@@ -16,7 +16,7 @@
 
 namespace ckpt {
 
-/// Number of an unknown. What it stands for is up to the user of the index.
+/// Number of an unknown. The user of the index gives it a meaning.
 using AtomId = unsigned;
 
 /// The unknown that is the number of the lane in a vector.
@@ -76,7 +76,7 @@ struct GranularIndex {
 };
 
 /// Splits \p index at a divisor of \p modulus such that only `fine` holds atoms
-/// for which \p varies holds; without such a split those atoms are in `coarse`.
+/// for which \p varies holds; without such a split these atoms are in `coarse`.
 GranularIndex splitAtGranule(const LinearIndex &index, int64_t modulus,
                              llvm::function_ref<bool(AtomId)> varies);
 

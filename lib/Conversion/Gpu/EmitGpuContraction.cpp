@@ -7,7 +7,7 @@
 // bits of the CPU.
 //
 // Long sums of few results: 16 groups of threads make a chunk each of the same
-// square of 4 x 4 results, then add what all have made, in order.
+// square of 4 x 4 results, then add the chunks of all groups, in order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -82,7 +82,8 @@ private:
   IndexEmitter &index;
   int64_t rows, columns, steps;
 
-  /// Of the thread in its block: its group, and two digits inside of it.
+  /// The place of the thread in its block: its group, and two digits inside of
+  /// it.
   LinearIndex group, major, minor;
   Value groupValue, majorValue, minorValue;
   Corner corner;
@@ -123,7 +124,7 @@ Value GpuContractionEmitter::emitInit() {
 }
 
 /// Brings the steps from \p first on to the group's part of \p into; past the
-/// end any element will do, since no result that is stored hangs on it.
+/// end any element will do, since no stored result depends on it.
 void GpuContractionEmitter::loadPart(ElementEmitter &inside, bool isRight,
                                      Value into, const LinearIndex &first) {
   IndexEmitter &at = inside.indices();
@@ -171,7 +172,7 @@ Value GpuContractionEmitter::multiply(Value running, Value stepsHere) {
   return loop.getResult(0);
 }
 
-/// How many steps there are from \p first on, of those in shared memory.
+/// Number of steps from \p first on that stand in shared memory.
 Value GpuContractionEmitter::stepsFrom(const LinearIndex &first,
                                        IndexEmitter &at) {
   Value most = thread.constant(stageSteps);

@@ -1,8 +1,9 @@
 //===- EmitGpuElementwise.cpp - Kernels without an anchor on a GPU --------===//
 //
 // A thread makes as many neighbours as one 128-bit access to the outputs takes,
-// counted along the whole flattened shape, so rows of any length will do. What
-// does not fill a vector at the end is made by threads of one element.
+// counted along the whole flattened shape, so rows of any length will do.
+// Threads of one element make the elements at the end that do not fill a
+// vector.
 //
 //===----------------------------------------------------------------------===//
 

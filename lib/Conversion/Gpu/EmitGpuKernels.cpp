@@ -1,7 +1,7 @@
 //===- EmitGpuKernels.cpp - Device code and launches of kernels -----------===//
 //
-// The other end of `--ckpt-kernels-to-calls`: what --ckpt-emit-kernels does for
-// the CPU. See Passes.td.
+// The other end of `--ckpt-kernels-to-calls`, as --ckpt-emit-kernels is for the
+// CPU. See Passes.td.
 //
 //===----------------------------------------------------------------------===//
 
@@ -87,7 +87,7 @@ void DeviceCode::takeGlobals(gpu::GPUFuncOp function) {
   });
 }
 
-/// Kernels of loops and of ops that nobody described run in one block.
+/// Kernels of loops and of ops without emitters run in one block.
 FailureOr<LaunchSize> DeviceCode::emitOpaque(KernelCode &code,
                                              gpu::GPUFuncOp function) {
   if (failed(bufferizeOpaqueKernel(code)))
@@ -134,9 +134,9 @@ FailureOr<DeviceKernel> DeviceCode::emit(func::FuncOp function) {
 }
 
 namespace {
-/// Says before a launch what whoever launches has to know: what a library could
-/// compute in its place, and tensor maps. The host code stays straight: whoever
-/// launches decides (docs/Rationale/GpuLowering.md).
+/// Writes before a launch the facts that a launcher needs: the matmul that a
+/// library could compute in its place, and tensor maps. The host code stays
+/// straight: the launcher decides (docs/Rationale/GpuLowering.md).
 class LaunchNotes {
 public:
   LaunchNotes(ModuleOp module, bool offerMatmuls)
@@ -238,7 +238,7 @@ static void launch(func::CallOp call, const DeviceKernel &kernel,
   call.erase();
 }
 
-/// Lets the device copy what no kernel writes to a result.
+/// Lets the device copy the results that no kernel writes.
 static void copyOnDevice(memref::CopyOp copy) {
   ImplicitLocOpBuilder builder(copy.getLoc(), copy);
   auto token = gpu::AsyncTokenType::get(copy.getContext());

@@ -2,8 +2,7 @@
 //
 // bf16 and f16: a block makes a square of results, each of its eight warps a
 // part of it from squares of 16 x 16 elements. The steps are multiplied in
-// order, 16 at a time; in which order the device adds those 16 products it does
-// not say.
+// order, 16 at a time; the device's order of these 16 products is unknown.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +22,7 @@ static constexpr int64_t warpThreads = 32;
 /// Warps of a block, in rows and columns of results.
 static constexpr int64_t warpRows = 2, warpColumns = 4;
 static_assert(warpRows * warpColumns * warpThreads == threadsPerBlock);
-/// What one instruction multiplies.
+/// Rows, columns and steps of one instruction.
 static constexpr int64_t rowsAtOnce = 16, columnsAtOnce = 8, stepsAtOnce = 16;
 /// Steps of a part in shared memory, and parts that stand there.
 static constexpr int64_t partSteps = 32, parts = 3;
@@ -137,8 +136,8 @@ void TensorCoreEmitter::enterBlock() {
   rightSquares = placeSquares(operands.operand(/*isRight=*/true));
 }
 
-/// Of a pair of sums: thread t of a warp has two neighbours in row t / 4, and
-/// in row t / 4 + 8, of every square.
+/// Place of a pair of sums: thread t of a warp has two neighbours in row t / 4,
+/// and in row t / 4 + 8, of every square.
 GpuAccumulators::Place TensorCoreEmitter::place() const {
   return [this](const LinearIndex &slot, IndexEmitter &at) {
     SmallVector<LinearIndex> tile =

@@ -3,8 +3,8 @@
 // A kernel that is not made element by element keeps the order of its loops:
 // every thread of one block runs them, and the threads share the elements of
 // each op inside (a row of a scatter, the outputs of a reduction) between two
-// barriers. So each element is updated in the order of the program, without
-// atomics, and each reduction has the order of kernels.
+// barriers. Each element is therefore updated in the order of the program,
+// without atomics, and each reduction has the order of kernels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +31,8 @@ static bool isShareable(Operation *op) {
          !effects.hasEffect<MemoryEffects::Allocate>();
 }
 
-/// Between what threads did before and what they do in \p op, and after it.
+/// Puts barriers before and after \p op, between it and the other work of
+/// threads.
 static void putBarriers(Operation *op) {
   OpBuilder builder(op);
   gpu::BarrierOp::create(builder, op->getLoc());
@@ -102,7 +103,7 @@ static LogicalResult shareReduction(KernelCode &code, Value thread,
   return emitOutputs(code, target, emitter, at);
 }
 
-/// All that \p function writes, but what \p reductions write.
+/// Shares all writes of \p function, except the writes of \p reductions.
 static LogicalResult shareOthers(gpu::GPUFuncOp function,
                                  ArrayRef<KernelCode> reductions,
                                  Value thread) {

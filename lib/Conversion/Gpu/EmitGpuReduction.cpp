@@ -1,10 +1,10 @@
 //===- EmitGpuReduction.cpp - Reductions by threads of a GPU --------------===//
 //
-// The order is that of the CPU, so the bits are too: where 16 running results
-// are kept, 16 neighbouring threads keep one each and combine them by halves in
-// shared memory. Every chunk of a reduction has threads of its own; the first
-// of them combines what they made, in order. Any other reduction is one chain
-// in one thread.
+// The order is the CPU's, so the bits are too. If 16 running results are kept,
+// 16 neighbouring threads keep one each and combine them by halves in shared
+// memory. Every chunk of a reduction has threads of its own; the first of them
+// combines the chunks, in order. Any other reduction is one chain in one
+// thread.
 //
 //===----------------------------------------------------------------------===//
 
@@ -101,7 +101,7 @@ void GpuReductionEmitter::combineHalves(Value values, Value partial) {
   }
 }
 
-/// What the threads of all chunks of an output left in \p values, as one.
+/// Combines the \p values of the threads of all chunks of an output.
 Value GpuReductionEmitter::combineParts(Value values) {
   Value here = thread.thread();
   if (reduction.chunks == 1)
@@ -156,7 +156,8 @@ FailureOr<LaunchSize> GpuReductionEmitter::emitParts() {
   return size;
 }
 
-/// Shows all threads what each has made, the first of 16 what they all have.
+/// Shows all threads the result of each, and the first of 16 the results of
+/// all.
 Value GpuReductionEmitter::sharePart(Value mine, Value partial,
                                      int64_t threads) {
   Value values = thread.shared({threads}, mine.getType());

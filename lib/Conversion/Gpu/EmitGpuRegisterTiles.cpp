@@ -1,11 +1,11 @@
 //===- EmitGpuRegisterTiles.cpp - Contractions in register tiles ----------===//
 //
-// A block makes a square of many results, every thread 4 x 4 or 8 x 8 of them,
-// so an element that was brought to shared memory once is used by all threads
-// of a row or column, and one that was read from there four or eight times.
-// While a thread multiplies some steps, the next ones are on their way to its
-// registers. Every sum stays one chain of fused multiply-adds in the order of
-// the reduced loops, starting at the init: the bits of the CPU.
+// A block makes a square of many results, every thread 4 x 4 or 8 x 8 of them.
+// All threads of a row or column use an element that was brought to shared
+// memory once, and a thread uses an element that it read from there four or
+// eight times. While a thread multiplies some steps, the next ones are on their
+// way to its registers. Every sum stays one chain of fused multiply-adds in the
+// order of the reduced loops, starting at the init: the bits of the CPU.
 //
 //===----------------------------------------------------------------------===//
 
@@ -71,8 +71,8 @@ struct Staging {
   LinearIndex firstOuter;
   /// Two buffers of steps x side.
   Value shared;
-  /// Where the thread writes and reads them: one step or all of its vector, and
-  /// the first row or column of it in every part.
+  /// Places that the thread writes and reads: one step or all of its vector,
+  /// and the first row or column of it in every part.
   SmallVector<Value> stepsAt;
   Value outerAt;
   SmallVector<Value> readsAt;
@@ -162,7 +162,7 @@ void GpuTileEmitter::enterBlock() {
 //===----------------------------------------------------------------------===//
 
 /// The vector of this thread in block number \p block of the steps. Past the
-/// end any element will do, since no result that is stored hangs on it.
+/// end any element will do, since no stored result depends on it.
 Value GpuTileEmitter::fetch(const Staging &staging, Value block) {
   ElementEmitter inside = emitter.nested(width);
   IndexEmitter &at = inside.indices();
@@ -202,7 +202,7 @@ void GpuTileEmitter::share(const Staging &staging, Value vector, Value buffer) {
         staging.shared, ValueRange{buffer, step, staging.outerAt});
 }
 
-/// What this thread needs of \p step: a vector of every part.
+/// The operands of this thread for \p step: a vector of every part.
 SmallVector<Value> GpuTileEmitter::readShared(const Staging &staging,
                                               Value buffer, Value step) {
   return llvm::map_to_vector(staging.readsAt, [&](Value outer) -> Value {
@@ -278,7 +278,7 @@ SmallVector<Value> GpuTileEmitter::emitSteps(SmallVector<Value> running) {
   return running;
 }
 
-/// Of a vector of sums: by part and row, then by part of the columns.
+/// Place of a vector of sums: by part and row, then by part of the columns.
 GpuAccumulators::Place GpuTileEmitter::place() const {
   return [this](const LinearIndex &slot, IndexEmitter &at) {
     SmallVector<LinearIndex> digits =
@@ -293,7 +293,7 @@ FailureOr<LaunchSize> GpuTileEmitter::emit() {
   LaunchSize size{squaresOf(shape, tile.side).blocks()};
   enterBlock();
   // Left alone, `ptxas` spills some of these on sm_100 to fit five blocks into
-  // a multiprocessor. The larger tile may take what it needs.
+  // a multiprocessor. The larger tile may take the registers that it needs.
   if (tile.side == smallTile.side)
     builder.getInsertionBlock()->getParentOp()->setAttr(
         NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(2));

@@ -1,9 +1,9 @@
-//===- EmitGpuTransposed.cpp - Elementwise kernels that turn what they read ==//
+//===- EmitGpuTransposed.cpp - Elementwise kernels that turn operands -----===//
 //
-// Where neighbours of the outputs lie far apart in most of what is read, and
-// neighbours along another dimension do not: a block computes a square of the
-// outputs along that dimension, puts it into shared memory, and stores it along
-// rows. So reads and writes both are of neighbours.
+// For kernels whose neighbours in the outputs lie far apart in most operands,
+// while neighbours along another dimension do not. A block computes a square of
+// the outputs along that dimension, puts it into shared memory, and stores it
+// along rows. Both reads and writes are then of neighbours.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,8 +28,8 @@ static constexpr int64_t mostOutputs = 8;
 // The dimension to turn to
 //===----------------------------------------------------------------------===//
 
-/// What a kernel reads for the element whose indices are the atoms 1, 2, ...,
-/// one per dimension. The code is thrown away.
+/// Reads of a kernel for the element whose indices are the atoms 1, 2, ..., one
+/// per dimension. The code is thrown away.
 static FailureOr<SmallVector<MemoryRead>>
 listReads(KernelCode &code, GpuThread &thread, ArrayRef<int64_t> shape) {
   ImplicitLocOpBuilder &builder = thread.getBuilder();
@@ -126,7 +126,7 @@ private:
 
   /// Rows are along the turned dimension.
   Corner corner;
-  /// Of the thread: its place in a line of the square, and its first line.
+  /// The thread's place in a line of the square, and its first line.
   LinearIndex inLine, firstLine;
   Value inLineValue;
   /// A square of each output.

@@ -4,8 +4,7 @@
 // results, each of its warpgroups 64 rows of it. Instructions of a warpgroup
 // read both operands from shared memory, in lines of 128 bytes, and run while
 // the next part of the steps is on its way there. The steps are multiplied in
-// order, 16 at a time; in which order the device adds those 16 products it does
-// not say.
+// order, 16 at a time; the device's order of these 16 products is unknown.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,18 +19,19 @@ using namespace ckpt;
 using namespace mlir;
 
 static constexpr int64_t warpgroupThreads = 128;
-/// What one instruction multiplies, by all columns of the block.
+/// Rows and steps of one instruction, by all columns of the block.
 static constexpr int64_t rowsAtOnce = 64, stepsAtOnce = 16;
 /// Steps of a part in shared memory, and parts that stand there: two blocks of
 /// the larger square fit a multiprocessor.
 static constexpr int64_t partSteps = 64, parts = 3;
-/// Of a line of either operand: as wide as what the hardware swaps chunks in.
+/// A line of either operand: as wide as the lines in which the hardware swaps
+/// chunks.
 static constexpr int64_t lineElements = 64, lineBytes = 128;
 static_assert(partSteps == lineElements);
 /// Lines after which the pattern of swapped chunks repeats.
 static constexpr int64_t patternLines = 8;
 static_assert(patternLines * lineBytes == dynamicAlignment);
-/// What descriptors of matrices count in, in bytes.
+/// Unit of descriptors of matrices, in bytes.
 static constexpr int64_t descriptorUnit = 16;
 /// Neighbouring results in a thread's registers.
 static constexpr int64_t sumWidth = 2;
@@ -77,7 +77,7 @@ private:
   Corner corner;
   /// Number of the thread's warpgroup, of its warp there, and its own there.
   SmallVector<LinearIndex> inside;
-  /// Of the first part in shared memory.
+  /// Descriptors of the first part in shared memory.
   Value leftDescriptor, rightDescriptor;
 };
 } // namespace
@@ -91,9 +91,9 @@ Value WarpgroupEmitter::word(int64_t value) {
 //===----------------------------------------------------------------------===//
 
 /// The 64 bits that name a matrix in shared memory, from \p firstLine of the
-/// first part on: where it begins, how far the next 64 rows (columns) are where
-/// lines hold those, and how far the next eight lines. All in units of 16
-/// bytes; the two highest bits say that chunks are swapped in lines of 128
+/// first part on: its begin, the distance of the next 64 rows (columns) if
+/// lines hold these, and the distance of the next eight lines. All in units of
+/// 16 bytes; the two highest bits say that chunks are swapped in lines of 128
 /// bytes.
 Value WarpgroupEmitter::describe(const StagedOperand &operand,
                                  Value firstLine) {
@@ -147,7 +147,7 @@ void WarpgroupEmitter::enterBlock() {
       describe(operands.operand(/*isRight=*/true), thread.constant(0));
 }
 
-/// Of a pair of sums: warp w has rows 16 w and on; its thread t has two
+/// Place of a pair of sums: warp w has rows 16 w and on; its thread t has two
 /// neighbours in row t / 4, and in row t / 4 + 8, of every eight columns.
 GpuAccumulators::Place WarpgroupEmitter::place() const {
   return [this](const LinearIndex &slot, IndexEmitter &at) {
@@ -184,8 +184,8 @@ Value WarpgroupEmitter::multiplyStep(Value running, Value part, int64_t step) {
       /*satfinite=*/NVVM::MMAIntOverflowAttr());
 }
 
-/// Holds what reads or writes \p registers on its side of this place: LLVM does
-/// not know that instructions of a warpgroup are still at work on them.
+/// Keeps reads and writes of \p registers on their side of this place: LLVM
+/// does not know that instructions of a warpgroup are still at work on them.
 SmallVector<Value> WarpgroupEmitter::settle(ValueRange registers) {
   std::string constraints;
   for (size_t number = 0; number < registers.size(); ++number)

@@ -1,8 +1,8 @@
 //===- GpuAccumulators.h - A thread's part of a contraction -----*- C++ -*-===//
 //
 // Inits and epilogue of a thread that makes many results: in a loop over them,
-// so that code for one is emitted once. LLVM unrolls it where that is little,
-// and then nothing is left of the memory that the loop takes.
+// so that code for one is emitted once. LLVM unrolls a short loop, and then
+// removes its memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,8 @@ public:
   GpuAccumulators(KernelCode &code, const ContractionShape &shape,
                   GpuThread &thread, int64_t slots, int64_t width);
 
-  /// The inits of all vectors; \p place may use what \p emitter knows.
+  /// The inits of all vectors; \p place may use the values that \p emitter
+  /// knows.
   FailureOr<SmallVector<Value>> emitInits(const ElementEmitter &emitter,
                                           const LinearIndex &batch,
                                           const Place &place);

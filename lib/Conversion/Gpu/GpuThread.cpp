@@ -60,9 +60,9 @@ Value GpuThread::shared(ArrayRef<int64_t> extents, Type element) {
   return memory;
 }
 
-/// One symbol for all kernels of the module: where the launch's memory begins.
+/// One symbol for all kernels of the module: the begin of the launch's memory.
 /// It has no size of its own. Upstream's `gpu.dynamic_shared_memory` becomes a
-/// symbol of the module, which `ptxas` lays over what kernels declare.
+/// symbol of the module, which `ptxas` lays over the declarations of kernels.
 static memref::GlobalOp dynamicMemory(gpu::GPUFuncOp function) {
   constexpr StringRef name = "dynamic_shared";
   auto device = function->getParentOfType<gpu::GPUModuleOp>();
@@ -103,7 +103,7 @@ void GpuThread::fenceProxies() {
 }
 
 /// `ckpt-lower-to-nvvm-pipeline` makes it 128 bytes by value: upstream drops
-/// what says so.
+/// the attribute.
 Value GpuThread::tensorMap(cuda::TensorMap map) {
   unsigned number = function.getNumArguments();
   map.parameter = number;

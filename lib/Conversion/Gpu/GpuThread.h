@@ -1,9 +1,9 @@
 //===- GpuThread.h - Device code of one kernel ------------------*- C++ -*-===//
 //
-// What the emitters of the different forms of kernels share on a GPU: the
-// function of one thread that they write, and how many threads run it. What a
-// thread computes comes from the same emitters of elements, reductions and
-// epilogues as on the CPU.
+// Shared by the emitters of the different forms of kernels on a GPU: the
+// function of one thread that they write, and the number of threads that run
+// it. The same emitters of elements, reductions and epilogues as on the CPU
+// write a thread's code.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,14 +24,15 @@ inline constexpr int64_t threadsPerBlock = 256;
 /// Widest access of a thread to memory.
 inline constexpr int64_t accessBytes = 16;
 
-/// Of shared memory that a launch asks for: where patterns of banks repeat.
+/// Alignment of the launch's shared memory, at which patterns of banks repeat.
 inline constexpr int64_t dynamicAlignment = 1024;
 
 /// How a kernel is launched; no blocks where there is nothing to do.
 struct LaunchSize {
   int64_t blocks = 0;
   int64_t threads = threadsPerBlock;
-  /// Memory that the threads of a block share, beside what the kernel declares.
+  /// Memory that the threads of a block share, beside the kernel's
+  /// declarations.
   int64_t sharedBytes = 0;
   /// Parameters behind the kernel's own.
   SmallVector<cuda::TensorMap, cuda::mostTensorMaps> tensorMaps = {};
@@ -46,12 +47,12 @@ struct SquareGrid {
 };
 SquareGrid squaresOf(const ContractionShape &shape, int64_t side);
 
-/// Where the square of a block begins.
+/// Begin of the square of a block.
 struct Corner {
   LinearIndex batch, row, column;
 };
 
-/// Where one thread of a kernel is emitted.
+/// The place at which one thread of a kernel is emitted.
 class GpuThread {
 public:
   GpuThread(mlir::gpu::GPUFuncOp function, TaskTarget &target)
@@ -63,7 +64,7 @@ public:
   /// Number of the block and of the thread in it.
   Value block();
   Value thread();
-  /// Of the square of this block.
+  /// Corner of the square of this block.
   Corner corner(const SquareGrid &grid, IndexEmitter &index);
   /// Number of the thread among all of the kernel.
   Value global();
@@ -76,14 +77,14 @@ public:
   /// All that `dynamicShared` gave.
   int64_t getDynamicBytes() const { return dynamicBytes; }
   void barrier();
-  /// What this thread has done in shared memory is there for the asynchronous
+  /// Makes this thread's writes to shared memory visible to the asynchronous
   /// proxy.
   void fenceProxies();
-  /// A parameter that takes \p map, which who launches makes.
+  /// A parameter that takes \p map, which the launcher makes.
   Value tensorMap(cuda::TensorMap map);
   ArrayRef<cuda::TensorMap> getTensorMaps() const { return tensorMaps; }
   /// Elements for \p lanes neighbours at a time. Buffers begin at multiples of
-  /// the widest access: slots of the arena do, and what a driver allocates.
+  /// the widest access: slots of the arena do, and a driver's allocations.
   ElementEmitter elements(int64_t lanes);
   /// Emits \p body for threads whose \p number is below \p end; for all if
   /// \p count, the number of numbers, is not above it.

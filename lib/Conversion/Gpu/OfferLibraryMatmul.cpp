@@ -8,7 +8,7 @@
 using namespace ckpt;
 using namespace mlir;
 
-/// Where every buffer begins at a multiple of (see GpuThread::elements).
+/// Every buffer begins at a multiple of it (see GpuThread::elements).
 static constexpr int64_t alignmentBytes = 16;
 
 namespace {
@@ -71,7 +71,7 @@ static std::optional<int64_t> elementTypeOf(Type type) {
 }
 
 namespace {
-/// What makes a matrix of an argument.
+/// The loops that make a matrix of an argument.
 struct MatrixLoops {
   Part rows, columns, batches, groups;
   /// Which of the three matrices it is.

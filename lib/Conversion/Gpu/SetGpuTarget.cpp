@@ -1,4 +1,4 @@
-//===- SetGpuTarget.cpp - Which device code is made for -------------------===//
+//===- SetGpuTarget.cpp - The target of device code -----------------------===//
 //
 // The pass `--ckpt-set-gpu-target`, the last one on device code before upstream
 // makes PTX of it. See Passes.td.
@@ -59,7 +59,7 @@ static LogicalResult checkCalls(gpu::GPUModuleOp device) {
   return failure(result.wasInterrupted());
 }
 
-/// Instructions of a warpgroup are those of one chip: later ones lack them.
+/// Instructions of a warpgroup belong to one chip: later ones lack them.
 static LogicalResult checkWarpgroups(gpu::GPUModuleOp device, StringRef chip) {
   constexpr StringRef onlyChip = "sm_90a";
   if (chip == onlyChip)

@@ -166,13 +166,13 @@ void SharedMemoryStaging::copyNext(Value next) {
   commit();
 }
 
-/// What this thread copies from here on is of another part.
+/// Later copies of this thread belong to another part.
 void SharedMemoryStaging::commit() {
   if (!allByBoxes())
     NVVM::CpAsyncCommitGroupOp::create(builder);
 }
 
-/// What was brought to \p place in shared memory is there for all.
+/// Makes the elements brought to \p place in shared memory visible to all.
 void SharedMemoryStaging::publish(Value number, Value place) {
   if (!allByBoxes())
     NVVM::CpAsyncWaitGroupOp::create(builder, uint32_t(staging.parts - 2));

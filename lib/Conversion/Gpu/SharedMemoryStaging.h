@@ -5,9 +5,9 @@
 // take turns there.
 //
 // Steps past the end are zeros in both operands. An operand comes by boxes
-// (TmaCopies.h), by all threads in aligned vectors, or by ordinary loads where
-// there are none: the order must hang on the op alone, not on how its operands
-// lie in memory.
+// (TmaCopies.h), by all threads in aligned vectors, or by ordinary loads if
+// neither is possible: the order must depend on the op alone, not on the places
+// of its operands in memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@ bool fitsTensorCores(const ContractionShape &shape);
 /// Side of a block's square of results.
 int64_t tensorCoreSide(const ContractionShape &shape);
 
-/// What stands in shared memory for a block.
+/// The layout of a block's shared memory.
 struct Staging {
   /// Rows, and columns, of the block's results.
   int64_t side;
@@ -35,15 +35,15 @@ struct Staging {
   /// Elements of a line that holds rows or columns of one step.
   int64_t outerColumns;
   int64_t threads;
-  /// Whether who multiplies reads past the caches of who writes: by the
-  /// asynchronous proxy, which copies boxes too.
+  /// Whether the multiplying threads read past the caches of the writing ones:
+  /// by the asynchronous proxy, which copies boxes too.
   bool readsByProxy;
 };
 
-/// One operand: for every part lines of `columns` elements, which are steps, or
-/// rows (columns) of the result, whichever are neighbours in memory. Eight
-/// elements make a chunk; chunks of a line are swapped so that those of one
-/// number start in different banks.
+/// One operand: for every part lines of `columns` elements, which are the
+/// neighbours in memory: steps, or rows (columns) of the result. Eight elements
+/// make a chunk; chunks of a line are swapped so that chunks of one number
+/// start in different banks.
 struct StagedOperand {
   bool isRight;
   bool alongSteps;

@@ -10,7 +10,7 @@
 using namespace ckpt;
 using namespace mlir;
 
-/// Elements of a line: what the hardware swaps chunks in.
+/// Elements of a line, in which the hardware swaps chunks.
 static constexpr int64_t lineElements = 64;
 static constexpr int64_t barrierBytes = 8;
 static constexpr int64_t elementBytes = cuda::tensorElementBytes;
@@ -32,7 +32,7 @@ namespace {
 /// A counter, or a part of one, with one stride in an operand.
 struct Dimension {
   int64_t extent, stride;
-  /// Which one: neighbours, lines, then those of the batch, outer to inner.
+  /// Its number: neighbours, lines, then counters of the batch, outer to inner.
   unsigned counter;
 };
 } // namespace
@@ -73,7 +73,7 @@ static bool areMapped(ArrayRef<Dimension> dimensions) {
   return true;
 }
 
-/// Of the only line of a tensor: any stride that a map may have.
+/// Stride of the only line of a tensor: any stride that a map may have.
 static int64_t roundUp(int64_t extent) {
   return static_cast<int64_t>(llvm::alignTo(extent, lineElements));
 }

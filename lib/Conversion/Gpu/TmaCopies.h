@@ -1,10 +1,9 @@
 //===- TmaCopies.h - Copies to shared memory by TMA -------------*- C++ -*-===//
 //
-// Tensor maps (TMA): where a block's part of an operand is a box of a strided
-// tensor, one thread asks for all of it, and the hardware finds the addresses,
-// swaps chunks, and puts zeros where the box leaves the tensor. The bytes that
-// arrive are counted by a barrier in shared memory, one for each part that
-// stands there.
+// Tensor maps (TMA): if a block's part of an operand is a box of a strided
+// tensor, one thread asks for all of it. The hardware finds the addresses,
+// swaps chunks, and puts zeros where the box leaves the tensor. A barrier in
+// shared memory counts the arriving bytes, one for each part that stands there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +32,7 @@ public:
   /// Makes the barriers, for the block of \p batch. Threads have to meet before
   /// they wait.
   void begin(const LinearIndex &batch);
-  /// Begins to bring part \p number to \p place, which nobody may read any
+  /// Begins to bring part \p number to \p place, which no thread may read any
   /// more.
   void copy(Value number, Value place);
   /// Waits for part \p number at \p place: nothing else is needed to read it by
@@ -44,10 +43,10 @@ private:
   struct Boxes {
     const StagedOperand *operand;
     Value map;
-    /// What tells where a box begins along each dimension, innermost first: 0
-    /// is the counter of neighbours, 1 that of lines, others are of the batch.
+    /// The counters of a box's begin along each dimension, innermost first: 0
+    /// counts neighbours, 1 lines, others the batch.
     SmallVector<unsigned> counters;
-    /// Extents of those of the batch.
+    /// Extents of the batch counters.
     SmallVector<int64_t> batches;
   };
 

@@ -1,8 +1,8 @@
 //===- BufferizeOpaque.cpp - Kernels of loops and of unknown ops ----------===//
 //
 // A kernel that is not made element by element (a scatter as a loop, a
-// conditional) is brought to buffers by itself. Its temporaries lie in what was
-// planned for them: the planner counted them by the same code.
+// conditional) is brought to buffers by itself. Its temporaries lie in their
+// planned bytes: the planner counted them by the same code.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +20,8 @@
 using namespace ckpt;
 using namespace mlir;
 
-/// The memory that was planned for what the anchor makes inside; null if none
-/// was.
+/// The memory planned for the values that the anchor makes inside; null if
+/// there is none.
 static Value workspaceOf(KernelCode &code) {
   if (code.function.getNumArguments() == 0)
     return Value();
@@ -74,8 +74,8 @@ static int64_t placeDroppedResults(KernelCode &code, Value workspace) {
   return end;
 }
 
-/// Puts temporaries into the first \p available bytes of the workspace, and on
-/// the stack what has no place there; `--ckpt-check-kernel-memory` limits that.
+/// Puts temporaries into the first \p available bytes of the workspace, and all
+/// others on the stack; `--ckpt-check-kernel-memory` limits that.
 static void putTemporaries(func::FuncOp function, Value workspace,
                            int64_t available) {
   for (const Scratch &buffer : placeTemporaries(function)) {

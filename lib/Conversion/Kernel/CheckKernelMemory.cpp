@@ -17,7 +17,7 @@ namespace ckpt {
 
 using namespace mlir;
 
-/// What the scratch memory of one function may take.
+/// Most bytes of the scratch memory of one function.
 static constexpr int64_t stackLimitBytes = 64 * 1024;
 
 static int64_t bytesOf(MemRefType type) {

@@ -78,8 +78,9 @@ public:
   }
 
   /// The rows \p loops, of which neighbours in the left operand are neighbours:
-  /// in the gradient of a filter, channels rather than its windows. Those of a
-  /// line of cache memory at a time, so that all its windows come soon.
+  /// in the gradient of a filter, channels rather than its windows. A group
+  /// holds the channels of one line of cache memory, so that all their windows
+  /// come soon.
   LoopGroup groupRows(ArrayRef<unsigned> loops, const ContractionBody &body) {
     constexpr int64_t line = 16;
     auto isLong = [&](unsigned loop) {
@@ -176,7 +177,7 @@ private:
     return position;
   }
 
-  /// Reshapes do not move what stands in memory.
+  /// Reshapes do not move a value in memory.
   bool isReshapeOfMemory(Value tensor) const {
     while (!isInMemory(tensor)) {
       Operation *producer = tensor.getDefiningOp();
@@ -218,7 +219,7 @@ private:
            });
   }
 
-  /// Replaces \p tensor by what it is a view of.
+  /// Replaces \p tensor by the value that it is a view of.
   static bool stepUp(Value &tensor, SmallVector<LinearIndex> &at,
                      LoopCutter &cutter) {
     Operation *producer = tensor.getDefiningOp();
@@ -316,7 +317,7 @@ private:
   /// Extents of the parts of every loop, outer to inner, and their atoms.
   SmallVector<SmallVector<int64_t>> parts;
   SmallVector<SmallVector<AtomId>> atoms;
-  /// Of the borders.
+  /// Coordinates of the borders.
   SmallVector<LinearIndex> coordinates;
 };
 
@@ -329,7 +330,7 @@ ckpt::matchContractionShape(KernelCode &code, linalg::LinalgOp op) {
   if (!body || !out.isProjectedPermutation() ||
       out.getNumResults() != op.getNumParallelLoops())
     return std::nullopt;
-  // What lies next to each other in the result lies in lanes.
+  // Neighbours in the result lie in lanes.
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
   std::optional<unsigned> innermost;
   for (AffineExpr expr : out.getResults())

@@ -3,8 +3,8 @@
 // Looks through the views between a contraction and memory: transposes,
 // reshapes and slices compose to strides, also of parts of a loop (heads and
 // tokens that a reshape made one dimension), and windows of convolutions are
-// sums of strides. What such windows see of padding is zero and stands nowhere:
-// a border is a coordinate that tells whether there is memory at all.
+// sums of strides. Padding in such windows is zero and stands nowhere: a border
+// is a coordinate that tells whether there is memory at all.
 //
 //===----------------------------------------------------------------------===//
 
@@ -74,11 +74,11 @@ struct ContractionShape {
 std::optional<ContractionShape>
 matchContractionShape(KernelCode &code, mlir::linalg::LinalgOp op);
 
-/// Where the loops of \p group take the right or left operand, their counter
-/// being \p counter.
+/// Offset of the loops of \p group in the right or left operand, with \p
+/// counter as their counter.
 LinearIndex operandOffset(const LoopGroup &group, const LinearIndex &counter,
                           bool right, IndexDivider &divider);
-/// Where they take the coordinate of border number \p border.
+/// Their coordinate of border number \p border.
 LinearIndex borderOffset(const LoopGroup &group, const LinearIndex &counter,
                          size_t border, IndexDivider &divider);
 

@@ -1,8 +1,8 @@
-//===- Epilogue.cpp - What a kernel makes of its anchor's element ---------===//
+//===- Epilogue.cpp - Outputs behind the element of an anchor -------------===//
 //
 // Between an anchor and an output all reads are one to one, so the indices of
-// the output follow from those of the anchor's result. How an op reads is asked
-// of the interface that the planner asks: what it plans is emitted.
+// the output follow from the indices of the anchor's result. The interface of
+// the planner answers how an op reads: planned and emitted epilogues agree.
 //
 //===----------------------------------------------------------------------===//
 
@@ -63,7 +63,7 @@ private:
     return std::nullopt;
   }
 
-  /// From the indices of what \p op permutes to those of its result.
+  /// From the indices of the source of \p op to the indices of its result.
   Indices permute(linalg::LinalgOp op, ArrayRef<LinearIndex> source) {
     AffineMap from = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
     Indices loops(op.getNumLoops());

@@ -1,4 +1,4 @@
-//===- Epilogue.h - What a kernel makes of its anchor's element -*- C++ -*-===//
+//===- Epilogue.h - Outputs behind the element of an anchor -----*- C++ -*-===//
 //
 // The emitters of contractions and reductions call it where an element of the
 // anchor is complete: the ops behind the anchor, and the stores.
@@ -12,8 +12,8 @@
 
 namespace ckpt {
 
-/// Emits and stores all outputs that hang on the anchor's results at the
-/// indices \p at; \p emitter knows the elements of those results.
+/// Emits and stores all outputs that depend on the anchor's results at the
+/// indices \p at; \p emitter knows the elements of these results.
 LogicalResult emitOutputs(KernelCode &code, TaskTarget &target,
                           ElementEmitter &emitter, ArrayRef<LinearIndex> at);
 

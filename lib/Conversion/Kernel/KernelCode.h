@@ -1,6 +1,6 @@
 //===- KernelCode.h - A kernel's function, before and after -----*- C++ -*-===//
 //
-// What the emitters of the different forms of kernels share: the tensor code
+// Shared by the emitters of the different forms of kernels: the tensor code
 // that they read and the function that they write.
 //
 //===----------------------------------------------------------------------===//
@@ -43,7 +43,7 @@ struct KernelCode {
   mlir::linalg::LinalgOp site;
 };
 
-/// Where one task of a kernel is emitted.
+/// The place at which one task of a kernel is emitted.
 struct TaskTarget {
   mlir::ImplicitLocOpBuilder &builder;
   /// Tensors of `KernelCode` in memory, as flat memrefs.
@@ -63,8 +63,7 @@ SmallVector<mlir::memref::GlobalOp> makeGlobals(KernelCode &code,
                                                 mlir::OpBuilder builder,
                                                 mlir::SymbolTable &symbols);
 
-/// A target in the block \p entry, whose first arguments are those of the
-/// kernel.
+/// A target in the block \p entry, whose first arguments are the kernel's.
 TaskTarget enterTask(KernelCode &code, Block &entry,
                      ArrayRef<mlir::memref::GlobalOp> globals,
                      mlir::ImplicitLocOpBuilder &builder);

@@ -13,7 +13,7 @@ using namespace mlir;
 // The order
 //===----------------------------------------------------------------------===//
 
-/// The op that combines the init with something that does not hang on it.
+/// The op that combines the init with a value that does not depend on it.
 static Operation *findCombiner(linalg::LinalgOp op) {
   if (op.getNumDpsInits() != 1)
     return nullptr;
@@ -342,7 +342,7 @@ SmallVector<Value> ReductionEmitter::emitChain(ElementEmitter &emitter,
           ValueRange running) { return emitStep(inside, loops, running); });
 }
 
-/// Of a contraction: its steps are one counter, which is cut.
+/// The sum of a contraction: its steps are one counter, which is cut.
 SmallVector<Value> ReductionEmitter::emitLongSum(ElementEmitter &emitter,
                                                  ArrayRef<LinearIndex> loops,
                                                  Value init) {

@@ -1,8 +1,8 @@
 //===- ReductionOrder.h - One output element of a reduction -----*- C++ -*-===//
 //
-// The order in which elements are combined hangs on the op alone: its maps,
-// shapes and types. So a reduction gives the same bits whatever is fused with
-// it, on any number of threads, with any width of vectors, and on a GPU.
+// The order in which elements are combined depends on the op alone: its maps,
+// shapes and types. A reduction therefore gives the same bits with any fusion,
+// on any number of threads, with any width of vectors, and on a GPU.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@ namespace ckpt {
 /// belongs to number j mod 16. Part of the order, not of the target.
 inline constexpr int64_t partialResults = 16;
 
-/// What is known of the reduction before any code is emitted.
+/// The facts of a reduction before any code is emitted.
 struct Reduction {
   mlir::linalg::LinalgOp op;
   SmallVector<int64_t> extents;
@@ -29,7 +29,7 @@ struct Reduction {
   /// The reduced dimension that 16 running results lie along, if it is
   /// contiguous in memory.
   std::optional<unsigned> partialDim;
-  /// Where few outputs are made of much: equal parts of the reduced dimension
+  /// For few outputs of many elements: equal parts of the reduced dimension
   /// `chunkDim`, reduced each by itself and combined in order.
   int64_t chunks = 1;
   unsigned chunkDim = 0;
@@ -51,8 +51,8 @@ public:
   SmallVector<Value> emit(ElementEmitter &emitter, ArrayRef<LinearIndex> loops);
 
   /// The same by hand, for threads that each make a part of a split reduction
-  /// (scalars only): one running result of chunk number \p chunk, its number
-  /// being \p partial, or all of the chunk where there is but one.
+  /// (scalars only): running result number \p partial of chunk number \p chunk,
+  /// or all of the chunk if it has only one.
   Value emitPart(ElementEmitter &emitter, ArrayRef<LinearIndex> loops,
                  const LinearIndex &chunk, Value partial);
   Value combine(Value left, Value right);
@@ -107,7 +107,7 @@ private:
   LinearIndex chunk = 0;
 };
 
-/// What decides the order of \p op.
+/// The facts that decide the order of \p op.
 Reduction analyzeReduction(mlir::linalg::LinalgOp op);
 
 /// The loops of \p op at the indices \p at of its result.

@@ -1,6 +1,6 @@
 //===- DoubleErrorFunction.cpp - erf and erfc in f64 ----------------------===//
 //
-// Taylor's series near zero. Further out, polynomials for the rest times
+// Taylor's series near zero. Further out, polynomials for the remainder times
 // e^(x^2), since a series takes too many terms.
 //
 //===----------------------------------------------------------------------===//
@@ -45,7 +45,7 @@ static Value scaledRestFarOut(Formula &f, Value a) {
   return f.mul(sum, inverse);
 }
 
-/// Taylor's series below 1: x plus what is left of it.
+/// Taylor's series below 1: x plus its remainder.
 static Value erfNearZero(Formula &f, Value x) {
   constexpr double beyondOne = 0.1283791670955125738961589;
   Value sum = f.polynomial(f.mul(x, x), /*count=*/20, [](int i) {

@@ -2,11 +2,11 @@
 //
 // Upstream's polynomials are for f32, and its powf is exp(b log(a)) in f32: NaN
 // for negative bases, and few right digits for large results. A function of
-// libm has other bits than a GPU can give. So these are written here, of exact
-// ops and fused multiply-adds, without branches, for scalars and vectors.
+// libm has other bits than a GPU can give. These functions therefore consist of
+// exact ops and fused multiply-adds, without branches, for scalars and vectors.
 //
-// Range reductions are those of Cody and Waite, and of fdlibm; the polynomials
-// are Taylor's, cut where the rest is below a hundredth of the last place.
+// Range reductions follow Cody and Waite, and fdlibm; the polynomials are
+// Taylor's, cut where the remainder is below a hundredth of the last place.
 //
 //===----------------------------------------------------------------------===//
 
@@ -111,13 +111,13 @@ struct Logarithm {
 };
 } // namespace
 
-/// Of \p x, which is positive and finite. With m = x / 2^exponent near 1 and
-/// s = (m - 1) / (m + 1), log(m) = 2 (s + s^3/3 + s^5/5 + ...).
+/// The logarithm of \p x, which is positive and finite. With m = x / 2^exponent
+/// near 1 and s = (m - 1) / (m + 1), log(m) = 2 (s + s^3/3 + s^5/5 + ...).
 static Logarithm logarithmOf(Formula &f, Value x) {
   Value isSmall = f.is(CmpFPredicate::OLT, x, 0x1p-1022);
   x = f.select(isSmall, f.mul(x, f.number(0x1p54)), x);
   Value bits = f.toBits(x);
-  // Those of sqrt(1/2), so that m is at least that.
+  // Bits of sqrt(1/2), so that m is at least that.
   Value above = f.make<arith::SubIOp>(bits, f.integer(0x3fe6a09e667f3bcd));
   Value whole = f.make<arith::ShRSIOp>(above, f.integer(mantissaBits));
   Value m = f.fromBits(f.make<arith::SubIOp>(
@@ -211,7 +211,7 @@ static Value powerOf(Formula &f, Value a, Value b) {
   return f.select(hasLimit, limit, result);
 }
 
-/// The cases are those of C's pow.
+/// The cases of C's pow.
 Value ckpt::expandPow(Formula &f, ValueRange operands) {
   Value a = operands[0], b = operands[1];
   Value size = f.absolute(a), half = f.mul(b, f.number(0.5));
@@ -219,7 +219,7 @@ Value ckpt::expandPow(Formula &f, ValueRange operands) {
   auto select = [&](Value condition, Value value) {
     result = f.select(condition, value, result);
   };
-  // Where the logarithm is zero and b infinite.
+  // The logarithm is zero and b infinite.
   Value isInfinite = f.is(CmpFPredicate::OEQ, f.absolute(b), infinity);
   select(f.both(f.is(CmpFPredicate::OEQ, size, 1.0), isInfinite), f.number(1));
   Value isWhole = f.is(CmpFPredicate::OEQ, f.make<math::TruncOp>(b), b);

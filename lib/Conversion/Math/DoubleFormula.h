@@ -1,7 +1,7 @@
 //===- DoubleFormula.h - Emits arithmetic in f64 ----------------*- C++ -*-===//
 //
-// What functions in f64 are written with: exact ops and fused multiply-adds, on
-// scalars or vectors, without branches.
+// Builds functions in f64 from exact ops and fused multiply-adds, on scalars or
+// vectors, without branches.
 //
 //===----------------------------------------------------------------------===//
 
@@ -135,9 +135,10 @@ struct Exponential {
   Value exponent, fraction;
 };
 
-/// Where results beyond are zero or infinite; NaN is kept.
+/// Clamps to the range outside of which results are zero or infinite; NaN is
+/// kept.
 Value clamp(Formula &f, Value x, double low, double high);
-/// Of \p x, which is clamped, plus \p low.
+/// The exponential of \p x, which is clamped, plus \p low.
 Exponential exponentialOf(Formula &f, Value x, Value low = {});
 Value valueOf(Formula &f, const Exponential &e);
 /// e^x / 2, finite wherever it is below the largest number.
@@ -145,7 +146,7 @@ Value halfOfExp(Formula &f, Value x);
 /// e^x - 1.
 Value minusOne(Formula &f, Value x);
 
-/// What the op of that name computes from its operands, in f64.
+/// The result of the op of that name on its operands, in f64.
 using Expansion = Value(Formula &f, mlir::ValueRange operands);
 Expansion expandAcos, expandAcosh, expandAsin, expandAsinh, expandAtan,
     expandAtan2, expandAtanh, expandCbrt, expandCos, expandCosh, expandErf,

@@ -1,7 +1,7 @@
 //===- DoubleInverseTrigonometry.cpp - asin, acos, atan, atan2 ------------===//
 //
 // All four are the angle of a point (x, y): its octant, and fdlibm's polynomial
-// for the arc tangent of what is left, which is at most tan(pi/8).
+// for the arc tangent of the remainder, which is at most tan(pi/8).
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +35,7 @@ static Value angleOf(Formula &f, Value y, Value x, Value beyond) {
   Value small = f.select(isSteep, x, y), large = f.select(isSteep, y, x);
   Value isFlat = f.is(CmpFPredicate::OLE, small,
                       f.mul(large, f.number(tangentOfSixteenth)));
-  // The difference is exact to what matters; the sum gets a second number.
+  // The difference is exact enough; the sum gets a second number.
   Pair sum = f.addExactly(large, small);
   Pair difference = f.addExactly(f.negate(large), small);
   Value zero = f.number(0);
@@ -74,7 +74,7 @@ Value ckpt::expandAtan(Formula &f, ValueRange operands) {
   return f.make<math::CopySignOp>(result, x);
 }
 
-/// The cases are those of C's atan2.
+/// The cases of C's atan2.
 Value ckpt::expandAtan2(Formula &f, ValueRange operands) {
   Value y = operands[0], x = operands[1];
   Value ySize = f.absolute(y), xSize = f.absolute(x);

@@ -1,7 +1,7 @@
 //===- DoublePatterns.cpp - Functions to arithmetic in f64 ----------------===//
 //
-// A function is expanded in f64 where it is in f64, and where it is in f32 and
-// upstream has no polynomial that is right to a few units: computed in f64 and
+// A function in f64 is expanded in f64. A function in f32 for which upstream
+// has no polynomial that is right to a few units is computed in f64 and
 // rounded.
 //
 //===----------------------------------------------------------------------===//
@@ -30,7 +30,7 @@ struct ExpandDouble : OpRewritePattern<Op> {
   }
 };
 
-/// Computes in f64 what is in f32: by \p expand, or by the op itself.
+/// Computes an f32 op in f64: by \p expand, or by the op itself.
 template <typename Op, Expansion *expand = nullptr>
 struct WidenToDouble : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;

@@ -13,7 +13,7 @@ class RewritePatternSet;
 
 namespace ckpt {
 
-/// Adds patterns for all functions in f64, and in f32 for those without a
+/// Adds patterns for all functions in f64, and for functions in f32 without a
 /// polynomial upstream that is right to a few units: computed in f64 and
 /// rounded.
 void populateDoubleFunctionPatterns(mlir::RewritePatternSet &patterns);

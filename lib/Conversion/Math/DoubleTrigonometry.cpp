@@ -1,10 +1,9 @@
 //===- DoubleTrigonometry.cpp - Sine and cosine in f64 as arithmetic ------===//
 //
-// The multiple of pi/2 that is nearest is taken away first. Where that multiple
-// is small, by fused multiply-adds with pi/2 in three parts (Cody and Waite);
-// else by those bits of 2/pi that matter (Payne and Hanek). Both are computed,
-// since there are no branches. What is left is two numbers, for Taylor's
-// polynomials.
+// Takes away the nearest multiple of pi/2 first. A small multiple goes by fused
+// multiply-adds with pi/2 in three parts (Cody and Waite), a large one by the
+// significant bits of 2/pi (Payne and Hanek). Both are computed, since there
+// are no branches. The remainder is two numbers, for Taylor's polynomials.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,8 +38,8 @@ struct Angle {
 // Reductions
 //===----------------------------------------------------------------------===//
 
-/// Of \p size, which is below `largeSize`. The first difference is exact: both
-/// numbers are multiples of the last place of pi/2.
+/// Reduces \p size, which is below `largeSize`. The first difference is exact:
+/// both numbers are multiples of the last place of pi/2.
 static Angle reduceSmall(Formula &f, Value size) {
   Value shifted = f.fma(size, f.number(M_2_PI), f.number(toWhole));
   Value whole = f.sub(shifted, f.number(toWhole));
@@ -65,7 +64,7 @@ static constexpr std::array<uint64_t, 20> quartersPerUnit = {
 /// 192 bits.
 using Wide = std::array<Value, 3>;
 
-/// Those of 2/pi from bit \p position on, the highest first.
+/// Bits of 2/pi from bit \p position on, the highest first.
 static Wide bitsFrom(Formula &f, Value position) {
   constexpr size_t firstWords = quartersPerUnit.size() - 3;
   Value word = f.make<arith::ShRSIOp>(position, f.integer(6));
@@ -110,8 +109,8 @@ static Value shiftUp(Formula &f, Value high, Value low) {
                               f.make<arith::ShRUIOp>(low, f.integer(62)));
 }
 
-/// Of \p size, a whole number times 2^(exponent - 1075). Bits of 2/pi that make
-/// multiples of four are left out, so the product counts units of 2^-190.
+/// Reduces \p size, a whole number times 2^(exponent - 1075). Bits of 2/pi that
+/// make multiples of four are left out, so the product counts units of 2^-190.
 static Angle reduceLarge(Formula &f, Value size) {
   Value bits = f.toBits(size);
   Value exponent = f.make<arith::ShRUIOp>(bits, f.integer(mantissaBits));
@@ -172,7 +171,7 @@ static Value cosineOf(Formula &f, const Pair &rest) {
   return f.add(start.high, small);
 }
 
-/// Of \p x without its sign, reduced in the way that its size takes.
+/// Reduces \p x without its sign, by the method for its size.
 static Angle angleOf(Formula &f, Value x) {
   Value size = f.absolute(x);
   Angle small = reduceSmall(f, size), large = reduceLarge(f, size);

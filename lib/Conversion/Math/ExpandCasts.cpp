@@ -84,8 +84,8 @@ private:
 /// A float of 8 bits that has a sign.
 struct Small {
   int mantissaBits, bias;
-  /// The bits of the largest number; those of infinity and of NaN without their
-  /// sign. Without an infinity, numbers too large become NaN.
+  /// The bits of the largest number, and the bits of infinity and of NaN
+  /// without their sign. Without an infinity, numbers too large become NaN.
   int64_t largest, infinity, nan;
   /// The one NaN stands where minus zero would.
   bool hasNoMinusZero;
@@ -114,8 +114,8 @@ struct Small {
   }
 };
 
-/// The bits of a small float as those of an f32 that is too small by a power of
-/// two; subnormal numbers of one are those of the other.
+/// The bits of a small float as bits of an f32 that is too small by a power of
+/// two; subnormal numbers stay subnormal.
 struct ExtendSmall : OpRewritePattern<arith::ExtFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::ExtFOp op,
@@ -167,7 +167,7 @@ struct TruncateToSmall : OpRewritePattern<arith::TruncFOp> {
     Value all = c.toBits(x);
     Value size = c.both(all, 0x7fffffff);
     int dropped = 23 - small->mantissaBits;
-    // Half of what is kept least, less one where that would be even.
+    // Half of the lowest kept bit, less one if that would be even.
     Value isOdd = c.both(c.right(size, dropped), 1);
     Value usual =
         c.add(c.add(size, c.integer((1 << (dropped - 1)) - 1)), isOdd);

@@ -151,8 +151,8 @@ struct ExpandFPowI : OpRewritePattern<math::FPowIOp> {
   }
 };
 
-/// By squaring, one bit of the exponent after the other. Of the negative
-/// powers, only those of 1 and -1 are whole; the others are 0.
+/// By squaring, one bit of the exponent after the other. Only 1 and -1 have
+/// whole negative powers; the others are 0.
 struct ExpandIPowI : OpRewritePattern<math::IPowIOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::IPowIOp op,

@@ -1,9 +1,9 @@
 //===- ExpandRemainders.cpp - Remainders of floats on a GPU ---------------===//
 //
 // Long division: the largest t = |y| 2^k that is at most |x| is subtracted and
-// halved until it is below |y|. Every step is exact, so the bits are those of
-// C's fmod, which the CPU calls. The pipeline for GPUs runs this pass; the
-// trip count is the difference of the exponents.
+// halved until it is below |y|. Every step is exact, so the bits are the same
+// as of C's fmod, which the CPU calls. The pipeline for GPUs runs this pass;
+// the trip count is the difference of the exponents.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,8 +1,8 @@
 //===- MathToIntrinsics.cpp - Exact functions as intrinsics of LLVM -------===//
 //
 // `convert-gpu-to-nvvm` makes calls of libdevice of all functions, which takes
-// a CUDA toolkit, and has other bits than the CPU. Those that hardware rounds
-// correctly need none; any other that is left is an error.
+// a CUDA toolkit, and has other bits than the CPU. Functions that hardware
+// rounds correctly need none; any other is an error.
 //
 //===----------------------------------------------------------------------===//
 

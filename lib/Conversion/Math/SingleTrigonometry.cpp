@@ -54,8 +54,8 @@ static Value bitsFrom(Formula &f, Value high, Value low, Value shift) {
                               f.make<arith::ShRUIOp>(next, rest));
 }
 
-/// Of \p size, a whole number of 24 bits times 2^(exponent - 1046). Bits of
-/// 2/pi that make multiples of four are left out, so the sum counts units of
+/// Reduces \p size, a whole number of 24 bits times 2^(exponent - 1046). Bits
+/// of 2/pi that make multiples of four are left out, so the sum counts units of
 /// 2^-62.
 static Angle reduceLarge(Formula &f, Value size) {
   Value bits = f.toBits(size);

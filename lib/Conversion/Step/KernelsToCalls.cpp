@@ -47,7 +47,7 @@ static bool isOwnConstant(Value value, OwnConstants own) {
 // Kernels
 //===----------------------------------------------------------------------===//
 
-/// A word for people: what the kernel is mostly about.
+/// A word for people: the main work of the kernel.
 static std::string describe(KernelOp kernel) {
   std::string name = "elementwise";
   for (Operation &op : kernel.getBody().front().without_terminator()) {
@@ -208,7 +208,7 @@ public:
   }
 
 private:
-  /// Bytes of the arena: what was planned, or the end of the last slot.
+  /// Bytes of the arena: the planned ones, or the end of the last slot.
   FailureOr<int64_t> measureArena(Block &old) {
     auto planned =
         step->getAttrOfType<IntegerAttr>(CkptDialect::arenaBytesAttrName());
@@ -314,7 +314,7 @@ private:
     return success();
   }
 
-  /// Fills what no kernel writes.
+  /// Fills the results that no kernel writes.
   void copyResults() {
     for (auto [number, part] : llvm::enumerate(memory.getParts())) {
       MemRefType type = memoryType(part.value.getType());

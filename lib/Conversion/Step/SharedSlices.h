@@ -2,8 +2,8 @@
 //
 // A kernel that reads x[:, t] of a whole x is the same code for every t once
 // the caller passes the address of x[:, t] and the kernel slices at zero.
-// `--ckpt-kernels-to-calls` does so, so that the time steps of an unrolled loop
-// are one function.
+// `--ckpt-kernels-to-calls` does so: the time steps of an unrolled loop are one
+// function.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +22,8 @@ struct SliceStart {
   int64_t bytes = 0;
 };
 
-/// Where \p argument of a kernel is read: the least offsets of its slices, if
-/// slices at places known now are all that reads it.
+/// The least offsets of the slices of \p argument of a kernel, if its only
+/// readers are slices at places known now.
 SliceStart sliceStart(BlockArgument argument);
 
 /// Moves \p slice towards the begin of its source by \p start.

@@ -1,4 +1,4 @@
-//===- StepMemory.cpp - Where the values of a step lie --------------------===//
+//===- StepMemory.cpp - Places of the values of a step --------------------===//
 
 #include "Conversion/Step/StepMemory.h"
 #include "Conversion/Step/SharedSlices.h"
@@ -23,7 +23,7 @@ Type ckpt::operandType(Value value) {
              : Type(memoryType(value.getType()));
 }
 
-/// What \p op shows a stretch of, and where that begins in bytes.
+/// The value of which \p op shows a stretch, and its begin in bytes.
 static std::optional<std::pair<Value, int64_t>> stretchOf(Operation *op) {
   if (!op || op->getNumResults() != 1)
     return std::nullopt;

@@ -1,4 +1,4 @@
-//===- StepMemory.h - Where the values of a step lie ------------*- C++ -*-===//
+//===- StepMemory.h - Places of the values of a step ------------*- C++ -*-===//
 //
 // Arguments, results and the arena are buffers of the lowered step. A value
 // between kernels is a stretch of one of them. `--ckpt-kernels-to-calls` asks
@@ -22,8 +22,8 @@ namespace ckpt {
 /// are.
 Type operandType(Value value);
 
-/// Whether \p op shows a stretch of what it reads: between kernels such ops
-/// take no code.
+/// Whether \p op shows a stretch of its operand: between kernels such ops take
+/// no code.
 bool isStretch(Operation *op);
 
 class StepMemory {

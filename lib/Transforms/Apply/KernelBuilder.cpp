@@ -55,7 +55,7 @@ public:
   }
 
 private:
-  /// What a kernel is given: values of the program, and what they are now.
+  /// Inputs of a kernel: values of the program, and their present forms.
   using Inputs = llvm::MapVector<Value, Value>;
 
   void build(int32_t k);
@@ -87,7 +87,8 @@ private:
   /// The first kernel up to now that wrote each value, and that ran each
   /// anchor, or `none`.
   std::vector<int32_t> firstMade, firstRun;
-  /// Views that stand outside of kernels, by op and by what they show.
+  /// Views that stand outside of kernels, by op and by the value that they
+  /// show.
   llvm::DenseMap<std::pair<plan::OpId, Value>, Value> views;
 };
 } // namespace
@@ -109,7 +110,7 @@ void KernelBuilder::cloneOps(const plan::Kernel &kernel, KernelOp op,
   OpBuilder inside = OpBuilder::atBlockEnd(&op.getBody().front());
   for (plan::OpId id : kernel.ops) {
     Operation *source = program.ops[id];
-    // Where only the shape matters, an empty tensor has it.
+    // If only the shape matters, an empty tensor has it.
     for (Value value : unreadTensors(source))
       if (auto type = cast<mlir::RankedTensorType>(value.getType());
           !mapping.contains(value) &&
@@ -131,8 +132,8 @@ void KernelBuilder::cloneOps(const plan::Kernel &kernel, KernelOp op,
   YieldOp::create(inside, op.getLoc(), yielded);
 }
 
-/// The first kernel that made what kernel \p k makes again (what stood in
-/// memory before, or the work of an anchor), or `none`.
+/// The first kernel that made a value which kernel \p k makes again (a value in
+/// memory, or the work of an anchor), or `none`.
 int32_t KernelBuilder::originalOf(int32_t k) {
   int32_t original = k;
   auto enter = [&](int32_t &first) {
@@ -148,9 +149,10 @@ int32_t KernelBuilder::originalOf(int32_t k) {
   return original == k ? plan::none : original;
 }
 
-/// What kernel \p k, which repeats \p original, waits for: the youngest value
-/// that lives across it anyway and is no input of it. It was not there when the
-/// original ran. Where there is none, what it reads keeps it in its place.
+/// The value for which kernel \p k, which repeats \p original, waits: the
+/// youngest value that lives across it anyway and is no input of it. It was not
+/// there when the original ran. Without such a value, the reads of the kernel
+/// keep it in its place.
 SmallVector<Value> KernelBuilder::chooseAfter(int32_t k, int32_t original,
                                               const Inputs &inputs) {
   for (int32_t since = k - 1; since > original; --since)
@@ -166,7 +168,7 @@ SmallVector<Value> KernelBuilder::chooseAfter(int32_t k, int32_t original,
 }
 
 std::string KernelBuilder::layerName(const plan::Kernel &kernel) const {
-  // The anchor names the kernel, else what it writes.
+  // The anchor names the kernel, else its first output.
   plan::OpId named =
       program.problem
           .values[kernel.outputs.empty() ? 0 : kernel.outputs.front()]
@@ -240,8 +242,8 @@ Value KernelBuilder::outside(plan::ValueId value, const plan::Kernel &kernel) {
   return shown = copy->getResult(0);
 }
 
-/// Views of \p kernel that show stretches of what it reads, and that need not
-/// stand in it. What a result may be written over stays whole.
+/// Views of \p kernel that show stretches of its reads and need not stand in
+/// it. A value that a result may overwrite stays whole.
 llvm::DenseSet<plan::OpId>
 KernelBuilder::stretchesOf(const plan::Kernel &kernel,
                            const plan::KernelInfo &info) const {
@@ -272,7 +274,7 @@ KernelBuilder::stretchesOf(const plan::Kernel &kernel,
   return stretches;
 }
 
-/// What stands in memory of which the views of \p kernel make \p value.
+/// The value in memory of which the views of \p kernel make \p value.
 plan::ValueId KernelBuilder::shownBy(plan::ValueId value,
                                      const plan::Kernel &kernel) const {
   const plan::Problem &problem = program.problem;
@@ -281,8 +283,8 @@ plan::ValueId KernelBuilder::shownBy(plan::ValueId value,
   return value;
 }
 
-/// Takes stretches out of \p kernel and returns what it reads then. Layers that
-/// read different parts of a stack share their code so.
+/// Takes stretches out of \p kernel and returns its reads. Layers that read
+/// different parts of a stack then share their code.
 KernelBuilder::Inputs
 KernelBuilder::takeStretches(plan::Kernel &kernel,
                              const plan::KernelInfo &info) {
@@ -302,7 +304,7 @@ KernelBuilder::takeStretches(plan::Kernel &kernel,
       reads.insert(read.value);
   }
   std::reverse(rest.begin(), rest.end());
-  // In the order of what they show, so that it is the same for all layers.
+  // In the order of the shown values, which is the same for all layers.
   std::set<std::pair<plan::ValueId, plan::ValueId>> ordered;
   for (plan::ValueId read : reads)
     if (!llvm::binary_search(rest, program.problem.values[read].op))

@@ -14,9 +14,9 @@
 namespace ckpt {
 
 /// Rewrites the function of \p program into the kernels of \p plan, which must
-/// be valid with slots; \p verdict is what the simulator said of it. Layers are
-/// dissolved, all other ops but constants are gone, and the function carries
-/// the size of its arena.
+/// be valid with slots; \p verdict is the simulator's. Layers are dissolved,
+/// all other ops but constants are gone, and the function carries the size of
+/// its arena.
 void buildKernels(ProgramProblem &program, const plan::Plan &plan,
                   const plan::Verdict &verdict);
 

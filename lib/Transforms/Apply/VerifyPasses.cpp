@@ -1,8 +1,8 @@
 //===- VerifyPasses.cpp - The passes --ckpt-verify and --ckpt-verify-slots ===//
 //
-// Run last, on the kernels of a plan or on what other passes made of them. The
-// checks are those of lib/Verify; the passes read the original and bring it
-// into the planner's form.
+// Run last, on the kernels of a plan or on the output of other passes.
+// lib/Verify has the checks; the passes read the original and bring it into the
+// planner's form.
 //
 //===----------------------------------------------------------------------===//
 

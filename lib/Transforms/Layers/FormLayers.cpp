@@ -1,6 +1,6 @@
 //===- FormLayers.cpp - Layers from the names in the locations ------------===//
 //
-// Three steps: give forward ops a layer by name, let data flow decide where the
+// Three steps: give forward ops a layer by name, let data flow decide if the
 // name is no proof, and wrap runs of one layer in program order in regions.
 //
 //===----------------------------------------------------------------------===//
@@ -27,11 +27,11 @@ using namespace ckpt;
 
 namespace {
 
-/// What is known of one op of the function.
+/// The facts of one op of the function.
 struct OpInfo {
   Operation *op;
   Scopes scopes;
-  /// Neither named as backward nor reading what is.
+  /// Not named as backward, and reads no backward op.
   bool forward = true;
   /// Reads, directly or not, an argument of the function or an effect.
   bool dependsOnInput = false;
@@ -118,8 +118,8 @@ std::string Assignment::nameByPattern(const OpInfo &info) const {
   return groups[groups.size() > 1 ? 1 : 0].str();
 }
 
-/// Names the ops whose scopes say plainly where they belong. Where anything is
-/// differentiated, only that is the forward pass; the rest is the update.
+/// Names the ops whose scopes are plain. In a differentiated program only the
+/// differentiated part is the forward pass; all else is the update.
 void Assignment::assignByName() {
   bool differentiated = llvm::any_of(
       infos, [](const OpInfo &i) { return i.scopes.differentiated; });
@@ -137,9 +137,9 @@ void Assignment::assignByName() {
           pattern ? nameByPattern(info) : names.layerOf(info.scopes.parts);
 }
 
-/// A name is no proof if it only says what holds several layers, or if it is
-/// that of the first caller of a cached function. Such ops join the layer that
-/// made their latest operand.
+/// A name is no proof if it only names the container of several layers, or is
+/// the name of the first caller of a cached function. Such ops join the layer
+/// that made their latest operand.
 void Assignment::assignByOperands() {
   for (OpInfo &info : infos) {
     bool proof = !info.layer.empty() && !info.scopes.cached;

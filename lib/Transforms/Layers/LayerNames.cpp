@@ -1,10 +1,10 @@
-//===- LayerNames.cpp - Where a path of scopes is cut to a layer ----------===//
+//===- LayerNames.cpp - Layers from paths of scopes -----------------------===//
 //
 // A model repeats itself: `h/0`, `h/1`, `stages/2/layers/3`, `layer_3`. The
 // deepest numbered path is a block. A block with attention or a feed-forward
 // part is split into its parts (`h/0/attn`, `h/0/mlp`, `h/0/ln_1`), so that
-// strategies can tell them apart; any other block is a layer as it is. What
-// stands beside the blocks (`wte`, `lm_head`) is a layer by itself.
+// strategies can tell them apart; any other block is one layer. A module beside
+// the blocks (`wte`, `lm_head`) is a layer by itself.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,7 +41,7 @@ static ScopePath prefix(const ScopePath &path, size_t size) {
 }
 
 namespace {
-/// Where the numbers of a path are.
+/// The places of the numbers of a path.
 struct Numbering {
   /// Index of the first numbered scope, with the word before a bare number.
   size_t begin = 0;
@@ -84,7 +84,7 @@ void LayerNames::findContainers(const std::vector<ScopePath> &paths) {
   }
   if (paths.empty() || findBlock(paths.front()).end)
     return;
-  // What all have in common, the class of the model at least.
+  // The common prefix of all, the class of the model at least.
   size_t common = paths.front().size(), longest = 0;
   for (const ScopePath &path : paths) {
     size_t size = 0;
@@ -98,7 +98,7 @@ void LayerNames::findContainers(const std::vector<ScopePath> &paths) {
     containers.insert(prefix(paths.front(), size));
 }
 
-/// Where the short name of the layer of \p path starts.
+/// First scope of the short name of the layer of \p path.
 size_t LayerNames::start(const ScopePath &path) const {
   if (Numbering block = findBlock(path); block.end)
     return block.begin;

@@ -1,8 +1,8 @@
 //===- LayerPins.cpp - Pins of layers by patterns -------------------------===//
 //
 // The option `pin` of `--ckpt-plan` writes the attribute that a user can write
-// by hand, before the problem is built. So strategies, planner and simulator
-// know one kind of pin.
+// by hand, before the problem is built. Strategies, planner and simulator
+// therefore know one kind of pin.
 //
 //===----------------------------------------------------------------------===//
 

@@ -12,9 +12,9 @@
 
 namespace ckpt {
 
-/// Pins the layers of \p function as `PATTERN=keep|recompute,…` says, over what
-/// they were pinned to; of several patterns the last that matches counts. The
-/// pins stay in the program. Nothing is pinned if any part of \p pins is wrong.
+/// Pins the layers of \p function by `PATTERN=keep|recompute,…`, over their
+/// former pins; of several patterns the last that matches counts. The pins stay
+/// in the program. Nothing is pinned if any part of \p pins is wrong.
 LogicalResult pinLayers(mlir::func::FuncOp function, StringRef pins);
 
 } // namespace ckpt

@@ -1,4 +1,4 @@
-//===- LayerReport.cpp - What a strategy of layers says of itself ---------===//
+//===- LayerReport.cpp - The report of a strategy of layers ---------------===//
 
 #include "Transforms/Layers/LayerReport.h"
 #include "ckpt/Plan/Budget.h"

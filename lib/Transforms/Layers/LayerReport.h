@@ -1,4 +1,4 @@
-//===- LayerReport.h - What a strategy of layers says of itself -*- C++ -*-===//
+//===- LayerReport.h - The report of a strategy of layers -------*- C++ -*-===//
 //
 // PlanStep.h adds these lines and figures to the report of a step that is
 // planned by a strategy of layers.

@@ -1,4 +1,4 @@
-//===- Scopes.cpp - What a location says about an op's layer --------------===//
+//===- Scopes.cpp - The layer of an op, from its location -----------------===//
 
 #include "Transforms/Layers/Scopes.h"
 #include "ckpt/Import/NameStack.h"
@@ -68,7 +68,8 @@ Scopes ckpt::readScopes(Location location) {
     scopes.differentiated |= component.differentiated;
     scopes.backward |= component.backward;
     if (component.function) {
-      // The step itself is a function too; what it calls may be cached.
+      // The step itself is a function too; functions that it calls may be
+      // cached.
       scopes.cached |= scopes.differentiated || !scopes.parts.empty();
       continue;
     }

@@ -1,4 +1,4 @@
-//===- Scopes.h - What a location says about an op's layer ------*- C++ -*-===//
+//===- Scopes.h - The layer of an op, from its location ---------*- C++ -*-===//
 //
 // JAX writes the scopes in which an op was traced into its location:
 //
@@ -30,7 +30,7 @@ struct Scopes {
   /// GPT2, transformer, h, 0, attn, c_attn: without transformations, without
   /// the primitive, and without method names (`attn._split_heads`).
   ScopePath parts;
-  /// Under `jvp(…)`: part of what is differentiated.
+  /// Under `jvp(…)`: in the differentiated part.
   bool differentiated = false;
   /// Under `transpose(…)`.
   bool backward = false;
@@ -44,16 +44,16 @@ Scopes readScopes(Location location);
 /// The kind that the words of one scope stand for; `Other` if none does.
 plan::LayerKind kindOfScope(StringRef scope);
 
-/// Layers by the scopes of a whole program: where a path is cut depends on what
-/// else is there.
+/// Layers by the scopes of a whole program: the cut of a path depends on the
+/// other paths.
 class LayerNames {
 public:
-  /// \p paths are those of all forward ops. With \p depth that many components
-  /// of a layer's short name are kept; 0 chooses.
+  /// \p paths are the scopes of all forward ops. With \p depth that many
+  /// components of a layer's short name are kept; 0 chooses.
   LayerNames(const std::vector<ScopePath> &paths, unsigned depth);
 
-  /// The layer of an op with these scopes, or an empty string if they only say
-  /// what contains several layers.
+  /// The layer of an op with these scopes, or an empty string if they only name
+  /// a container of several layers.
   std::string layerOf(const ScopePath &path) const;
 
 private:

@@ -1,4 +1,4 @@
-//===- ForwardStacks.cpp - From what stacks to what slices ----------------===//
+//===- ForwardStacks.cpp - From stacked pieces to their slices ------------===//
 
 #include "Transforms/Loops/ForwardStacks.h"
 #include "Transforms/Loops/Stacks.h"
@@ -51,7 +51,8 @@ static bool viewUnitBroadcast(linalg::GenericOp op) {
   return true;
 }
 
-/// What \p slice reads, taken from the piece that holds it; null if several do.
+/// The elements of \p slice, taken from the piece that holds them; null if
+/// several do.
 static Value forwarded(tensor::ExtractSliceOp slice, const Stack &stack) {
   bool isStatic = llvm::all_of(slice.getStaticStrides(),
                                [](int64_t s) { return s == 1; }) &&
@@ -88,8 +89,8 @@ static Value forwarded(tensor::ExtractSliceOp slice, const Stack &stack) {
       folded(sizes), slice.getMixedStrides());
 }
 
-/// Whether nothing but the chain of insertions that ends in \p last reads what
-/// is in between.
+/// Whether only the chain of insertions that ends in \p last reads the values
+/// in between.
 static bool readsOnlyItself(tensor::InsertSliceOp last) {
   Value dest = last.getDest();
   while (auto insert = dest.getDefiningOp<tensor::InsertSliceOp>()) {

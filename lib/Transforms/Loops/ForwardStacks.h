@@ -1,8 +1,8 @@
-//===- ForwardStacks.h - From what stacks to what slices --------*- C++ -*-===//
+//===- ForwardStacks.h - From stacked pieces to their slices ----*- C++ -*-===//
 //
 // After unrolling, every slice of a stack reads one piece, which some iteration
-// inserted. `--ckpt-prepare` hands that piece to its reader; a stack that
-// nothing else reads does not exist any more.
+// inserted. `--ckpt-prepare` hands that piece to its reader; a stack without
+// other readers disappears.
 //
 //===----------------------------------------------------------------------===//
 

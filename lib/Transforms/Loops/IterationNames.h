@@ -1,8 +1,8 @@
 //===- IterationNames.h - Names of unrolled iterations ----------*- C++ -*-===//
 //
-// JAX names what stands in a loop `.../jvp(while)/body/dot_general`. Unrolled,
-// iteration 3 of it becomes `.../jvp(while_3)/dot_general`, so that reports
-// and layers read like the ones of a loop in Python.
+// JAX names an op in a loop `.../jvp(while)/body/dot_general`. Unrolled, its
+// iteration 3 becomes `.../jvp(while_3)/dot_general`, so that reports and
+// layers read like the ones of a loop in Python.
 //
 //===----------------------------------------------------------------------===//
 

@@ -47,7 +47,7 @@ public:
   Known element(Value tensor, ArrayRef<int64_t> index);
 
 private:
-  /// Where the body of an elementwise op stands: its op and its loop indices.
+  /// A place in the body of an elementwise op: its op and its loop indices.
   struct Point {
     linalg::GenericOp op;
     Index loops;

@@ -12,8 +12,8 @@ using namespace ckpt;
 namespace linalg = mlir::linalg;
 namespace tensor = mlir::tensor;
 
-/// Arguments, constants, views of them and what is computed from them element
-/// by element: a slice of it costs its readers nothing.
+/// Arguments, constants, views of them and elementwise values of these: a slice
+/// of one costs its readers nothing.
 static bool dependsOnArgumentsOnly(Operation &op,
                                    const llvm::DenseSet<Value> &known) {
   auto generic = dyn_cast<linalg::GenericOp>(op);

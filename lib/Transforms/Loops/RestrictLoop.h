@@ -1,7 +1,7 @@
 //===- RestrictLoop.h - An op on a part of its loop nest --------*- C++ -*-===//
 //
-// Splitting an op on a stack, and moving a slice before the op that makes what
-// it slices, both run the op on a range of one of its loops.
+// Splitting an op on a stack, and moving a slice before its source, both run an
+// op on a range of one of its loops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +32,7 @@ bool canRestrict(mlir::linalg::GenericOp op, unsigned loop);
 using RowsOf = llvm::function_ref<Value(OpOperand &, int64_t dim)>;
 
 /// \p op on \p range with destinations \p inits, which have the range already.
-/// \p rowsOf gives what the inputs with the loop are there.
+/// \p rowsOf gives the rows of the inputs with the loop.
 mlir::linalg::GenericOp restrictLoop(OpBuilder &builder,
                                      mlir::linalg::GenericOp op,
                                      const LoopRange &range, ValueRange inits,

@@ -10,7 +10,7 @@ using namespace ckpt;
 namespace scf = mlir::scf;
 namespace tensor = mlir::tensor;
 
-/// What computes one place of a scatter is small; beyond this, assume data.
+/// Most ops that compute one place of a scatter; beyond this, assume data.
 constexpr size_t maxPlaceOps = 256;
 
 /// The values that decide \p argument: nothing for an induction variable, the

@@ -1,7 +1,7 @@
 //===- ScatterLoops.h - Loops that update at places of the data -*- C++ -*-===//
 //
-// A scatter is one kernel: unrolled, each of its updates would be one, and none
-// of them could be planned apart from the others.
+// A scatter is one kernel. Unrolled, each of its updates would be one, and the
+// planner could not plan one apart from the others.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,8 +1,9 @@
 //===- SplitStacks.cpp - Ops on stacks as ops on their pieces -------------===//
 //
-// Three walks over the block. Forward: which ops could run row by row, and in
-// which rows. Backward: which stacks some reader wants as a whole. Forward: the
-// ops that read stacks, and whose results nobody wants as a whole, are split.
+// Three walks over the block. Forward: find the ops that could run row by row,
+// and their rows. Backward: find the stacks that some reader wants as a whole.
+// Forward: split the ops that read stacks and whose results no reader wants as
+// a whole.
 //
 //===----------------------------------------------------------------------===//
 
@@ -145,7 +146,7 @@ void Splitter::findLayout(linalg::GenericOp op) {
   }
   if (!loop || !maySplit(op, *loop))
     return;
-  // What else is computed from zeros is any number.
+  // Any other op on zeros makes any number.
   if (numStacks < 2 || !isAddition(op))
     for (Rows &part : rows)
       part.areZeros = false;
@@ -205,7 +206,7 @@ void Splitter::findWholeReaders() {
     for (OpOperand &use : op.getOpOperands())
       if (layouts.contains(use.get()) && !readsByRows(use))
         wholes.insert(use.get());
-    // What a region captures is read as a whole.
+    // A region reads its captured values as a whole.
     for (Region &region : op.getRegions())
       region.walk([&](Operation *inner) {
         for (Value operand : inner->getOperands())

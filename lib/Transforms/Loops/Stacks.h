@@ -1,9 +1,9 @@
-//===- Stacks.h - Tensors that are put together from pieces -----*- C++ -*-===//
+//===- Stacks.h - Tensors made of pieces ------------------------*- C++ -*-===//
 //
-// A loop stacks one piece per iteration; what reads the stack reads pieces
+// A loop stacks one piece per iteration; readers of the stack read pieces
 // again. A stack here is any tensor whose pieces along one dimension are known
-// values: what a chain of `tensor.insert_slice`, a `tensor.concat` or a padding
-// makes, and what views of those are.
+// values: a chain of `tensor.insert_slice`, a `tensor.concat`, a padding, or
+// views of these.
 //
 //===----------------------------------------------------------------------===//
 
@@ -64,8 +64,8 @@ private:
 };
 
 /// Rows `[begin, begin + size)` of \p value along \p dim: a static slice, or
-/// what that is where \p value is a constant, a fill or an empty tensor. With
-/// \p drop the dimension, of size one then, is left out.
+/// its equivalent if \p value is a constant, a fill or an empty tensor. With \p
+/// drop the dimension, of size one then, is left out.
 Value sliceRows(OpBuilder &builder, Location loc, Value value, int64_t dim,
                 int64_t begin, int64_t size, bool drop = false);
 

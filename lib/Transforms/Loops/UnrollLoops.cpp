@@ -1,8 +1,8 @@
 //===- UnrollLoops.cpp - Loops with known trip counts ---------------------===//
 //
-// Emission runs over the body once per iteration and folds as it goes: what it
-// needs of an op is known when the op is reached, so no pattern driver visits
-// the produced ops again.
+// Emission runs over the body once per iteration and folds on the way: all
+// facts about an op are known when the op is reached, so no pattern driver
+// visits the produced ops again.
 //
 //===----------------------------------------------------------------------===//
 

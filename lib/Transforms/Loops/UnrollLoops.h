@@ -20,7 +20,7 @@ namespace ckpt {
 /// - loops whose trip count only the run knows;
 /// - scatters: loops that update their carries at places that the data name;
 /// - loops that would take the function beyond \p limit ops produced, with a
-///   remark that says what they would take.
+///   remark on their size.
 /// Takes the produced ops off \p limit; returns the number of unrolled loops.
 int64_t unrollLoops(mlir::func::FuncOp function, int64_t &limit);
 

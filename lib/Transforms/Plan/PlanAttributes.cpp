@@ -114,8 +114,8 @@ static LogicalResult checkRules(const ProgramProblem &program,
          << "the plan breaks a rule: " << solution.verdict.error;
 }
 
-/// Numbers out of range are left to the simulator, which names them; what
-/// cannot even be expressed is refused here.
+/// Leaves numbers out of range to the simulator, which names them; refuses here
+/// only values that cannot be expressed.
 static LogicalResult decode(ProgramProblem &program, PlanAttr attribute,
                             plan::Plan &plan) {
   int64_t opCount = program.ops.size();
@@ -145,7 +145,7 @@ static LogicalResult decode(ProgramProblem &program, PlanAttr attribute,
   return success();
 }
 
-/// What the user wrote on ops and layers, as demands on values.
+/// Sets the user's decisions on ops and layers as demands on values.
 static void keepAsDecided(ProgramProblem &program) {
   for (auto [i, value] : llvm::enumerate(program.values)) {
     Operation *op = value.getDefiningOp();
@@ -248,7 +248,7 @@ plan::PlanFile ckpt::makePlanFile(const ProgramProblem &program,
   return file;
 }
 
-/// What the file says of each op, against what its kernels do.
+/// Compares the decisions of the file with its kernels.
 static LogicalResult checkPlannedOps(const ProgramProblem &program,
                                      const plan::Solution &solution,
                                      const plan::PlanFile &file) {
@@ -263,7 +263,7 @@ static LogicalResult checkPlannedOps(const ProgramProblem &program,
   return success();
 }
 
-/// The figures of the file, against those of its kernels.
+/// Compares the figures of the file with its kernels.
 static LogicalResult checkFigures(const ProgramProblem &program,
                                   const plan::Solution &solution,
                                   const plan::PlanFile &file) {

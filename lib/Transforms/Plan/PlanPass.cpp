@@ -93,13 +93,13 @@ private:
   /// A line of the report.
   std::string preparation;
 
-  /// Of `frontier`; becomes part of the report.
+  /// The curve of `frontier`; becomes part of the report.
   plan::Frontier curve;
 
-  /// Where the caller wants the report; may be null.
+  /// Receives the caller's report; may be null.
   plan::report::StepReport *reportOut = nullptr;
 
-  /// Of the caller; `readRequest` completes it.
+  /// The caller's options; `readRequest` completes them.
   plan::SolverOptions solver;
 };
 } // namespace

@@ -62,10 +62,10 @@ private:
   std::string strategy;
   Clock::time_point start;
   plan::Solution baseline;
-  /// What the search for a budget made, by live bytes, without slots.
+  /// The plans of the search for a budget, by live bytes, without slots.
   plan::PlanPool drafts;
   std::optional<plan::Bound> bound;
-  /// Of a region that could not have its budget.
+  /// The region that could not have its budget.
   std::optional<plan::RegionShortage> shortage;
   LayerChain chain;
   plan::Selection selection;
@@ -124,7 +124,7 @@ FailureOr<PlanOutcome> Planner::planChain() {
   return std::move(outcome);
 }
 
-/// The baseline knows nothing of what layers demand (\p isConstrained).
+/// The baseline ignores the demands of layers (\p isConstrained).
 LogicalResult Planner::solveForBudget(bool isConstrained) {
   plan::Figures &figures = outcome.figures;
   int64_t budget = request.budget->resolve(figures.baselinePeakBytes);
@@ -139,7 +139,7 @@ LogicalResult Planner::solveForBudget(bool isConstrained) {
   return success();
 }
 
-/// Without a budget of the whole, what it takes without a limit.
+/// Without a budget of the whole, takes the arena without a limit.
 void Planner::solveForRegions(bool isConstrained) {
   plan::Solution unlimited =
       isConstrained ? plan::solveUnlimited(problem, request.solver) : baseline;
@@ -193,8 +193,8 @@ LogicalResult Planner::solveAsOthersDo() {
          << outcome.solution.verdict.error;
 }
 
-/// The simulator's word on what the solver returned: a plan that breaks a rule
-/// is a defect of ours, and never goes on.
+/// The simulator's verdict on the solver's plan: a plan that breaks a rule is a
+/// defect of ours, and never goes on.
 LogicalResult Planner::checkPlan() {
   const std::string &error = outcome.solution.verdict.error;
   if (error.empty())
@@ -228,7 +228,7 @@ void Planner::measureSolution() {
   const plan::Solution &solution = outcome.solution;
   if (!bound)
     bound.emplace(problem);
-  // What holds for the budget holds for a plan that fits it.
+  // A bound for the budget holds for a plan that fits it.
   int64_t bytes = request.budget && figures.feasible && !request.countArguments
                       ? figures.budgetBytes
                       : solution.plan.arenaBytes;
@@ -238,7 +238,7 @@ void Planner::measureSolution() {
   figures.planningMs = millisecondsSince(start);
 }
 
-/// The plan without a limit counts among those that were found.
+/// The unlimited plan counts among the found plans.
 void Planner::priceMemory(const plan::Bound &bound, int64_t bytes) {
   plan::Figures &figures = outcome.figures;
   drafts.add(baseline.plan.arenaBytes, baseline);
@@ -250,7 +250,7 @@ void Planner::priceMemory(const plan::Bound &bound, int64_t bytes) {
   findRelief(bytes);
 }
 
-/// Where a budget that costs far too much ends, by the plans that were found.
+/// Finds the end of a budget that costs far too much, by the found plans.
 void Planner::findRelief(int64_t bytes) {
   constexpr int64_t timesAsLong = 2, timesAsMuch = 4, partOfStep = 2;
   plan::Figures &figures = outcome.figures;
@@ -277,8 +277,8 @@ mlir::Location Planner::placeFor(mlir::Location location) const {
                                                           : function.getLoc();
 }
 
-/// What is known, what the proven bound comes from, and what stands at the peak
-/// of the smallest plan, each where it is in the program.
+/// Reports the known facts, the source of the proven bound, and the values at
+/// the peak of the smallest plan, each at its place in the program.
 void Planner::reportInfeasible() {
   if (shortage) {
     mlir::emitError(program.function.getLoc())
@@ -312,7 +312,7 @@ void Planner::reportInfeasible() {
         << plan::describe(problem, each);
 }
 
-/// The largest of what the caller gives, where it counts.
+/// Notes the largest of the caller's buffers, if these count.
 void Planner::noteArguments(mlir::InFlightDiagnostic &diagnostic) {
   SmallVector<size_t> arguments;
   for (auto [i, value] : llvm::enumerate(problem.values))

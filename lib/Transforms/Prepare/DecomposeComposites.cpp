@@ -1,6 +1,6 @@
 //===- DecomposeComposites.cpp - Composite ops are taken apart ------------===//
 //
-// Ops that do in one what several structured ops do, such as a softmax: only
+// Composite ops do the work of several structured ops, such as a softmax. Only
 // apart can the planner fuse their parts and keep some of them.
 //
 //===----------------------------------------------------------------------===//

@@ -92,8 +92,8 @@ static LogicalResult dropUnitDims(mlir::RewriterBase &rewriter,
 //===----------------------------------------------------------------------===//
 
 /// Whether \p input of an op that makes one element at a time has the shape of
-/// the result and is read at the index of the result, as far as dimensions have
-/// more than one.
+/// the result and is read at the index of the result, in all dimensions of more
+/// than one.
 static bool isReadInPlace(linalg::GenericOp op, OpOperand &input) {
   auto type = dyn_cast<RankedTensorType>(input.get().getType());
   OpOperand &init = *op.getDpsInitOperand(0);

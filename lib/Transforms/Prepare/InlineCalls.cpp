@@ -1,6 +1,7 @@
 //===- InlineCalls.cpp - Calls are inlined --------------------------------===//
 //
-// The planner decides about single ops, and a call hides those of its function.
+// The planner decides about single ops, and a call hides the ops of its
+// function.
 //
 //===----------------------------------------------------------------------===//
 

@@ -26,7 +26,7 @@ static int64_t openStacks(Block &block) {
 void ckpt::openLoops(mlir::func::FuncOp function, int64_t unrollLimit,
                      PreparationSummary &summary) {
   int64_t unrolled = 0, flattened = 0;
-  // Each may open what the other stands in.
+  // Each may open the op around the other.
   do {
     unrolled += unrollLoops(function, unrollLimit);
     flattened = flattenBranches(function);
@@ -38,9 +38,9 @@ void ckpt::openLoops(mlir::func::FuncOp function, int64_t unrollLimit,
   summary.loops += unrolled;
   if (!unrolled)
     return;
-  // `jax.checkpoint` in a loop computes in the backward loop again what the
-  // forward loop computed. Side by side they are one op; whether it runs again
-  // is for the planner to decide.
+  // `jax.checkpoint` in a loop computes in the backward loop the values of the
+  // forward loop again. Side by side they are one op; the planner decides
+  // whether it runs again.
   mlir::IRRewriter rewriter(function.getContext());
   mlir::DominanceInfo dominance(function);
   mlir::eliminateCommonSubExpressions(rewriter, dominance, function);

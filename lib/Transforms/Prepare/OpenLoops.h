@@ -13,9 +13,9 @@
 
 namespace ckpt {
 
-/// Unrolls the loops of \p function whose trip counts are known, as far as
-/// \p unrollLimit produced ops allow; forwards what they stack to its readers
-/// and splits ops on stacks, those of loops that the frontend unrolled too.
+/// Unrolls the loops of \p function whose trip counts are known, as far as \p
+/// unrollLimit produced ops allow. Forwards stacked pieces to their readers,
+/// and splits ops on stacks, also in loops that the frontend unrolled.
 void openLoops(mlir::func::FuncOp function, int64_t unrollLimit,
                PreparationSummary &summary);
 

@@ -1,7 +1,7 @@
 //===- PreparePass.cpp - The pass --ckpt-prepare --------------------------===//
 //
-// The order of the steps (PrepareSteps.h), as `prepareStep` for those who plan
-// and as a pass of its own.
+// The order of the steps (PrepareSteps.h), as `prepareStep` for the planning
+// passes and as a pass of its own.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,9 +1,9 @@
 //===- PrepareSteps.h - The steps of --ckpt-prepare -------------*- C++ -*-===//
 //
-// Each rewrites only ops that need it, and counts them: a step that needs
-// nothing comes out as it was. No step folds arithmetic, since upstream's
-// folders compute functions with the machine's library, whose bits are not
-// those of our kernels.
+// Each rewrites only ops that need it, and counts them: a step without such ops
+// comes out unchanged. No step folds arithmetic, since upstream's folders
+// compute functions with the machine's library, whose bits differ from our
+// kernels'.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ LogicalResult inlineCalls(mlir::func::FuncOp step, PreparationSummary &summary);
 /// Loads of globals become constants. A step with state is refused.
 LogicalResult readGlobals(mlir::func::FuncOp step, PreparationSummary &summary);
 
-/// Writes ops that do in one what several do (a softmax, a packing) as those.
+/// Writes ops that do the work of several (a softmax, a packing) as these.
 void takeCompositesApart(mlir::func::FuncOp step, PreparationSummary &summary);
 
 /// Replaces copies, casts and slices of all by the value that they show, and
@@ -29,7 +29,7 @@ void takeCompositesApart(mlir::func::FuncOp step, PreparationSummary &summary);
 void simplifyViews(mlir::func::FuncOp step, PreparationSummary &summary);
 
 /// Writes generic ops that index dimensions of size one by constants without
-/// those dimensions, or with loops as indices.
+/// these dimensions, or with loops as indices.
 void indexUnitDims(mlir::func::FuncOp step, PreparationSummary &summary);
 
 } // namespace ckpt

@@ -1,7 +1,7 @@
-//===- SimplifyViews.cpp - Views that show what is there already ----------===//
+//===- SimplifyViews.cpp - Views of values that are there already ---------===//
 //
-// Copies, casts and slices of all are the value that they show; other ops that
-// only change the shape become `tensor.collapse_shape` and
+// Copies, casts and slices of all become the value that they show; other ops
+// that only change the shape become `tensor.collapse_shape` and
 // `tensor.expand_shape`.
 //
 //===----------------------------------------------------------------------===//
@@ -242,8 +242,8 @@ static Value shownBy(OpBuilder &builder, bufferization::ToTensorOp op) {
 // The step
 //===----------------------------------------------------------------------===//
 
-/// Whatever is shown of undefined contents is as undefined, but for padding.
-/// Reshapes stay: they can share a buffer with what they show.
+/// A view of undefined contents is undefined, too, except for padding. Reshapes
+/// stay: they can share a buffer with their source.
 static Value undefined(OpBuilder &builder, Operation *op) {
   auto view = dyn_cast<RematOpInterface>(op);
   if (!view || isa<tensor::PadOp>(op) || op->getNumResults() != 1 ||
@@ -275,7 +275,7 @@ static Value shownBy(OpBuilder &builder, Operation *op) {
       .Default([](Operation *) { return Value(); });
 }
 
-/// Erases \p op, and what was made for it alone.
+/// Erases \p op, and the ops that serve it alone.
 static void eraseWithOperands(mlir::RewriterBase &rewriter, Operation *op) {
   llvm::SetVector<Operation *> work;
   work.insert(op);

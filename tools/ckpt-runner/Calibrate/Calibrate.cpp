@@ -34,7 +34,7 @@ struct CompiledProgram {
   bool heldOut;
   Signature signature;
   std::unique_ptr<CompiledStep> step;
-  /// What each kernel does, and the fastest run so far.
+  /// The work of each kernel, and its fastest run so far.
   std::vector<MeasuredKernel> kernels;
 };
 
@@ -43,7 +43,7 @@ public:
   Calibration(mlir::MLIRContext &context, const CalibrationOptions &options)
       : context(context), options(options) {}
 
-  /// Finds out what is known of the device without measuring.
+  /// Finds the facts of the device that need no measurement.
   llvm::Error describeDevice();
   LogicalResult compileAll();
   LogicalResult measureAll();
@@ -173,8 +173,8 @@ llvm::Error Calibration::measure(CompiledProgram &program) const {
   return llvm::Error::success();
 }
 
-/// In rounds over all programs: what disturbs a machine comes and goes, and
-/// would spoil all runs of one program at a time.
+/// Runs in rounds over all programs: a disturbance of a machine comes and goes,
+/// and would spoil all runs of one program at a time.
 LogicalResult Calibration::measureAll() {
   for (unsigned round = 0; round < options.rounds; ++round)
     for (auto [number, program] : llvm::enumerate(programs)) {

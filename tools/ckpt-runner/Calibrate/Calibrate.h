@@ -21,7 +21,7 @@ struct CalibrationOptions {
   unsigned threads = 1;
   /// This machine's processor, or its GPU.
   RunDevice device = RunDevice::Cpu;
-  /// Of `--ckpt-lower-to-nvvm-pipeline`.
+  /// Options of `--ckpt-lower-to-nvvm-pipeline`.
   std::string gpuOptions;
   /// Timed runs of each kernel in a round; the fastest of all counts.
   unsigned repeat = 2;
@@ -31,7 +31,7 @@ struct CalibrationOptions {
 };
 
 /// Measures kernels, fits a device to them, writes it to \p path and prints how
-/// well it predicts kernels that it was not fitted to. Reports what goes wrong.
+/// well it predicts kernels outside of the fit. Reports failures.
 LogicalResult calibrate(mlir::MLIRContext &context,
                         const CalibrationOptions &options, StringRef path);
 

@@ -1,4 +1,4 @@
-//===- CalibrationKernels.cpp - What calibration programs hold ------------===//
+//===- CalibrationKernels.cpp - The ops of calibration programs -----------===//
 //
 // Ops as frameworks write them: matmuls on transposed views, convolutions with
 // their gradients, chains of elementwise ops before reductions.

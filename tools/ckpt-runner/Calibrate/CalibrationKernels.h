@@ -1,4 +1,4 @@
-//===- CalibrationKernels.h - What calibration programs hold ----*- C++ -*-===//
+//===- CalibrationKernels.h - The ops of calibration programs ---*- C++ -*-===//
 //
 // Matmuls, convolutions, attention and elementwise chains as a framework writes
 // them; CalibrationPrograms.h chooses their sizes.
@@ -16,7 +16,7 @@ struct MatmulSize {
   int64_t rows, columns, steps;
 };
 
-/// What is transposed of the operands of a matmul.
+/// The transposed operands of a matmul.
 enum class Transposed { None, Left, Right, Both };
 
 void addMatmul(MlirWriter &writer, MatmulSize size, StringRef element,
@@ -46,7 +46,7 @@ void addFilterGradient(MlirWriter &writer, ConvolutionSize size,
                        StringRef element);
 
 /// A body that applies \p op to %x for \p times, with %y as the second operand
-/// of those that take one.
+/// of a binary op.
 std::string chain(StringRef op, unsigned times, bool binary, StringRef element);
 
 /// A tensor that ops are applied to, one after the other.

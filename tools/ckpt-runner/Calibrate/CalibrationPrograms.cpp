@@ -12,10 +12,10 @@ struct Size {
   int64_t rows, columns;
 };
 
-/// What sizes the kernels of a step have.
+/// Sizes of the kernels of a step.
 struct Sizes {
   bool heldOut;
-  /// Of a step that fits into a processor's cache; in one type of elements.
+  /// A step that fits into a processor's cache; in one type of elements.
   bool isSmall;
   std::vector<MatmulSize> matmuls;
   /// How many of these come in other types, too.
@@ -146,7 +146,7 @@ static std::string takeConvolutions(const Sizes &sizes, StringRef element) {
 }
 
 namespace {
-/// What there is code for: a GPU has no powers yet, and in f64 no functions.
+/// Ops with code: a GPU has no powers yet, and in f64 no functions.
 struct Supported {
   bool functions = true;
   bool powers = true;

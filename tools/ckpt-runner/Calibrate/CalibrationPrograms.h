@@ -19,8 +19,8 @@ struct CalibrationProgram {
   std::string title;
   /// MLIR, as it comes from a framework.
   std::string text;
-  /// Its kernels have other sizes than those that rates are fitted to, and are
-  /// what predictions are judged by.
+  /// Its kernels have other sizes than the kernels of the fit, and judge the
+  /// predictions.
   bool heldOut = false;
 };
 

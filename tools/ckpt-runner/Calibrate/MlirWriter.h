@@ -21,7 +21,7 @@ public:
   /// "tensor<4x8xf32>".
   static std::string tensor(ArrayRef<int64_t> shape, StringRef element);
 
-  /// Argument \p number of those of this type.
+  /// Argument \p number among the arguments of this type.
   std::string argument(StringRef type, unsigned number = 0);
   /// Writes `%n = text : …` and returns %n.
   std::string add(const Twine &text);

@@ -11,13 +11,13 @@
 
 namespace ckpt {
 
-/// Prints the slowest kernels, one line each with what \p measuredNs says, and
-/// below how far all predictions are off.
+/// Prints the slowest kernels, one line each with \p measuredNs, and below the
+/// errors of all predictions.
 void printProfile(ArrayRef<PredictedKernel> kernels,
                   ArrayRef<int64_t> measuredNs, llvm::raw_ostream &os);
 
-/// Prints how many shapes of matmuls a library runs, and what was measured of
-/// \p each.
+/// Prints how many shapes of matmuls a library runs, and the measurements of \p
+/// each.
 void printMatmuls(bool each, llvm::raw_ostream &os);
 
 } // namespace ckpt

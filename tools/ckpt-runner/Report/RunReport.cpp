@@ -1,4 +1,4 @@
-//===- RunReport.cpp - What a run says of itself --------------------------===//
+//===- RunReport.cpp - The report of a run --------------------------------===//
 
 #include "Report/RunReport.h"
 #include "ckpt/Cuda/Device.h"
@@ -10,7 +10,7 @@
 
 using namespace ckpt;
 
-/// Who runs matmuls on a GPU, in all runs of this process.
+/// Adds the runners of matmuls on a GPU, in all runs of this process.
 static void addMatmuls(plan::report::FigureMap &object) {
   int64_t shapes = 0, byLibrary = 0;
   for (auto *choice = cuda::matmulChoices(); choice; choice = choice->next) {
@@ -92,7 +92,7 @@ private:
     const Measurement *measurement;
   };
   void printHostMemory();
-  /// What the driver says is in use counts everybody.
+  /// The driver's bytes in use count all processes.
   void printDeviceMemory();
   void printRow(StringRef what,
                 llvm::function_ref<std::string(const Column &)> cell) {
@@ -153,7 +153,7 @@ void Table::print(const plan::report::FigureMap &figures) {
   });
 }
 
-/// What the plan costs, and how much of that any plan would cost.
+/// The costs of the plan, and the least costs of any plan.
 static void printPlan(const RunReport &report, llvm::raw_ostream &os) {
   const plan::report::FigureMap &figures = report.plan.figures;
   auto number = [&](const char *key) {

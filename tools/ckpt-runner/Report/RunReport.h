@@ -1,4 +1,4 @@
-//===- RunReport.h - What a run says of itself ------------------*- C++ -*-===//
+//===- RunReport.h - The report of a run ------------------------*- C++ -*-===//
 //
 // Filled while the step is planned, run and compared; printed, and written as
 // JSON, at the end.
@@ -14,12 +14,12 @@
 
 namespace ckpt {
 
-/// Everything that was planned, measured and compared; what was not asked for
-/// is absent.
+/// All planned, measured and compared figures; figures that the command does
+/// not ask for are absent.
 struct RunReport {
   /// "@main of gpt2.mlir".
   std::string title;
-  /// What was done to the program before; may be empty.
+  /// The rewrites of the program before planning; may be empty.
   std::string preparation;
   /// The report of the plan pass.
   plan::report::StepReport plan;
@@ -31,7 +31,7 @@ struct RunReport {
   /// Fused and ordered, nothing recomputed.
   std::optional<Measurement> baseline;
   std::optional<bool> bitEqual;
-  /// Where results differ from the program as written.
+  /// The first difference from the program as written.
   std::string difference;
   std::optional<Closeness> closeness;
 

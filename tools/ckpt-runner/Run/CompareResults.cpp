@@ -89,7 +89,7 @@ ckpt::compareBits(const Signature &signature, const Buffers &results,
   return std::nullopt;
 }
 
-/// Compares one result and merges what it finds into \p closeness.
+/// Compares one result and merges the findings into \p closeness.
 static void compareResult(const TensorSpec &spec, const char *result,
                           const char *expected, double relative,
                           double absolute, Closeness &closeness) {

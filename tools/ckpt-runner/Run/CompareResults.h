@@ -20,7 +20,7 @@ std::optional<std::string> compareBits(const Signature &signature,
                                        const Buffers &results,
                                        ArrayRef<std::vector<char>> reference);
 
-/// How far results are from what was expected.
+/// The distance of results from the expected ones.
 struct Closeness {
   /// Over all elements of all results.
   double maxAbsoluteError = 0;
@@ -31,7 +31,7 @@ struct Closeness {
 /// Compares with the archive at \p path (out000, …). An element is within
 /// tolerance if it is off by at most \p absolute, or by at most \p relative
 /// times the largest magnitude of its result: sums in float32 have errors of
-/// that size, whatever their own value. NaN matches NaN only.
+/// that size at any value of their own. NaN matches NaN only.
 llvm::Expected<Closeness> compareExpected(StringRef path,
                                           const Signature &signature,
                                           const Buffers &results,

@@ -36,7 +36,7 @@ LogicalResult ckpt::emitProgram(ModuleOp module, const RunOptions &options,
   program.compile.function = options.function;
   program.compile.device = RunDevice::Cuda;
   program.compile.gpuOptions = options.gpuOptions;
-  // Whether there is a library, and who runs what, is for the program to say.
+  // The program decides whether there is a library, and its share of the work.
   program.compile.offerMatmuls = true;
   program.title = title.str();
   program.arguments = llvm::map_to_vector(signature.arguments, describe);

@@ -13,7 +13,7 @@
 namespace ckpt {
 
 /// Writes the rewritten \p module as a program for a GPU to \p path. Reports
-/// what goes wrong.
+/// failures.
 LogicalResult emitProgram(ModuleOp module, const RunOptions &options,
                           StringRef title, const Signature &signature,
                           StringRef path);

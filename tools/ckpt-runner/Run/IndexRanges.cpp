@@ -13,7 +13,7 @@
 using namespace ckpt;
 
 namespace {
-/// What one argument flows into, and the extents that it indexes.
+/// The values into which one argument flows, and the extents that it indexes.
 class IndexUses {
 public:
   explicit IndexUses(BlockArgument argument) { derived.insert(argument); }
@@ -62,7 +62,7 @@ void IndexUses::visit(Operation *op) {
       if (isDerived(operand.get()))
         derived.insert(linalgOp.getMatchingBlockArgument(&operand));
   for (OpResult result : op->getResults()) {
-    // Conditions are not indices, and neither is what was looked up.
+    // Conditions are not indices, and neither are looked-up values.
     Type element = mlir::getElementTypeOrSelf(result.getType());
     if (element.isIntOrIndex() && !element.isInteger(1))
       derived.insert(result);

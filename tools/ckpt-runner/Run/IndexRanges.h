@@ -15,7 +15,7 @@ namespace ckpt {
 
 /// For each argument of \p function the smallest extent of a dimension that it
 /// indexes (token ids index the rows of an embedding), or 0 if it indexes none.
-/// What is made of the argument by integer arithmetic counts as the argument.
+/// Integer arithmetic on the argument counts as the argument.
 SmallVector<int64_t> indexedExtents(mlir::func::FuncOp function);
 
 } // namespace ckpt

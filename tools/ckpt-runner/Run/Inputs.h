@@ -30,8 +30,8 @@ parseRange(StringRef text, const Signature &signature);
 llvm::Expected<Buffers> allocate(ArrayRef<TensorSpec> tensors);
 
 /// Fills \p buffers from the archive at \p path, which holds exactly one array
-/// of the right shape and type for each of \p tensors; \p kind says what they
-/// are, for messages.
+/// of the right shape and type for each of \p tensors; \p kind names them in
+/// messages.
 llvm::Error loadTensors(StringRef path, ArrayRef<TensorSpec> tensors,
                         StringRef kind, const Buffers &buffers);
 

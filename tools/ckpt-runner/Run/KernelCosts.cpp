@@ -1,4 +1,4 @@
-//===- KernelCosts.cpp - What the kernels of a plan should cost -----------===//
+//===- KernelCosts.cpp - Predicted costs of the kernels of a plan ---------===//
 
 #include "Run/KernelCosts.h"
 #include "ckpt/Transforms/PlanStep.h"

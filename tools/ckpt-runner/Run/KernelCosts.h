@@ -1,4 +1,4 @@
-//===- KernelCosts.h - What the kernels of a plan should cost ---*- C++ -*-===//
+//===- KernelCosts.h - Predicted costs of the kernels of a plan -*- C++ -*-===//
 //
 // `--profile` compares these with measured times, `--calibrate` fits a device
 // to the work that they count.
@@ -16,7 +16,7 @@ namespace ckpt {
 
 /// A kernel of a planned step, as the cost model of a device sees it.
 struct PredictedKernel {
-  /// Layer and op of its anchor, or of what it writes.
+  /// Layer and op of its anchor, or of its output.
   std::string name;
   plan::KernelInfo info;
 };
@@ -26,8 +26,8 @@ FailureOr<std::vector<PredictedKernel>> predictKernels(mlir::func::FuncOp step,
                                                        const Device &device);
 
 /// The amounts of work in the kernels of the planned \p step, for the tiles and
-/// the cache of \p device: what a kernel costs where nothing but one kind of
-/// work has a price. So the cost model is asked, and stands in one place.
+/// the cache of \p device: the cost of a kernel if only one kind of work has a
+/// price. The cost model answers, and stands in one place.
 FailureOr<std::vector<KernelWork>> countWork(mlir::func::FuncOp step,
                                              const Device &device);
 

@@ -45,7 +45,7 @@ public:
             const Buffers &results)
       : step(step), arguments(arguments), results(results) {}
 
-  /// Decides who runs matmuls; before `prepare`.
+  /// Chooses the runners of matmuls; before `prepare`.
   llvm::Error choose(cuda::LibraryUse library);
   /// Allocates, and copies arguments to the device.
   llvm::Error prepare();
@@ -59,7 +59,7 @@ public:
   /// Makes all that the step writes unusable.
   llvm::Error poison();
   llvm::Error copyResults();
-  /// The step overwrites what it was donated: it starts from a copy.
+  /// The step overwrites donated arguments: it starts from a copy.
   llvm::Error donate();
 
 private:

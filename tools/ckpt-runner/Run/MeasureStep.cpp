@@ -29,7 +29,7 @@ public:
       resultPointers.push_back(buffer->data());
   }
 
-  /// Runs once and returns the nanoseconds; those of each kernel in
+  /// Runs once and returns the nanoseconds; writes the times of each kernel to
   /// \p kernelNs, if the step was compiled for it.
   llvm::Expected<int64_t> once(std::vector<int64_t> &kernelNs) {
     donate();
@@ -52,7 +52,7 @@ public:
   }
 
 private:
-  /// The step overwrites what it was donated: it starts from a copy.
+  /// The step overwrites donated arguments: it starts from a copy.
   void donate() {
     for (auto [buffer, result] : llvm::zip_equal(arguments, step.getDonated()))
       if (result >= 0)
@@ -105,8 +105,8 @@ static llvm::Error measure(const CompiledStep &step, const RunOptions &options,
   if (!first)
     return first.takeError();
   measurement.touchedBytes = (*arena)->touchedBytes();
-  // A later run could reuse what this one allocated and gave back, so both
-  // count.
+  // A later run could reuse memory that this one allocated and gave back, so
+  // both count.
   if (int64_t peak = firstGrowth.peakBytes(); peak >= 0)
     measurement.otherBytes = std::max<int64_t>(
         0, peak - measurement.touchedBytes - touchedBytes(measurement.results));

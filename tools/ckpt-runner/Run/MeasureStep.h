@@ -25,26 +25,26 @@ struct RunOptions {
   /// Also time each kernel.
   bool timeKernels = false;
   RunDevice device = RunDevice::Cpu;
-  /// Of `--ckpt-lower-to-nvvm-pipeline`.
+  /// Options of `--ckpt-lower-to-nvvm-pipeline`.
   std::string gpuOptions;
   /// On a GPU.
   cuda::LibraryUse matmulLibrary = cuda::LibraryUse::Never;
 };
 
-/// What a run took of a GPU's memory besides its arena.
+/// Bytes of a GPU's memory that a run took besides its arena.
 struct DeviceMemory {
   /// Arguments and results.
   int64_t bufferBytes = 0;
-  /// What the driver says is in use: before the step's first allocation, and
-  /// after its last run.
+  /// The driver's bytes in use: before the step's first allocation, and after
+  /// its last run.
   int64_t usedBefore = 0, usedAfter = 0;
 };
 
-/// What was measured of one way to run the step.
+/// The measurements of one way to run the step.
 struct Measurement {
   int64_t arenaBytes = 0;
-  /// Of the arena, what the operating system saw touched in the first run; not
-  /// on a GPU, nor is what follows.
+  /// Bytes of the arena that the operating system saw touched in the first run;
+  /// absent on a GPU, as are the following figures.
   int64_t touchedBytes = 0;
   /// Largest growth of the process outside arena, arguments and results while
   /// the step runs, the code that it loads included; -1 where the system does
@@ -53,7 +53,7 @@ struct Measurement {
   std::optional<DeviceMemory> device;
   /// The fastest timed run; on a GPU the median.
   int64_t stepNs = 0;
-  /// Of each kernel, in order, the fastest timed run; if asked for.
+  /// Times of each kernel, in order, in the fastest timed run; if asked for.
   std::vector<int64_t> kernelNs;
   int64_t compileMs = 0;
   Buffers results;
@@ -61,7 +61,7 @@ struct Measurement {
 
 /// Compiles the rewritten \p module and runs it on \p arguments: once in a
 /// fresh arena, then in one full of NaNs, whose results have to be the same
-/// bits. Reports what goes wrong.
+/// bits. Reports failures.
 FailureOr<Measurement> measureModule(ModuleOp module, const RunOptions &options,
                                      const Signature &signature,
                                      const Buffers &arguments);

@@ -1,6 +1,6 @@
 //===- Messages.h - Errors that have no place in a program ------*- C++ -*-===//
 //
-// All rooms of the runner report what ends a run by these.
+// All rooms of the runner report the end of a failed run by these.
 //
 //===----------------------------------------------------------------------===//
 

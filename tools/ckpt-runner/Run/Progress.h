@@ -12,7 +12,7 @@
 
 namespace ckpt {
 
-/// Says on a terminal what takes long, and wipes it away at the end.
+/// Names on a terminal the work that takes long, and wipes it away at the end.
 class Progress {
 public:
   explicit Progress(const Twine &what);
