@@ -31,14 +31,14 @@ static bool isLowered(StringRef dialect) {
 
 /// Other dialects of upstream, and advice for their ops.
 static StringRef wayOutOf(StringRef dialect) {
-  constexpr StringRef none = "write what it does on tensors";
+  constexpr StringRef none = "write it as ops on tensors";
   return llvm::StringSwitch<StringRef>(dialect)
       .Case("tosa",
             "lower TOSA first, with --pass-pipeline='builtin.module(func.func("
             "tosa-to-linalg-named,tosa-to-linalg,tosa-to-tensor,"
             "tosa-to-arith))'")
       .Case("cf", "leave assertions and branches out: 'scf.if', 'scf.for' and "
-                  "'scf.while' say what depends on data")
+                  "'scf.while' express data-dependent flow")
       .Case("memref", "give and take tensors: memory is planned")
       .Case("vector", "write it on tensors: vectors are made by the lowering")
       .Case("ml_program", "make the state an argument and a result of the step")
@@ -167,7 +167,7 @@ static LogicalResult checkOne(Operation *op, bool isOpaque) {
     return op->emitError("expected ops that ckpt lowers, but got '")
            << op->getName() << "': " << wayOutOf(dialect);
   if (isComposite(op))
-    return op->emitError("expected ops that say what they do element by "
+    return op->emitError("expected ops that work element by "
                          "element, but got '")
            << op->getName() << "': write it as 'linalg.generic' ops";
   for (TypeRange types :

@@ -188,5 +188,5 @@ bool ckpt::cuda::poison(void *memory, int64_t bytes) {
 
 bool ckpt::cuda::wait() {
   return check(device.driver->streamSynchronize(device.stream),
-               "finish what runs on the device");
+               "finish the work on the device");
 }

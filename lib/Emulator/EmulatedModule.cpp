@@ -83,7 +83,7 @@ bool HostCode::replaceRegister(llvm::IntrinsicInst &call) {
 static llvm::Error unknown(const llvm::Twine &what,
                            const llvm::Function &function) {
   return llvm::createStringError(
-      "expected what the emulator knows of the device, but got '" + what +
+      "expected a device function that the emulator knows, but got '" + what +
       "' in '" + function.getName() + "'");
 }
 

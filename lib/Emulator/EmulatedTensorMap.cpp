@@ -45,7 +45,9 @@ std::string EmulatedTensorMap::make(const char *address, int64_t rank,
 std::string EmulatedTensorMap::read(const void *parameter,
                                     EmulatedTensorMap &map) {
   std::memcpy(&map, parameter, sizeof(map));
-  return map.mark == usualMark ? "" : "copies a box by what is no tensor map";
+  return map.mark == usualMark
+             ? ""
+             : "copies a box by a parameter that is no tensor map";
 }
 
 void EmulatedTensorMap::write(void *parameter) const {

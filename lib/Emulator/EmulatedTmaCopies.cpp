@@ -53,7 +53,7 @@ void EmulatedTmaCopies::fenceProxies(int64_t thread) {
 std::string EmulatedTmaCopies::expect(const char *barrier, int32_t count) {
   auto found = barriers.find(barrier);
   if (found == barriers.end())
-    return "expects bytes at a barrier that nobody has made";
+    return "expects bytes at a barrier that no thread has made";
   Barrier &here = found->second;
   here.bytes += count;
   --here.threads;
@@ -65,7 +65,7 @@ std::string EmulatedTmaCopies::test(const char *barrier, int32_t parity,
                                     bool &isOver) const {
   auto found = barriers.find(barrier);
   if (found == barriers.end())
-    return "waits at a barrier that nobody has made";
+    return "waits at a barrier that no thread has made";
   isOver = found->second.parity != parity;
   return "";
 }

@@ -105,8 +105,8 @@ LogicalResult MarkVerifier::verifyWait(int64_t k, int64_t original) {
     return success();
   mlir::InFlightDiagnostic diagnostic =
       mlir::emitError(kernel.getLoc())
-      << "expected a recomputation to wait for a value that was made after "
-         "what it repeats";
+      << "expected a recomputation to wait for a value younger than "
+         "its original";
   diagnostic.attachNote(KernelOp(rewritten.kernels[original]).getLoc())
       << "which this kernel made";
   return diagnostic;
@@ -119,7 +119,7 @@ LogicalResult MarkVerifier::verifyUnmarked(KernelOp kernel,
       continue;
     mlir::InFlightDiagnostic diagnostic =
         mlir::emitError(kernel.getLoc())
-        << "makes again what an earlier kernel made, but is not marked as a "
+        << "makes a value of an earlier kernel again, but is not marked as a "
            "recomputation";
     diagnostic.attachNote(
         KernelOp(rewritten.kernels[firstMade.lookup(number)]).getLoc())

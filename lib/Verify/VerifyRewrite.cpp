@@ -208,7 +208,7 @@ std::string RewriteVerifier::firstDifference(Operation *op,
     return text;
   }
   if (op->getResultTypes() != candidate->getResultTypes())
-    os << "the types of the results of this op are not those of the original";
+    os << "the result types of this op differ from the original's";
   else if (op->getNumRegions())
     os << "the body of this op is not that of the original";
   else

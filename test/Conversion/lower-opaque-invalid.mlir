@@ -8,7 +8,7 @@
 
 func.func @main(%x: tensor<4x6xf32>) -> tensor<4x6xf32> {
   %empty = tensor.empty() : tensor<4x6xf32>
-  // expected-error @below {{expected ops that say what they do element by element, but got 'linalg.softmax': write it as 'linalg.generic' ops}}
+  // expected-error @below {{expected ops that work element by element, but got 'linalg.softmax': write it as 'linalg.generic' ops}}
   %result = linalg.softmax dimension(1)
       ins(%x : tensor<4x6xf32>) outs(%empty : tensor<4x6xf32>)
       -> tensor<4x6xf32>

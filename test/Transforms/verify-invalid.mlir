@@ -146,7 +146,7 @@ func.func @step(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<
     %m = arith.mulf %a, %b : tensor<4xf32>
     ckpt.yield %m : tensor<4xf32>
   } -> tensor<4xf32>
-  // expected-error @+1 {{expected a recomputation to wait for a value that was made after what it repeats}}
+  // expected-error @+1 {{expected a recomputation to wait for a value younger than its original}}
   %2 = ckpt.kernel(%a = %x : tensor<4xf32>) slots [0 : 16] recompute {
     %e = math.exp %a : tensor<4xf32>
     ckpt.yield %e : tensor<4xf32>
@@ -171,7 +171,7 @@ func.func @step(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<
     %m = arith.mulf %a, %b : tensor<4xf32>
     ckpt.yield %m : tensor<4xf32>
   } -> tensor<4xf32>
-  // expected-error @+1 {{makes again what an earlier kernel made, but is not marked as a recomputation}}
+  // expected-error @+1 {{makes a value of an earlier kernel again, but is not marked as a recomputation}}
   %2 = ckpt.kernel(%a = %x : tensor<4xf32>) slots [0 : 16] {
     %e = math.exp %a : tensor<4xf32>
     ckpt.yield %e : tensor<4xf32>

@@ -32,8 +32,8 @@ struct CommandLine {
                                  cl::desc("<step.mlir>"), cl::init("-")};
   cl::opt<std::string> budget{
       "budget", cl::value_desc("amount"), cl::cat(category),
-      cl::desc("Largest arena: 4096 (MiB), 512KiB, 1.5GB, 50% (of what it "
-               "takes with nothing recomputed)")};
+      cl::desc("Largest arena: 4096 (MiB), 512KiB, 1.5GB, 50% (of the "
+               "arena with nothing recomputed)")};
   cl::opt<std::string> strategy{"strategy", cl::value_desc("name"),
                                 cl::cat(category),
                                 cl::desc("Strategy instead of a budget: none "
@@ -83,12 +83,12 @@ struct CommandLine {
           "without; compare results bit by bit, and peak and time")};
   cl::opt<bool> profile{
       "profile", cl::cat(category),
-      cl::desc("Time each kernel, and compare with what was predicted")};
+      cl::desc("Time each kernel, and compare with the predictions")};
   cl::opt<std::string> costs{
       "costs", cl::value_desc("device"), cl::cat(category),
       cl::desc("Device that the step is planned for: a name of docs/Devices.md "
-               "or a file that '--calibrate' wrote (default cpu, on a GPU what "
-               "is known of it)")};
+               "or a file that '--calibrate' wrote (default cpu, on a GPU "
+               "its known figures)")};
   cl::opt<unsigned> repeat{
       "repeat", cl::init(3), cl::cat(category),
       cl::desc("Timed runs, of which the fastest counts (default 3); on a GPU "
@@ -105,8 +105,8 @@ struct CommandLine {
       cl::ValueOptional,
       cl::cat(category),
       cl::init(CalibrateMode::Off),
-      cl::desc("Measure this machine instead of running a step, and write what "
-               "--ckpt-plan takes as its device; needs '-o'"),
+      cl::desc("Measure this machine instead of running a step, and write a "
+               "device file for --ckpt-plan; needs '-o'"),
       cl::values(clEnumValN(CalibrateMode::Full, "", ""),
                  clEnumValN(CalibrateMode::Full, "full", "one or two minutes"),
                  clEnumValN(CalibrateMode::Few, "few",

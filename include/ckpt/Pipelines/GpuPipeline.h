@@ -21,14 +21,14 @@ struct GpuPipelineOptions
                            llvm::cl::init("sm_80")};
   Option<std::string> format{
       *this, "format",
-      llvm::cl::desc("what the device module becomes: isa (PTX), bin (by "
+      llvm::cl::desc("form of the device module: isa (PTX), bin (by "
                      "ptxas of the CUDA toolkit), fatbin, or llvm (bitcode, "
                      "which the emulator runs)"),
       llvm::cl::init("isa")};
   Option<TensorCores> tensorCores{
       *this, "tensor-cores",
-      llvm::cl::desc("what multiplies bf16 and f16; other bits than those of "
-                     "the CPU unless none"),
+      llvm::cl::desc("instructions that multiply bf16 and f16; other bits "
+                     "than the CPU's unless none"),
       llvm::cl::init(TensorCores::None), tensorCoresValues()};
   Option<bool> offerMatmuls{
       *this, "offer-matmuls",

@@ -79,7 +79,7 @@ TEST(EmulatedTensorMap, RefusesOtherBytes) {
   char parameter[cuda::tensorMapBytes] = {};
   EmulatedTensorMap map;
   EXPECT_EQ(EmulatedTensorMap::read(parameter, map),
-            "copies a box by what is no tensor map");
+            "copies a box by a parameter that is no tensor map");
 }
 
 } // namespace
