@@ -321,7 +321,7 @@ private:
   double walksUntil = 1;
   /// How far walks may be behind the best plan.
   double mostSlack = gainOfRefitting;
-  /// Of the plans of walks, and what that came from.
+  /// The best score of a walk, and its setting and cap.
   double bestWalkScore = std::numeric_limits<double>::max();
   Setting bestSetting = walkSettings[0];
   double bestCap = 0;

@@ -416,13 +416,13 @@ bool BudgetSearch::searchFixedKernels() {
   return result.best.has_value();
 }
 
-/// What refitting takes most often needs a little more memory: plans of walks
-/// that were left less are refitted too, the second best of all, which is to be
-/// refitted in other ways, and the best that needs too much.
+/// Moves that save time most often need a little more memory. They also start
+/// from plans of walks with smaller caps, from the second best plan, which goes
+/// other ways, and from the best plan that needs too much.
 void BudgetSearch::refit() {
   constexpr std::array<double, 3> shares = {0.985, 0.96, 0.92};
   constexpr size_t count = shares.size() + 3;
-  // What refitting may improve a score by.
+  // Most gain in score by these moves.
   constexpr double gain = 1.03;
   Running part(*this, part::reduceTime);
   if (!result.best || !options.fusion || !part)

@@ -1,6 +1,6 @@
 //===- LowerBudgets.cpp - Searches of slightly smaller budgets ------------===//
 //
-// What a search meets first decides where it ends: a few bytes less lead to
+// The first plan of a search decides where it ends: a few bytes less lead to
 // other plans, often to better ones. Small steps leave time to look at them.
 //
 //===----------------------------------------------------------------------===//
@@ -15,8 +15,8 @@
 
 using namespace ckpt::plan;
 
-/// For the time that is left: plans of smaller budgets, and what becomes of
-/// them where they have the whole budget to keep what they make again.
+/// For the remaining time: plans of smaller budgets, which then use the whole
+/// budget to drop remats.
 void BudgetSearch::searchBelow() {
   static constexpr std::array<double, 4> shares = {0.97, 0.94, 0.9, 0.84};
   // Nearer to the least time there is nothing to gain, and nothing is found in

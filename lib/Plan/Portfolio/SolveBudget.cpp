@@ -368,9 +368,8 @@ void BudgetSearch::runRounds() {
     descendFurther(shareOfLastDescents, /*exchanging=*/true);
 }
 
-/// Where the plan without a limit fits, walks with less memory to fill may
-/// still be faster, as they decide otherwise; they give up early where they are
-/// not.
+/// If the unlimited plan fits, walks with less memory to fill may still be
+/// faster, as they decide otherwise; they give up early if they are not.
 void BudgetSearch::walkBelow() {
   constexpr int64_t fourths = 3;
   Running part(*this, part::walkBelow);
@@ -408,8 +407,8 @@ void BudgetSearch::walkOrDescend() {
   }
 }
 
-/// Walks that gave up, as they were far behind, may lead elsewhere once what
-/// they repeat is spared and exchanged; and those with what is known by now.
+/// Walks that gave up, as they were far behind, may lead elsewhere once their
+/// remats are spared and exchanged; and walks with the present knowledge.
 void BudgetSearch::walkAgain() {
   constexpr double farBehind = 1.5;
   Running part(*this, part::walkAgain);

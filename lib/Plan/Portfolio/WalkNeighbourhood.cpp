@@ -27,8 +27,8 @@ static std::vector<OpId> repeatedAnchors(const Problem &problem,
   return repeated;
 }
 
-/// Of those with the same work only a few: in models of equal blocks they are
-/// alike. One of each kind comes first, the costliest first among those.
+/// A few of the ops with the same work: in models of equal blocks they are
+/// alike. One of each kind comes first, the costliest first among these.
 static std::vector<OpId> worthSparing(const Problem &problem,
                                       const std::vector<OpId> &repeated) {
   constexpr size_t mostAlike = 4;
@@ -46,7 +46,7 @@ static std::vector<OpId> worthSparing(const Problem &problem,
   return chosen;
 }
 
-/// A walk may repeat what \p repeated holds but for \p spared, and what costs
+/// A walk may repeat the ops of \p repeated except \p spared, and ops that cost
 /// less than that.
 static std::vector<char> allBut(const Problem &problem, OpId spared,
                                 const std::vector<OpId> &repeated) {
@@ -59,7 +59,7 @@ static std::vector<char> allBut(const Problem &problem, OpId spared,
   return runOnce;
 }
 
-/// What comes after walks shall have some of the time.
+/// Parts after the walks shall have some of the time.
 static constexpr double shareOfWalks = 0.65;
 
 /// Two at a time until one of \p attempts gives a better plan; whether one did.
@@ -79,7 +79,7 @@ bool BudgetSearch::tryInPairs(std::vector<Attempt> attempts) {
       if (bestScore < before)
         return true;
     }
-    // What is no better with too much memory is not with less.
+    // An attempt that is no better with too much memory is not with less.
     for (Attempt *attempt : open)
       attempt->finished |= attempt->bytes ? *attempt->bytes > budget &&
                                                 attempt->score >= bestScore
