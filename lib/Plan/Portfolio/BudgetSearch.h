@@ -1,9 +1,9 @@
 //===- BudgetSearch.h - The search of one budget ----------------*- C++ -*-===//
 //
-// The state that the parts of `solveBudget` share: rounds of walks
-// (SolveBudget.cpp), the caps that they get (WalkCap.cpp), walks near the best
-// one (WalkNeighbourhood.cpp), plans made by other methods (Descent.cpp), and
-// those of smaller budgets (LowerBudgets.cpp).
+// The state that the parts of `solveBudget` share: walks (SolveBudget.cpp) and
+// their limits (WalkCap.cpp), walks near the best one (WalkNeighbourhood.cpp),
+// plans made by other methods (Descent.cpp), plans of smaller budgets
+// (LowerBudgets.cpp), and the smallest plan (MinimumBudget.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -106,7 +106,6 @@ inline constexpr const char *walkRounds = "walk-rounds";
 inline constexpr const char *walkBelow = "walk-below";
 inline constexpr const char *walkAgain = "walk-again";
 inline constexpr const char *walkSpare = "walk-spare";
-inline constexpr const char *walkPrices = "walk-prices";
 inline constexpr const char *walkRefit = "walk-refit";
 inline constexpr const char *descent = "descent";
 inline constexpr const char *randomDescent = "random-descent";
@@ -123,21 +122,19 @@ inline constexpr const char *tighten = "tighten";
 inline constexpr const char *shrink = "shrink";
 inline constexpr const char *pebble = "pebble";
 inline constexpr const char *closeIn = "close-in";
-inline constexpr const char *ladder = "ladder";
 inline constexpr const char *keepSmallest = "keep-smallest";
 /// Not to be turned off: nothing else holds regions to their budgets.
 inline constexpr const char *regions = "regions";
 inline constexpr const char *all[] = {
-    listSchedule, listLadder, listPrices,   unlimited,     asWritten,
-    walk,         walkRounds, walkBelow,    walkAgain,     walkSpare,
-    walkPrices,   walkRefit,  descent,      randomDescent, chain,
-    deepChain,    annealing,  greedyRemat,  eviction,      keep,
-    reduceTime,   exchange,   lowerBudgets, tighten,       shrink,
-    pebble,       closeIn,    ladder,       keepSmallest};
+    listSchedule,  listLadder, listPrices,  unlimited,    asWritten,   walk,
+    walkRounds,    walkBelow,  walkAgain,   walkSpare,    walkRefit,   descent,
+    randomDescent, chain,      deepChain,   annealing,    greedyRemat, eviction,
+    keep,          reduceTime, exchange,    lowerBudgets, tighten,     shrink,
+    pebble,        closeIn,    keepSmallest};
 } // namespace part
 
 /// From the plan without a limit down, before random ones.
-constexpr size_t numberOfDescents = 10;
+constexpr size_t numberOfDescents = 8;
 
 class BudgetSearch {
 public:
@@ -189,7 +186,8 @@ private:
   bool descendAtRandom(double share);
   void descendFurther(double share, bool exchanging);
   void spareRepeats();
-  void varySettings();
+  void walkBelow();
+  void walkAgain();
   void varyFirstPlan();
   double enterBoth(const std::array<Plan *, 2> &plans);
   bool tryInPairs(std::vector<Attempt> attempts);
@@ -216,9 +214,7 @@ private:
   void runRounds();
   void runRound(int round);
   void runAttempts(const std::vector<Attempt *> &batch);
-  void walkBelow();
   void walkOrDescend();
-  void walkAgain();
   bool areWalksBehind() const {
     return result.best && bestWalkScore > gainOfRefitting * bestScore;
   }
@@ -233,7 +229,6 @@ private:
   Plan plainWalk() const;
   void shrink(const Plan &plan, double share);
   void closeIn(double share);
-  void runLadder();
   void trySmallest(const Solution &known, double share);
   void spareSmallest();
   void findSmallest();
@@ -269,8 +264,7 @@ private:
   }
   int mostRounds() const { return clock.isLimited() ? 5 : 1; }
   /// Rounds leave time for later parts, but the best settings shall have their
-  /// turn. They go on while there is no plan: the later settings of the ladder
-  /// fit but cost much.
+  /// turn. They go on while there is no plan.
   bool roundsAreOver() {
     if (anyPlanUntil)
       return result.best || isOver(*anyPlanUntil);

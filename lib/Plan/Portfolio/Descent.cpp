@@ -257,8 +257,6 @@ void BudgetSearch::descend() {
       {flopWeight, 0.867, 0.985},
       {flopWeight, 1, 0},
       {flopWeight, 0.975, 0.975},
-      {3, 0.985, 0.985},
-      {flopWeight, 0.916, 0.985},
   }};
   constexpr double latest = 0.6, shareOfDescents = 0.2, shareInstead = 0.4;
   Running part(*this, part::descent);

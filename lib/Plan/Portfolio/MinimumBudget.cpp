@@ -3,10 +3,10 @@
 // Runs if no plan fits the budget; the answer is the smallest budget for which
 // a plan was found. Its plans come from a walk that recomputes nothing, changed
 // kernel by kernel, from walks within budgets a little above the needs of one
-// kernel, from walks with caps that are shares of that plan, and, first for
-// small steps, from a search in which only memory counts. None of them depends
-// on the user's budget, except that no limit below it is tried once more:
-// planning succeeds for a budget reported as the smallest.
+// kernel, and, first for small steps, from a search in which only memory
+// counts. None of them depends on the user's budget, except that no limit below
+// it is tried once more: planning succeeds for a budget reported as the
+// smallest.
 //
 //===----------------------------------------------------------------------===//
 
@@ -194,31 +194,6 @@ void BudgetSearch::closeIn(double share) {
     fits(between(), share);
 }
 
-/// Caps and merges depend on the problem alone, so that a budget reported as
-/// the smallest is one for which planning succeeds.
-void BudgetSearch::runLadder() {
-  Running part(*this, part::ladder);
-  if (!part)
-    return;
-  for (double share : ladderShares)
-    for (const Setting &setting : ladderSettings) {
-      if (isOver(shareOfLimit))
-        return;
-      WalkLimits now = limits();
-      now.kernelsPerNew = 4;
-      Draft draft = walks[0].run(
-          setting, share * static_cast<double>(unlimitedBytes), 0, now);
-      if (!draft.usable())
-        continue;
-      Solution solution = placeSlots(problem, draft, 0, PackEffort::Orders);
-      if (!solution.verdict.error.empty())
-        continue;
-      keepIfSmallest(solution);
-      Outcome outcome = judge(std::move(draft));
-      enter(outcome);
-    }
-}
-
 /// Where nothing fits, what repeating costs does not matter any more.
 void BudgetSearch::trySmallest(const Solution &known, double share) {
   Running part(*this, part::pebble);
@@ -269,7 +244,6 @@ void BudgetSearch::findSmallest() {
       closeIn(until(most));
   } else {
     closeIn(until(most));
-    runLadder();
     if (!result.best)
       trySmallest(result.smallest, until(most));
   }

@@ -379,15 +379,14 @@ void BudgetSearch::walkBelow() {
       budget, std::min(budget, unlimited.plan.arenaBytes) / 4 * fourths);
   startAttempts();
   runRound(0);
-  varySettings();
   refit();
   budget = asked;
   keepRepeated();
   refit();
 }
 
-/// All settings and those near the best one; where walks are far behind, as
-/// those near them are, too, further descents.
+/// All settings, and walks near the best one. If the first walks are far
+/// behind, descents instead.
 void BudgetSearch::walkOrDescend() {
   constexpr double shareOfDescents = 0.6;
   bool areBehind = areWalksBehind();
@@ -401,10 +400,8 @@ void BudgetSearch::walkOrDescend() {
   for (int round = part ? 1 : mostRounds();
        !areBehind && round < mostRounds() && !roundsAreOver(); ++round)
     runRound(round);
-  if (!areWalksBehind()) {
+  if (!areWalksBehind())
     spareRepeats();
-    varySettings();
-  }
 }
 
 /// Walks that gave up, as they were far behind, may lead elsewhere once their
@@ -418,7 +415,6 @@ void BudgetSearch::walkAgain() {
   startAttempts();
   runRound(0);
   spareRepeats();
-  varySettings();
   refit();
   polish();
 }
@@ -434,11 +430,15 @@ void BudgetSearch::tighten() {
   auto isTight = [](const Solution &solution) {
     return solution.plan.arenaBytes <= solution.verdict.livePeakBytes;
   };
+  bool isRepacked = true;
   auto takeIfTighter = [&](Plan plan) {
     Draft draft;
     draft.verdict = validate(problem, plan, /*slots=*/false);
     draft.plan = std::move(plan);
     Solution tight = placeSlots(problem, draft, draft.verdict.livePeakBytes);
+    // Other slots make no other plan.
+    tight.subSolver =
+        isRepacked ? result.best->subSolver : std::string(running);
     bool isSame =
         tight.verdict.livePeakBytes == result.best->verdict.livePeakBytes;
     bool isTighter =
@@ -452,6 +452,7 @@ void BudgetSearch::tighten() {
   if (!result.best || isTight(*result.best))
     return;
   takeIfTighter(withoutSlots(result.best->plan));
+  isRepacked = false;
   if (isTight(*result.best) || !options.fusion)
     return;
   MemoryOptions fit = fitOptions(budget);

@@ -51,7 +51,6 @@ private:
   void descend();
   void walkAll();
   void walkThrough(const Setting &setting, double offset);
-  void walkLadder(const Setting &setting);
   void enter(Draft draft);
   void enterWalk(Draft draft);
   void place(int64_t budgetBytes);
@@ -235,22 +234,6 @@ void FrontierSearch::descend() {
     }
 }
 
-/// Deeper and deeper, merging only what costs no memory.
-void FrontierSearch::walkLadder(const Setting &setting) {
-  if (!begin(part::ladder))
-    return;
-  std::vector<double> shares(std::begin(ladderShares), std::end(ladderShares));
-  std::sort(shares.rbegin(), shares.rend());
-  for (double share : shares) {
-    if (isOver())
-      return;
-    Draft draft = walks[0].run(setting, share * largestCap, 0, limits(4));
-    if (!draft.usable())
-      return;
-    enterWalk(std::move(draft));
-  }
-}
-
 /// Caps of a setting lie between those of the settings before.
 void FrontierSearch::walkAll() {
   constexpr double goldenSection = 0.618;
@@ -258,8 +241,6 @@ void FrontierSearch::walkAll() {
     if (begin(part::walk))
       walkThrough(walkSettings[i],
                   std::fmod(static_cast<double>(i) * goldenSection, 1));
-    if (i < std::size(ladderSettings))
-      walkLadder(ladderSettings[i]);
   }
 }
 

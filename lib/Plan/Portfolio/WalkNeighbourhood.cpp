@@ -1,9 +1,8 @@
 //===- WalkNeighbourhood.cpp - Walks near the best one --------------------===//
 //
-// The prices of a walk see only what differs between two corners of its cuts;
-// one repeat too many may remain for a few bytes of what is cheap. Asks for
-// each repeat of the best plan whether the rest can do without it; then, for
-// the time that is left, whether prices near its own are better.
+// The prices of a walk see only the difference between two corners of its cuts;
+// one remat too many may remain for a few bytes of cheap values. This part asks
+// of each remat of the best plan whether a walk can do without it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -103,51 +102,5 @@ void BudgetSearch::spareRepeats() {
       spares.push_back(std::move(attempt));
     }
     better = tryInPairs(std::move(spares));
-  }
-}
-
-/// Settings that differ from \p best in one way.
-static std::vector<Setting> settingsNear(const Setting &best) {
-  std::vector<Setting> near;
-  auto add = [&](double Setting::*price, double value) {
-    Setting setting = best;
-    setting.*price = value;
-    if (value != best.*price)
-      near.push_back(setting);
-  };
-  for (double factor : {0.5, 2.0}) {
-    add(&Setting::contractionWeight, best.contractionWeight * factor);
-    add(&Setting::floorPrice, best.floorPrice * factor);
-  }
-  for (double urgency : {0.0, 0.01, -0.01, 0.04, -0.04})
-    add(&Setting::urgency, urgency);
-  for (double weight : {0.0, 0.25, 0.5, 0.75, 1.0})
-    add(&Setting::readWeight, weight);
-  for (double reserve : {0.0, 0.05, 0.1, 0.2})
-    add(&Setting::reserve, reserve);
-  for (bool Setting::*flag : {&Setting::guided, &Setting::delayHeld}) {
-    Setting setting = best;
-    setting.*flag = !(best.*flag);
-    near.push_back(setting);
-  }
-  return near;
-}
-
-/// For the time that is left: settings near the best one, from what it did
-/// best.
-void BudgetSearch::varySettings() {
-  Running part(*this, part::walkPrices);
-  bool better = part && bestCap > 0 && clock.isLimited();
-  while (better) {
-    std::vector<Attempt> variants;
-    for (const Setting &setting : settingsNear(bestSetting)) {
-      Attempt attempt;
-      attempt.setting = setting;
-      attempt.cap = bestCap;
-      variants.push_back(attempt);
-    }
-    better = tryInPairs(std::move(variants));
-    if (better)
-      spareRepeats();
   }
 }

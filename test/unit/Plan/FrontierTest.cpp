@@ -127,33 +127,6 @@ TEST(Frontier, IsAtLeastAsSmallAsPlansForOneBudget) {
             single.smallest.plan.arenaBytes);
 }
 
-/// Walks alone leave these points 7.9 and 14.5 % behind the baseline.
-TEST(Frontier, ChangesThePlansOfWalks) {
-  Problem problem;
-  ASSERT_EQ(generateProblem("densenet", 60, problem), "");
-  Frontier frontier = solveFrontier(problem, 5, oneRound());
-  auto baselineNs = static_cast<double>(frontier.baseline.verdict.timeNs);
-  ASSERT_EQ(frontier.points.size(), 5u);
-  auto share = [&](size_t point) {
-    return static_cast<double>(frontier.points[point].solution.verdict.timeNs) /
-           baselineNs;
-  };
-  EXPECT_LT(share(3), 1.035);
-  EXPECT_LT(share(2), 1.11);
-}
-
-/// No walk gets below the baseline here, and no result made from nothing.
-TEST(Frontier, ChangesTheBaseline) {
-  RandomOptions options;
-  options.keeps = options.runOnce = false;
-  options.ops = 8;
-  Problem problem = randomProblem(124, options);
-  Frontier frontier = solveFrontier(problem, 6, oneRound());
-  ASSERT_EQ(frontier.points.size(), 6u);
-  EXPECT_EQ(frontier.points.front().budgetBytes, 2560);
-  EXPECT_EQ(frontier.points.back().budgetBytes, 3328);
-}
-
 TEST(Frontier, IsSoundOnRandomProblems) {
   RandomOptions options;
   options.keeps = false;

@@ -178,30 +178,6 @@ TEST(SolveUnlimited, LooksAtNoClock) {
             textOf(solveUnlimited(problem, {}).plan));
 }
 
-/// Of several walks refitting may make plans that take equal time, of which the
-/// smallest is the best. Chosen before, these were 11 to 31 % larger.
-TEST(SolveUnlimited, ChoosesAfterRefitting) {
-  for (auto [seed, bytes] :
-       {std::pair<uint64_t, int64_t>{94, 4096}, {106, 2304}, {124, 3328}}) {
-    RandomOptions random;
-    random.ops = 8;
-    random.keeps = false;
-    random.runOnce = seed % 3 == 0;
-    Solution solution = solveUnlimited(randomProblem(seed, random), {});
-    EXPECT_EQ(solution.verdict.error, "");
-    EXPECT_EQ(solution.plan.arenaBytes, bytes) << "seed " << seed;
-  }
-}
-
-/// A third less memory is worth a thousandth of the time.
-TEST(SolveUnlimited, TakesTheSmallerOfPlansThatAreAboutAsFast) {
-  Problem problem;
-  ASSERT_EQ(generateProblem("unet", 100, problem), "");
-  Solution solution = solveUnlimited(problem, {});
-  EXPECT_LT(solution.plan.arenaBytes, 330'000'000);
-  EXPECT_LT(solution.verdict.timeNs, 2'285'000'000);
-}
-
 TEST(SolveUnlimited, NeverWritesWhatIsInlined) {
   ProblemBuilder b;
   ValueId x = b.argument(matrix);

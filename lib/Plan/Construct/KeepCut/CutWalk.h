@@ -42,16 +42,6 @@ inline constexpr std::array<Setting, 16> walkSettings = {{
     {true, false, 0, 1.5, 4, 0.5, -0.02},
 }};
 
-/// Caps for the smallest plan, as shares of the plan that recomputes nothing,
-/// and their settings.
-inline constexpr std::array<double, 6> ladderShares = {0.25, 0.32, 0.2,
-                                                       0.4,  0.16, 0.5};
-inline constexpr std::array<Setting, 3> ladderSettings = {{
-    {false, false, 0.2, 6, 1, 0.5, 0},
-    {true, true, 0, 6, 1, 0.5, 0},
-    {false, false, 0, 1.5, 8, 0.5, 0.02},
-}};
-
 /// When a walk gives up.
 struct WalkLimits {
   size_t kernelsPerNew = 2;
