@@ -1,4 +1,4 @@
-//===- DropRemats.cpp - Remats that need not be, one by one ---------------===//
+//===- DropRemats.cpp - Drops needless remats, one by one -----------------===//
 
 #include "Plan/Improve/DropRemats.h"
 
@@ -11,16 +11,16 @@
 using namespace ckpt::plan;
 
 namespace {
-/// A kernel that writes what stood in memory before.
+/// A kernel that writes a value that stood in memory before.
 struct Repeat {
   size_t kernel;
-  /// The part that makes the rest; without ops if that is nothing.
+  /// The part that makes all other outputs; without ops if there are none.
   Kernel rest;
   int64_t savedNs;
 };
 } // namespace
 
-/// Those of \p plan, the dearest first.
+/// The remats of \p plan, the dearest first.
 static std::vector<Repeat> findRepeats(const Problem &problem, const Plan &plan,
                                        KernelCache &kernels) {
   std::vector<char> written(problem.values.size(), 0);

@@ -1,4 +1,4 @@
-//===- DropRemats.h - Remats that need not be, one by one -------*- C++ -*-===//
+//===- DropRemats.h - Drops needless remats, one by one ---------*- C++ -*-===//
 
 #ifndef CKPT_LIB_PLAN_IMPROVE_DROPREMATS_H
 #define CKPT_LIB_PLAN_IMPROVE_DROPREMATS_H
@@ -8,10 +8,10 @@
 
 namespace ckpt::plan {
 
-/// Leaves out what kernels of \p plan, a legal one without slots, write though
-/// it stood in memory before, if the live peak stays within \p budgetBytes;
-/// what takes most time first, and of large plans only that. One simulation for
-/// each kernel, none after \p deadline. Returns whether there was any.
+/// Drops outputs of kernels of \p plan, a legal one without slots, that stood
+/// in memory before, if the live peak stays within \p budgetBytes. The output
+/// with most time goes first, and in large plans only that one. One simulation
+/// for each kernel, none after \p deadline. Returns whether there was any.
 bool dropRemats(const Problem &problem, Plan &plan, int64_t budgetBytes,
                 Deadline deadline = Deadline());
 

@@ -1,11 +1,11 @@
-//===- KeepMove.cpp - Fewer repeats where there is room -------------------===//
+//===- KeepMove.cpp - Fewer remats where there is room --------------------===//
 //
-// A plan that makes everything from nothing makes most of it again and again,
+// A plan that makes every result from nothing repeats most values many times,
 // and a schedule that runs out of memory drops more than it has to. From the
-// last kernel to the first: a kernel whose output nobody reads is left out, and
-// one that makes values again if the instances before fit until the last
-// readers of these. Last ones first, since what is left out takes with it what
-// was made for it.
+// last kernel to the first, this move drops a kernel whose output has no
+// reader, and a remat whose earlier instances fit until their last readers.
+// Last kernels come first, since a dropped kernel takes with it the kernels
+// that serve it alone.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,11 +31,11 @@ public:
   void run();
 
 private:
-  /// What a kernel writes.
+  /// An output of a kernel.
   struct Output {
     int32_t kernel;
     ValueId value;
-    /// What wrote the same value before, or `none`.
+    /// The writer of the value before, or `none`.
     int32_t before = none;
     /// Kernels, ascending; the last one may write over it.
     std::vector<int32_t> readers;
@@ -116,7 +116,7 @@ void Keeper::measure() {
 
 /// Lets \p kept stand in memory until \p kernel, if that fits.
 bool Keeper::keepUntil(const Output &kept, int32_t kernel) {
-  // The backward pass must not read what it has to make again.
+  // The backward pass must not read values that it has to make again.
   if (problem.values[kept.value].keep == Keep::Recompute)
     return false;
   int64_t slot = slotOf(kept.value);
@@ -127,7 +127,7 @@ bool Keeper::keepUntil(const Output &kept, int32_t kernel) {
   return true;
 }
 
-/// Finds what wrote the values of \p kernel before and is not left out.
+/// Finds the writers before \p kernel of its values that are not left out.
 void Keeper::skipLeftOut(int32_t kernel) {
   for (int32_t output : made[kernel]) {
     int32_t &before = outputs[output].before;
@@ -136,8 +136,8 @@ void Keeper::skipLeftOut(int32_t kernel) {
   }
 }
 
-/// Lets the readers of all that \p kernel makes read what stood before, if that
-/// fits.
+/// Lets the readers of all outputs of \p kernel read the earlier instances, if
+/// these fit.
 bool Keeper::keepAllUntil(int32_t kernel) {
   skipLeftOut(kernel);
   for (size_t i = 0; i < made[kernel].size(); ++i) {
@@ -175,7 +175,7 @@ void Keeper::leaveOut(int32_t kernel) {
   for (int32_t from : inputs[kernel]) {
     Output &input = outputs[from];
     int32_t last = lastOf(input);
-    // Those after it are gone or few.
+    // Readers after it are gone or few.
     input.readers.erase(
         std::find(input.readers.rbegin(), input.readers.rend(), kernel).base() -
         1);

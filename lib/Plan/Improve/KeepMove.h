@@ -1,4 +1,4 @@
-//===- KeepMove.h - Fewer repeats where there is room -----------*- C++ -*-===//
+//===- KeepMove.h - Fewer remats where there is room ------------*- C++ -*-===//
 
 #ifndef CKPT_LIB_PLAN_IMPROVE_KEEPMOVE_H
 #define CKPT_LIB_PLAN_IMPROVE_KEEPMOVE_H
@@ -7,11 +7,11 @@
 
 namespace ckpt::plan {
 
-/// Removes kernels of \p plan that make again what there is room to keep in a
-/// live peak of \p limitBytes, and what is made for them only. Every kernel may
-/// be left out.
+/// Removes kernels of \p plan that remake values which fit in memory within a
+/// live peak of \p limitBytes, and kernels that serve them alone. Every kernel
+/// may be left out.
 void keepValues(const Problem &problem, Plan &plan, int64_t limitBytes);
-/// The same with what is known of kernels, which must belong to \p problem.
+/// The same with the kernels already analysed, which must belong to \p problem.
 void keepValues(const Problem &problem, Plan &plan, int64_t limitBytes,
                 KernelCache &kernels);
 

@@ -1,4 +1,4 @@
-//===- ReduceMemory.h - Plans that need too much ----------------*- C++ -*-===//
+//===- ReduceMemory.h - Brings a plan down to a limit -----------*- C++ -*-===//
 
 #ifndef CKPT_LIB_PLAN_IMPROVE_REDUCEMEMORY_H
 #define CKPT_LIB_PLAN_IMPROVE_REDUCEMEMORY_H
@@ -12,12 +12,12 @@ namespace ckpt::plan {
 
 struct MemoryOptions {
   int64_t budgetBytes = 0;
-  /// What an extra FLOP counts on top of its time, in nanoseconds.
+  /// Cost of an extra FLOP on top of its time, in nanoseconds.
   double flopNs = 0;
-  /// Gives up once the plan takes so long, with what extra FLOPs count.
+  /// Gives up once the plan takes this long, with the cost of extra FLOPs.
   double mostNs = std::numeric_limits<double>::max();
-  /// If not 0, what it costs to repeat something for a value counts a tenth
-  /// more or less, roughly, as drawn per value: another way down.
+  /// If not 0, remats for a value cost about a tenth more or less, drawn per
+  /// value: another way down.
   uint64_t seed = 0;
   /// Values that no kernel is repeated for.
   std::vector<ValueId> notAgain;
@@ -31,12 +31,12 @@ struct MemoryOptions {
 };
 
 /// Moves single kernels of \p plan, which must be valid without slots, runs
-/// parts of them earlier and repeats them, with those that make what they read,
+/// parts of them earlier and repeats them, with the makers of their operands,
 /// until its largest live sum is within the budget. Returns whether it got
 /// there; the plan stays valid.
 bool reduceMemory(const Problem &problem, Plan &plan,
                   const MemoryOptions &options);
-/// The same with what is known of kernels, which must belong to \p problem.
+/// The same with the kernels already analysed, which must belong to \p problem.
 bool reduceMemory(const Problem &problem, Plan &plan,
                   const MemoryOptions &options, KernelCache &kernels);
 
