@@ -62,11 +62,13 @@ int64_t PebbleBound::rate(const ValueSet &standing) const {
 }
 
 /// Whether a part of \p standing is looked at, as another state than \p self.
-bool PebbleBound::isCovered(const ValueSet &standing, int32_t self) const {
-  for (ValueId value : standing)
+bool PebbleBound::isCovered(const ValueSet &standing, int32_t self) {
+  for (ValueId value : standing) {
+    needs.spendOnSets(byFirst[value].size());
     for (int32_t other : byFirst[value])
       if (other != self && isPart(states[other].standing, standing))
         return true;
+  }
   return false;
 }
 
@@ -84,6 +86,8 @@ void PebbleBound::enter(const ValueSet &after, const ValueSet &made,
                         OpId anchor, int32_t next) {
   for (ValueSet &standing :
        needs.before(after, made, anchor, limit, beyondLimit)) {
+    if (needs.isSpent())
+      return;
     if (isCovered(standing, none))
       continue;
     auto at = static_cast<int32_t>(states.size());

@@ -29,7 +29,7 @@ private:
     int32_t next;
   };
   int64_t rate(const ValueSet &standing) const;
-  bool isCovered(const ValueSet &standing, int32_t self) const;
+  bool isCovered(const ValueSet &standing, int32_t self);
   bool isMakeable(const ValueSet &standing) const;
   void enter(const ValueSet &after, const ValueSet &made, OpId anchor,
              int32_t next);

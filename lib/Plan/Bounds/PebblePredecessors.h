@@ -25,6 +25,13 @@ public:
                                OpId anchor, int64_t mostBytes, int64_t &beyond);
   /// Whether the effort is spent: from then on `before` knows nothing.
   bool isSpent() const { return effort <= 0; }
+  /// Takes the comparison of \p count sets off the effort.
+  void spendOnSets(int64_t count) {
+    constexpr int64_t setsPerUnit = 8;
+    compared += count;
+    effort -= compared / setsPerUnit;
+    compared %= setsPerUnit;
+  }
 
   /// Anchors whose kernels may write it, behind them.
   const std::vector<OpId> &writersOf(ValueId value) const {
@@ -68,6 +75,8 @@ private:
   const Problem &problem;
   /// Sets that may still be looked at.
   int64_t effort = 1000000;
+  /// Sets that take less than one unit of it together.
+  int64_t compared = 0;
   std::vector<int64_t> size;              // per value
   std::vector<char> node;                 // per value
   std::vector<ValueSet> leaves;           // per op
