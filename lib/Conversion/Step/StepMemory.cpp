@@ -60,8 +60,21 @@ int64_t StepMemory::partOf(OpResult result, int64_t offset) const {
   return offset >= 0 || found == parts.end() ? -1 : found - parts.begin();
 }
 
-/// A view at an offset needs bytes.
-/// The buffer in which \p root stands is bytes.
+/// Makes the buffers bytes of results that hold values of other types before.
+void StepMemory::markHosts(KernelOp kernel) {
+  auto elementOf = [](Value value) {
+    return memoryType(value.getType()).getElementType();
+  };
+  for (auto [result, offset] :
+       llvm::zip_equal(kernel.getResults(), kernel.getOffsets())) {
+    int64_t part = offset < -1 ? hostOf(offset) : parts.size();
+    if (part < static_cast<int64_t>(parts.size()) &&
+        elementOf(result) != elementOf(parts[part].value))
+      byteResults.insert(parts[part].result);
+  }
+}
+
+/// Makes the buffer bytes in which \p root stands.
 void StepMemory::markBytes(Value root) {
   while (auto stretch = stretchOf(root.getDefiningOp()))
     root = stretch->first;
@@ -84,10 +97,12 @@ void StepMemory::markBytes() {
       byteResults.insert(part.result);
   for (auto slice : old.getOps<tensor::ExtractSliceOp>())
     markBytes(slice.getSource());
-  for (auto kernel : old.getOps<KernelOp>())
+  for (auto kernel : old.getOps<KernelOp>()) {
+    markHosts(kernel);
     for (BlockArgument argument : kernel.getBody().getArguments())
       if (sliceStart(argument).bytes != 0)
         markBytes(kernel.getInputs()[argument.getArgNumber()]);
+  }
 }
 
 SmallVector<Type> StepMemory::callerTypes() const {
@@ -166,19 +181,16 @@ Value StepMemory::partBuffer(size_t part, Location loc) {
 // Places
 //===----------------------------------------------------------------------===//
 
-/// A value of another shape may lie in the buffer of a part before that.
+/// A value of another shape or type may lie in the buffer of a part before that.
 LogicalResult StepMemory::checkHost(OpResult result, int64_t part) const {
-  MemRefType wanted = memoryType(result.getType());
-  MemRefType type;
+  FailureOr<ValueShape> wanted = shapeOfValue(result), held = failure();
   if (part < static_cast<int64_t>(parts.size()))
-    type = memoryType(parts[part].value.getType());
-  if (type && type.hasStaticShape() &&
-      type.getElementType() == wanted.getElementType() &&
-      type.getNumElements() == wanted.getNumElements())
+    held = shapeOfValue(parts[part].value);
+  if (succeeded(wanted) && succeeded(held) && wanted->bytes == held->bytes)
     return success();
   return result.getOwner()->emitOpError()
          << "expected result " << result.getResultNumber()
-         << " to have the elements of result " << part
+         << " to have the bytes of result " << part
          << " of the function, in whose buffer it lies";
 }
 

@@ -57,6 +57,7 @@ private:
 
   void markBytes();
   void markBytes(Value root);
+  void markHosts(KernelOp kernel);
   Place placeOf(Value value);
   Place constantPlace(Value value);
   Place partPlace(size_t part) const;
