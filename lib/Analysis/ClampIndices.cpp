@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Transforms/ControlFlowSinkUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -41,6 +42,9 @@ public:
   void rewrite(tensor::ExtractSliceOp op);
   void rewrite(tensor::InsertOp op);
   void rewrite(tensor::InsertSliceOp op);
+  /// Guards the writes, once all indices are clamped: a guard takes clamps that
+  /// only its write needs along.
+  void guardWrites();
 
 private:
   /// An index, and the largest that is inside.
@@ -49,8 +53,13 @@ private:
   Value clamp(const Index &index);
   void clampOffsets(OffsetSizeAndStrideOpInterface op, RankedTensorType type,
                     SmallVectorImpl<Index> &dynamic);
-  void guard(Operation *op, Value destination, ArrayRef<Index> indices);
+  void guard(DestinationStyleOpInterface op, ArrayRef<Index> indices);
 
+  struct Write {
+    DestinationStyleOpInterface op;
+    SmallVector<Index> indices;
+  };
+  SmallVector<Write> writes;
   /// Clamped indices: a slice that is read and written back stays one slice for
   /// bufferization.
   llvm::DenseMap<Index, Value> clamped;
@@ -90,9 +99,9 @@ void IndexClamp::clampOffsets(OffsetSizeAndStrideOpInterface op,
     op->setOperand(first + number, offset);
 }
 
-/// Puts \p op, which writes to \p destination, under the condition that all of
-/// \p indices are inside, with all ops that only it needs.
-void IndexClamp::guard(Operation *op, Value destination,
+/// Puts the write \p op under the condition that all of \p indices are inside,
+/// with all ops that only it needs.
+void IndexClamp::guard(DestinationStyleOpInterface op,
                        ArrayRef<Index> indices) {
   if (indices.empty())
     return;
@@ -109,7 +118,7 @@ void IndexClamp::guard(Operation *op, Value destination,
                                   /*withElseRegion=*/true);
   op->replaceAllUsesWith(choice);
   builder.setInsertionPointToStart(choice.elseBlock());
-  scf::YieldOp::create(builder, destination);
+  scf::YieldOp::create(builder, op.getDpsInits());
   builder.setInsertionPointToStart(choice.thenBlock());
   auto yield = scf::YieldOp::create(builder, op->getResults());
   op->moveBefore(yield);
@@ -150,13 +159,18 @@ void IndexClamp::rewrite(tensor::InsertOp op) {
     if (!ShapedType::isDynamic(extent) && !isInside)
       indices.push_back({index, extent - 1});
   }
-  guard(op, op.getDest(), indices);
+  writes.push_back({op, indices});
 }
 
 void IndexClamp::rewrite(tensor::InsertSliceOp op) {
   SmallVector<Index> indices;
   clampOffsets(op, op.getDestType(), indices);
-  guard(op, op.getDest(), indices);
+  writes.push_back({op, indices});
+}
+
+void IndexClamp::guardWrites() {
+  for (const Write &write : writes)
+    guard(write.op, write.indices);
 }
 
 void ckpt::clampIndices(func::FuncOp function) {
@@ -170,5 +184,6 @@ void ckpt::clampIndices(func::FuncOp function) {
   for (Operation *op : ops)
     llvm::TypeSwitch<Operation *>(op)
         .Case<tensor::ExtractOp, tensor::ExtractSliceOp, tensor::InsertOp,
-              tensor::InsertSliceOp>([&](auto op) { clamp.rewrite(op); });
+              tensor::InsertSliceOp>([&](auto op) { inside.rewrite(op); });
+  inside.guardWrites();
 }

@@ -3,7 +3,7 @@
 // which the third says, and writes are left out.
 #at = affine_map<(d0) -> (d0)>
 
-func.func @main(%x: tensor<8xf32>, %i: tensor<i64>, %j: tensor<i64>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<3xf32>, tensor<3xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+func.func @main(%x: tensor<8xf32>, %i: tensor<i64>, %j: tensor<i64>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<3xf32>, tensor<3xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
   %c5 = arith.constant 5.0 : f32
   %zero = arith.constant dense<0.0> : tensor<8xf32>
   %i0 = arith.constant 0 : index
@@ -63,5 +63,11 @@ func.func @main(%x: tensor<8xf32>, %i: tensor<i64>, %j: tensor<i64>) -> (tensor<
     %w = tensor.insert %v into %u[%k] : tensor<8xf32>
     scf.yield %w : tensor<8xf32>
   }
-  return %inserted, %y, %looked, %found, %cut, %nearest, %put, %y, %many, %y, %total, %same : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<3xf32>, tensor<3xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+  // Two writes at one place.
+  %twice = scf.for %k = %i0 to %n step %i1 iter_args(%t = %y) -> (tensor<8xf32>) {
+    %u = tensor.insert_slice %three into %t[%outside] [3] [1] : tensor<3xf32> into tensor<8xf32>
+    %w = tensor.insert_slice %three into %u[%outside] [3] [1] : tensor<3xf32> into tensor<8xf32>
+    scf.yield %w : tensor<8xf32>
+  }
+  return %inserted, %y, %looked, %found, %cut, %nearest, %put, %y, %many, %y, %total, %same, %twice, %y : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<3xf32>, tensor<3xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
