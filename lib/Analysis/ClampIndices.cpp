@@ -184,6 +184,6 @@ void ckpt::clampIndices(func::FuncOp function) {
   for (Operation *op : ops)
     llvm::TypeSwitch<Operation *>(op)
         .Case<tensor::ExtractOp, tensor::ExtractSliceOp, tensor::InsertOp,
-              tensor::InsertSliceOp>([&](auto op) { inside.rewrite(op); });
-  inside.guardWrites();
+              tensor::InsertSliceOp>([&](auto op) { clamp.rewrite(op); });
+  clamp.guardWrites();
 }

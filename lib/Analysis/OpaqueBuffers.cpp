@@ -86,15 +86,13 @@ struct Moved {
 };
 } // namespace
 
-/// Adds the operands of \p passed that do not lie in the buffer of the argument
-/// of \p block that they become.
-static void collectMoved(MutableArrayRef<OpOperand> passed, Block &block,
+/// Adds the operands of \p passed that do not lie in the buffer of the one of
+/// \p arguments that they become.
+static void collectMoved(MutableArrayRef<OpOperand> passed,
+                         Block::BlockArgListType arguments,
                          const bufferization::OneShotAnalysisState &state,
                          SmallVectorImpl<Moved> &moved) {
-  if (passed.size() > block.getNumArguments())
-    return;
-  auto arguments = block.getArguments().take_back(passed.size());
-  for (auto [operand, argument] : llvm::zip_equal(passed, arguments)) {
+  for (auto [operand, argument] : llvm::zip(passed, arguments)) {
     Value value = operand.get();
     if (!isa<TensorType>(value.getType()) ||
         argument.getType() != value.getType() ||
@@ -127,13 +125,13 @@ passInPlace(func::FuncOp function,
   SmallVector<Moved> moved;
   function.walk([&](Operation *op) {
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      collectMoved(*loop.getYieldedValuesMutable(), *loop.getBody(), state,
-                   moved);
+      collectMoved(*loop.getYieldedValuesMutable(), loop.getRegionIterArgs(),
+                   state, moved);
     } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
       collectMoved(loop.getConditionOp().getArgsMutable(),
-                   *loop.getBeforeBody(), state, moved);
-      collectMoved(loop.getYieldOp().getResultsMutable(), *loop.getAfterBody(),
-                   state, moved);
+                   loop.getBeforeArguments(), state, moved);
+      collectMoved(loop.getYieldOp().getResultsMutable(),
+                   loop.getAfterArguments(), state, moved);
     }
   });
   // All are read before the first is overwritten.

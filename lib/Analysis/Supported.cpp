@@ -144,10 +144,16 @@ static bool isComposite(Operation *op) {
 static bool handsOnInOrder(mlir::scf::WhileOp loop) {
   auto handedOn = loop.getConditionOp().getArgs();
   auto carried = loop.getBeforeArguments();
-  for (auto [i, value] : llvm::enumerate(handedOn))
-    if (isa<mlir::TensorType>(value.getType()) &&
-        (i >= carried.size() || carried[i].getType() != value.getType()))
+  auto typeAt = [](mlir::ValueRange values, size_t i) {
+    return i < values.size() ? values[i].getType() : Type();
+  };
+  for (size_t i = 0, end = std::max<size_t>(handedOn.size(), carried.size());
+       i < end; ++i) {
+    Type given = typeAt(handedOn, i), expected = typeAt(carried, i);
+    if (given != expected && (llvm::isa_and_nonnull<mlir::TensorType>(given) ||
+                              llvm::isa_and_nonnull<mlir::TensorType>(expected)))
       return false;
+  }
   return true;
 }
 

@@ -73,8 +73,10 @@ def recomputed(x):
 
 
 PROGRAMS = {
+    "composites": (jax.nn.sigmoid, X),
     "convolution": (lambda x, k: jax.lax.conv_general_dilated(x, k, (1,), "SAME"), complex_(2, 3, 8), complex_(4, 3, 3)),
     "branch": (lambda x: jax.lax.cond(x.real.sum() > 0, lambda x: x * 2j, lambda x: x.conj(), x), X),
+    "constant scalars": (lambda x: jnp.stack([jnp.exp(x) - 1, (1 - x) * 2, x + 1j, x / 2, 1 / x]), X),
     "constant": (lambda x: x * np.array([1, 1j, 2, 3], np.complex64), X),
     "conversion": (lambda x: x.astype(jnp.complex64) * (2 + 1j), real(3)),
     "counted": (lambda x: jax.lax.fori_loop(0, 3, lambda i, x: x * x[i], x), X),
@@ -88,7 +90,7 @@ PROGRAMS = {
     "matmul": (jnp.matmul, X, MATRIX),
     "matmul by reals": (jnp.matmul, X, real(4, 6)),
     "mean": (lambda x: x.mean(0), X),
-    "movements": (lambda x, y: jnp.roll(jnp.concatenate([x, y], 1)[::-1, 1:], 1, 0).T.reshape(7, 5), X, Y),
+    "movements": (lambda x, y: jnp.tile(jnp.roll(jnp.concatenate([x, y], 1)[::-1, 1:], 1, 0).T.reshape(7, 5), (2, 1)), X, Y),
     "padding": (lambda x: jnp.pad(x, 1, constant_values=2j), X),
     "powers": (lambda x: (x**3, x**-2), X),
     "product": (lambda x: (jnp.prod(x), jnp.prod(x, 0), jnp.prod(x[:, :0], 1)), X),

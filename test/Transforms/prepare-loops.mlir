@@ -325,3 +325,31 @@ func.func @rolled(%x: tensor<4xf32>) -> tensor<4xf32> {
   } attributes {ckpt.rolled}
   return %s : tensor<4xf32>
 }
+
+// -----
+
+// A loop hands on all that it carries, in order, though only its condition reads
+// a value, and though the condition hands values on in another order.
+
+// CHECK-LABEL: @order
+// CHECK: scf.while (%[[A:.*]] = %{{.*}}, %[[B:.*]] = %{{.*}}, %[[C:.*]] = %{{.*}}) : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<f32>)
+// CHECK: scf.condition({{.*}}) %[[A]], %[[B]], %[[C]] :
+// CHECK: ^bb0(%[[A2:.*]]: tensor<4xf32>, %[[B2:.*]]: tensor<4xf32>, %{{.*}}: tensor<f32>):
+// CHECK: %[[N:.*]] = math.exp %[[B2]]
+// CHECK: scf.yield %[[N]], %[[A2]],
+func.func @order(%x: tensor<4xf32>, %y: tensor<4xf32>, %e: tensor<f32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %one = arith.constant 1.0 : f32
+  %r:2 = scf.while (%a = %x, %b = %y, %c = %e) : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> (tensor<4xf32>, tensor<4xf32>) {
+    %error = tensor.extract %c[] : tensor<f32>
+    %more = arith.cmpf ogt, %error, %one : f32
+    scf.condition(%more) %b, %a : tensor<4xf32>, tensor<4xf32>
+  } do {
+  ^bb0(%b: tensor<4xf32>, %a: tensor<4xf32>):
+    %n = math.exp %b : tensor<4xf32>
+    %zero = arith.constant 0 : index
+    %first = tensor.extract %n[%zero] : tensor<4xf32>
+    %c = tensor.from_elements %first : tensor<f32>
+    scf.yield %n, %a, %c : tensor<4xf32>, tensor<4xf32>, tensor<f32>
+  }
+  return %r#1, %r#0 : tensor<4xf32>, tensor<4xf32>
+}

@@ -1,6 +1,7 @@
 //===- OpenLoops.cpp - Loops and branches as the ops in them --------------===//
 
 #include "Transforms/Prepare/OpenLoops.h"
+#include "Transforms/Loops/CarryInOrder.h"
 #include "Transforms/Loops/FlattenBranches.h"
 #include "Transforms/Loops/ForwardStacks.h"
 #include "Transforms/Loops/PushSlices.h"
@@ -32,6 +33,7 @@ void ckpt::openLoops(mlir::func::FuncOp function, int64_t unrollLimit,
     flattened = flattenBranches(function);
     summary.branches += flattened;
   } while (flattened);
+  carryInOrder(function);
   if (unrolled)
     eraseUnreadOps(function.front());
   summary.stacks += openStacks(function.front());

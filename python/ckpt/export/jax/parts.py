@@ -59,10 +59,15 @@ def parts_of(x: Complex) -> Parts:
     return x if isinstance(x, Parts) else Parts(x, jnp.zeros_like(x))
 
 
+def joined(real: Any, imag: Any) -> Parts:
+    """Parts of one shape: JAX adds and joins a constant scalar and an array as they are."""
+    return Parts(*jnp.broadcast_arrays(real, imag))
+
+
 def add(x: Complex, y: Complex) -> Complex:
     if not isinstance(x, Parts) or not isinstance(y, Parts):
         x, y = (y, x) if isinstance(y, Parts) else (x, y)
-        return Parts(x.real + y, jnp.broadcast_to(x.imag, jnp.shape(x.real))) if isinstance(x, Parts) else x + y
+        return joined(x.real + y, x.imag) if isinstance(x, Parts) else x + y
     return Parts(x.real + y.real, x.imag + y.imag)
 
 
@@ -213,7 +218,7 @@ FUNCTIONS = {
     "abs": absolute,
     "add": add,
     "add_any": add,
-    "complex": Parts,
+    "complex": joined,
     "conj": conjugate,
     "cos": cosine,
     "cosh": hyperbolic_cosine,
@@ -225,6 +230,7 @@ FUNCTIONS = {
     "is_finite": lambda x: jnp.isfinite(parts_of(x).real) & jnp.isfinite(parts_of(x).imag),
     "log": logarithm,
     "log1p": logarithm_of_one_more,
+    "logistic": lambda x: divide(jnp.ones_like(parts_of(x).real), add(1, exponential(negate(x)))),
     "mul": multiply,
     "ne": lambda x, y: ~equal(x, y),
     "neg": negate,
@@ -245,12 +251,13 @@ FUNCTIONS = {
 BY_PART = (
     "all_gather broadcast_in_dim concatenate copy copy_p cumsum dynamic_slice dynamic_update_slice expand_dims gather "
     "optimization_barrier pad psum reduce_precision reduce_sum reduce_window_sum reshape rev select_n sharding_constraint slice "
-    "split squeeze stop_gradient transpose"
+    "split squeeze stack stop_gradient tile transpose unstack"
 ).split()
 # The name of the parameter with the program that runs in place.
 CALLS = {
     "checkpoint": "jaxpr",
     "closed_call": "call_jaxpr",
+    "composite": "jaxpr",
     "core_call": "call_jaxpr",
     "custom_jvp_call": "call_jaxpr",
     "custom_vjp_call": "call_jaxpr",
