@@ -13,7 +13,7 @@ class Ckpt_Enum<string name, string summary, list<I32EnumAttrCase> cases>
   let genSpecializedAttr = 0;
 }
 
-def Ckpt_Decision : Ckpt_Enum<"Decision", "what the plan does with a value", [
+def Ckpt_Decision : Ckpt_Enum<"Decision", "the decision of a plan about a value", [
   I32EnumAttrCase<"Save", 0, "save">,
   I32EnumAttrCase<"Recompute", 1, "recompute">,
   I32EnumAttrCase<"Inline", 2, "inline">]>;
@@ -29,7 +29,7 @@ def Ckpt_DecisionAttr : EnumAttr<Ckpt_Dialect, Ckpt_Decision, "decision"> {
   let assemblyFormat = "`<` $value `>`";
 }
 
-def Ckpt_Pin : Ckpt_Enum<"Pin", "what the user demands of a value", [
+def Ckpt_Pin : Ckpt_Enum<"Pin", "a demand of the user on a value", [
   I32EnumAttrCase<"Save", 0, "save">,
   I32EnumAttrCase<"Recompute", 1, "recompute">]>;
 
@@ -38,7 +38,7 @@ def Ckpt_PinAttr : EnumAttr<Ckpt_Dialect, Ckpt_Pin, "pin"> {
   let assemblyFormat = "`<` $value `>`";
 }
 
-def Ckpt_LayerKind : Ckpt_Enum<"LayerKind", "what a layer does", [
+def Ckpt_LayerKind : Ckpt_Enum<"LayerKind", "the kind of a layer", [
   I32EnumAttrCase<"Other", 0, "other">,
   I32EnumAttrCase<"Attention", 1, "attention">,
   I32EnumAttrCase<"FFN", 2, "ffn">,

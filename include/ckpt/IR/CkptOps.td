@@ -116,9 +116,10 @@ def Ckpt_BarrierOp : Ckpt_Op<"barrier", [AttrSizedOperandSegments,
                    "$_self", "::llvm::equal">]> {
   let summary = "passes values through; nothing moves or merges across it";
   let description = [{
-    Only in the form for other compilers (`--ckpt-kernels-to-barriers`): a
-    recomputation reads its inputs through a barrier, which CSE, folding and
-    code motion do not see through, and waits for the `after` values.
+    Only in the form for other compilers (`--ckpt-kernels-to-barriers`): the
+    kernels of a plan read their inputs through barriers, which CSE, folding and
+    code motion do not see through, and wait for the `after` values. A chain of
+    barriers keeps the planned order.
 
     Result i has the type of value i.
 

@@ -1,4 +1,4 @@
-//===- RematOpInterface.td - What the planner asks an op ---*- tablegen -*-===//
+//===- RematOpInterface.td - Ops, as the planner sees them -*- tablegen -*-===//
 
 #ifndef CKPT_INTERFACES_REMATOPINTERFACE_TD
 #define CKPT_INTERFACES_REMATOPINTERFACE_TD
@@ -8,18 +8,18 @@ include "mlir/IR/OpBase.td"
 def Ckpt_RematOpInterface : OpInterface<"RematOpInterface"> {
   let cppNamespace = "::ckpt";
   let description = [{
-    What the planner has to know of an op to decide where its results stand: in
-    memory or inside the kernels that read them, made once or again. It is an
-    interface so that dialects that `ckpt` does not know can take part; upstream
-    dialects have external models (`ckpt/ExternalModels`). An op without it is
+    The properties of an op by which the planner decides where its results
+    stand: in memory or inside the kernels that read them, computed once or
+    again. Dialects that `ckpt` does not know take part by this interface;
+    upstream dialects have external models (`ckpt/ExternalModels`). An op without it is
     opaque: it runs as a kernel of its own, reads all of its operands from
     memory, and is made again only if it is pure and speculatable.
 
     Terms:
 
-    - A *kernel* is what runs as one piece: fusible ops that make the elements
-      that an anchor takes, at most one *anchor*, and fusible ops on what it
-      gives (the *epilogue*).
+    - A *kernel* runs as one piece: fusible ops that compute the elements that
+      an anchor reads, at most one *anchor*, and fusible ops on the elements of
+      its results (the *epilogue*).
     - A *read* is a tensor or scalar that the op takes from outside: an operand
       whose elements it uses, or a value that its region captures. An `outs`
       operand that is only written is no read.
@@ -38,7 +38,7 @@ def Ckpt_RematOpInterface : OpInterface<"RematOpInterface"> {
         Fusible, view, contraction, reduction or opaque; see `plan::OpKind`.
       }], "::ckpt::plan::OpKind", "getRematKind", (ins)>,
     InterfaceMethod<[{
-        Appends what the op reads, in a fixed order, destinations in the order
+        Appends the reads of the op in a fixed order, destinations in the order
         of the results. Values that cost nothing (scalar constants,
         `tensor.empty`) may be appended; the planner leaves them out.
       }], "void", "getReads",
@@ -51,8 +51,8 @@ def Ckpt_RematOpInterface : OpInterface<"RematOpInterface"> {
         Scratch memory beside operands and results while the op runs.
       }], "int64_t", "getWorkspaceBytes", (ins), "", "return 0;">,
     InterfaceMethod<[{
-        Whether the op does more than make its results from its reads: it then
-        runs exactly once, in its place among the others that do.
+        Whether the op does more than compute its results from its reads: it
+        then runs exactly once, in its place among the other such ops.
       }], "bool", "hasSideEffects", (ins), "",
       "return !::mlir::isMemoryEffectFree($_op);">,
     InterfaceMethod<[{

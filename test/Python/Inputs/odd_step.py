@@ -70,7 +70,7 @@ def applied_step(x, key, rows, columns):
 
 def refused_step(x, key, rows, columns):
     with jax.named_scope("router"):
-        factors = jnp.linalg.qr(x[:, :, 0])
+        factors = jax.scipy.linalg.schur(x[:, :, 0])
     return factors, jnp.linalg.svd(x[:, :, 1])
 
 
