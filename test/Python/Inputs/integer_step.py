@@ -59,6 +59,8 @@ def others(mask, bytes, signed, x):
     yield numbers(jnp.max(bytes, 1))
     yield jax.nn.one_hot(bytes[0] % 8, 8) @ x[0]
     yield jnp.argmax(bytes, 1)
+    yield bytes[::-1, :, ::-1]
+    yield jnp.packbits(mask, axis=1)
     # A conversion of scalars, in the body of a reduction.
     yield jax.lax.reduce(x, np.float32(0), lambda a, b: jnp.maximum(a, b) + 0 * numbers(a > b), (1,))
 

@@ -7,7 +7,7 @@ pipeline folds conversions into them. Here StableHLO still says which integers a
 from iree.compiler import ir
 from iree.compiler.dialects import arith, tensor
 
-from .ops import UPSTREAM, bitcast, is_unsigned, replace, signless
+from .ops import UPSTREAM, bitcast, is_unsigned, replace, signless, stablehlo_op
 
 CONTRACTIONS = ("stablehlo.convolution", "stablehlo.dot", "stablehlo.dot_general")
 
@@ -48,3 +48,13 @@ def rewrite_contraction(operation):
         if is_widened(operand.type, result):
             with ir.InsertionPoint(operation), operation.location:
                 operation.operands[i] = convert(operand, result.element_type)
+
+
+def rewrite_reversal(operation):
+    """Unsigned integers are turned around as their bits: the pipeline knows signless ones only."""
+    (value,) = operation.operands
+    if is_unsigned(value.type.element_type):
+        with ir.InsertionPoint(operation), operation.location:
+            dimensions = operation.attributes["dimensions"]
+            turned = stablehlo_op("reverse", signless(value), value.type.shape, dimensions=dimensions)
+            replace(operation, bitcast(turned, value.type.element_type))

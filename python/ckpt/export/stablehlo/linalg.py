@@ -5,7 +5,7 @@ from iree.compiler import ir, passmanager
 from ...errors import UnsupportedStep
 from ..locations import join_names, read_place
 from ..text import NO_FORM, pack_booleans
-from .conversions import CONTRACTIONS, rewrite_contraction, rewrite_conversion
+from .conversions import CONTRACTIONS, rewrite_contraction, rewrite_conversion, rewrite_reversal
 from .gathers import clamp_gather
 from .products import drop_algorithm, rewrite_turned_product
 from .scatters import rewrite_pooling_gradient, rewrite_scatter
@@ -48,6 +48,8 @@ def rewrite(module: ir.Module) -> list[str]:
             rewrite_pooling_gradient(operation)
         elif operation.name == "stablehlo.convert":
             rewrite_conversion(operation)
+        elif operation.name == "stablehlo.reverse":
+            rewrite_reversal(operation)
         elif operation.name in CONTRACTIONS:
             rewrite_contraction(operation)
         elif operation.name == "stablehlo.optimization_barrier":
