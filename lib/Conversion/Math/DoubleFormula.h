@@ -135,6 +135,11 @@ struct Exponential {
   Value exponent, fraction;
 };
 
+/// The sine and the tangent of an angle of \p quarters of a turn and a rest, by
+/// the sine and the cosine of the rest.
+Value waveIn(Formula &f, Value quarters, Value sine, Value cosine);
+Value tangentIn(Formula &f, Value quarters, Value sine, Value cosine);
+
 /// Clamps to the range outside of which results are zero or infinite; NaN is
 /// kept.
 Value clamp(Formula &f, Value x, double low, double high);

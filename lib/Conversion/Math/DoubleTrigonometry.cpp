@@ -189,15 +189,24 @@ static Value isOdd(Formula &f, Value quarters) {
                                f.integer(0));
 }
 
+Value ckpt::waveIn(Formula &f, Value quarters, Value sine, Value cosine) {
+  Value result = f.select(isOdd(f, quarters), cosine, sine);
+  Value sign = f.make<arith::ShLIOp>(
+      f.make<arith::AndIOp>(quarters, f.integer(2)), f.integer(62));
+  return f.fromBits(f.make<arith::XOrIOp>(f.toBits(result), sign));
+}
+
+Value ckpt::tangentIn(Formula &f, Value quarters, Value sine, Value cosine) {
+  Value odd = isOdd(f, quarters);
+  return f.div(f.select(odd, f.negate(cosine), sine),
+               f.select(odd, sine, cosine));
+}
+
 /// The sine of \p x plus \p more quarters, but for the sign of x.
 static Value waveOf(Formula &f, Value x, int64_t more) {
   Angle angle = angleOf(f, x);
   Value quarters = f.make<arith::AddIOp>(angle.quarters, f.integer(more));
-  Value result = f.select(isOdd(f, quarters), cosineOf(f, angle.rest),
-                          sineOf(f, angle.rest));
-  Value sign = f.make<arith::ShLIOp>(
-      f.make<arith::AndIOp>(quarters, f.integer(2)), f.integer(62));
-  return f.fromBits(f.make<arith::XOrIOp>(f.toBits(result), sign));
+  return waveIn(f, quarters, sineOf(f, angle.rest), cosineOf(f, angle.rest));
 }
 
 Value ckpt::expandSin(Formula &f, ValueRange operands) {
@@ -213,9 +222,8 @@ Value ckpt::expandCos(Formula &f, ValueRange operands) {
 Value ckpt::expandTan(Formula &f, ValueRange operands) {
   Value x = operands[0];
   Angle angle = angleOf(f, x);
-  Value sine = sineOf(f, angle.rest), cosine = cosineOf(f, angle.rest);
-  Value odd = isOdd(f, angle.quarters);
-  Value over = f.select(odd, f.negate(cosine), sine);
+  Value tangent = tangentIn(f, angle.quarters, sineOf(f, angle.rest),
+                            cosineOf(f, angle.rest));
   Value sign = f.make<math::CopySignOp>(f.number(1), x);
-  return f.mul(f.div(over, f.select(odd, sine, cosine)), sign);
+  return f.mul(tangent, sign);
 }

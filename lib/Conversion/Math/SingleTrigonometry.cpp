@@ -114,20 +114,11 @@ static Waves wavesOf(Formula &f, Value x) {
   return {sine, cosine, f.select(isSmall, small.quarters, large.quarters)};
 }
 
-static Value isOdd(Formula &f, Value quarters) {
-  return f.make<arith::CmpIOp>(CmpIPredicate::ne,
-                               f.make<arith::AndIOp>(quarters, f.integer(1)),
-                               f.integer(0));
-}
-
 /// The wave that starts \p more quarters further on, but for the sign of x.
 static Value waveOf(Formula &f, Value x, int64_t more) {
   Waves waves = wavesOf(f, x);
   Value quarters = f.make<arith::AddIOp>(waves.quarters, f.integer(more));
-  Value result = f.select(isOdd(f, quarters), waves.cosine, waves.sine);
-  Value sign = f.make<arith::ShLIOp>(
-      f.make<arith::AndIOp>(quarters, f.integer(2)), f.integer(62));
-  return f.fromBits(f.make<arith::XOrIOp>(f.toBits(result), sign));
+  return waveIn(f, quarters, waves.sine, waves.cosine);
 }
 
 /// \p result for |x|, as it is for x.
@@ -145,8 +136,6 @@ Value ckpt::expandSingleCos(Formula &f, ValueRange operands) {
 
 Value ckpt::expandSingleTan(Formula &f, ValueRange operands) {
   Waves waves = wavesOf(f, operands[0]);
-  Value odd = isOdd(f, waves.quarters);
-  Value over = f.select(odd, f.negate(waves.cosine), waves.sine);
-  Value under = f.select(odd, waves.sine, waves.cosine);
-  return withSignOf(f, operands[0], f.div(over, under));
+  return withSignOf(f, operands[0],
+                    tangentIn(f, waves.quarters, waves.sine, waves.cosine));
 }

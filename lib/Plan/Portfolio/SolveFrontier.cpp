@@ -77,9 +77,8 @@ private:
   PackEffort effort() const {
     return clock.isOver() ? PackEffort::Orders : PackEffort::Search;
   }
-  WalkLimits limits(size_t kernelsPerNew) const {
+  WalkLimits limits() const {
     WalkLimits limits;
-    limits.kernelsPerNew = kernelsPerNew;
     limits.deadline = clock.at(end());
     return limits;
   }
@@ -164,7 +163,7 @@ void FrontierSearch::walkThrough(const Setting &setting, double offset) {
       if (caps[next] > lowest)
         batch.push_back(caps[next]);
     walked += static_cast<int32_t>(batch.size());
-    WalkLimits now = limits(2);
+    WalkLimits now = limits();
     auto walk = [&](size_t lane) {
       return walks[lane].run(setting, batch[lane],
                              static_cast<int64_t>(batch[lane]), now);

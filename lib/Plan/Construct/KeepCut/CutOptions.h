@@ -44,9 +44,6 @@ struct CutOptions {
   /// Whether large results that only function results wait for (the gradient
   /// of a tied embedding) wait until there is room for them.
   bool delayHeld = false;
-  /// The walk gives up when it has this many kernels per root, and also per
-  /// kernel that writes something for the first time.
-  size_t kernelsPerNew = 2;
   /// The walk gives up when it has recomputed more than this.
   int64_t mostExtraFlops = std::numeric_limits<int64_t>::max();
   const Guide *guide = nullptr;

@@ -90,10 +90,11 @@ bool CutScheduler::isHopeless() const {
   const CutOptions &options = state.options;
   if (options.deadline.isOver() || (options.cutoff && options.cutoff->isOver()))
     return true;
+  // Kernels per root, and per kernel that writes a value for the first time.
+  constexpr size_t kernelsPerNew = 2;
   size_t roots = state.graph.roots.size();
   size_t expected = std::max(roots, state.newKernels);
-  return state.schedule.plan.kernels.size() >
-             options.kernelsPerNew * expected + 100 ||
+  return state.schedule.plan.kernels.size() > kernelsPerNew * expected + 100 ||
          cut.numOverfull() > roots + 100 ||
          state.extraFlops > options.mostExtraFlops;
 }

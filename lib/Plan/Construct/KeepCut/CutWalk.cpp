@@ -54,7 +54,6 @@ Draft CutWalk::run(const Setting &setting, double capBytes,
   cutOptions.reserve = setting.reserve;
   cutOptions.reorder = options.reorder;
   cutOptions.delayHeld = options.reorder && setting.delayHeld;
-  cutOptions.kernelsPerNew = limits.kernelsPerNew;
   cutOptions.mostExtraFlops = limits.extraFlops;
   cutOptions.runOnce = limits.runOnce;
   cutOptions.deadline = limits.deadline;

@@ -44,7 +44,6 @@ inline constexpr std::array<Setting, 16> walkSettings = {{
 
 /// When a walk gives up.
 struct WalkLimits {
-  size_t kernelsPerNew = 2;
   int64_t extraFlops = std::numeric_limits<int64_t>::max();
   /// See `CutOptions::runOnce`.
   const std::vector<char> *runOnce = nullptr;

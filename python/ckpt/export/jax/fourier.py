@@ -2,7 +2,7 @@
 
 A transform of n = p q numbers is q transforms of p numbers, a rotation of each result, and p transforms of q
 numbers (Cooley and Tukey, 1965). Factors up to LARGEST are one product with a table of sines and cosines. A
-larger prime is a convolution, which is transforms of a power of two (Bluestein, 1970).
+length without such a factor is a convolution, which is transforms of a power of two (Bluestein, 1970).
 """
 
 import math
@@ -14,11 +14,9 @@ import numpy as np
 # A table of that many rows costs less than another pass over the numbers.
 LARGEST = 32
 
+each = jax.tree.map
 # The real and the imaginary part, None where all of it is zero.
 Pair = tuple[jax.Array, jax.Array | None]
-
-
-each = jax.tree.map
 
 
 def rotations(angles: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
@@ -51,7 +49,7 @@ def by_table(x: Pair, sign: int) -> Pair:
 
 
 def by_convolution(x: Pair, sign: int) -> Pair:
-    """A prime length."""
+    """A length without a divisor that a table is for."""
     length = x[0].shape[-1]
     padded = 1 << (2 * length - 2).bit_length()
     squares = np.arange(length, dtype=np.int64) ** 2 % (2 * length)
