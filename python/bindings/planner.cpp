@@ -178,8 +178,11 @@ NB_MODULE(_planner, module) {
              nb::gil_scoped_release released;
              return Bound(of.problem).extraFlops(bytes);
            })
-      .def_prop_ro("flops", [](const PlanningProblem &of) {
-        return asWritten(of.problem).flops;
+      .def_prop_ro(
+          "flops",
+          [](const PlanningProblem &of) { return asWritten(of.problem).flops; })
+      .def_prop_ro("ops", [](const PlanningProblem &of) {
+        return of.problem.ops.size();
       });
   nb::class_<PlannedStep>(module, "PlannedStep")
       .def_prop_ro("kernels", &PlannedStep::kernels)

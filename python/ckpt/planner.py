@@ -165,6 +165,11 @@ class Problem:
         """The work of the step as written, in FLOPs."""
         return self._problem.flops
 
+    @property
+    def search_seconds(self) -> float:
+        """The time limit of a search where the user gives none: a millisecond for each op, between 0.5 and 5 seconds."""
+        return min(5.0, max(0.5, self._problem.ops / 1000))
+
     def extra_flops_bound(self, nbytes: int) -> int:
         """No plan within `nbytes` bytes repeats fewer FLOPs."""
         return self._problem.extra_flops_bound(nbytes)
@@ -173,7 +178,7 @@ class Problem:
         self,
         budget_bytes: int | None = None,
         *,
-        time_limit: float = 5.0,
+        time_limit: float | None = None,
         effort: float | None = None,
         progress: Progress | None = None,
     ) -> Plan:
@@ -181,7 +186,8 @@ class Problem:
 
         Args:
             budget_bytes: the largest arena; `None` recomputes nothing.
-            time_limit: seconds after which the search ends; 0 is one round.
+            time_limit: seconds after which the search ends; 0 is one round,
+                and `None` is `search_seconds`.
             effort: seconds of counted work in place of the time: the same plan
                 on every machine and under every load.
             progress: called with each new line for people; by default, a bar
@@ -191,8 +197,9 @@ class Problem:
             BudgetError: no plan was found.
             KeyboardInterrupt: at Ctrl-C, within moments.
         """
-        with shown(progress, time_limit if budget_bytes is not None else 0) as watch:
-            step = _planner.solve(self._problem, budget_bytes, int(time_limit * 1000), _milliseconds(effort), watch)
+        limit = self.search_seconds if time_limit is None else time_limit
+        with shown(progress, limit if budget_bytes is not None else 0) as watch:
+            step = _planner.solve(self._problem, budget_bytes, int(limit * 1000), _milliseconds(effort), watch)
         if step.fits:
             return Plan(step)
         bound = self._problem.minimum_bytes_bound()
@@ -208,10 +215,11 @@ class Problem:
             report="\n".join("  " + sentence for _, _, sentence in in_the_way),
         )
 
-    def frontier(self, points: int, *, time_limit: float = 5.0, progress: Progress | None = None) -> list[Plan]:
+    def frontier(self, points: int, *, time_limit: float | None = None, progress: Progress | None = None) -> list[Plan]:
         """Returns plans from the smallest arena found to the unlimited plan's."""
-        with shown(progress, time_limit) as watch:
-            steps = _planner.frontier(self._problem, points, int(time_limit * 1000), watch)
+        limit = self.search_seconds if time_limit is None else time_limit
+        with shown(progress, limit) as watch:
+            steps = _planner.frontier(self._problem, points, int(limit * 1000), watch)
         return [Plan(step) for step in steps]
 
     def report(self, plan: Plan, budget_bytes: int | None, title: str) -> Report:

@@ -126,3 +126,9 @@ def test_a_file_is_whole_or_as_it_was(tmp_path):
         write_text(path, "second \ud800")
     assert path.read_text() == "first"
     assert os.listdir(tmp_path) == ["plan.json"]
+
+
+def test_small_steps_are_searched_for_less_time():
+    assert chain(5).search_seconds == 0.5
+    assert chain(600).search_seconds == 1.2
+    assert chain(5000).search_seconds == 5

@@ -43,7 +43,8 @@ def test_a_scan_over_layers_meets_a_budget_that_its_stacks_exceed(scanned_gpt):
     assert planned_temp(planned, arguments) <= plain_temp(step, arguments) / 2
 
 
-def test_all_searches_together_take_twice_the_time_limit_and_twice_the_effort(gpt, monkeypatch):
+@pytest.mark.parametrize("time_limit", [8, None])
+def test_all_searches_together_take_twice_the_time_limit_and_twice_the_effort(gpt, monkeypatch, time_limit):
     from ckpt.jax import xla
     from ckpt.planner import Problem
 
@@ -60,9 +61,10 @@ def test_all_searches_together_take_twice_the_time_limit_and_twice_the_effort(gp
     monkeypatch.setattr(xla, "temp_bytes", slow_to_fit)
     monkeypatch.setattr(Problem, "solve", recorded)
     step, arguments = gpt
-    planned = ckpt.jax.jit(step, budget="75%", time_limit=8, effort=2).compile(*arguments)
+    planned = ckpt.jax.jit(step, budget="75%", time_limit=time_limit, effort=2).compile(*arguments)
     assert planned.report.rounds > 1
-    assert limits == [8 / 2**i for i in range(len(limits))]
+    first = time_limit or planned.traced.problem.search_seconds
+    assert limits == [first / 2**i for i in range(len(limits))]
     assert efforts == [2 / 2**i for i in range(len(limits))]
 
 

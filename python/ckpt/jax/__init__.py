@@ -116,7 +116,7 @@ def jit(
     device: str | KernelModel | None = None,
     pins: dict[str, str] | None = None,
     exact: bool = False,
-    time_limit: float = 5.0,
+    time_limit: float | None = None,
     effort: float | None = None,
     unroll_limit: int = 60_000,
     progress: Progress | None = None,
@@ -132,8 +132,9 @@ def jit(
         device: "cpu", "gpu", "tpu" or a `KernelModel`; by default the backend.
         pins: "save" or "recompute" by patterns on layers: `{"h_*/attn": "save"}`.
         exact: ask XLA for the same bits at every budget; takes more time.
-        time_limit: seconds of the first search for a plan; where XLA takes more
-            than planned, each further search has half of the time before it.
+        time_limit: seconds of the first search for a plan, by default a millisecond
+            for each op, between 0.5 and 5 seconds; where XLA takes more than
+            planned, each further search has half of the time before it.
         effort: seconds of counted work in place of `time_limit`: the same plan on
             every machine and under every load.
         unroll_limit: a scan of more equations stays one op.
@@ -170,7 +171,7 @@ def planned(
     budget: int | str | None = None,
     device: str | KernelModel | None = None,
     pins: dict[str, str] | None = None,
-    time_limit: float = 5.0,
+    time_limit: float | None = None,
     effort: float | None = None,
     unroll_limit: int = 60_000,
 ) -> Any:

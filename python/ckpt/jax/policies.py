@@ -317,7 +317,7 @@ def policy(
     *args: Any,
     budget: Budget,
     device: str | KernelModel | None = None,
-    time_limit: float = 5.0,
+    time_limit: float | None = None,
     progress: Progress | None = None,
 ) -> Policy:
     """Returns a policy for the calls of `jax.checkpoint` in `loss`, and the names that it keeps.

@@ -33,7 +33,7 @@ class PlanOptions:
     device: str | KernelModel | None = None
     pins: Pins | None = None
     exact: bool = False
-    time_limit: float = 5.0
+    time_limit: float | None = None
     effort: float | None = None
     unroll_limit: int = 60_000
     progress: Progress | None = None
@@ -41,7 +41,8 @@ class PlanOptions:
     def solve(self, problem: Problem, nbytes: int | None, share: float = 1.0) -> Plan:
         """A search with `share` of the limits."""
         effort = None if self.effort is None else self.effort * share
-        return problem.solve(nbytes, time_limit=self.time_limit * share, effort=effort, progress=self.progress)
+        limit = problem.search_seconds if self.time_limit is None else self.time_limit
+        return problem.solve(nbytes, time_limit=limit * share, effort=effort, progress=self.progress)
 
     def model(self) -> KernelModel:
         if isinstance(self.device, KernelModel):

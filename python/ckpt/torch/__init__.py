@@ -63,7 +63,7 @@ def backend(
     device: str | KernelModel | None = None,
     count_arguments: bool = False,
     count_gradients: bool = True,
-    time_limit: float = 5.0,
+    time_limit: float | None = None,
     effort: float | None = None,
     progress: Progress | None = None,
 ) -> Backend:
@@ -78,7 +78,8 @@ def backend(
         device: "cpu", "cuda" or a `KernelModel`; by default that of the arguments.
         count_arguments: parameters, buffers and inputs count in the budget.
         count_gradients: gradients of parameters count in the budget.
-        time_limit: seconds of each search for a plan.
+        time_limit: seconds of each search for a plan, by default a millisecond
+            for each op, between 0.5 and 5 seconds.
         effort: seconds of counted work in place of `time_limit`: the same plan on
             every machine, and so on every rank.
         progress: called with each new line for people while the planner searches;
@@ -141,7 +142,7 @@ def plan(
     device: str | KernelModel | None = None,
     count_arguments: bool = False,
     count_gradients: bool = True,
-    time_limit: float = 5.0,
+    time_limit: float | None = None,
     effort: float | None = None,
     progress: Progress | None = None,
     **compile_options: Any,

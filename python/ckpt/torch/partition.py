@@ -34,7 +34,7 @@ class PlanOptions:
     device: str | KernelModel | None = None
     count_arguments: bool = False
     count_gradients: bool = True
-    time_limit: float = 5.0
+    time_limit: float | None = None
     effort: float | None = None
 
     def check(self) -> None:
