@@ -167,7 +167,7 @@ class Problem:
 
     @property
     def search_seconds(self) -> float:
-        """The time limit of a search where the user gives none: a millisecond for each op, between 0.5 and 5 seconds."""
+        """The time limit where the user gives none: a millisecond for each op, between 0.5 and 5 seconds."""
         return min(5.0, max(0.5, self._problem.ops / 1000))
 
     def extra_flops_bound(self, nbytes: int) -> int:

@@ -73,6 +73,41 @@ def test_the_unplanned_peak_is_what_autograd_takes(name):
     assert peak == pytest.approx(planned.report.unplanned_bytes, rel=0.03)
 
 
+@pytest.mark.parametrize("count_arguments", [False, True])
+def test_a_check_says_what_the_plan_does_and_leaves_the_module_as_it_was(count_arguments):
+    module, arguments = make("convolutions")
+    before = {name: tensor.clone() for name, tensor in module.state_dict().items()}
+    random = torch.get_rng_state()
+    planned = ckpt.torch.plan(module, budget="75%", engine="eager", count_arguments=count_arguments, time_limit=0)
+    found = planned.check(*arguments)
+    assert found.equal_gradients == found.gradients == len(list(module.parameters()))
+    assert found.largest_difference == 0
+    assert found.peak_bytes < found.unplanned_bytes
+    assert found.peak_bytes == pytest.approx(found.planned_bytes, rel=0.01)
+    assert f"{found.gradients} of {found.gradients} gradients" in str(found) and "more" not in str(found)
+    assert all(parameter.grad is None for parameter in module.parameters())
+    assert all(torch.equal(tensor, before[name]) for name, tensor in module.state_dict().items())
+    assert torch.equal(random, torch.get_rng_state())
+
+
+def test_a_check_names_both_peaks_where_the_engine_exceeds_the_plan():
+    found = ckpt.torch.Check(
+        unplanned_bytes=50 << 20,
+        peak_bytes=33 << 20,
+        planned_bytes=30 << 20,
+        largest_difference=1e-7,
+        equal_gradients=0,
+        gradients=2,
+    )
+    text = "33.0 MiB with it, of 30.0 MiB planned"
+    assert text in str(found) and "take 3,072.0 KiB more: lower the budget" in str(found)
+
+
+def test_a_check_refuses_what_is_no_module():
+    with pytest.raises(ckpt.CkptError, match="expected a module to check, but got function"):
+        ckpt.torch.plan(lambda x: x, engine="eager").check(torch.ones(1))
+
+
 def test_arguments_of_planned_graphs_have_names_of_their_own(monkeypatch):
     from ckpt.torch import partition
 

@@ -16,11 +16,12 @@ from ..budget import Budget
 from ..errors import CkptError
 from ..progress import Progress
 from . import _private
+from .check import Check, compare
 from .kernels import MODELS, KernelModel
 from .memory import Measured, measure
 from .partition import Partitioner, Report
 
-__all__ = ["Backend", "KernelModel", "MODELS", "Measured", "Partitioner", "Planned", "Report"]
+__all__ = ["Backend", "Check", "KernelModel", "MODELS", "Measured", "Partitioner", "Planned", "Report"]
 __all__ += ["backend", "measure", "plan"]
 
 
@@ -132,6 +133,20 @@ class Planned:
     @property
     def reports(self) -> list[Report]:
         return self._backend.reports
+
+    def check(self, *args: Any, **kwargs: Any) -> Check:
+        """Runs both passes with the plan and without it, and compares memory and gradients.
+
+        Outputs that are no scalars are summed. Gradients, buffers and the state of
+        random numbers are afterwards as before. Inductor draws random numbers of its
+        own, so that gradients behind a dropout differ.
+
+        Raises:
+            CkptError: the planned callable is no module.
+        """
+        if not isinstance(self.module, _torch.nn.Module):
+            raise CkptError(f"expected a module to check, but got {type(self.module).__name__}")
+        return compare(self.module, self, lambda: self.report.allocated_bytes, args, kwargs)
 
 
 def plan(

@@ -63,6 +63,7 @@ class Report(schedules.PlannedReport):
         planned_bytes: the arena of the plan, with the gaps between its slots.
         held_bytes: the peak of the planned graphs, run op by op without gaps.
         saved_bytes: kept between the forward pass and the backward pass.
+        arguments_bytes: of parameters, buffers and inputs, where the sizes count them; else 0.
     """
 
     engine: str
@@ -76,6 +77,12 @@ class Report(schedules.PlannedReport):
     kernels: int
     ops: int
     planning_seconds: float
+    arguments_bytes: int
+
+    @property
+    def allocated_bytes(self) -> int:
+        """The peak of the plan without arguments: what PyTorch's allocator gives out."""
+        return (self.held_bytes if self.engine == "eager" else self.planned_bytes) - self.arguments_bytes
 
     def __str__(self) -> str:
         lines = [f"ckpt: {self.ops:,} ops in {self.kernels:,} kernels, for {self.engine}"]
@@ -179,6 +186,7 @@ class _Planning:
             kernels=len(plan.kernels),
             ops=len(self.program.ops),
             planning_seconds=time.perf_counter() - self.start,
+            arguments_bytes=self.arguments,
             schedule=self._report(plan, want),
         )
         return forward, backward, report
