@@ -29,6 +29,7 @@ CkptStatus ckptProblemDestroy(CkptProblem problem) {
 static CkptStatus solveWithin(const plan::Problem &problem, int64_t bytes,
                               const plan::SolverOptions &options,
                               const plan::Solution &baseline,
+                              const plan::Bound &bound,
                               plan::Solution &solution, int64_t &smallest) {
   plan::BudgetResult result =
       plan::solveBudget(problem, bytes, options, &baseline);
@@ -37,12 +38,10 @@ static CkptStatus solveWithin(const plan::Problem &problem, int64_t bytes,
   smallest = result.smallest.plan.arenaBytes;
   if (result.shortage)
     return fail(CKPT_INFEASIBLE,
-                plan::describeShortage(problem, *result.shortage,
-                                       plan::Bound(problem)));
+                plan::describeShortage(problem, *result.shortage, bound));
   if (!result.best)
     return fail(CKPT_INFEASIBLE,
-                plan::describeBudget(bytes, smallest,
-                                     plan::Bound(problem).minimumBytes()));
+                plan::describeBudget(bytes, smallest, bound.minimumBytes()));
   solution = std::move(*result.best);
   return CKPT_SUCCESS;
 }
@@ -61,6 +60,7 @@ CkptStatus ckptProblemPlan(CkptProblem problem, const char *budget,
   plan::SolverOptions options;
   if (timeLimitMs >= 0)
     options.timeLimitMs = timeLimitMs;
+  options.beginLimit();
 
   plan::Solution baseline = plan::solveUnlimited(object->problem, options);
   if (!baseline.verdict.error.empty())
@@ -70,15 +70,16 @@ CkptStatus ckptProblemPlan(CkptProblem problem, const char *budget,
   int64_t bytes = baseline.plan.arenaBytes;
   if (budget)
     bytes = given.budgetBytes = limit.resolve(bytes);
+  const plan::Bound bound(object->problem, options);
   if (budget || !object->problem.regions.empty())
     if (CkptStatus status =
-            solveWithin(object->problem, bytes, options, baseline, solution,
-                        given.smallestBytes);
+            solveWithin(object->problem, bytes, options, baseline, bound,
+                        solution, given.smallestBytes);
         status != CKPT_SUCCESS)
       return status;
   auto made = std::make_shared<PlanObject>();
   made->report = plan::report::reportProblem(object->problem, solution,
-                                             baseline, given);
+                                             baseline, bound, given);
   made->report.text.strategy = budget ? "budget" : "none";
   made->plan = std::move(solution.plan);
   plan->number = add(std::move(made));

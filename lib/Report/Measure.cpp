@@ -39,6 +39,7 @@ void report::measurePlan(const Problem &problem, const Solution &solution,
 report::StepReport report::reportProblem(const Problem &problem,
                                          const Solution &solution,
                                          const Solution &baseline,
+                                         const Bound &bound,
                                          const ProblemFigures &given) {
   Figures figures;
   measureGiven(problem, baseline, figures);
@@ -47,7 +48,7 @@ report::StepReport report::reportProblem(const Problem &problem,
       figures.resultBytes += value.bytes;
   figures.budgetBytes = given.budgetBytes;
   figures.minimumBudgetBytes = given.smallestBytes;
-  measurePlan(problem, solution, Bound(problem),
+  measurePlan(problem, solution, bound,
               given.budgetBytes >= 0 ? given.budgetBytes
                                      : solution.plan.arenaBytes,
               figures);

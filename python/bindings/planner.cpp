@@ -74,6 +74,7 @@ SolverOptions limitedBy(int64_t timeLimitMs, int64_t effortMs) {
   SolverOptions options;
   options.timeLimitMs = timeLimitMs;
   options.effortMs = effortMs;
+  options.beginLimit();
   return options;
 }
 
@@ -137,9 +138,9 @@ std::string writeReport(const PlanningProblem &of, const PlannedStep &step,
   nb::gil_scoped_release released;
   report::ProblemFigures given;
   given.budgetBytes = budgetBytes.value_or(-1);
-  report::StepReport made =
-      report::reportProblem(of.problem, step.solution,
-                            solveUnlimited(of.problem, SolverOptions()), given);
+  report::StepReport made = report::reportProblem(
+      of.problem, step.solution, solveUnlimited(of.problem, SolverOptions()),
+      Bound(of.problem), given);
   made.text.title = title;
   made.text.strategy = budgetBytes
                            ? "budget, " + formatBytes(*budgetBytes)

@@ -9,7 +9,6 @@
 #include "ckpt/Report/StepReport.h"
 
 #include <algorithm>
-#include <chrono>
 #include <iostream>
 #include <sstream>
 
@@ -68,6 +67,7 @@ bool Solve::start() {
       !readSolverOptions(arguments, options) ||
       !tool::readProblem(arguments.file, problem))
     return false;
+  options.beginLimit();
   written = asWritten(problem);
   return true;
 }
@@ -95,8 +95,9 @@ bool Solve::finish(const std::string &planned) {
 
 /// Writes the figures of `ckpt-opt`, as far as a problem has them.
 bool Solve::writeReport() const {
-  report::StepReport made = report::reportProblem(
-      problem, solution, baseline, {budgetBytes.value_or(-1), smallestBytes});
+  report::StepReport made =
+      report::reportProblem(problem, solution, baseline, *bound,
+                            {budgetBytes.value_or(-1), smallestBytes});
   made.text.title = arguments.file;
   made.text.strategy = arguments.has("check-plan")
                            ? "the plan in " + arguments.value("check-plan")
@@ -138,12 +139,7 @@ bool Solve::solve() {
   if (hasRegions && strategy != "budget" && strategy != "none")
     return fail(arguments.file,
                 "strategy '" + strategy + "' knows no budgets of regions");
-  auto start = std::chrono::steady_clock::now();
   baseline = solveUnlimited(problem, options);
-  auto spent = std::chrono::steady_clock::now() - start;
-  options.timeLimitMs = timeLeft(
-      options.timeLimitMs,
-      std::chrono::duration_cast<std::chrono::milliseconds>(spent).count());
   if (budget)
     budgetBytes = budget->resolve(baseline.plan.arenaBytes);
   if (isBaseline(strategy)) {
@@ -174,13 +170,13 @@ bool Solve::solveWithin(int64_t bytes) {
     return fail(arguments.file, result.smallest.verdict.error);
   if (result.shortage)
     return fail(arguments.file,
-                describeShortage(problem, *result.shortage, Bound(problem)));
+                describeShortage(problem, *result.shortage, *bound));
   return failInfeasible(bytes, result.smallest);
 }
 
 LeastCosts Solve::provenWithin(int64_t bytes) {
   if (!bound)
-    bound.emplace(problem);
+    bound.emplace(problem, options);
   if (!proven)
     proven = {bound->timeNs(bytes), bound->extraFlops(bytes)};
   return *proven;
@@ -193,7 +189,7 @@ bool Solve::failInfeasible(int64_t bytes, const Solution &smallest) const {
   auto note = [&](const std::string &what) {
     std::cerr << arguments.file << ": note: " << what << "\n";
   };
-  std::string cause = describeBound(problem, least);
+  std::string cause = describeBound(problem, *bound);
   if (!cause.empty())
     note(cause);
   constexpr size_t shown = 8;

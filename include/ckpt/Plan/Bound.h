@@ -8,7 +8,7 @@
 #ifndef CKPT_PLAN_BOUND_H
 #define CKPT_PLAN_BOUND_H
 
-#include "ckpt/Plan/Problem.h"
+#include "ckpt/Plan/SolverOptions.h"
 
 #include <cstdint>
 #include <memory>
@@ -46,6 +46,15 @@ struct ExtraFlopsProof {
   std::vector<BoundCase> cases;
 };
 
+/// The reason why no plan takes less than `Bound::minimumBytes`: bytes that the
+/// kernel of an op takes, bytes at a moment, bytes while the operands of an op
+/// are made, or a search through all sets of values before an anchor.
+struct MinimumCause {
+  enum class Kind : uint8_t { Kernel, Moment, Operands, Search };
+  Kind kind = Kind::Kernel;
+  OpId op = none;
+};
+
 class BoundSearch;
 
 /// The problem as a region sees it, and the bounds on its plans.
@@ -58,11 +67,15 @@ struct RegionBound {
 /// Lower bounds that hold for any order, any fusion and any number of
 /// recomputations of kernels that obey the rules. The constructor computes the
 /// parts that do not depend on the budget; each budget is then refined at some
-/// moments. (Snapshot relaxation: first execution of one anchor.)
+/// moments. (Snapshot relaxation: first execution of one anchor.) Answers are
+/// kept: the second question for a budget takes no time.
 class Bound {
 public:
-  /// \p problem must outlive the bound.
+  /// \p problem must outlive the bound. It looks at no clock.
   explicit Bound(const Problem &problem);
+  /// The time limit of \p options ends the constructor and each question: they
+  /// then prove less. Questions after the limit take little time.
+  Bound(const Problem &problem, const SolverOptions &options);
   /// No plan with an arena of \p budgetBytes that keeps the budgets of regions
   /// has fewer extra FLOPs.
   int64_t extraFlops(int64_t budgetBytes) const;
@@ -75,6 +88,8 @@ public:
   int64_t minimumBytes() const;
   /// In no plan does this region of the problem take less.
   int64_t minimumRegionBytes(int32_t region) const;
+
+  MinimumCause minimumCause() const;
 
   /// The case behind a part of `minimumBytes`: every plan obeys it.
   std::optional<BoundCase> minimumCase() const;

@@ -53,9 +53,9 @@ std::string describeShortage(const Problem &problem,
                              const RegionShortage &shortage,
                              const Bound &bound);
 
-/// The largest working set, if the bound \p boundBytes comes from it; else an
-/// empty string.
-std::string describeBound(const Problem &problem, int64_t boundBytes);
+/// The reason for the least bytes that \p bound proves for \p problem; empty if
+/// it has no words for it.
+std::string describeBound(const Problem &problem, const Bound &bound);
 
 } // namespace ckpt::plan
 

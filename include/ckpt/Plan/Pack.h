@@ -19,12 +19,16 @@ namespace ckpt::plan {
 /// - Orders: the orders alone, a tenth of the time, for plans on the way.
 /// - Once: adds a search of little more steps than placing all buffers once.
 /// - Thorough: some hundred times the steps (seconds), for packing alone.
+///
+/// After \p deadline, if there is one, the orders alone.
 enum class PackEffort : uint8_t { Orders, Once, Search, Thorough };
+class Deadline;
 void packSlots(const Problem &problem, Plan &plan, int64_t budgetBytes,
                PackEffort effort = PackEffort::Search);
 /// The same with the kernels already analysed, which must belong to \p problem.
 void packSlots(const Problem &problem, Plan &plan, int64_t budgetBytes,
-               PackEffort effort, KernelCache &kernels);
+               PackEffort effort, KernelCache &kernels,
+               const Deadline *deadline = nullptr);
 
 /// \p plan as it was before its slots were placed.
 Plan withoutSlots(Plan plan);
@@ -50,7 +54,8 @@ int64_t loadBytes(const std::vector<Buffer> &buffers);
 
 /// The part of packSlots that follows once it knows the buffers.
 Packing packBuffers(const std::vector<Buffer> &buffers, int64_t budgetBytes,
-                    PackEffort effort = PackEffort::Search);
+                    PackEffort effort = PackEffort::Search,
+                    const Deadline *deadline = nullptr);
 
 } // namespace ckpt::plan
 

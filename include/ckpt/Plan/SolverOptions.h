@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +24,10 @@ struct SolverOptions {
   bool reorder = true;
   /// Between rounds, stop after this. 0: one round.
   int64_t timeLimitMs = 5000;
+  /// The moment from which the time limit counts; none: from the start of each
+  /// solver. Callers that need several solvers for one answer set it, so that
+  /// all of them together keep the limit.
+  std::optional<std::chrono::steady_clock::time_point> limitBegin;
   /// If not 0, stop after so much counted work instead of time: the same plan
   /// on every machine. A millisecond of effort is about one of time.
   int64_t effortMs = 0;
@@ -41,13 +47,17 @@ struct SolverOptions {
            without.end();
   }
   bool isInterrupted() const { return interrupted && *interrupted; }
+  /// Lets the time limit count from now.
+  void beginLimit() { limitBegin = std::chrono::steady_clock::now(); }
+  /// For parts whose work is not effort: with counted work, an interrupt alone
+  /// ends them.
+  SolverOptions withoutEffort() const {
+    SolverOptions timed = *this;
+    if (effortMs > 0)
+      timed.effortMs = timed.timeLimitMs = 0;
+    return timed;
+  }
 };
-
-/// The rest of a limit of \p limitMs after \p spentMs: at least a millisecond,
-/// as 0 stands for no limit.
-inline int64_t timeLeft(int64_t limitMs, int64_t spentMs) {
-  return limitMs <= 0 ? limitMs : std::max<int64_t>(1, limitMs - spentMs);
-}
 
 } // namespace ckpt::plan
 

@@ -22,8 +22,9 @@ namespace ckpt::plan {
 /// The unlimited plan: the fastest without a limit, fused and ordered. It
 /// rematerialises no value that stands in memory, unless `Keep::Recompute`
 /// demands it. Named strategies are this function on a constrained problem, and
-/// percent budgets refer to its arena. Its work is counted; it looks at no
-/// clock. If the demands on values contradict each other, the plan is empty and
+/// percent budgets refer to its arena. Its work is counted; half of the time
+/// limit ends it early, with a plan of the list scheduler at the least. If the
+/// demands on values contradict each other, the plan is empty and
 /// the verdict says why.
 Solution solveUnlimited(const Problem &problem, const SolverOptions &options);
 

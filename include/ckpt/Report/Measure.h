@@ -29,7 +29,8 @@ struct ProblemFigures {
 /// The report of \p solution, with the figures that a problem has; its title
 /// and strategy are the caller's to set.
 StepReport reportProblem(const Problem &problem, const Solution &solution,
-                         const Solution &baseline, const ProblemFigures &given);
+                         const Solution &baseline, const Bound &bound,
+                         const ProblemFigures &given);
 
 } // namespace ckpt::plan::report
 

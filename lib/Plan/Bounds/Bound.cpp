@@ -19,11 +19,13 @@
 #include "Plan/Bounds/OperandBound.h"
 #include "Plan/Bounds/PebbleBound.h"
 #include "Plan/Bounds/TimeBound.h"
+#include "Plan/Model/Clock.h"
 #include "Plan/Model/RunBoth.h"
 #include "ckpt/Plan/Regions.h"
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <mutex>
 #include <numeric>
 #include <optional>
@@ -132,12 +134,13 @@ static Goal makeGoal(const RematGraph &graph, const std::vector<int64_t> &costs,
 /// Everything that does not depend on the budget.
 class ckpt::plan::BoundSearch {
 public:
-  explicit BoundSearch(const Problem &problem);
-  Proof prove(const Goal &goal, int64_t unit, int64_t budgetBytes) const;
+  BoundSearch(const Problem &problem, const SolverOptions &options);
   ExtraFlopsProof proveExtraFlops(int64_t budgetBytes) const;
+  int64_t timeNs(int64_t budgetBytes) const;
   /// No plan has a smaller arena. Takes far longer than all other bounds;
   /// computed at the first call.
   int64_t minimum() const;
+  MinimumCause minimumCause() const { return (void)minimum(), cause; }
 
   Goal flops, time;
   std::optional<BoundCase> tightest;
@@ -150,10 +153,19 @@ private:
   int64_t unitOf(const std::vector<OpId> &repeated) const;
   void findMoments();
   void look(Goal &goal);
-  void raiseMinimum(int64_t bytes, OpId anchor);
+  void raiseMinimum(int64_t bytes, MinimumCause from);
   void searchMinimum() const;
+  Proof prove(const Goal &goal, int64_t unit, int64_t budgetBytes) const;
+  ExtraFlopsProof searchExtraFlops(int64_t budgetBytes) const;
+  /// The end of a question that begins now. The last ones end a little after
+  /// the limit.
+  Deadline question() const {
+    constexpr double most = 0.1, end = 1.02;
+    return clock.in(std::clamp(end - clock.share(), 0.0, most));
+  }
 
   const Problem &problem;
+  const Clock clock;
   const RematGraph graph;
   AnchorRelaxation moment;
   std::optional<AnchorRelaxation> timeMoment;
@@ -164,17 +176,23 @@ private:
   bool isSearched = false;
   /// Bytes that single kernels and moments need, until the search raises them.
   mutable int64_t minimumBytes = 0;
+  mutable MinimumCause cause;
   mutable std::once_flag onceMinimum;
+  /// Answers by budget.
+  mutable std::mutex answers;
+  mutable std::map<int64_t, ExtraFlopsProof> flopsProofs;
+  mutable std::map<int64_t, int64_t> timeProofs;
 };
 
-BoundSearch::BoundSearch(const Problem &problem)
-    : problem(problem), graph(problem, true), moment(graph) {
+BoundSearch::BoundSearch(const Problem &problem, const SolverOptions &options)
+    : problem(problem), clock(options.withoutEffort()), graph(problem, true),
+      moment(graph) {
   // Each moment is a cut of the whole step at many prices, and each root may
   // have to look at all of it: for very large steps, only the needs of single
   // kernels are bounded.
   constexpr size_t mostOps = 20000, mostWork = 50'000'000;
   auto [largest, bytes] = moment.largestAlone();
-  raiseMinimum(bytes, largest);
+  raiseMinimum(bytes, {MinimumCause::Kind::Kernel, largest});
   if (problem.ops.size() > mostOps ||
       graph.roots.size() * problem.ops.size() > mostWork)
     return;
@@ -205,11 +223,18 @@ int64_t BoundSearch::minimum() const {
 
 /// The bytes while operands are made, then the search from the end.
 void BoundSearch::searchMinimum() const {
+  const Deadline until = question();
+  auto raise = [&](int64_t bytes, MinimumCause from) {
+    if (bytes > minimumBytes)
+      cause = from;
+    minimumBytes = std::max(minimumBytes, bytes);
+  };
   OperandBound making(graph, moment);
-  for (size_t op = 0; op < problem.ops.size(); ++op)
-    if (graph.isRoot[op])
-      minimumBytes = making.raise(static_cast<OpId>(op), minimumBytes);
-  minimumBytes = searchBackward(graph, minimumBytes).bytes;
+  for (OpId op = 0; op < static_cast<OpId>(problem.ops.size()); ++op)
+    if (graph.isRoot[op] && !until.isOver())
+      raise(making.raise(op, minimumBytes), {MinimumCause::Kind::Operands, op});
+  Searched searched = searchBackward(graph, minimumBytes, until);
+  raise(searched.bytes, {MinimumCause::Kind::Search, searched.anchor});
 }
 
 /// Chooses the moments, and sets the needs of run-once ops.
@@ -233,7 +258,8 @@ void BoundSearch::findMoments() {
     if (anyOnce) {
       moment.enter(anchor);
       moment.build({});
-      raiseMinimum(moment.solve(1) + moment.kernelBytes(), anchor);
+      raiseMinimum(moment.solve(1) + moment.kernelBytes(),
+                   {MinimumCause::Kind::Moment, anchor});
     }
   }
   for (const Triple &triple : chooseTriples(graph, moment))
@@ -242,9 +268,11 @@ void BoundSearch::findMoments() {
                        {triple.later, none, triple.held}});
 }
 
-void BoundSearch::raiseMinimum(int64_t bytes, OpId anchor) {
-  if (bytes > minimumBytes)
-    tightest = {anchor, none, none, 1};
+void BoundSearch::raiseMinimum(int64_t bytes, MinimumCause from) {
+  if (bytes > minimumBytes) {
+    tightest = {from.op, none, none, 1};
+    cause = from;
+  }
   minimumBytes = std::max(minimumBytes, bytes);
 }
 
@@ -272,8 +300,12 @@ RematCosts BoundSearch::costsAt(const Goal &goal, int64_t unit,
 
 /// Lines of each case of each moment, at a few prices.
 void BoundSearch::look(Goal &goal) {
+  constexpr double share = 0.15;
+  const Deadline until = clock.at(share);
   AnchorRelaxation &at = &goal == &flops ? moment : *timeMoment;
   for (const std::vector<BoundCase> &cases : moments) {
+    if (until.isOver())
+      return;
     goal.groups.emplace_back();
     for (const BoundCase &it : cases) {
       at.enter(it.anchor, it.before, it.after);
@@ -317,6 +349,7 @@ Proof BoundSearch::prove(const Goal &goal, int64_t unit,
   std::sort(promising.begin(), promising.end());
   promising.resize(std::min(promising.size(), mostGroups));
 
+  const Deadline until = question();
   std::vector<BranchAndBound> best;
   auto weakest = [](std::vector<BranchAndBound> &trees) {
     return std::min_element(
@@ -326,6 +359,8 @@ Proof BoundSearch::prove(const Goal &goal, int64_t unit,
         });
   };
   for (auto [least, group] : promising) {
+    if (!best.empty() && until.isOver())
+      break;
     std::vector<BranchAndBound> trees;
     for (size_t i = 0; i < moments[group].size(); ++i) {
       BoundCase at = moments[group][i];
@@ -333,7 +368,8 @@ Proof BoundSearch::prove(const Goal &goal, int64_t unit,
       prototype.enter(at.anchor, at.before, at.after);
       at.price = bestLine(goal.groups[group][i], budgetBytes).first->price;
       trees.emplace_back(prototype, at, costsAt(goal, unit, prototype),
-                         unit * goal.scale, budgetBytes, goal.highestPrice);
+                         unit * goal.scale, budgetBytes, goal.highestPrice,
+                         until);
     }
     if (best.empty() || weakest(trees)->value() > weakest(best)->value())
       best = std::move(trees);
@@ -344,7 +380,7 @@ Proof BoundSearch::prove(const Goal &goal, int64_t unit,
   int64_t allCuts =
       std::clamp(mostCutOps / static_cast<int64_t>(problem.ops.size()),
                  fewestCuts, mostCuts);
-  for (int64_t cuts = 0; cuts < allCuts; cuts += cutsPerTurn)
+  for (int64_t cuts = 0; cuts < allCuts && !until.isOver(); cuts += cutsPerTurn)
     weakest(best)->grow(cutsPerTurn);
   proof.value = static_cast<int64_t>(
       std::min(weakest(best)->value() / goal.scale,
@@ -369,7 +405,7 @@ int64_t BoundSearch::unitOf(const std::vector<OpId> &repeated) const {
 /// unit, and so is the sum in every plan (Chvatal, "Edmonds polytopes and a
 /// hierarchy of combinatorial problems", Discrete Mathematics 4, 1973). Only
 /// smaller costs and other multiples lose by it.
-ExtraFlopsProof BoundSearch::proveExtraFlops(int64_t budgetBytes) const {
+ExtraFlopsProof BoundSearch::searchExtraFlops(int64_t budgetBytes) const {
   // Fine units gain nothing.
   constexpr int64_t mostUnits = 10000;
   Proof exact = prove(flops, 1, budgetBytes);
@@ -382,11 +418,45 @@ ExtraFlopsProof BoundSearch::proveExtraFlops(int64_t budgetBytes) const {
   return {exact.value, 1, std::move(exact.cases)};
 }
 
-Bound::Bound(const Problem &problem)
-    : search(std::make_shared<const BoundSearch>(problem)) {
+/// The answer to a question for \p budgetBytes, from \p known or else from
+/// \p search, which runs without the lock: others may ask meanwhile.
+template <typename Answer, typename Search>
+static Answer answer(std::mutex &mutex, std::map<int64_t, Answer> &known,
+                     int64_t budgetBytes, Search search) {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (auto found = known.find(budgetBytes); found != known.end())
+      return found->second;
+  }
+  Answer found = search();
+  std::lock_guard<std::mutex> lock(mutex);
+  return known.try_emplace(budgetBytes, std::move(found)).first->second;
+}
+
+ExtraFlopsProof BoundSearch::proveExtraFlops(int64_t budgetBytes) const {
+  return answer(answers, flopsProofs, budgetBytes,
+                [&] { return searchExtraFlops(budgetBytes); });
+}
+
+int64_t BoundSearch::timeNs(int64_t budgetBytes) const {
+  return answer(answers, timeProofs, budgetBytes, [&] {
+    return unlimitedNs + prove(time, 1, budgetBytes).value;
+  });
+}
+
+static SolverOptions withoutLimit() {
+  SolverOptions options;
+  options.timeLimitMs = 0;
+  return options;
+}
+
+Bound::Bound(const Problem &problem) : Bound(problem, withoutLimit()) {}
+
+Bound::Bound(const Problem &problem, const SolverOptions &options)
+    : search(std::make_shared<const BoundSearch>(problem, options)) {
   for (const Region &region : problem.regions) {
     auto view = std::make_shared<const Problem>(regionView(problem, region));
-    auto known = std::make_shared<const BoundSearch>(*view);
+    auto known = std::make_shared<const BoundSearch>(*view, options);
     regions.push_back({region.budgetBytes, std::move(view), std::move(known)});
   }
 }
@@ -409,10 +479,11 @@ ExtraFlopsProof Bound::proveExtraFlops(int64_t budgetBytes) const {
 }
 
 int64_t Bound::timeNs(int64_t budgetBytes) const {
-  return search->unlimitedNs +
-         search->prove(search->time, 1, budgetBytes).value;
+  return search->timeNs(budgetBytes);
 }
 
 int64_t Bound::minimumBytes() const { return search->minimum(); }
+
+MinimumCause Bound::minimumCause() const { return search->minimumCause(); }
 
 std::optional<BoundCase> Bound::minimumCase() const { return search->tightest; }

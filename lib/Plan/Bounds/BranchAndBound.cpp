@@ -17,11 +17,11 @@ using namespace ckpt::plan;
 BranchAndBound::BranchAndBound(const AnchorRelaxation &prototype,
                                const BoundCase &at, RematCosts repeatCosts,
                                int64_t unit, int64_t budgetBytes,
-                               int64_t highestPrice)
+                               int64_t highestPrice, Deadline deadline)
     : moment(prototype), costs(std::move(repeatCosts)), unit(unit),
       room((moment.enter(at.anchor, at.before, at.after),
             Wide(budgetBytes) - Wide(moment.kernelBytes()))),
-      highestPrice(highestPrice) {
+      highestPrice(highestPrice), deadline(deadline) {
   leaves.emplace_back();
   leaves.front().at = at;
   solve(leaves.front());
@@ -55,6 +55,8 @@ void BranchAndBound::solve(Leaf &leaf) {
   std::optional<Labels> large, small;
   int64_t price = leaf.at.price;
   for (int cuts = 0; cuts < mostCuts; ++cuts) {
+    if (cuts > 0 && deadline.isOver())
+      return;
     Labels labels = cutAt(leaf, price);
     bool fits = labels.bytes <= room;
     (fits ? small : large) = std::move(labels);
@@ -100,7 +102,7 @@ size_t BranchAndBound::weakest() const {
 
 void BranchAndBound::grow(int64_t cuts) {
   int64_t last = cutsSolved + cuts;
-  while (cutsSolved < last) {
+  while (cutsSolved < last && !deadline.isOver()) {
     size_t index = weakest();
     if (leaves[index].next == none ||
         (least && roundedUp(leaves[index].value) >= *least))

@@ -9,6 +9,7 @@
 #define CKPT_LIB_PLAN_BOUNDS_BRANCHANDBOUND_H
 
 #include "Plan/Bounds/AnchorRelaxation.h"
+#include "Plan/Model/Clock.h"
 
 namespace ckpt::plan {
 
@@ -22,9 +23,10 @@ class BranchAndBound {
 public:
   /// \p at names the moment and a first price. Remats cost \p costs, whose sums
   /// are multiples of \p unit in all plans. No price is above \p highestPrice.
+  /// After \p deadline each leaf gets one cut.
   BranchAndBound(const AnchorRelaxation &prototype, const BoundCase &at,
                  RematCosts costs, int64_t unit, int64_t budgetBytes,
-                 int64_t highestPrice);
+                 int64_t highestPrice, Deadline deadline);
 
   /// The cost of remats that every plan of the moment pays at least.
   Wide value() const { return roundedUp(leaves[weakest()].value); }
@@ -60,6 +62,7 @@ private:
   const int64_t unit;
   const Wide room;
   const int64_t highestPrice;
+  const Deadline deadline;
   std::vector<Leaf> leaves;
   /// Cost of the cheapest labels that fit the room, if there are any.
   std::optional<Wide> least;

@@ -27,8 +27,9 @@ using namespace ckpt::plan;
 /// out.
 static constexpr int64_t smallShare = 64;
 
-PebbleBound::PebbleBound(const RematGraph &graph, int64_t knownBytes)
-    : graph(graph), needs(graph, knownBytes / smallShare) {
+PebbleBound::PebbleBound(const RematGraph &graph, int64_t knownBytes,
+                         Deadline deadline)
+    : graph(graph), needs(graph, knownBytes / smallShare, deadline) {
   constexpr size_t bits = 64;
   const Problem &problem = graph.problem;
   words = (problem.ops.size() + bits - 1) / bits;
@@ -165,14 +166,14 @@ int64_t PebbleBound::raise(OpId target, int64_t known) {
   return limit;
 }
 
-Searched ckpt::plan::searchBackward(const RematGraph &graph,
-                                    int64_t knownBytes) {
+Searched ckpt::plan::searchBackward(const RematGraph &graph, int64_t knownBytes,
+                                    Deadline deadline) {
   constexpr size_t mostOps = 1500;
   Searched found{none, knownBytes};
-  if (graph.problem.ops.size() > mostOps)
+  if (graph.problem.ops.size() > mostOps || deadline.isOver())
     return found;
-  PebbleBound bound(graph, knownBytes);
-  for (size_t i = 0; i < graph.problem.ops.size(); ++i) {
+  PebbleBound bound(graph, knownBytes, deadline);
+  for (size_t i = 0; i < graph.problem.ops.size() && !deadline.isOver(); ++i) {
     auto op = static_cast<OpId>(i);
     if (!graph.live[op] || !isAnchor(graph.problem.ops[op]))
       continue;

@@ -15,8 +15,9 @@ namespace ckpt::plan {
 /// are made, found by a search.
 class PebbleBound {
 public:
-  /// Every plan is known to need \p knownBytes.
-  PebbleBound(const RematGraph &graph, int64_t knownBytes);
+  /// Every plan is known to need \p knownBytes. Nothing more is proven after
+  /// \p deadline.
+  PebbleBound(const RematGraph &graph, int64_t knownBytes, Deadline deadline);
 
   /// Bytes that every plan needs until the anchor \p target runs; \p known,
   /// which never falls, if the effort of this search proves no more.
@@ -59,7 +60,8 @@ struct Searched {
   OpId anchor = none;
   int64_t bytes = 0;
 };
-Searched searchBackward(const RematGraph &graph, int64_t knownBytes);
+Searched searchBackward(const RematGraph &graph, int64_t knownBytes,
+                        Deadline deadline = Deadline());
 
 } // namespace ckpt::plan
 

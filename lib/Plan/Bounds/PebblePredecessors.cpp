@@ -42,8 +42,8 @@ static bool isOneToOne(const Op &op, const Read &read) {
 }
 
 PebblePredecessors::PebblePredecessors(const RematGraph &graph,
-                                       int64_t smallBytes)
-    : graph(graph), problem(graph.problem) {
+                                       int64_t smallBytes, Deadline deadline)
+    : graph(graph), problem(graph.problem), deadline(deadline) {
   findSizes(smallBytes);
   findNodes();
   findWriters();
@@ -155,7 +155,7 @@ void PebblePredecessors::findSources() {
 void PebblePredecessors::findHosts() {
   hosts.resize(problem.values.size());
   hidden.assign(problem.values.size(), 0);
-  for (size_t i = 0; i < problem.values.size(); ++i) {
+  for (size_t i = 0; i < problem.values.size() && !isSpent(); ++i) {
     auto value = static_cast<ValueId>(i);
     if (size[value] == 0 || isMadeByAnchor(value))
       continue;
@@ -230,7 +230,7 @@ std::vector<ValueSet> PebblePredecessors::readsFor(ValueId value, OpId anchor,
   std::vector<Part> parts(1);
   parts[0].inside = {value};
   std::set<ValueSet> found;
-  while (!parts.empty() && --effort > 0) {
+  for (; !parts.empty() && !isSpent(); --effort) {
     Part part = std::move(parts.back());
     parts.pop_back();
     if (part.inside.empty()) {

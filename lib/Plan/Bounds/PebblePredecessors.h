@@ -4,6 +4,7 @@
 #define CKPT_LIB_PLAN_BOUNDS_PEBBLEPREDECESSORS_H
 
 #include "Plan/Bounds/AnchorRelaxation.h"
+#include "Plan/Model/Clock.h"
 
 namespace ckpt::plan {
 
@@ -14,8 +15,10 @@ using ValueSet = std::vector<ValueId>;
 /// least, and the sets that may have stood before it.
 class PebblePredecessors {
 public:
-  /// Values of at most \p smallBytes are taken to stand for nothing.
-  PebblePredecessors(const RematGraph &graph, int64_t smallBytes);
+  /// Values of at most \p smallBytes are taken to stand for nothing. The effort
+  /// is spent at \p deadline, too.
+  PebblePredecessors(const RematGraph &graph, int64_t smallBytes,
+                     Deadline deadline);
 
   /// The sets that may have stood before a kernel with \p anchor (or `none`)
   /// that made \p made, a part of \p after: in every plan, all of one of these
@@ -24,7 +27,7 @@ public:
   std::vector<ValueSet> before(const ValueSet &after, const ValueSet &made,
                                OpId anchor, int64_t mostBytes, int64_t &beyond);
   /// Whether the effort is spent: from then on `before` knows nothing.
-  bool isSpent() const { return effort <= 0; }
+  bool isSpent() const { return effort <= 0 || deadline.isOver(); }
   /// Takes the comparison of \p count sets off the effort.
   void spendOnSets(int64_t count) {
     constexpr int64_t setsPerUnit = 8;
@@ -73,6 +76,7 @@ private:
 
   const RematGraph &graph;
   const Problem &problem;
+  const Deadline deadline;
   /// Sets that may still be looked at.
   int64_t effort = 1000000;
   /// Sets that take less than one unit of it together.

@@ -6,9 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "ckpt/Plan/Explain.h"
-#include "Plan/Bounds/AnchorRelaxation.h"
-#include "Plan/Bounds/OperandBound.h"
-#include "Plan/Bounds/PebbleBound.h"
 #include "ckpt/Plan/Budget.h"
 
 #include <algorithm>
@@ -154,48 +151,39 @@ std::string ckpt::plan::describeShortage(const Problem &problem,
                         bound.minimumRegionBytes(shortage.region));
 }
 
-/// The op whose operands need \p boundBytes while they are made, more than any
-/// kernel alone needs.
-static std::string describeMaking(const Problem &problem, int64_t aloneBytes,
-                                  int64_t boundBytes) {
-  constexpr size_t mostOps = 20000;
-  if (problem.ops.size() > mostOps)
-    return "";
-  RematGraph graph(problem, true);
-  AnchorRelaxation moment(graph);
-  OperandBound making(graph, moment);
-  int64_t known = aloneBytes;
-  for (OpId op : graph.roots) {
-    known = making.raise(op, known);
-    if (known >= boundBytes)
-      return "while the last operand of " + opName(problem, op) +
-             " is made, the others stand in memory, or their sources: in every "
-             "plan this takes " +
-             readableAndExact(known) +
-             " at some moment, which is the proven bound";
-  }
-  Searched searched = searchBackward(graph, known);
-  if (searched.anchor == none || searched.bytes < boundBytes)
-    return "";
-  return "until " + opName(problem, searched.anchor) +
-         " has its operands, every plan takes " +
-         readableAndExact(searched.bytes) +
-         " at some moment: a search through all sets of values in memory finds "
-         "no way with less";
-}
-
-std::string ckpt::plan::describeBound(const Problem &problem,
-                                      int64_t boundBytes) {
-  WorkingSet largest = largestWorkingSet(problem);
-  if (largest.op == none)
-    return "";
-  if (largest.bytes < boundBytes)
-    return describeMaking(problem, largest.bytes, boundBytes);
-  const Op &op = problem.ops[largest.op];
-  return opName(problem, largest.op) + " alone needs " +
-         readableAndExact(largest.bytes) + " for its reads and writes" +
+/// \p op takes \p bytes alone, in one kernel.
+static std::string describeKernel(const Problem &problem, OpId number,
+                                  const std::string &bytes) {
+  const Op &op = problem.ops[number];
+  return opName(problem, number) + " alone needs " + bytes +
+         " for its reads and writes" +
          (op.workspaceBytes > 0 ? " and the values inside" : "") +
          ": that is the proven bound, which takes each op as one piece, and " +
          (op.kind == OpKind::Opaque ? "" : "only ") +
-         wayToLess(problem, largest.op);
+         wayToLess(problem, number);
+}
+
+std::string ckpt::plan::describeBound(const Problem &problem,
+                                      const Bound &bound) {
+  std::string bytes = readableAndExact(bound.minimumBytes());
+  auto [kind, op] = bound.minimumCause();
+  if (op == none)
+    return "";
+  switch (kind) {
+  case MinimumCause::Kind::Kernel:
+    return describeKernel(problem, op, bytes);
+  case MinimumCause::Kind::Operands:
+    return "while the last operand of " + opName(problem, op) +
+           " is made, the others stand in memory, or their sources: in every "
+           "plan this takes " +
+           bytes + " at some moment, which is the proven bound";
+  case MinimumCause::Kind::Search:
+    return "until " + opName(problem, op) +
+           " has its operands, every plan takes " + bytes +
+           " at some moment: a search through all sets of values in memory "
+           "finds no way with less";
+  case MinimumCause::Kind::Moment:
+    break;
+  }
+  return "";
 }

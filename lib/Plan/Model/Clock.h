@@ -34,7 +34,8 @@ private:
   int64_t atNs = std::numeric_limits<int64_t>::max();
 };
 
-/// The time since a search began, and the share of its limit that is over.
+/// The time since a search began, and the share of its limit that is over. If
+/// the user's limit began earlier, the search has the time that is left.
 class Clock {
 public:
   static constexpr int64_t nsPerMs = 1'000'000;
@@ -42,10 +43,8 @@ public:
   static constexpr int64_t forever = std::numeric_limits<int64_t>::max() / 4;
 
   explicit Clock(const SolverOptions &options)
-      : countsWork(options.effortMs > 0),
-        limitNs((countsWork ? options.effortMs : options.timeLimitMs) *
-                nsPerMs),
-        begin(now()), interrupted(options.interrupted) {
+      : countsWork(options.effortMs > 0), begin(now()),
+        limitNs(limitOf(options)), interrupted(options.interrupted) {
     if (countsWork)
       Work::startClock();
   }
@@ -77,12 +76,15 @@ public:
   int64_t part(double shareOfLimit) const {
     return static_cast<int64_t>(shareOfLimit * static_cast<double>(limitNs));
   }
-  /// \p options with \p part of the time left as their limit.
+  /// \p options with \p part of the time left as their limit, if there is one.
   SolverOptions rest(SolverOptions options, double part) const {
+    if (!isLimited())
+      return options;
+    options.limitBegin.reset();
     double left = std::max(0.0, 1 - share()) * part;
     int64_t &limitMs = countsWork ? options.effortMs : options.timeLimitMs;
     limitMs = std::max<int64_t>(
-        1, static_cast<int64_t>(left * static_cast<double>(limitMs)));
+        1, static_cast<int64_t>(left * static_cast<double>(limitNs / nsPerMs)));
     return options;
   }
   /// When \p shareOfLimit is over.
@@ -106,8 +108,20 @@ private:
         .count();
   }
 
+  /// The time left for \p options, at least a nanosecond; 0: no limit.
+  int64_t limitOf(const SolverOptions &options) const {
+    int64_t limit =
+        (countsWork ? options.effortMs : options.timeLimitMs) * nsPerMs;
+    if (limit <= 0 || countsWork || !options.limitBegin)
+      return limit;
+    int64_t since =
+        std::chrono::nanoseconds(options.limitBegin->time_since_epoch())
+            .count();
+    return std::max<int64_t>(1, limit - (begin - since));
+  }
+
   bool countsWork;
-  int64_t limitNs, begin;
+  int64_t begin, limitNs;
   const std::atomic<bool> *interrupted;
 };
 

@@ -8,6 +8,7 @@
 
 #include "ckpt/Plan/Pack.h"
 
+#include "Plan/Model/Clock.h"
 #include "Plan/Packing/PackBuffers.h"
 
 #include <algorithm>
@@ -20,8 +21,9 @@ namespace {
 class Packer {
 public:
   Packer(const Problem &problem, Plan &plan, PackEffort effort,
-         KernelCache &kernels)
-      : problem(problem), plan(plan), effort(effort), kernels(kernels) {}
+         KernelCache &kernels, const Deadline *deadline)
+      : problem(problem), plan(plan), effort(effort), kernels(kernels),
+        deadline(deadline) {}
 
   void run(int64_t budgetBytes) {
     findLives();
@@ -55,6 +57,7 @@ private:
   Plan &plan;
   const PackEffort effort;
   KernelCache &kernels;
+  const Deadline *deadline;
   std::vector<const KernelInfo *> infos;
   std::vector<Life> lives;
   /// Per kernel: its outputs in the arena as `lives`, and its reads there.
@@ -146,7 +149,7 @@ void Packer::makeBuffers() {
 }
 
 void Packer::pack(int64_t budgetBytes) {
-  Packing packing = packBuffers(buffers, budgetBytes, effort);
+  Packing packing = packBuffers(buffers, budgetBytes, effort, deadline);
   plan.arenaBytes = packing.arenaBytes;
   for (size_t k = 0; k < plan.kernels.size(); ++k) {
     Kernel &kernel = plan.kernels[k];
@@ -204,7 +207,8 @@ static int64_t searchSteps(size_t buffers) {
 /// searches below the best packing. If the search fails, tries other orders,
 /// then searches below their best packing.
 static Packing packTogether(const std::vector<Buffer> &buffers, int64_t goal,
-                            bool hasBudget, PackEffort effort) {
+                            bool hasBudget, PackEffort effort,
+                            const Deadline *deadline) {
   // Beyond these, comparing buffers with each other takes too long.
   constexpr size_t mostCompared = 6000, mostComparedOnce = 1000;
   constexpr int fewTries = 2, someTries = 8;
@@ -216,13 +220,14 @@ static Packing packTogether(const std::vector<Buffer> &buffers, int64_t goal,
   if (best.arenaBytes <= goal || isLast)
     return best;
   keepSmaller(packByOrders(buffers, goal), best);
-  if (best.arenaBytes <= goal || looksAround)
+  auto isOver = [&] { return deadline && deadline->isOver(); };
+  if (best.arenaBytes <= goal || looksAround || isOver())
     return best;
-  PackSearch search(buffers);
+  PackSearch search(buffers, deadline);
   int64_t steps = searchSteps(buffers.size());
   if (effort == PackEffort::Once)
     steps = std::min(steps, PackSearch::onceSteps(buffers.size()));
-  if (search.find(goal, steps, best) || effort == PackEffort::Once)
+  if (search.find(goal, steps, best) || effort == PackEffort::Once || isOver())
     return best;
   keepSmaller(packByReordering(buffers, goal), best);
   if (best.arenaBytes > goal && !hasBudget)
@@ -275,13 +280,14 @@ findGroups(const std::vector<Buffer> &buffers) {
 /// Starts anew at each moment at which no buffer lives. The bytes of one group
 /// are there for all others.
 Packing ckpt::plan::packBuffers(const std::vector<Buffer> &buffers,
-                                int64_t budgetBytes, PackEffort effort) {
+                                int64_t budgetBytes, PackEffort effort,
+                                const Deadline *deadline) {
   int64_t load = loadBytes(buffers);
   bool hasBudget = budgetBytes >= load;
   int64_t goal = std::max(load, budgetBytes);
   std::vector<std::vector<int32_t>> groups = findGroups(buffers);
   if (groups.size() <= 1)
-    return packTogether(buffers, goal, hasBudget, effort);
+    return packTogether(buffers, goal, hasBudget, effort, deadline);
   Packing all;
   all.offsets.assign(buffers.size(), 0);
   for (const std::vector<int32_t> &group : groups) {
@@ -289,7 +295,7 @@ Packing ckpt::plan::packBuffers(const std::vector<Buffer> &buffers,
     for (int32_t buffer : group)
       members.push_back(buffers[buffer]);
     Packing packing = packTogether(members, std::max(goal, all.arenaBytes),
-                                   hasBudget, effort);
+                                   hasBudget, effort, deadline);
     all.arenaBytes = std::max(all.arenaBytes, packing.arenaBytes);
     for (size_t i = 0; i < group.size(); ++i)
       all.offsets[group[i]] = packing.offsets[i];
@@ -305,8 +311,8 @@ void ckpt::plan::packSlots(const Problem &problem, Plan &plan,
 
 void ckpt::plan::packSlots(const Problem &problem, Plan &plan,
                            int64_t budgetBytes, PackEffort effort,
-                           KernelCache &kernels) {
-  Packer(problem, plan, effort, kernels).run(budgetBytes);
+                           KernelCache &kernels, const Deadline *deadline) {
+  Packer(problem, plan, effort, kernels, deadline).run(budgetBytes);
 }
 
 Plan ckpt::plan::withoutSlots(Plan plan) {

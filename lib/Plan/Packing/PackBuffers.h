@@ -40,7 +40,9 @@ std::vector<Buffer> withoutIdleMoments(const std::vector<Buffer> &buffers);
 /// Search for packings of one set of buffers at several capacities.
 class PackSearch {
 public:
-  explicit PackSearch(const std::vector<Buffer> &buffers);
+  /// Finds nothing after \p deadline, if there is one.
+  explicit PackSearch(const std::vector<Buffer> &buffers,
+                      const Deadline *deadline = nullptr);
 
   /// Steps in which as many \p buffers are placed once, with few to spare.
   static int64_t onceSteps(size_t buffers) {
@@ -55,6 +57,7 @@ public:
 
 private:
   const std::vector<Buffer> &buffers;
+  const Deadline *deadline;
   /// The same with fewer moments.
   std::vector<Buffer> spans;
   /// For each buffer, the buffers that live at the same time at some point.

@@ -18,6 +18,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Plan/Model/Clock.h"
 #include "Plan/Model/RunBoth.h"
 #include "Plan/Packing/PackBuffers.h"
 
@@ -407,8 +408,9 @@ int64_t universal(int64_t i) {
 
 } // namespace
 
-PackSearch::PackSearch(const std::vector<Buffer> &buffers)
-    : buffers(buffers), spans(withoutIdleMoments(buffers)),
+PackSearch::PackSearch(const std::vector<Buffer> &buffers,
+                       const Deadline *deadline)
+    : buffers(buffers), deadline(deadline), spans(withoutIdleMoments(buffers)),
       neighbours(buffers.size()) {
   Ids byFirst(buffers.size());
   std::iota(byFirst.begin(), byFirst.end(), 0);
@@ -445,7 +447,8 @@ bool PackSearch::find(int64_t capacityBytes, int64_t &stepsLeft,
   std::atomic<bool> never = false, isOver = false;
   Search first(buffers, spans, neighbours, capacityBytes, 1, never);
   Search second(buffers, spans, neighbours, capacityBytes, 2, isOver);
-  for (int64_t round = 0; stepsLeft > 0; ++round) {
+  auto isTimeOver = [&] { return deadline && deadline->isOver(); };
+  for (int64_t round = 0; stepsLeft > 0 && !isTimeOver(); ++round) {
     int64_t steps = std::min(stepsLeft, shortest * universal(round / 2 + 1));
     stepsLeft -= steps;
     bool learned = round % 2 != 0;

@@ -12,17 +12,19 @@
 using namespace ckpt::plan;
 
 Solution ckpt::plan::placeSlots(const Problem &problem, Draft draft,
-                                int64_t budgetBytes, PackEffort effort) {
+                                int64_t budgetBytes, PackEffort effort,
+                                Deadline deadline) {
   KernelCache kernels(problem);
-  return placeSlots(problem, std::move(draft), budgetBytes, effort, kernels);
+  return placeSlots(problem, std::move(draft), budgetBytes, effort, kernels,
+                    deadline);
 }
 
 Solution ckpt::plan::placeSlots(const Problem &problem, Draft draft,
                                 int64_t budgetBytes, PackEffort effort,
-                                KernelCache &kernels) {
+                                KernelCache &kernels, Deadline deadline) {
   Solution solution;
   solution.plan = std::move(draft.plan);
-  packSlots(problem, solution.plan, budgetBytes, effort, kernels);
+  packSlots(problem, solution.plan, budgetBytes, effort, kernels, &deadline);
   solution.verdict = validate(problem, solution.plan, true, kernels);
   return solution;
 }

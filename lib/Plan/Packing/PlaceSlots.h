@@ -3,6 +3,7 @@
 #ifndef CKPT_LIB_PLAN_PACKING_PLACESLOTS_H
 #define CKPT_LIB_PLAN_PACKING_PLACESLOTS_H
 
+#include "Plan/Model/Clock.h"
 #include "ckpt/Plan/Pack.h"
 #include "ckpt/Plan/Validate.h"
 
@@ -17,10 +18,12 @@ struct Draft {
 
 /// Places the slots of \p draft and judges the result.
 Solution placeSlots(const Problem &problem, Draft draft, int64_t budgetBytes,
-                    PackEffort effort = PackEffort::Search);
+                    PackEffort effort = PackEffort::Search,
+                    Deadline deadline = Deadline());
 /// The same with the kernels already analysed, which must belong to \p problem.
 Solution placeSlots(const Problem &problem, Draft draft, int64_t budgetBytes,
-                    PackEffort effort, KernelCache &kernels);
+                    PackEffort effort, KernelCache &kernels,
+                    Deadline deadline = Deadline());
 
 } // namespace ckpt::plan
 

@@ -51,11 +51,14 @@ static constexpr double worthVarying = 1.1;
 
 /// In milliseconds, and no worse than a walk that gives up.
 void BudgetSearch::tryFirstPlan() {
+  if (!isTooLargeToWalk(graph) && isHopeless())
+    return;
   if (Running part(*this, part::listSchedule); part)
     enterFirst(placedQuickPlan(graph, budget, options));
   Running part(*this, part::chain);
-  if (part && !result.best && !unlimited.plan.kernels.empty() && !isHopeless())
-    enterFirst(placedChainPlan(problem, withoutSlots(unlimited.plan), budget));
+  if (part && !result.best && !unlimited.plan.kernels.empty())
+    enterFirst(placedChainPlan(problem, withoutSlots(unlimited.plan), budget,
+                               deadline(shareOfLimit)));
 }
 
 void BudgetSearch::enterFirst(std::optional<Solution> solution) {
@@ -335,6 +338,8 @@ void BudgetSearch::tryChain(const ChainOptions &chainOptions) {
   if (unlimitedPlan.kernels.empty())
     return;
   ChainDP chain(problem, unlimitedPlan, chainOptions);
+  if (chain.points().empty())
+    return;
   Draft least;
   least.plan = chain.plan(0);
   least.verdict = improve(problem, least.plan, 0);
@@ -357,6 +362,7 @@ void BudgetSearch::tryChains() {
   constexpr double latest = 0.8;
   ChainOptions chain;
   chain.mostBytes = budget;
+  chain.deadline = deadline(shareOfLimit);
   for (KernelStages::Places places :
        {KernelStages::Places::Narrow, KernelStages::Places::All})
     for (KernelChain::Backward backward :

@@ -32,12 +32,12 @@ namespace {
 class FrontierSearch {
 public:
   FrontierSearch(const Problem &problem, int32_t points,
-                 const SolverOptions &options)
+                 const SolverOptions &options, const Bound &bound)
       : problem(problem), count(std::max(points, 2)), options(options),
         clock(options),
         graph(problem, options.fusion), walks{{graph, options, loose},
                                               {graph, options, loose}},
-        bound(problem) {}
+        bound(bound) {}
   Frontier run();
 
 private:
@@ -91,12 +91,12 @@ private:
   static constexpr int32_t fewestCaps = 20;
   const Problem &problem;
   const int32_t count;
-  const SolverOptions &options;
+  const SolverOptions options;
   Clock clock;
   RematGraph graph;
   LooseWalks loose;
   CutWalk walks[2];
-  Bound bound;
+  const Bound &bound;
   Frontier frontier;
   /// Walks, or first plans.
   int32_t walked = 0;
@@ -436,11 +436,18 @@ Frontier FrontierSearch::run() {
   for (int64_t budget : budgets)
     frontier.points.push_back({budget, *placed.fastestWithin(budget)});
   proveAll();
-  frontier.planningMs = clock.ms();
   return std::move(frontier);
 }
 
 Frontier ckpt::plan::solveFrontier(const Problem &problem, int32_t points,
                                    const SolverOptions &options) {
-  return FrontierSearch(problem, points, options).run();
+  // The bounds of the points come last.
+  constexpr double shareOfSearch = 0.75;
+  Clock clock(options.withoutEffort());
+  Bound bound(problem, options);
+  Frontier frontier =
+      FrontierSearch(problem, points, clock.rest(options, shareOfSearch), bound)
+          .run();
+  frontier.planningMs = clock.ms();
+  return frontier;
 }

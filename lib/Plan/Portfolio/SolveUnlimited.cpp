@@ -54,11 +54,9 @@ static void refitUnlimited(const Problem &problem, Draft &draft,
 /// Walks with all variants, two at a time. Their times after moves that save
 /// time decide which is the best.
 static std::array<Draft, variants.size()>
-walkVariants(const RematGraph &graph, const SolverOptions &options) {
+walkVariants(const RematGraph &graph, const SolverOptions &options,
+             Deadline deadline) {
   std::array<Draft, variants.size()> drafts;
-  SolverOptions unlimited = options;
-  unlimited.timeLimitMs = unlimited.effortMs = 0;
-  Clock clock(unlimited);
   auto walk = [&](size_t lane) {
     CutScheduler scheduler(graph);
     for (size_t i = lane; i < variants.size(); i += 2) {
@@ -67,25 +65,26 @@ walkVariants(const RematGraph &graph, const SolverOptions &options) {
       cutOptions.readWeight = variants[i].readWeight;
       cutOptions.reorder = options.reorder;
       cutOptions.repeatAnchors = false;
-      cutOptions.deadline = clock.atInterrupt();
+      cutOptions.deadline = deadline;
       drafts[i] = makeDraft(scheduler, graph, cutOptions, options, 0);
       if (options.fusion && drafts[i].usable())
-        refitUnlimited(graph.problem, drafts[i], clock.atInterrupt());
+        refitUnlimited(graph.problem, drafts[i], deadline);
     }
   };
   runLanes(walk);
   return drafts;
 }
 
-/// The best of a few walks. Looks at the clock for interrupts only: shares of
-/// the baseline must be the same bytes on every machine.
+/// The best of the walks that end by \p deadline. Percent budgets refer to its
+/// arena: with a limit that leaves the walks their time, they are the same
+/// bytes on every machine.
 static Draft draftUnlimited(const RematGraph &graph,
-                            const SolverOptions &options) {
+                            const SolverOptions &options, Deadline deadline) {
   // Times this close are equal: the smaller plan is the better one.
   constexpr double sameTime = 1.005;
   std::vector<Draft> drafts;
   std::string error;
-  for (Draft &draft : walkVariants(graph, options))
+  for (Draft &draft : walkVariants(graph, options, deadline))
     if (draft.usable())
       drafts.push_back(std::move(draft));
     else if (error.empty())
@@ -123,11 +122,15 @@ Solution ckpt::plan::solveUnlimited(const Problem &problem,
   if (!graph.error.empty())
     return none;
   constexpr int64_t unlimited = std::numeric_limits<int64_t>::max();
+  // The search for a budget gets the other half of the time.
+  constexpr double share = 0.5;
+  Clock clock(options.withoutEffort());
+  const Deadline deadline = clock.at(share);
   Draft draft;
   if (isTooLargeToFinish(graph))
     draft = quickPlan(graph, unlimited, options);
   if (!draft.usable()) {
-    draft = draftUnlimited(graph, options);
+    draft = draftUnlimited(graph, options, deadline);
     none.verdict.error = draft.verdict.error;
     if (!draft.verdict.error.empty())
       return none;
@@ -138,8 +141,8 @@ Solution ckpt::plan::solveUnlimited(const Problem &problem,
   written.verdict = validate(problem, written.plan, /*slots=*/false);
   bool isFaster = written.verdict.error.empty() &&
                   written.verdict.timeNs < draft.verdict.timeNs;
-  Solution solution =
-      placeSlots(problem, std::move(isFaster ? written : draft), 0);
+  Solution solution = placeSlots(problem, std::move(isFaster ? written : draft),
+                                 0, PackEffort::Search, deadline);
   solution.subSolver = isFaster ? part::asWritten : part::unlimited;
   return solution;
 }

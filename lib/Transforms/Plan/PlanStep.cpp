@@ -28,7 +28,8 @@ class Planner {
 public:
   Planner(ProgramProblem &program, const PlanRequest &request)
       : program(program), problem(program.problem), request(request),
-        start(Clock::now()) {
+        start(Clock::now()), solver(request.solver) {
+    solver.beginLimit();
     strategy = request.strategy.strategy;
     if (strategy.empty())
       strategy = request.budget ? "budget" : "none";
@@ -61,6 +62,7 @@ private:
   const PlanRequest &request;
   std::string strategy;
   Clock::time_point start;
+  plan::SolverOptions solver;
   plan::Solution baseline;
   /// The plans of the search for a budget, by live bytes, without slots.
   plan::PlanPool drafts;
@@ -142,7 +144,7 @@ LogicalResult Planner::solveForBudget(bool isConstrained) {
 /// Without a budget of the whole, takes the arena without a limit.
 void Planner::solveForRegions(bool isConstrained) {
   plan::Solution unlimited =
-      isConstrained ? plan::solveUnlimited(problem, request.solver) : baseline;
+      isConstrained ? plan::solveUnlimited(problem, solver) : baseline;
   if (!unlimited.verdict.error.empty()) {
     outcome.solution = std::move(unlimited);
     return;
@@ -154,13 +156,11 @@ void Planner::solveForRegions(bool isConstrained) {
 
 void Planner::searchWithin(int64_t budget, bool isConstrained) {
   plan::Figures &figures = outcome.figures;
-  plan::SolverOptions options = request.solver;
-  options.timeLimitMs =
-      plan::timeLeft(options.timeLimitMs, millisecondsSince(start));
+  plan::SolverOptions options = solver;
   options.onPlan = [&](const plan::Plan &plan, const plan::Verdict &verdict) {
     drafts.add(verdict.livePeakBytes, {plan, verdict});
   };
-  bound.emplace(problem);
+  bound.emplace(problem, solver);
   int64_t bytes = std::max<int64_t>(budget, 0);
   plan::BudgetResult result = plan::solveBudget(
       problem, bytes, options, isConstrained ? nullptr : &baseline,
@@ -227,7 +227,7 @@ void Planner::measureSolution() {
   plan::Figures &figures = outcome.figures;
   const plan::Solution &solution = outcome.solution;
   if (!bound)
-    bound.emplace(problem);
+    bound.emplace(problem, solver);
   // A bound for the budget holds for a plan that fits it.
   int64_t bytes = request.budget && figures.feasible && !request.countArguments
                       ? figures.budgetBytes
@@ -282,7 +282,7 @@ mlir::Location Planner::placeFor(mlir::Location location) const {
 void Planner::reportInfeasible() {
   if (shortage) {
     mlir::emitError(program.function.getLoc())
-        << plan::describeShortage(problem, *shortage, plan::Bound(problem));
+        << plan::describeShortage(problem, *shortage, *bound);
     return;
   }
   const plan::Figures &figures = outcome.figures;
@@ -294,8 +294,7 @@ void Planner::reportInfeasible() {
           figures.minimumBudgetBoundBytes + given);
   if (request.countArguments)
     diagnostic << "; arguments and results count, with " << given << " bytes";
-  std::string bound =
-      plan::describeBound(problem, figures.minimumBudgetBoundBytes);
+  std::string bound = plan::describeBound(problem, *this->bound);
   if (!bound.empty())
     diagnostic.attachNote(
         placeFor(program.ops[plan::largestWorkingSet(problem).op]->getLoc()))
@@ -346,7 +345,7 @@ FailureOr<PlanOutcome> Planner::run() {
               "budgets of regions";
   if (isForwardChain(chain))
     return planChain();
-  baseline = plan::solveUnlimited(problem, request.solver);
+  baseline = plan::solveUnlimited(problem, solver);
   if (failed(requestRegions(program, request.regions, baseline)) ||
       failed(checkRegions()))
     return failure();
@@ -390,7 +389,7 @@ LogicalResult Planner::solve(bool byLayers) {
   } else if (!problem.regions.empty()) {
     solveForRegions(byLayers);
   } else if (byLayers) {
-    outcome.solution = plan::solveUnlimited(problem, request.solver);
+    outcome.solution = plan::solveUnlimited(problem, solver);
   } else {
     outcome.solution = baseline;
     outcome.text.strategy = "none, nothing that stands in memory recomputed";

@@ -3,6 +3,7 @@
 #include "Plan/Model/Clock.h"
 #include "Plan/Model/RunBoth.h"
 
+#include "ckpt/Plan/Frontier.h"
 #include "ckpt/Plan/Generate.h"
 #include "ckpt/Plan/Solvers.h"
 
@@ -74,6 +75,62 @@ TEST(Clock, GivesPartsOfWhatIsLeft) {
   // A limit of 0 would be none.
   Work::spend(90 * ms);
   EXPECT_EQ(clock.rest(effort(100), 0.5).effortMs, 1);
+}
+
+TEST(Clock, CountsFromWhereTheLimitBegan) {
+  SolverOptions options;
+  options.timeLimitMs = 1000000;
+  options.beginLimit();
+  EXPECT_FALSE(Clock(options).isOver());
+  *options.limitBegin -= std::chrono::milliseconds(400000);
+  Clock clock(options);
+  EXPECT_LE(clock.rest(options, 0.5).timeLimitMs, 300000);
+  EXPECT_GE(clock.rest(options, 0.5).timeLimitMs, 200000);
+  EXPECT_FALSE(clock.rest(options, 0.5).limitBegin);
+  *options.limitBegin -= std::chrono::milliseconds(700000);
+  EXPECT_TRUE(Clock(options).isOver());
+  // Effort counts from the start of each search, and no limit has no rest.
+  options.effortMs = 10;
+  EXPECT_FALSE(Clock(options).isOver());
+  options.timeLimitMs = options.effortMs = 0;
+  EXPECT_FALSE(Clock(options).isOver());
+  EXPECT_EQ(Clock(options).rest(options, 0.5).timeLimitMs, 0);
+}
+
+/// A limit that is over leaves little work: a plan for each question, and
+/// bounds that still hold.
+TEST(Clock, SolversAndBoundsEndWithALimitThatBeganEarlier) {
+  Problem problem;
+  ASSERT_EQ(generateProblem("unet", 100, problem), "");
+  SolverOptions late;
+  late.timeLimitMs = 1000;
+  late.beginLimit();
+  *late.limitBegin -= std::chrono::hours(1);
+  Solution full = solveUnlimited(problem, {}),
+           some = solveUnlimited(problem, late);
+  EXPECT_EQ(some.verdict.error, "");
+  EXPECT_GT(some.verdict.timeNs, full.verdict.timeNs);
+  Bound all(problem), few(problem, late);
+  EXPECT_LT(few.minimumBytes(), all.minimumBytes());
+  EXPECT_GE(few.minimumBytes(), largestWorkingSet(problem).bytes);
+  int64_t bytes = all.minimumBytes() + all.minimumBytes() / 10;
+  EXPECT_LT(few.extraFlops(bytes), all.extraFlops(bytes));
+  EXPECT_LE(few.timeNs(bytes), all.timeNs(bytes));
+  Frontier curve = solveFrontier(problem, 4, late);
+  EXPECT_EQ(curve.error, "");
+  EXPECT_FALSE(curve.points.empty());
+}
+
+/// An interrupt ends them in the same places.
+TEST(Clock, BoundsEndWithAnInterrupt) {
+  Problem problem;
+  ASSERT_EQ(generateProblem("unet", 100, problem), "");
+  std::atomic<bool> interrupted = true;
+  SolverOptions options;
+  options.timeLimitMs = 0;
+  options.interrupted = &interrupted;
+  EXPECT_LT(Bound(problem, options).minimumBytes(),
+            Bound(problem).minimumBytes());
 }
 
 TEST(Clock, CountsLanesAsTwoCoresWouldTakeThem) {

@@ -77,8 +77,10 @@ TEST_F(ExplainTest, FindsTheLargestWorkingSet) {
   result(d);
   WorkingSet largest = largestWorkingSet(problem);
   EXPECT_EQ(largest.op, problem.values[c].op);
-  EXPECT_NE(describeBound(problem, largest.bytes), "");
-  EXPECT_EQ(describeBound(problem, largest.bytes + 1), "");
+  Bound bound(problem);
+  EXPECT_EQ(bound.minimumCause().kind, MinimumCause::Kind::Kernel);
+  EXPECT_EQ(bound.minimumCause().op, largest.op);
+  EXPECT_NE(describeBound(problem, bound), "");
 }
 
 } // namespace

@@ -55,7 +55,8 @@ ChainDP::ChainDP(const Problem &problem, const Plan &start,
                  const ChainOptions &options)
     : graph(problem, delaySources(problem, start)),
       chain(chainOf(graph, options)),
-      table(measureChain(chain), options.mostBytes, options.mostPoints) {}
+      table(measureChain(chain), options.mostBytes, options.mostPoints,
+            options.deadline) {}
 
 int32_t ChainDP::within(int64_t bytes) const {
   auto number = static_cast<int32_t>(points().size());
@@ -74,6 +75,8 @@ void ChainDP::tryWithin(
     const std::function<std::optional<int64_t>(Plan)> &bytesOf) const {
   constexpr int mostTries = 6;
   int64_t cap = bytes;
+  if (points().empty())
+    return;
   for (int i = 0; i < mostTries; ++i) {
     int32_t point = std::max(within(cap), 0);
     std::optional<int64_t> needed = bytesOf(plan(point));
@@ -85,9 +88,11 @@ void ChainDP::tryWithin(
 
 std::optional<Solution> ckpt::plan::placedChainPlan(const Problem &problem,
                                                     const Plan &start,
-                                                    int64_t budgetBytes) {
+                                                    int64_t budgetBytes,
+                                                    Deadline deadline) {
   ChainOptions options;
   options.mostBytes = budgetBytes;
+  options.deadline = deadline;
   std::optional<Solution> fitting;
   auto place = [&](Plan plan) -> std::optional<int64_t> {
     Draft draft;

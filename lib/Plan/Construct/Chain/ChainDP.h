@@ -28,6 +28,7 @@ struct ChainOptions {
   /// Time grows with the cube of the stages and with the points of a piece.
   int32_t mostStages = 64;
   size_t mostPoints = 64;
+  Deadline deadline;
 };
 
 class ChainDP {
@@ -37,7 +38,7 @@ public:
           const ChainOptions &options);
 
   /// By rising bytes, as far as the chain's figures tell, and falling costs;
-  /// empty where there is no chain.
+  /// empty where there is no chain, or the deadline came first.
   const std::vector<ChainTable::Point> &points() const {
     return table.points();
   }
@@ -59,9 +60,10 @@ private:
 };
 
 /// A plan of the chain of \p start's blocks, cut where little passes, with an
-/// arena of at most \p budgetBytes; looks at no clock.
+/// arena of at most \p budgetBytes; nothing if none is found by \p deadline.
 std::optional<Solution> placedChainPlan(const Problem &problem,
-                                        const Plan &start, int64_t budgetBytes);
+                                        const Plan &start, int64_t budgetBytes,
+                                        Deadline deadline = Deadline());
 
 } // namespace ckpt::plan
 

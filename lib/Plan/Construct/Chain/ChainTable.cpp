@@ -36,14 +36,14 @@ static auto figuresOf(const ChainCosts::Advance &advance) {
 }
 
 ChainTable::ChainTable(ChainCosts costsOfChain, int64_t mostBytes,
-                       size_t mostPoints)
+                       size_t mostPoints, Deadline deadline)
     : costs(std::move(costsOfChain)), mostBytes(mostBytes),
       mostPoints(mostPoints), count(costs.count()) {
   findEqualPieces();
   for (std::vector<Points> &list : lists)
     list.resize(static_cast<size_t>(count) * count);
   for (int32_t last = 0; last < count; ++last)
-    for (int32_t first = last + 1; first-- > 0;)
+    for (int32_t first = last + 1; first-- > 0 && !deadline.isOver();)
       if (firstEqual[place(first, last)] == first)
         for (Origin origin : {ChainCosts::Kept, ChainCosts::AfterTape})
           fill(first, last, origin);

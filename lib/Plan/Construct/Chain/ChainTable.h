@@ -12,6 +12,7 @@
 #define CKPT_LIB_PLAN_CONSTRUCT_CHAIN_CHAINTABLE_H
 
 #include "Plan/Construct/Chain/ChainSchedule.h"
+#include "Plan/Model/Clock.h"
 
 namespace ckpt::plan {
 
@@ -72,9 +73,11 @@ public:
 
   /// Above \p mostBytes, only the first point is found. Lists of more than \p
   /// mostPoints are thinned.
-  ChainTable(ChainCosts costs, int64_t mostBytes, size_t mostPoints);
+  ChainTable(ChainCosts costs, int64_t mostBytes, size_t mostPoints,
+             Deadline deadline);
 
-  /// For the whole chain: bytes rise, costs fall.
+  /// For the whole chain: bytes rise, costs fall. None if the deadline came
+  /// first.
   const std::vector<Point> &points() const {
     return at(0, count - 1, ChainCosts::Kept);
   }

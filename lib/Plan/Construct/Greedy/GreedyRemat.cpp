@@ -61,7 +61,8 @@ void Repeater::tryLimit(int64_t limit, const WalkOptions &options) {
   if (!solution.verdict.error.empty() ||
       solution.verdict.livePeakBytes > budget)
     return;
-  packSlots(problem, solution.plan, budget, PackEffort::Search, kernels);
+  packSlots(problem, solution.plan, budget, PackEffort::Search, kernels,
+            &deadline);
   if (solution.plan.arenaBytes > budget)
     return;
   if (isBetter(solution, found))
@@ -71,7 +72,7 @@ void Repeater::tryLimit(int64_t limit, const WalkOptions &options) {
 /// Enters a plan, with slots, if it is the best so far.
 void Repeater::enter(Plan plan) {
   Solution solution;
-  packSlots(problem, plan, budget, PackEffort::Search, kernels);
+  packSlots(problem, plan, budget, PackEffort::Search, kernels, &deadline);
   solution.plan = std::move(plan);
   solution.verdict = validate(problem, solution.plan, /*slots=*/true, kernels);
   if (solution.verdict.error.empty() && solution.plan.arenaBytes <= budget &&
