@@ -68,6 +68,27 @@ def test_all_searches_together_take_twice_the_time_limit_and_twice_the_effort(gp
     assert efforts == [2 / 2**i for i in range(len(limits))]
 
 
+def test_a_plan_to_which_xla_adds_much_lowers_the_next_budget_by_little(gpt, monkeypatch):
+    from ckpt.jax import xla
+    from ckpt.planner import Problem
+
+    step, arguments = gpt
+    want = int(0.75 * plain_temp(step, arguments))
+    asked, excess, temp_bytes, solve = [], (1.05, 1.5, 1.0), xla.temp_bytes, Problem.solve
+
+    def recorded(self, budget_bytes=None, **options):
+        asked.append(budget_bytes)
+        return solve(self, budget_bytes, time_limit=0)
+
+    monkeypatch.setattr(Problem, "solve", recorded)
+    monkeypatch.setattr(
+        xla, "temp_bytes", lambda made: int(want * excess[len(asked) - 1]) if asked else temp_bytes(made)
+    )
+    report = ckpt.jax.jit(step, budget="75%").compile(*arguments).report
+    assert report.rounds == len(asked) == 3
+    assert asked[2] > asked[1] - 0.2 * want
+
+
 def test_donated_arguments_keep_the_budget(gpt):
     step, arguments = gpt
 

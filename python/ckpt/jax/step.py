@@ -194,7 +194,9 @@ class _Compilation:
                 return self._finish(executable, plan, want)
             if is_least:
                 break
-            ask = min(plan.arena_bytes, ask) - max(int((got - want) * scale), ask // 100)
+            # XLA adds little to most plans and much to some: the smallest excess so far is the one to plan for.
+            over = int((least_measured - want) * scale)
+            ask = min(plan.arena_bytes, ask) - max(over, ask // 100)
         raise BudgetError(
             f"XLA takes {format_bytes(least_measured)} at least of the plans that were tried, "
             f"more than the budget of {format_bytes(want)}",
