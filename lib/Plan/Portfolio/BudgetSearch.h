@@ -102,7 +102,6 @@ inline constexpr const char *listPrices = "list-prices";
 inline constexpr const char *unlimited = "unlimited";
 inline constexpr const char *asWritten = "as-written";
 inline constexpr const char *walk = "walk";
-inline constexpr const char *walkRounds = "walk-rounds";
 inline constexpr const char *walkBelow = "walk-below";
 inline constexpr const char *walkAgain = "walk-again";
 inline constexpr const char *walkSpare = "walk-spare";
@@ -126,11 +125,12 @@ inline constexpr const char *keepSmallest = "keep-smallest";
 /// Not to be turned off: nothing else holds regions to their budgets.
 inline constexpr const char *regions = "regions";
 inline constexpr const char *all[] = {
-    listSchedule,  listLadder, listPrices,  unlimited,    asWritten,   walk,
-    walkRounds,    walkBelow,  walkAgain,   walkSpare,    walkRefit,   descent,
-    randomDescent, chain,      deepChain,   annealing,    greedyRemat, eviction,
-    keep,          reduceTime, exchange,    lowerBudgets, tighten,     shrink,
-    pebble,        closeIn,    keepSmallest};
+    listSchedule, listLadder,    listPrices, unlimited,  asWritten,
+    walk,         walkBelow,     walkAgain,  walkSpare,  walkRefit,
+    descent,      randomDescent, chain,      deepChain,  annealing,
+    greedyRemat,  eviction,      keep,       reduceTime, exchange,
+    lowerBudgets, tighten,       shrink,     pebble,     closeIn,
+    keepSmallest};
 } // namespace part
 
 /// From the plan without a limit down, before random ones.
@@ -212,7 +212,7 @@ private:
   void keepSmallestOfChains();
   void runFirstAttempts();
   void runRounds();
-  void runRound(int round);
+  void runRound();
   void runAttempts(const std::vector<Attempt *> &batch);
   void walkOrDescend();
   bool areWalksBehind() const {
@@ -262,7 +262,6 @@ private:
       return Deadline::past(clock);
     return clock.at(std::min(share, shareOfLimit) / shareOfLimit);
   }
-  int mostRounds() const { return clock.isLimited() ? 5 : 1; }
   /// Rounds leave time for later parts, but the best settings shall have their
   /// turn. They go on while there is no plan.
   bool roundsAreOver() {

@@ -75,8 +75,9 @@ bool BudgetSearch::walkWithin(int64_t capBytes, double share) {
   int64_t asked = std::exchange(budget, capBytes);
   anyPlanUntil = std::min(shareOver() + shareOfCap, share);
   startAttempts();
-  for (int round = 0; round < mostRounds() && !roundsAreOver(); ++round)
-    runRound(round);
+  const int mostRounds = clock.isLimited() ? 5 : 1;
+  for (int round = 0; round < mostRounds && !roundsAreOver(); ++round)
+    runRound();
   bool isFound = result.best.has_value();
   forgetBest();
   anyPlanUntil.reset();

@@ -247,15 +247,12 @@ void BudgetSearch::runAttempts(const std::vector<Attempt *> &batch) {
   }
 }
 
-/// All settings once; later rounds leave out settings far behind.
-void BudgetSearch::runRound(int round) {
+/// All settings once.
+void BudgetSearch::runRound() {
   std::vector<Attempt *> batch;
   for (Attempt &attempt : attempts) {
     bool last = &attempt == &attempts.back();
-    bool skip =
-        attempt.finished || (round == 0 && attempt.runs > 0 && result.best) ||
-        (round > 0 && attempt.fits > 0 && attempt.score > 1.03 * bestScore);
-    if (!skip)
+    if (!attempt.finished && (attempt.runs == 0 || !result.best))
       batch.push_back(&attempt);
     if (batch.empty() || (batch.size() < 2 && !last))
       continue;
@@ -379,7 +376,7 @@ void BudgetSearch::walkBelow() {
   int64_t asked = std::exchange(
       budget, std::min(budget, unlimited.plan.arenaBytes) / 4 * fourths);
   startAttempts();
-  runRound(0);
+  runRound();
   refit();
   budget = asked;
   keepRepeated();
@@ -394,13 +391,9 @@ void BudgetSearch::walkOrDescend() {
   if (areBehind)
     descendFurther(shareOfDescents, /*exchanging=*/false);
   else if (Running part(*this, part::walk); part)
-    runRound(0);
+    runRound();
   if (isDeep())
     tryChains();
-  Running part(*this, part::walkRounds);
-  for (int round = part ? 1 : mostRounds();
-       !areBehind && round < mostRounds() && !roundsAreOver(); ++round)
-    runRound(round);
   if (!areWalksBehind())
     spareRepeats();
 }
@@ -414,7 +407,7 @@ void BudgetSearch::walkAgain() {
     return;
   mostSlack = farBehind;
   startAttempts();
-  runRound(0);
+  runRound();
   spareRepeats();
   refit();
   polish();
