@@ -11,13 +11,18 @@ import jax
 Options = Mapping[str, Any]
 
 # The CPU backend removes barriers before it merges common subexpressions, and
-# its default schedulers leave the planned order. The names of the second option
-# differ by version: the first set that the backend accepts is used.
+# its default schedulers leave the planned order. Its library YNNPACK reduces only
+# operands that stand in memory, such as constants that are spread: it is left to
+# products and convolutions. The names of options differ by version: the first set
+# that the backend accepts is used.
+_CPU_ORDER: Options = {
+    "xla_disable_hlo_passes": "cse_barrier_expander",
+    "xla_cpu_scheduler_type": "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED",
+}
+_CPU_LIBRARY = "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT,LIBRARY_FUSION_TYPE_INDIVIDUAL_CONVOLUTION"
 _CPU_OPTIONS: Sequence[Options] = (
-    {
-        "xla_disable_hlo_passes": "cse_barrier_expander",
-        "xla_cpu_scheduler_type": "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED",
-    },
+    {**_CPU_ORDER, "xla_cpu_experimental_ynn_fusion_type": _CPU_LIBRARY},
+    _CPU_ORDER,
     {
         "xla_disable_hlo_passes": "cse_barrier_expander",
         "xla_cpu_enable_concurrency_optimized_scheduler": False,
