@@ -1,17 +1,16 @@
 """PyTorch's min-cut partitioner beside plans: peaks that PyTorch's allocator reports, and extra FLOPs.
 
-usage: torch_rows.py [llama|gpt|convolutions] [--engine eager|inductor] [--effort SECONDS]
+usage: torch_rows.py [MODEL] [--engine eager|inductor] [--effort SECONDS] [--shares 1,0.5]
 
 For each `activation_memory_budget`, the first line is PyTorch's own partitioner and the second line a
-plan whose budget is the peak that PyTorch took. Effort counts work, so that plans do not depend on the load
+plan whose budget is the peak that PyTorch took. The lines at the end compare at equal FLOPs: the lowest peak of a
+plan that repeats no more than PyTorch. Effort counts work, so that plans do not depend on the load
 of the machine. docs/PyTorch.md names the way in which peaks are measured.
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -21,11 +20,10 @@ from torch._functorch.partitioners import min_cut_rematerialization_partition
 import ckpt.torch
 from ckpt.torch import _private
 from ckpt.torch.kernels import flops_of
+from torch_steps import STEPS, make
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from torch_models import make  # noqa: E402
-
-SHARES = (1.0, 0.8, 0.6, 0.4, 0.2, 0.1, 0.05)
+SHARES = "1,0.8,0.6,0.4,0.2,0.1,0.05"
+Row = tuple[int, int]
 
 
 class Counted(_private.require("CustomPartitionerFn")):  # type: ignore[misc]
@@ -70,16 +68,16 @@ def peak_of(run: Any, module: Any, arguments: Any) -> int:
     return ckpt.torch.measure(lambda: run(*arguments).backward()).peak_bytes
 
 
-def min_cut_row(module: Any, arguments: Any, engine: str, share: float) -> tuple[int, int]:
+def min_cut_row(module: Any, arguments: Any, engine: str, share: float) -> Row:
     """Peak in bytes and FLOPs of PyTorch's own partitioner."""
     partitioner = Counted(min_cut(share), f"min-cut {share}")
     return peak_of(compiled(module, engine, partitioner), module, arguments), partitioner.flops
 
 
-def planned_row(module: Any, arguments: Any, engine: str, budget: int, effort: float) -> tuple[int, int]:
-    """Peak in bytes and FLOPs of a plan; where inductor takes more than planned, of a second plan with less."""
+def planned_row(module: Any, arguments: Any, engine: str, budget: int, effort: float) -> Row:
+    """Peak in bytes and FLOPs of a plan; where inductor takes more than planned, of further plans with less."""
     ask = budget
-    for _ in range(2):
+    for _ in range(4):
         planner = ckpt.torch.Partitioner(ask, engine=engine, effort=effort)
         partitioner = Counted(planner, planner.uuid())
         peak = peak_of(compiled(module, engine, partitioner), module, arguments)
@@ -89,29 +87,50 @@ def planned_row(module: Any, arguments: Any, engine: str, budget: int, effort: f
     return peak, partitioner.flops
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("model", nargs="?", default="llama", choices=("llama", "gpt", "convolutions"))
-    parser.add_argument("--engine", default="eager", choices=("eager", "inductor"))
-    parser.add_argument("--effort", type=float, default=5)
-    options = parser.parse_args()
+def lowest_at(flops: int, plans: list[Row]) -> int | None:
+    """The lowest peak of a plan that runs no more than `flops` FLOPs."""
+    return min((peak for peak, work in plans if work <= flops), default=None)
+
+
+def shown(name: str, row: Row, least: int) -> str:
+    return f"{name:>14} {row[0] / 2**20:>9.2f} MiB {100 * (row[1] / least - 1):>7.2f} % extra FLOPs"
+
+
+def compared(options: argparse.Namespace) -> tuple[list[Row], list[Row]]:
+    """The rows of PyTorch's own partitioner and those of plans; prints each."""
     module, arguments = make(options.model)
-    print(f"{options.model} in {options.engine}, PyTorch {torch.__version__}")
-    least = None
-    for share in SHARES:
-        peak, flops = min_cut_row(module, arguments, options.engine, share)
-        least = flops if least is None else min(least, flops)
-        print(f"  {share:>5} min-cut {peak / 2**20:>9.2f} MiB {100 * (flops / least - 1):>7.2f} % extra FLOPs", flush=True)
+    theirs: list[Row] = []
+    plans: list[Row] = []
+    for share in map(float, options.shares.split(",")):
+        theirs.append(min_cut_row(module, arguments, options.engine, share))
+        least = min(flops for _, flops in theirs)
+        print(shown(f"{share:g} min-cut", theirs[-1], least), flush=True)
         try:
-            planned, work = planned_row(module, arguments, options.engine, peak, options.effort)
+            plans.append(planned_row(module, arguments, options.engine, theirs[-1][0], options.effort))
         except Exception as error:
             inner = _private.inner_error(error)
             if not isinstance(inner, ckpt.BudgetError):
                 raise
-            print(f"        ckpt    none: {str(inner).splitlines()[0]}", flush=True)
+            print(f"{'ckpt':>14} none: {str(inner).splitlines()[0]}", flush=True)
             continue
-        extra = 100 * (work / least - 1)
-        print(f"        ckpt    {planned / 2**20:>9.2f} MiB {extra:>7.2f} % extra FLOPs", flush=True)
+        print(shown("ckpt", plans[-1], least), flush=True)
+    return theirs, plans
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", nargs="?", default="llama", choices=STEPS)
+    parser.add_argument("--engine", default="eager", choices=("eager", "inductor"))
+    parser.add_argument("--effort", type=float, default=5)
+    parser.add_argument("--shares", default=SHARES)
+    options = parser.parse_args()
+    print(f"{options.model} in {options.engine}, PyTorch {torch.__version__}")
+    theirs, plans = compared(options)
+    print("at equal FLOPs:")
+    for peak, flops in theirs:
+        ours = lowest_at(flops, plans)
+        plan = "no plan" if ours is None else f"plan {ours / 2**20:.2f} MiB"
+        print(f"  min-cut {peak / 2**20:.2f} MiB, {plan}")
 
 
 if __name__ == "__main__":

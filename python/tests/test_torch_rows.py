@@ -2,7 +2,7 @@
 
 import ckpt.torch
 from torch_models import make
-from torch_rows import compiled, min_cut_row, planned_row
+from torch_rows import compiled, lowest_at, min_cut_row, planned_row
 
 
 def test_views_take_no_memory():
@@ -21,3 +21,8 @@ def test_the_peak_of_a_deep_model_falls_with_the_budget_and_below_min_cut():
     assert ours == sorted(ours, reverse=True)
     assert all(peak <= budget for peak, budget in zip(ours, budgets, strict=True))
     assert ours[-1] < min(theirs)
+
+
+def test_rows_compare_at_no_more_flops():
+    plans = [(100, 10), (70, 12), (60, 15)]
+    assert [lowest_at(flops, plans) for flops in (9, 10, 13, 20)] == [None, 100, 70, 60]
