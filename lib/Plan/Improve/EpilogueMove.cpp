@@ -47,9 +47,8 @@ std::optional<TimeMove> TimeMoves::spill(const Instance &instance, size_t to,
       infos[from]->timeNs + infos[to]->timeNs - productNs - joinedNs;
   change.moved = readersBefore(std::min(from, to), last, instances);
   if (productNs < 0 || joinedNs < 0 || change.savedNs <= 0 ||
-      !std::all_of(
-          change.moved.begin(), change.moved.end(),
-          [&](size_t reader) { return mayWait(reader, last); }))
+      !std::all_of(change.moved.begin(), change.moved.end(),
+                   [&](size_t reader) { return mayWait(reader, last); }))
     return std::nullopt;
   if (to < from)
     change.moved.insert(change.moved.begin(), to);

@@ -13,7 +13,7 @@
 
 #include "Plan/Model/Work.h"
 
-#include "Plan/Improve/LivePeaks.h"
+#include "Plan/Improve/LiveProfile.h"
 #include "ckpt/Plan/Validate.h"
 
 #include <algorithm>
@@ -67,7 +67,7 @@ private:
   std::vector<Output> outputs;
   std::vector<std::vector<int32_t>> made;   // per kernel: places in `outputs`
   std::vector<std::vector<int32_t>> inputs; // per kernel: places in `outputs`
-  std::optional<LivePeaks> live;            // per kernel, with workspace
+  std::optional<LiveProfile> live;          // per kernel, with workspace
   std::vector<const KernelInfo *> infos;    // per kernel
   std::vector<char> isLeftOut;
 };

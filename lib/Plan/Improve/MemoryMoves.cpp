@@ -15,9 +15,9 @@ using namespace ckpt::plan;
 /// Least cost of any move, in nanoseconds.
 static constexpr double leastCost = 1000;
 
-MemoryMoves::MemoryMoves(const Problem &problem, const Plan &plan,
+MemoryMoves::MemoryMoves(const Problem &problem, const PlanState &state,
                          const MemoryOptions &options, KernelCache &kernels)
-    : problem(problem), plan(plan), options(options), kernels(kernels) {
+    : problem(problem), state(state), options(options), kernels(kernels) {
   if (options.seed == 0)
     return;
   std::mt19937 random(static_cast<uint32_t>(options.seed));
@@ -27,71 +27,6 @@ MemoryMoves::MemoryMoves(const Problem &problem, const Plan &plan,
       sum += static_cast<double>(random()) / std::mt19937::max() - 0.5;
     factors.push_back(std::exp2(0.25 * sum));
   }
-}
-
-Needs ckpt::plan::measureNeeds(const Problem &problem, const Plan &plan,
-                               int64_t budgetBytes, KernelCache &kernels) {
-  Needs needs;
-  needs.verdict = validate(problem, plan, /*slots=*/false, kernels);
-  if (!needs.verdict.error.empty())
-    return needs;
-  needs.infos.reserve(plan.kernels.size());
-  for (const Kernel &kernel : plan.kernels)
-    needs.infos.push_back(&kernels.get(kernel));
-  std::vector<int64_t> &live = needs.live;
-  live.assign(plan.kernels.size() + 1, 0);
-  for (const Instance &instance : needs.verdict.instances) {
-    const Value &value = problem.values[instance.value];
-    if (value.home != Home::Arena)
-      continue;
-    live[instance.kernel + (instance.takesOver != none)] +=
-        slotBytes(value.bytes);
-    live[instance.lastRead + 1] -= slotBytes(value.bytes);
-  }
-  for (size_t k = 0; k < plan.kernels.size(); ++k) {
-    live[k] += k > 0 ? live[k - 1] : 0;
-    needs.overflow += std::max<int64_t>(0, needs.bytesAt(k) - budgetBytes);
-  }
-  return needs;
-}
-
-const MemoryMoves::Life *MemoryMoves::lifeAt(ValueId value,
-                                             int32_t reader) const {
-  int32_t life = latest[value];
-  while (life != none && lives[life].kernel >= reader)
-    life = lives[life].before;
-  return life == none ? nullptr : &lives[life];
-}
-
-void MemoryMoves::findLives() {
-  lives.clear();
-  latest.assign(problem.values.size(), none);
-  // First the life that is read, each time anything is.
-  std::vector<int32_t> readLives;
-  for (size_t k = 0; k < plan.kernels.size(); ++k) {
-    for (ValueId value : now->infos[k]->memoryReads)
-      if (inArena(value)) {
-        readLives.push_back(latest[value]);
-        ++lives[latest[value]].endOfReads;
-      }
-    for (ValueId value : plan.kernels[k].outputs)
-      if (inArena(value)) {
-        int32_t before = std::exchange(latest[value], lives.size());
-        lives.push_back({value, static_cast<int32_t>(k), before});
-      }
-  }
-  int32_t first = 0;
-  for (Life &life : lives) {
-    int32_t count = std::exchange(life.endOfReads, first);
-    life.firstRead = first;
-    first += count;
-  }
-  reads.resize(readLives.size());
-  auto life = readLives.begin();
-  for (size_t k = 0; k < plan.kernels.size(); ++k)
-    for (ValueId value : now->infos[k]->memoryReads)
-      if (inArena(value))
-        reads[lives[*life++].endOfReads++] = static_cast<int32_t>(k);
 }
 
 void MemoryMoves::shift(int32_t from, int32_t to, int64_t bytes) {
@@ -145,10 +80,10 @@ bool MemoryMoves::isMadeAgain(ValueId value, const Change &change) const {
 }
 
 const Copy &MemoryMoves::copyFor(ValueId value, int32_t kernel) {
-  auto [found, isNew] = copies.try_emplace({now->infos[kernel], value});
+  auto [found, isNew] = copies.try_emplace({&state.info(kernel), value});
   Copy &copy = found->second;
   if (isNew) {
-    copy.kernel.ops = plan.kernels[kernel].ops;
+    copy.kernel.ops = state.kernel(kernel).ops;
     copy.kernel.outputs = {value};
     trimOps(problem, copy.kernel);
     const KernelInfo &info = kernels.get(copy.kernel);
@@ -167,17 +102,17 @@ bool MemoryMoves::makeAgain(ValueId value, bool deep, Change &change) {
   if (change.copies.size() >= mostKernels ||
       std::find(notAgain.begin(), notAgain.end(), value) != notAgain.end())
     return false;
-  const Copy &copy = copyFor(value, lifeAt(value, change.place)->kernel);
+  const Copy &copy = copyFor(value, lifeAt(value, change.place).place);
   if (!copy.info)
     return false;
   const KernelInfo &info = *copy.info;
   for (ValueId read : info.memoryReads) {
     if (!inArena(read) || isMadeAgain(read, change))
       continue;
-    const Life *life = lifeAt(read, change.place);
+    Life life = lifeAt(read, change.place);
     if (!life)
       return false;
-    int32_t end = lastOf(*life) + 1;
+    int32_t end = life.last() + 1;
     bool wouldExceed = isOver(end, change.place);
     anyWouldExceed |= wouldExceed;
     if (deep && wouldExceed) {
@@ -201,11 +136,11 @@ void MemoryMoves::repeat(const Life &life, int32_t from, int32_t to) {
   anyWouldExceed = false;
   for (bool deep : {false, true}) {
     ranges.clear();
-    Change change = {life.kernel, to, {}, nullptr, leastCost};
+    Change change = {life.place, to, {}, nullptr, leastCost};
     if (!makeAgain(life.value, deep, change))
       return;
-    // What nobody reads before that is not made in the first place.
-    shift(from + (from != life.kernel), to, -slotOf(life.value));
+    // Without a reader before, the value is not made in the first place.
+    shift(from + (from != life.place), to, -slotOf(life.value));
     add(std::move(change));
     if (!anyWouldExceed)
       return;
@@ -216,13 +151,13 @@ void MemoryMoves::repeat(const Life &life, int32_t from, int32_t to) {
 /// written values, or the operands of the writer.
 const Copy &MemoryMoves::joinFor(const Life &life, int32_t reader) {
   auto [found, isNew] = joins.try_emplace(
-      {now->infos[life.kernel], now->infos[reader], life.value});
+      {&state.info(life.place), &state.info(reader), life.value});
   Copy &join = found->second;
-  if (!isNew || !isFree(plan.kernels[life.kernel]))
+  if (!isNew || !isFree(state.kernel(life.place)))
     return join;
-  const Kernel &writer = plan.kernels[life.kernel];
+  const Kernel &writer = state.kernel(life.place);
   std::vector<OpId> &ops = join.kernel.ops;
-  join.kernel = plan.kernels[reader];
+  join.kernel = state.kernel(reader);
   std::vector<ValueId> work = {life.value};
   for (size_t i = 0; i < work.size(); ++i) {
     OpId op = problem.values[work[i]].op;
@@ -248,7 +183,7 @@ const Copy &MemoryMoves::joinFor(const Life &life, int32_t reader) {
 /// Computes the value inside its last reader, so that it is used by \p from
 /// for the last time, or not written at all.
 void MemoryMoves::absorb(const Life &life, int32_t from) {
-  int32_t reader = lastOf(life);
+  int32_t reader = life.last();
   if (isAnchor(problem.ops[problem.values[life.value].op]))
     return;
   const Copy &join = joinFor(life, reader);
@@ -256,37 +191,37 @@ void MemoryMoves::absorb(const Life &life, int32_t from) {
     return;
   for (ValueId value : join.info->memoryReads)
     if (inArena(value)) {
-      const Life *read = lifeAt(value, reader);
+      Life read = lifeAt(value, reader);
       if (!read)
         return;
-      shift(lastOf(*read) + 1, reader + 1, slotOf(value));
+      shift(read.last() + 1, reader + 1, slotOf(value));
     }
-  shift(from + (from != life.kernel), reader + 1, -slotOf(life.value));
-  int64_t ns = join.info->timeNs - now->infos[reader]->timeNs;
+  shift(from + (from != life.place), reader + 1, -slotOf(life.value));
+  int64_t ns = join.info->timeNs - state.info(reader).timeNs;
   add({reader, reader, {}, &join, leastCost + std::max<double>(0, ns)});
 }
 
 /// Makes a value just before kernel \p to, its first reader.
 void MemoryMoves::delay(const Life &life, int32_t to) {
-  if (!isFree(plan.kernels[life.kernel]))
+  if (!isFree(state.kernel(life.place)))
     return;
-  for (ValueId output : plan.kernels[life.kernel].outputs) {
+  for (ValueId output : state.kernel(life.place).outputs) {
     if (!inArena(output))
       continue;
-    const Life *other = lifeAt(output, life.kernel + 1);
-    if (other->numReads() == 0 || reads[other->firstRead] < to)
+    Life other = lifeAt(output, life.place + 1);
+    if (other.numReads() == 0 || *other.firstRead < to)
       return;
-    shift(life.kernel + 1, to, -slotOf(output));
+    shift(life.place + 1, to, -slotOf(output));
   }
-  for (ValueId value : now->infos[life.kernel]->memoryReads)
+  for (ValueId value : state.info(life.place).memoryReads)
     if (inArena(value)) {
-      const Life *read = lifeAt(value, life.kernel);
-      shift(std::max(lastOf(*read), life.kernel) + 1, to, slotOf(value));
+      Life read = lifeAt(value, life.place);
+      shift(std::max(read.last(), life.place) + 1, to, slotOf(value));
       // A later instance would be read instead.
-      if (lifeAt(value, to) != read)
+      if (lifeAt(value, to).place != read.place)
         return;
     }
-  add({life.kernel, to, {}, nullptr, leastCost});
+  add({life.place, to, {}, nullptr, leastCost});
 }
 
 /// Earliest place at which \p reader of the operands in \p info could run;
@@ -294,8 +229,8 @@ void MemoryMoves::delay(const Life &life, int32_t to) {
 int32_t MemoryMoves::earliest(const KernelInfo &info, int32_t reader) const {
   int32_t place = 0;
   for (ValueId value : info.memoryReads)
-    if (const Life *read = lifeAt(value, reader))
-      place = std::max(place, read->kernel + 1);
+    if (Life read = lifeAt(value, reader))
+      place = std::max(place, read.place + 1);
     else if (problem.values[value].home != Home::Argument)
       return none;
   return place;
@@ -307,25 +242,23 @@ int32_t MemoryMoves::earliest(const KernelInfo &info, int32_t reader) const {
 void MemoryMoves::free(const std::vector<ValueId> &values, int32_t place,
                        int32_t reader, int32_t end) {
   for (ValueId value : values)
-    if (const Life *read = lifeAt(value, reader);
-        read && lastOf(*read) == reader) {
-      int32_t before =
-          read->numReads() > 1 ? reads[read->endOfReads - 2] : read->kernel;
+    if (Life read = lifeAt(value, reader); read && read.last() == reader) {
+      int32_t before = read.numReads() > 1 ? read.endOfReads[-2] : read.place;
       shift(std::max(place, before + 1), end, -slotOf(value));
     }
 }
 
 /// Runs the last reader as soon as it can, so that the value dies.
 void MemoryMoves::advance(const Life &life, int32_t from) {
-  int32_t reader = lastOf(life);
-  if (!isFree(plan.kernels[reader]))
+  int32_t reader = life.last();
+  if (!isFree(state.kernel(reader)))
     return;
-  int32_t place = earliest(*now->infos[reader], reader);
+  int32_t place = earliest(state.info(reader), reader);
   if (place == none || std::max(place, from + 1) >= reader)
     return;
   place = std::max(place, from + 1);
-  free(now->infos[reader]->memoryReads, place, reader, reader);
-  for (ValueId output : plan.kernels[reader].outputs)
+  free(state.info(reader).memoryReads, place, reader, reader);
+  for (ValueId output : state.kernel(reader).outputs)
     shift(place, reader, slotOf(output));
   add({reader, place, {}, nullptr, leastCost});
 }
@@ -362,8 +295,8 @@ Split MemoryMoves::splitAt(const Kernel &whole, ValueId value) {
 /// operands that it frees, as a part of a sum does.
 const std::vector<Split> &MemoryMoves::splitsOf(int32_t kernel) {
   constexpr size_t mostOps = 64;
-  auto [found, isNew] = splits.try_emplace(now->infos[kernel]);
-  const Kernel &whole = plan.kernels[kernel];
+  auto [found, isNew] = splits.try_emplace(&state.info(kernel));
+  const Kernel &whole = state.kernel(kernel);
   if (!isNew || whole.ops.size() > mostOps || !isFree(whole))
     return found->second;
   for (OpId id : whole.ops) {
@@ -397,20 +330,20 @@ void MemoryMoves::advancePart(const Split &split, int32_t kernel) {
     return;
   shift(place, kernel + 1, slotOf(split.part.kernel.outputs[0]));
   int64_t ns = split.part.info->timeNs + split.rest.info->timeNs -
-               now->infos[kernel]->timeNs;
+               state.info(kernel).timeNs;
   double cost = leastCost + std::max<double>(0, static_cast<double>(ns));
   add({kernel, place, {&split.part}, &split.rest, cost});
 }
 
 /// The instance is used by \p from and next by \p to.
 void MemoryMoves::findInGap(const Life &life, int32_t from, int32_t to) {
-  if (!isOver(from + (from != life.kernel), to))
+  if (!isOver(from + (from != life.place), to))
     return;
   repeat(life, from, to);
   ranges.clear();
-  if (from == life.kernel)
+  if (from == life.place)
     delay(life, to);
-  if (to != lastOf(life))
+  if (to != life.last())
     return;
   ranges.clear();
   advance(life, from);
@@ -421,38 +354,40 @@ void MemoryMoves::findInGap(const Life &life, int32_t from, int32_t to) {
 /// Finds the parts of \p kernel, if values wait for it alone while the budget
 /// is exceeded.
 void MemoryMoves::findParts(int32_t kernel) {
-  const std::vector<ValueId> &values = now->infos[kernel]->memoryReads;
+  const std::vector<ValueId> &values = state.info(kernel).memoryReads;
   bool isWanted = std::any_of(values.begin(), values.end(), [&](ValueId value) {
-    const Life *life = lifeAt(value, kernel);
-    return life && lastOf(*life) == kernel &&
-           isOver(life->kernel + 1, kernel + 1);
+    Life life = lifeAt(value, kernel);
+    return life && life.last() == kernel && isOver(life.place + 1, kernel + 1);
   });
   if (isWanted)
     for (const Split &split : splitsOf(kernel))
       advancePart(split, kernel);
 }
 
-std::vector<Change> MemoryMoves::find(const Needs &needs) {
-  now = &needs;
+std::vector<Change> MemoryMoves::find() {
+  bytes = state.bytes();
   overKernels.clear();
-  for (size_t k = 0; k < plan.kernels.size(); ++k)
-    if (overBy(static_cast<int32_t>(k)) > 0)
-      overKernels.push_back(static_cast<int32_t>(k));
-  findLives();
+  for (int32_t k = 0; k < state.size(); ++k)
+    if (overBy(k) > 0)
+      overKernels.push_back(k);
   changes.clear();
-  for (const Life &life : lives) {
-    if (slotOf(life.value) == 0)
-      continue;
-    int32_t from = life.kernel;
-    for (int32_t i = life.firstRead; i < life.endOfReads; ++i) {
-      findInGap(life, from, reads[i]);
-      from = reads[i];
+  int64_t uses = 0;
+  for (int32_t k = 0; k < state.size(); ++k)
+    for (ValueId output : state.kernel(k).outputs) {
+      if (slotOf(output) == 0)
+        continue;
+      Life life = lifeAt(output, k + 1);
+      uses += 1 + life.numReads();
+      int32_t from = k;
+      for (const int32_t *read = life.firstRead; read != life.endOfReads;
+           ++read) {
+        findInGap(life, from, *read);
+        from = *read;
+      }
     }
-  }
-  for (size_t k = 0; k < plan.kernels.size(); ++k)
-    findParts(static_cast<int32_t>(k));
-  Work::spend(50 * static_cast<int64_t>(lives.size() + reads.size()) +
-              200 * static_cast<int64_t>(changes.size()));
+  for (int32_t k = 0; k < state.size(); ++k)
+    findParts(k);
+  Work::spend(50 * uses + 200 * static_cast<int64_t>(changes.size()));
   std::sort(changes.begin(), changes.end());
   return std::move(changes);
 }
@@ -466,5 +401,5 @@ MemoryMoves::Key MemoryMoves::keyOf(const Change &change) const {
     return {change.copies.size() > 1 ? 3 : 0,
             change.copies.back()->kernel.outputs};
   return {change.kernel < change.place ? 1 : 2,
-          plan.kernels[change.kernel].outputs};
+          state.kernel(change.kernel).outputs};
 }

@@ -11,6 +11,7 @@
 #ifndef CKPT_LIB_PLAN_IMPROVE_MEMORYMOVES_H
 #define CKPT_LIB_PLAN_IMPROVE_MEMORYMOVES_H
 
+#include "Plan/Improve/PlanState.h"
 #include "Plan/Improve/ReduceMemory.h"
 
 #include <map>
@@ -65,66 +66,40 @@ struct Change {
   }
 };
 
-/// What a plan needs, kernel by kernel.
-struct Needs {
-  Verdict verdict;
-  std::vector<const KernelInfo *> infos;
-  /// Without workspaces.
-  std::vector<int64_t> live;
-  /// Bytes over the budget, summed over kernels.
-  int64_t overflow = 0;
-
-  int64_t bytesAt(int32_t k) const {
-    return live[k] + slotBytes(infos[k]->workspaceBytes);
-  }
-};
-Needs measureNeeds(const Problem &problem, const Plan &plan,
-                   int64_t budgetBytes, KernelCache &kernels);
-
 /// Changes of one plan, which is changed between two calls.
 class MemoryMoves {
 public:
-  MemoryMoves(const Problem &problem, const Plan &plan,
+  MemoryMoves(const Problem &problem, const PlanState &state,
               const MemoryOptions &options, KernelCache &kernels);
 
-  /// All but those that failed, the best first. \p needs are those of the plan.
-  std::vector<Change> find(const Needs &needs);
-  /// \p change turned out to take nothing off.
-  void setFailed(const Change &change) { failed.insert(keyOf(change)); }
-  /// Whether there were any; forgets them.
+  /// All changes but those that failed, the best first.
+  std::vector<Change> find();
+  /// \p change takes nothing off the present plan.
+  void setFailed(const Change &change) {
+    failed.insert(keyOf(change));
+    failedHere.insert(keyOf(change));
+  }
+  /// The plan changed: moves that failed may do now, once all others fail.
+  void startNext() { failedHere.clear(); }
+  /// Forgets the moves that failed on other plans only. Whether there were any.
   bool forgetFailed() {
-    bool any = !failed.empty();
-    failed.clear();
+    bool any = failed.size() > failedHere.size();
+    failed = failedHere;
     return any;
   }
 
 private:
-  /// An output in the arena.
-  struct Life {
-    ValueId value;
-    int32_t kernel;
-    /// The life of the same value before it, or `none`.
-    int32_t before;
-    /// The kernels that read it, ascending, as a range of `reads`.
-    int32_t firstRead = 0, endOfReads = 0;
-    int32_t numReads() const { return endOfReads - firstRead; }
-  };
-
   bool inArena(ValueId value) const {
     return problem.values[value].home == Home::Arena;
   }
   int64_t slotOf(ValueId value) const {
     return inArena(value) ? slotBytes(problem.values[value].bytes) : 0;
   }
-  void findLives();
-  /// Life of \p value as kernel \p reader finds it, or null.
-  const Life *lifeAt(ValueId value, int32_t reader) const;
-  int32_t lastOf(const Life &life) const {
-    return life.numReads() > 0 ? reads[life.endOfReads - 1] : life.kernel;
+  /// The instance that \p reader finds, if the value lies in the arena.
+  Life lifeAt(ValueId value, int32_t reader) const {
+    return inArena(value) ? state.lifeAt(value, reader) : Life();
   }
-  int64_t overBy(int32_t k) const {
-    return now->bytesAt(k) - options.budgetBytes;
-  }
+  int64_t overBy(int32_t k) const { return bytes[k] - options.budgetBytes; }
   bool isOver(int32_t from, int32_t to) const;
   bool isFree(const Kernel &kernel) const;
   void findInGap(const Life &life, int32_t from, int32_t to);
@@ -151,18 +126,15 @@ private:
   Key keyOf(const Change &change) const;
 
   const Problem &problem;
-  const Plan &plan;
+  const PlanState &state;
   const MemoryOptions &options;
   KernelCache &kernels;
   /// Per value, a factor on the costs of its remats; empty: 1.
   std::vector<double> factors;
-  const Needs *now = nullptr;
+  /// Per kernel.
+  std::vector<int64_t> bytes;
   /// Kernels that exceed the budget.
   std::vector<int32_t> overKernels;
-  std::vector<Life> lives;
-  std::vector<int32_t> reads;
-  /// Per value, its latest life, or `none`.
-  std::vector<int32_t> latest;
   /// By the kernel, of which there is one `KernelInfo`, and the value.
   std::map<std::pair<const KernelInfo *, ValueId>, Copy> copies;
   /// By the kernel that writes a value, the one that reads it, and the value.
@@ -171,7 +143,8 @@ private:
   /// By the kernel.
   std::map<const KernelInfo *, std::vector<Split>> splits;
   std::vector<Change> changes;
-  std::set<Key> failed;
+  /// Moves that failed, and those of them that failed on the present plan.
+  std::set<Key> failed, failedHere;
   /// Addition of the present move to `live`, as ranges.
   struct Range {
     int32_t from, to;

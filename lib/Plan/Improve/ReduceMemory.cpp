@@ -9,7 +9,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Plan/Improve/MemoryMoves.h"
-#include "Plan/Model/PlanEdit.h"
 
 #include <algorithm>
 
@@ -22,81 +21,72 @@ public:
   MemoryReducer(const Problem &problem, Plan &plan,
                 const MemoryOptions &options, KernelCache &kernels)
       : problem(problem), plan(plan), options(options), kernels(kernels),
-        changes(problem, plan, options, kernels) {}
+        state(problem, plan, kernels),
+        changes(problem, state, options, kernels) {}
   bool run();
 
 private:
   using ChangeRange = std::pair<std::vector<Change>::const_iterator,
                                 std::vector<Change>::const_iterator>;
-  Needs measure() const {
-    return measureNeeds(problem, plan, options.budgetBytes, kernels);
-  }
-  void rematGreedily(ChangeRange change);
-  void move(int32_t kernel, int32_t place);
+  Edit editOf(ChangeRange change) const;
+  bool isValid() const;
   bool make(ChangeRange change, double share);
   bool makeBest();
+  bool reduce();
 
   const Problem &problem;
   Plan &plan;
   const MemoryOptions &options;
   KernelCache &kernels;
+  PlanState state;
   MemoryMoves changes;
-  Needs now;
 };
 
 } // namespace
 
-/// Runs all copies of \p change in the places where they go.
-void MemoryReducer::rematGreedily(ChangeRange change) {
-  std::vector<std::vector<const Copy *>> copies(plan.kernels.size());
-  size_t count = plan.kernels.size();
-  for (auto it = change.first; it != change.second; ++it) {
-    copies[it->place].insert(copies[it->place].end(), it->copies.begin(),
-                             it->copies.end());
-    count += it->copies.size();
+/// Runs all copies of \p change in their places.
+Edit MemoryReducer::editOf(ChangeRange change) const {
+  Edit edit;
+  const Change &first = *change.first;
+  if (first.isMove()) {
+    edit.replaced.emplace_back(first.kernel, Kernel());
+    edit.inserted.emplace_back(first.place, state.kernel(first.kernel));
+    return edit;
   }
-  std::vector<Kernel> next;
-  next.reserve(count);
-  for (size_t k = 0; k < copies.size(); ++k) {
-    for (const Copy *copy : copies[k])
-      next.push_back(copy->kernel);
-    next.push_back(std::move(plan.kernels[k]));
-  }
-  plan.kernels = std::move(next);
+  if (first.rest)
+    edit.replaced.emplace_back(first.kernel, first.rest->kernel);
+  for (auto it = change.first; it != change.second; ++it)
+    for (const Copy *copy : it->copies)
+      edit.inserted.emplace_back(it->place, copy->kernel);
+  std::stable_sort(
+      edit.inserted.begin(), edit.inserted.end(),
+      [](const auto &a, const auto &b) { return a.first < b.first; });
+  return edit;
 }
 
-/// Moves a kernel before the one that is at \p place.
-void MemoryReducer::move(int32_t kernel, int32_t place) {
-  auto at = [&](int32_t k) { return plan.kernels.begin() + k; };
-  if (kernel < place)
-    std::rotate(at(kernel), at(kernel + 1), at(place));
-  else
-    std::rotate(at(place), at(kernel), at(kernel + 1));
+/// Whether the simulator agrees.
+bool MemoryReducer::isValid() const {
+  return state.isLegal() &&
+         validate(problem, state.plan(), /*slots=*/false, kernels)
+             .error.empty();
 }
 
-/// Makes the changes if they take off at least \p share of what they should.
+/// Makes the changes if they take off at least \p share of the expected gain.
 bool MemoryReducer::make(ChangeRange change, double share) {
   int64_t gain = 0;
   for (auto it = change.first; it != change.second; ++it)
     gain += it->gain;
-  Plan before = plan;
-  const Change &first = *change.first;
-  if (first.isMove()) {
-    move(first.kernel, first.place);
-  } else {
-    if (first.rest)
-      plan.kernels[first.kernel] = first.rest->kernel;
-    rematGreedily(change);
-    removeDeadOutputs(problem, plan);
-  }
-  Needs next = measure();
-  int64_t taken = now.overflow - next.overflow;
-  if (next.verdict.error.empty() && taken > 0 &&
-      static_cast<double>(taken) >= share * static_cast<double>(gain)) {
-    now = std::move(next);
+  int64_t before = state.excessBytes(options.budgetBytes);
+  state.apply(editOf(change));
+  int64_t taken = before - state.excessBytes(options.budgetBytes);
+  if (taken > 0 &&
+      static_cast<double>(taken) >= share * static_cast<double>(gain) &&
+      isValid()) {
+    state.compact();
+    changes.startNext();
     return true;
   }
-  plan = std::move(before);
+  state.undo();
   return false;
 }
 
@@ -105,14 +95,14 @@ bool MemoryReducer::make(ChangeRange change, double share) {
 bool MemoryReducer::makeBest() {
   constexpr size_t mostTries = 64, mostAtOnce = 8;
   constexpr double mostOfIt = 0.7;
-  const std::vector<Change> found = changes.find(now);
+  const std::vector<Change> found = changes.find();
   auto end = found.begin();
   int64_t gain = 0;
   for (; end != found.end() && end->isRepeat() &&
          end < found.begin() + mostAtOnce;
        ++end) {
     gain += end->gain;
-    if (gain > now.overflow / 4)
+    if (gain > state.excessBytes(options.budgetBytes) / 4)
       break;
   }
   if (end > found.begin() + 1 && make({found.begin(), end}, mostOfIt))
@@ -126,20 +116,25 @@ bool MemoryReducer::makeBest() {
   return false;
 }
 
-bool MemoryReducer::run() {
+bool MemoryReducer::reduce() {
   constexpr int mostSteps = 1000;
-  now = measure();
   for (int step = 0; step < mostSteps; ++step) {
-    if (now.verdict.livePeakBytes <= options.budgetBytes)
+    if (state.peakBytes() <= options.budgetBytes)
       return true;
-    if (options.costNs(now.verdict) > options.mostNs ||
+    if (options.costNs(state.timeNs(), state.extraFlops()) > options.mostNs ||
         options.deadline.isOver())
       return false;
-    // What failed may do now.
+    // A change that failed may do now.
     if (!makeBest() && !(changes.forgetFailed() && makeBest()))
       return false;
   }
   return false;
+}
+
+bool MemoryReducer::run() {
+  bool fits = reduce();
+  plan = state.plan();
+  return fits;
 }
 
 bool ckpt::plan::reduceMemory(const Problem &problem, Plan &plan,

@@ -24,9 +24,12 @@ struct MemoryOptions {
   Deadline deadline;
 
   /// Time of a plan, with what extra FLOPs count.
+  double costNs(int64_t timeNs, int64_t extraFlops) const {
+    return static_cast<double>(timeNs) +
+           flopNs * static_cast<double>(extraFlops);
+  }
   double costNs(const Verdict &verdict) const {
-    return static_cast<double>(verdict.timeNs) +
-           flopNs * static_cast<double>(verdict.extraFlops);
+    return costNs(verdict.timeNs, verdict.extraFlops);
   }
 };
 

@@ -1,0 +1,161 @@
+//===- PlanState.h - A plan under edits, with its figures -------*- C++ -*-===//
+//
+// Moves change a few kernels of a finished list and ask for the consequences:
+// live bytes, time, extra FLOPs. The state keeps these up to date under `apply`
+// and `undo` instead of simulating the whole list for each try. Its figures are
+// those of the simulator (Validate.h), which remains the judge: it checks rules
+// that no move breaks often, such as the order of effects.
+//
+// Kernels are numbered by places. An erased kernel leaves an empty place until
+// `compact`; an inserted one shifts the places behind it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CKPT_LIB_PLAN_IMPROVE_PLANSTATE_H
+#define CKPT_LIB_PLAN_IMPROVE_PLANSTATE_H
+
+#include "Plan/Improve/LiveProfile.h"
+#include "ckpt/Plan/Validate.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ckpt::plan {
+
+/// One step of a move.
+struct Edit {
+  using Kernels = std::vector<std::pair<int32_t, Kernel>>;
+  /// Kernels that take the place of others; one without ops erases.
+  Kernels replaced;
+  /// Kernels that run before the kernel of a place, ascending by place.
+  Kernels inserted;
+};
+
+/// An instance of a value: the place that writes it and the places that read
+/// it, ascending. Valid until the next change of the state.
+struct Life {
+  ValueId value = none;
+  int32_t place = none;
+  const int32_t *firstRead = nullptr, *endOfReads = nullptr;
+
+  explicit operator bool() const { return place != none; }
+  int64_t numReads() const { return endOfReads - firstRead; }
+  /// The last place that reads it, or the place that writes it.
+  int32_t last() const { return numReads() > 0 ? endOfReads[-1] : place; }
+};
+
+class PlanState {
+public:
+  /// \p kernels must belong to \p problem.
+  PlanState(const Problem &problem, const Plan &plan, KernelCache &kernels);
+
+  /// Makes \p edit and removes outputs that it leaves without readers.
+  void apply(const Edit &edit);
+  /// Takes the last `apply` back; only one.
+  void undo();
+  /// Removes empty places.
+  void compact();
+  Plan plan() const;
+
+  int32_t size() const { return static_cast<int32_t>(list.size()); }
+  const Kernel &kernel(int32_t place) const { return list[place]; }
+  const KernelInfo &info(int32_t place) const { return *infos[place]; }
+  bool isEmpty(int32_t place) const { return list[place].ops.empty(); }
+
+  /// All kernels obey the rules, and every read finds its value.
+  bool isLegal() const { return illegalKernels == 0 && unmadeReads == 0; }
+  int64_t timeNs() const { return time; }
+  int64_t extraFlops() const { return extra; }
+  /// Live bytes of the kernel at \p place, with workspace.
+  int64_t bytesAt(int32_t place) const { return live.at(place); }
+  int64_t peakBytes() const { return std::max<int64_t>(0, live.peak()); }
+  /// The most live bytes of kernels from \p first to before \p end.
+  int64_t peakBytes(int32_t first, int32_t end) const {
+    return live.most(first, end);
+  }
+  /// `bytesAt` of all places.
+  std::vector<int64_t> bytes() const { return live.values(list.size()); }
+  int64_t excessBytes(int64_t limitBytes) const {
+    return live.excess(limitBytes);
+  }
+
+  /// Places that write and read \p value, ascending.
+  const std::vector<int32_t> &writes(ValueId value) const {
+    return uses[value].writes;
+  }
+  const std::vector<int32_t> &reads(ValueId value) const {
+    return uses[value].reads;
+  }
+  /// The instance of \p value that the kernel at \p reader finds; its place is
+  /// `none` if no kernel before wrote the value.
+  Life lifeAt(ValueId value, int32_t reader) const;
+  /// The instance of \p value that the kernel at \p writer writes.
+  Life lifeFrom(ValueId value, int32_t writer) const {
+    return lifeAt(value, writer + 1);
+  }
+  /// Whether the instance of \p value that the kernel at \p writer writes has
+  /// to be written: for a reader, as a result or because it is to be saved.
+  bool isWanted(ValueId value, int32_t writer) const;
+
+private:
+  struct Uses {
+    std::vector<int32_t> writes, reads;
+  };
+
+  /// The places of an instance, from the writer to the last reader.
+  struct Range {
+    ValueId value;
+    int32_t place, last;
+  };
+
+  bool inArena(ValueId value) const {
+    return problem.values[value].home == Home::Arena;
+  }
+  int64_t slotOf(ValueId value) const {
+    return inArena(value) ? slotBytes(problem.values[value].bytes) : 0;
+  }
+  void enter(int32_t place, Kernel kernel);
+  void leave(int32_t place);
+  void count(int32_t place, int sign);
+  void replace(Edit::Kernels changes);
+  void touch(int32_t place, const Kernel &kernel, const KernelInfo &info);
+  std::vector<Range> touchedRanges() const;
+  int64_t unmadeOfTouched() const;
+  void updateRanges(const std::vector<Range> &before,
+                    const std::vector<Range> &after);
+  void updateTakenOver();
+  int64_t takenOver(int32_t place) const;
+  int64_t unmade(ValueId value) const;
+  void removeDead();
+  Kernel withoutDead(int32_t place) const;
+  template <typename NewPlace>
+  void renumber(NewPlace newPlace);
+  void open(const std::vector<int32_t> &before);
+  void close(const std::vector<int32_t> &places);
+  void rebuild();
+
+  const Problem &problem;
+  KernelCache &kernels;
+  const KernelInfo nothing; // of an empty place
+  std::vector<Kernel> list;
+  std::vector<const KernelInfo *> infos;
+  /// Per place: bytes of outputs that take the places of dying inputs over.
+  std::vector<int64_t> takenBytes;
+  std::vector<Uses> uses;    // per value
+  std::vector<int32_t> runs; // per op
+  LiveProfile live;
+  int64_t time = 0, extra = 0;
+  int64_t illegalKernels = 0, unmadeReads = 0;
+
+  /// The kernels before the last `apply`, and the places that it inserted.
+  Edit::Kernels before;
+  std::vector<int32_t> opened;
+  /// Values that the last change touched, with the places that read or wrote
+  /// them, and places where their instances begin or end.
+  std::vector<std::pair<ValueId, int32_t>> touched;
+  std::vector<int32_t> touchedPlaces;
+};
+
+} // namespace ckpt::plan
+
+#endif // CKPT_LIB_PLAN_IMPROVE_PLANSTATE_H
