@@ -9,6 +9,7 @@
 
 #include "Plan/Improve/RematExchange.h"
 
+#include "Plan/Improve/MergeMove.h"
 #include "Plan/Model/PlanEdit.h"
 #include "Plan/Model/RunBoth.h"
 
@@ -154,7 +155,7 @@ Exchanger::Candidate Exchanger::without(const Repeat &repeat,
   removeDeadOutputs(problem, rest);
   if (!reduceMemory(problem, rest, fit, kernels))
     return candidate;
-  Verdict verdict = improve(problem, rest, options.budgetBytes, kernels);
+  Verdict verdict = mergeKernels(problem, rest, options.budgetBytes, kernels);
   if (!verdict.error.empty() || verdict.livePeakBytes > options.budgetBytes)
     return candidate;
   candidate.ns = options.costNs(verdict);

@@ -12,9 +12,9 @@
 #include "Plan/Improve/Anneal/RetentionAnnealing.h"
 #include "Plan/Improve/DropRemats.h"
 #include "Plan/Improve/KeepMove.h"
+#include "Plan/Improve/MergeMove.h"
 #include "Plan/Improve/ReduceTime.h"
 #include "Plan/Improve/RematExchange.h"
-#include "Plan/Model/PlanEdit.h"
 #include "Plan/Model/RunBoth.h"
 #include "Plan/Portfolio/BudgetSearch.h"
 
@@ -104,7 +104,7 @@ void BudgetSearch::varyFirstPlan() {
     Plan plan = quickPlan(graph, budget, options, weights).plan;
     if (!plan.kernels.empty()) {
       dropRemats(problem, plan, budget, deadline(shareOfChanges));
-      improve(problem, plan, budget);
+      mergeKernels(problem, plan, budget);
       reduceTime(problem, plan, budget, deadline(shareOfChanges));
     }
     return plan;
@@ -241,7 +241,7 @@ Plan BudgetSearch::descended(const Descent &descent, double mostNs,
                                                static_cast<double>(budget)));
     if (level > 0 || descent.keptWithin > 0)
       dropRemats(problem, plan, limit, deadline);
-    improve(problem, plan, limit);
+    mergeKernels(problem, plan, limit);
     reduceTime(problem, plan, limit, deadline);
   }
   return plan;
@@ -324,7 +324,7 @@ void BudgetSearch::descendFurther(double share, bool exchanging) {
 /// Enters \p plan, which may also be the smallest; returns its need.
 std::optional<int64_t> BudgetSearch::enterChainPlan(Plan plan) {
   Draft draft;
-  draft.verdict = improve(problem, plan, budget);
+  draft.verdict = mergeKernels(problem, plan, budget);
   if (!draft.verdict.error.empty())
     return std::nullopt;
   draft.plan = std::move(plan);
@@ -342,7 +342,7 @@ void BudgetSearch::tryChain(const ChainOptions &chainOptions) {
     return;
   Draft least;
   least.plan = chain.plan(0);
-  least.verdict = improve(problem, least.plan, 0);
+  least.verdict = mergeKernels(problem, least.plan, 0);
   if (!result.best && least.verdict.error.empty()) {
     Solution solution = placeSlots(problem, least, 0, PackEffort::Orders);
     solution.subSolver = running;

@@ -7,8 +7,8 @@
 
 #include "Plan/Improve/Anneal/RetentionAnnealing.h"
 #include "Plan/Improve/DropRemats.h"
+#include "Plan/Improve/MergeMove.h"
 #include "Plan/Improve/ReduceTime.h"
-#include "Plan/Model/PlanEdit.h"
 #include "Plan/Portfolio/BudgetSearch.h"
 
 #include <array>
@@ -43,7 +43,7 @@ void BudgetSearch::searchBelow() {
     Plan plan = withoutSlots(lower.best->plan);
     enterPlan(plan);
     dropRemats(problem, plan, budget, deadline(shareOfLimit));
-    improve(problem, plan, budget);
+    mergeKernels(problem, plan, budget);
     reduceTime(problem, plan, budget, deadline(shareOfLimit));
     enterPlan(std::move(plan));
   }

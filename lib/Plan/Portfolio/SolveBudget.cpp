@@ -14,9 +14,9 @@
 
 #include "Plan/Construct/List/QuickPlan.h"
 #include "Plan/Improve/Anneal/RetentionAnnealing.h"
+#include "Plan/Improve/MergeMove.h"
 #include "Plan/Improve/RematExchange.h"
 #include "Plan/Model/AsWrittenPlan.h"
-#include "Plan/Model/PlanEdit.h"
 #include "Plan/Model/RunBoth.h"
 #include "Plan/Portfolio/BudgetSearch.h"
 #include "Plan/Portfolio/RegionSearch.h"
@@ -108,7 +108,7 @@ void BudgetSearch::fit(Outcome &outcome) const {
     fitting.draft.plan = outcome.draft.plan;
     if (!reduceMemory(problem, fitting.draft.plan, fitOptions(target)))
       return;
-    fitting.draft.verdict = improve(problem, fitting.draft.plan, target);
+    fitting.draft.verdict = mergeKernels(problem, fitting.draft.plan, target);
     fitting.score = scoreOf(fitting.draft.verdict);
     if (fitting.score >= bestScore)
       return;

@@ -8,10 +8,10 @@
 
 #include "Plan/Construct/KeepCut/CutDraft.h"
 #include "Plan/Construct/List/QuickPlan.h"
+#include "Plan/Improve/MergeMove.h"
 #include "Plan/Improve/ReduceTime.h"
 #include "Plan/Model/AsWrittenPlan.h"
 #include "Plan/Model/Clock.h"
-#include "Plan/Model/PlanEdit.h"
 #include "Plan/Model/RunBoth.h"
 #include "Plan/Packing/PlaceSlots.h"
 #include "Plan/Portfolio/BudgetSearch.h"
@@ -39,7 +39,7 @@ static void refitUnlimited(const Problem &problem, Draft &draft,
   constexpr double goodPart = 0.03;
   auto refit = [&](Draft refitted, int64_t allowedBytes) {
     if (reduceTime(problem, refitted.plan, allowedBytes, deadline))
-      refitted.verdict = improve(problem, refitted.plan, allowedBytes);
+      refitted.verdict = mergeKernels(problem, refitted.plan, allowedBytes);
     return refitted;
   };
   int64_t bytes = draft.verdict.livePeakBytes;

@@ -8,7 +8,7 @@
 
 #include "Plan/Construct/Chain/ChainDP.h"
 
-#include "Plan/Model/PlanEdit.h"
+#include "Plan/Improve/MergeMove.h"
 #include "ckpt/Plan/Kernel.h"
 
 #include <algorithm>
@@ -96,7 +96,7 @@ std::optional<Solution> ckpt::plan::placedChainPlan(const Problem &problem,
   std::optional<Solution> fitting;
   auto place = [&](Plan plan) -> std::optional<int64_t> {
     Draft draft;
-    draft.verdict = improve(problem, plan, budgetBytes);
+    draft.verdict = mergeKernels(problem, plan, budgetBytes);
     if (!draft.verdict.error.empty())
       return std::nullopt;
     draft.plan = std::move(plan);

@@ -7,6 +7,7 @@
 
 #include "Plan/Construct/KeepCut/CutDraft.h"
 
+#include "Plan/Improve/MergeMove.h"
 #include "Plan/Model/PlanEdit.h"
 
 using namespace ckpt::plan;
@@ -25,7 +26,7 @@ Draft ckpt::plan::makeDraft(CutScheduler &scheduler, const RematGraph &graph,
   }
   draft.plan = std::move(result.plan);
   if (options.fusion) {
-    draft.verdict = improve(graph.problem, draft.plan, allowedBytes);
+    draft.verdict = mergeKernels(graph.problem, draft.plan, allowedBytes);
   } else {
     removeDeadOutputs(graph.problem, draft.plan);
     draft.verdict = validate(graph.problem, draft.plan, false);

@@ -12,7 +12,7 @@
 #include "Plan/Construct/KeepCut/CutScheduler.h"
 #include "Plan/Construct/KeepCut/RootOrder.h"
 #include "Plan/Construct/List/GuideLoop.h"
-#include "Plan/Model/PlanEdit.h"
+#include "Plan/Improve/MergeMove.h"
 #include "Plan/Model/RunBoth.h"
 
 #include <algorithm>
@@ -81,8 +81,8 @@ private:
 Draft QuickPlanner::finish(Plan plan, KernelCache &kernels) const {
   Draft draft;
   draft.plan = std::move(plan);
-  draft.verdict = improve(problem, draft.plan,
-                          budget < unlimitedBytes ? budget : 0, kernels);
+  draft.verdict = mergeKernels(problem, draft.plan,
+                               budget < unlimitedBytes ? budget : 0, kernels);
   if (!draft.verdict.error.empty())
     draft.plan = Plan();
   return draft;
