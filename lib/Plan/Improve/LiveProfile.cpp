@@ -22,24 +22,37 @@ LiveProfile::LiveProfile(const std::vector<int64_t> &bytes) {
 }
 
 void LiveProfile::add(size_t first, size_t end, int64_t bytes) {
-  if (first < end && bytes != 0)
-    add(all(), first, end, bytes);
+  if (first >= end || bytes == 0)
+    return;
+  auto addTo = [&](size_t node) {
+    nodes[node].most += bytes;
+    nodes[node].added += bytes;
+  };
+  // The largest nodes that together cover the range.
+  for (size_t left = leaves + first, right = leaves + end; left < right;
+       left /= 2, right /= 2) {
+    if (left % 2 == 1)
+      addTo(left++);
+    if (right % 2 == 1)
+      addTo(--right);
+  }
+  updateAbove(leaves + first);
+  updateAbove(leaves + end - 1);
 }
 
-void LiveProfile::add(const Span &span, size_t first, size_t end,
-                      int64_t bytes) {
-  if (end <= span.begin || span.end <= first)
-    return;
-  Node &node = nodes[span.node];
-  if (first <= span.begin && span.end <= end) {
-    node.most += bytes;
-    node.added += bytes;
-    return;
-  }
-  add(span.left(), first, end, bytes);
-  add(span.right(), first, end, bytes);
-  node.most = node.added + std::max(nodes[span.left().node].most,
-                                    nodes[span.right().node].most);
+/// Updates the most bytes of all nodes above \p node.
+void LiveProfile::updateAbove(size_t node) {
+  while (node /= 2)
+    nodes[node].most = nodes[node].added +
+                       std::max(nodes[2 * node].most, nodes[2 * node + 1].most);
+}
+
+int64_t LiveProfile::at(size_t place) const {
+  size_t node = leaves + place;
+  int64_t bytes = nodes[node].most;
+  while (node /= 2)
+    bytes += nodes[node].added;
+  return bytes;
 }
 
 int64_t LiveProfile::most(size_t first, size_t end) const {
@@ -56,6 +69,13 @@ int64_t LiveProfile::most(const Span &span, size_t first, size_t end) const {
     return node.added + most(span.right(), first, end);
   return node.added + std::max(most(span.left(), first, end),
                                most(span.right(), first, end));
+}
+
+size_t LiveProfile::worst() const {
+  size_t node = 1;
+  while (node < leaves)
+    node = 2 * node + (nodes[2 * node].most < nodes[2 * node + 1].most);
+  return node - leaves;
 }
 
 int64_t LiveProfile::excess(int64_t limit) const {

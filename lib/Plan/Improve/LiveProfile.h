@@ -26,9 +26,11 @@ public:
   /// The most bytes of a place from \p first to before \p end; 0 if there is no
   /// such place.
   int64_t most(size_t first, size_t end) const;
-  int64_t at(size_t place) const { return most(place, place + 1); }
+  int64_t at(size_t place) const;
   /// The most bytes of all places.
   int64_t peak() const { return nodes.empty() ? 0 : nodes[1].most; }
+  /// The first place with the most bytes, of places that are not negative.
+  size_t worst() const;
   /// The bytes of the first \p count places.
   std::vector<int64_t> values(size_t count) const;
   /// Bytes above \p limit, summed over all places. Visits no place below it.
@@ -46,7 +48,7 @@ private:
   };
 
   Span all() const { return {1, 0, leaves}; }
-  void add(const Span &span, size_t first, size_t end, int64_t bytes);
+  void updateAbove(size_t node);
   int64_t most(const Span &span, size_t first, size_t end) const;
   int64_t excess(const Span &span, int64_t limit) const;
   void list(const Span &span, int64_t added, std::vector<int64_t> &bytes) const;

@@ -7,10 +7,10 @@
 
 #include "Plan/Improve/Anneal/Retention.h"
 #include "FixedKernels.h"
-#include "Plan/Improve/Anneal/LoadProfile.h"
 #include "Plan/Improve/Anneal/RetentionAnnealing.h"
 #include "Plan/Improve/Anneal/RetentionMoves.h"
 #include "Plan/Improve/Anneal/StageKeepCut.h"
+#include "Plan/Improve/LiveProfile.h"
 #include "ProblemBuilder.h"
 #include "ckpt/Plan/Validate.h"
 
@@ -20,17 +20,17 @@ using namespace ckpt::plan;
 
 namespace {
 
-TEST(LoadProfile, AgreesWithPlainSums) {
+TEST(LiveProfile, AgreesWithPlainSums) {
   constexpr int32_t stages = 53;
   constexpr int64_t budget = 1000;
   std::mt19937_64 random(1);
-  LoadProfile profile(stages, budget);
   std::vector<int64_t> plain(stages, 0);
+  LiveProfile profile(plain);
   for (int step = 0; step < 5000; ++step) {
     auto first = static_cast<int32_t>(random() % stages);
     auto last = static_cast<int32_t>(first + random() % (stages - first));
     int64_t bytes = static_cast<int64_t>(random() % 400) - 200;
-    profile.add(first, last, bytes);
+    profile.add(first, last + 1, bytes);
     int64_t excess = 0;
     int32_t worst = 0;
     for (int32_t t = 0; t < stages; ++t) {
@@ -39,8 +39,9 @@ TEST(LoadProfile, AgreesWithPlainSums) {
       worst = plain[t] > plain[worst] ? t : worst;
       ASSERT_EQ(profile.at(t), plain[t]);
     }
-    ASSERT_EQ(profile.excessBytes(), excess);
-    ASSERT_EQ(profile.at(profile.worstStage()), plain[worst]);
+    ASSERT_EQ(profile.values(stages), plain);
+    ASSERT_EQ(profile.excess(budget), excess);
+    ASSERT_EQ(profile.at(profile.worst()), plain[worst]);
   }
 }
 

@@ -11,8 +11,8 @@ static constexpr int64_t forbiddenNs = int64_t{1} << 50;
 
 Retention::Retention(const KernelGraph &graph, int64_t budgetBytes)
     : graph(graph), count(static_cast<int32_t>(graph.nodes.size())),
-      budget(budgetBytes), load(count, budgetBytes), born(count),
-      stageOf(count), isDirty(count, 0), nodeStamp(count, 0) {
+      budget(budgetBytes), born(count), stageOf(count), isDirty(count, 0),
+      nodeStamp(count, 0) {
   size_t values = graph.maker.size();
   slot.resize(values);
   valueStamp.assign(values, 0);
@@ -38,7 +38,7 @@ void Retention::restore(const std::vector<char> &decisions) {
 }
 
 void Retention::evaluateAll() {
-  load = LoadProfile(count, budget);
+  load = LiveProfile(std::vector<int64_t>(count, 0));
   std::fill(touched.begin(), touched.end(), 0);
   stageOf.assign(count, Stage());
   for (auto &values : born)
@@ -49,7 +49,7 @@ void Retention::evaluateAll() {
       for (int32_t t = graph.maker[value] + 1; t < count; ++t) {
         if (!isKept(value, t))
           continue;
-        load.add(t, t, slot[value]);
+        load.add(t, t + 1, slot[value]);
         if (!isKept(value, t - 1) && graph.maker[value] != t - 1)
           born[t - 1].push_back(value);
       }
@@ -87,7 +87,7 @@ void Retention::flip(ValueId value, int32_t first, int32_t last) {
   int64_t bytes = isKept(value, first) ? -slot[value] : slot[value];
   char now = bytes >= 0 && !isKept(value, first);
   std::fill_n(kept.begin() + index(value, first), last - first + 1, now);
-  load.add(first, last, bytes);
+  load.add(first, last + 1, bytes);
   if (graph.maker[value] != first - 1)
     setBorn(value, first - 1, now && !isKept(value, first - 1));
   if (last < count)
@@ -206,7 +206,7 @@ void Retention::exchange(int32_t stage, Stage &other) {
     touched[index(value, stage)] = 1;
   time += other.timeNs - now.timeNs;
   if (other.aboveBytes != now.aboveBytes)
-    load.add(stage, stage, other.aboveBytes - now.aboveBytes);
+    load.add(stage, stage + 1, other.aboveBytes - now.aboveBytes);
   std::swap(now, other);
 }
 

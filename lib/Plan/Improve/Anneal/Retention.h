@@ -14,7 +14,7 @@
 #ifndef CKPT_LIB_PLAN_IMPROVE_ANNEAL_RETENTION_H
 #define CKPT_LIB_PLAN_IMPROVE_ANNEAL_RETENTION_H
 
-#include "Plan/Improve/Anneal/LoadProfile.h"
+#include "Plan/Improve/LiveProfile.h"
 #include "Plan/Model/KernelGraph.h"
 
 namespace ckpt::plan {
@@ -31,9 +31,9 @@ public:
   /// Whether nothing runs again that may run only once.
   bool isLegal() const;
   /// By how much stages exceed the budget, summed.
-  int64_t overflowBytes() const { return load.excessBytes(); }
+  int64_t overflowBytes() const { return load.excess(budget); }
   int64_t peakBytes(int32_t stage) const { return load.at(stage); }
-  int32_t worstStage() const { return load.worstStage(); }
+  int32_t worstStage() const { return static_cast<int32_t>(load.worst()); }
   /// Kernels of the stage, in order; its own kernel for the first time.
   const std::vector<int32_t> &runs(int32_t stage) const {
     return stageOf[stage].runs;
@@ -100,7 +100,7 @@ private:
   std::vector<int64_t> slot; // per value
   std::vector<char> kept;    // see `index`
   std::vector<char> touched; // see `index`
-  LoadProfile load;
+  LiveProfile load;          // per stage
   /// Per stage: values kept out of it, but not into it, that it makes again.
   std::vector<std::vector<ValueId>> born;
   std::vector<Stage> stageOf;
