@@ -14,6 +14,7 @@
 #include "Plan/Construct/KeepCut/CutWalk.h"
 #include "Plan/Improve/ReduceMemory.h"
 #include "Plan/Model/Clock.h"
+#include "Plan/Portfolio/PlanScore.h"
 #include "ckpt/Plan/Solvers.h"
 
 #include <algorithm>
@@ -87,11 +88,6 @@ constexpr double shareWithoutPlan = 1;
 /// Most gain in score by merging kernels and saving time, roughly.
 constexpr double gainOfRefitting = 1.1;
 
-/// Extra FLOPs count on top of the time of a plan as if their arithmetic took
-/// it several times more: a remat that hides behind bytes here may not
-/// elsewhere.
-constexpr double flopWeight = 12;
-
 /// The parts of the search by their names: reports name the one that made a
 /// plan, and `SolverOptions::without` turns them off. Single settings of walks
 /// and ways of descents have names with numbers: walk-1, descent-1.
@@ -145,9 +141,8 @@ public:
         askedBytes(budgetBytes), clock(options),
         graph(problem, options.fusion), walks{{graph, options, loose},
                                               {graph, options, loose}},
-        unlimited(unlimited ? *unlimited : solveUnlimited(problem, options)) {
-    measureFlops();
-  }
+        unlimited(unlimited ? *unlimited : solveUnlimited(problem, options)),
+        objective(graph, this->unlimited.verdict.timeNs) {}
   BudgetResult run();
 
 private:
@@ -242,11 +237,10 @@ private:
   }
   void keepOther(const Draft &draft);
   void keepIfSmallest(const Solution &solution);
-  void measureFlops();
   void lowerLeast(const Draft &draft);
   MemoryOptions fitOptions(int64_t budgetBytes) const;
   WalkLimits limits(double slack = 1) const;
-  double scoreOf(const Verdict &verdict) const;
+  double scoreOf(const Verdict &verdict) const { return objective.of(verdict); }
   /// Whether \p share of the time is over, or all of it. Without a limit it
   /// never is.
   bool isOver(double share = 1) {
@@ -298,14 +292,14 @@ private:
   std::optional<int64_t> largestKernelBytes;
   /// The plan that recomputes nothing.
   Solution unlimited;
+  const PlanScore objective;
   /// Its live bytes and its plan without slots.
   int64_t unlimitedBytes = 0;
   Plan unlimitedPlan;
   /// The smallest plan of chains. It does not end the search for the smallest
   /// plan, as it may be far from it.
   Solution smallestOfChains;
-  /// FLOPs of the step, and the time of one; the least time without remats.
-  double stepFlops = 0, nsPerFlop = 0;
+  /// The least time without remats.
   double leastNs = std::numeric_limits<double>::max();
   double bestScore = std::numeric_limits<double>::max();
   /// Number of random descents so far.

@@ -148,7 +148,7 @@ void BudgetSearch::rematKernels() {
   if (!part)
     return;
   if (std::optional<Solution> moved =
-          rematGreedily(problem, unlimitedPlan, budget, flopWeight * nsPerFlop,
+          rematGreedily(problem, unlimitedPlan, budget, objective.flopNs(),
                         deadline(shareOfChanges)))
     enterPlan(withoutSlots(std::move(moved->plan)));
 }
@@ -224,7 +224,7 @@ Plan BudgetSearch::descended(const Descent &descent, double mostNs,
   double wanted = descent.share * static_cast<double>(budget);
   double above = static_cast<double>(unlimitedBytes) / wanted;
   MemoryOptions fit;
-  fit.flopNs = descent.flopWeight * nsPerFlop;
+  fit.flopNs = descent.flopWeight * objective.nsPerFlop;
   // Values kept afterwards spare some of the cost.
   fit.mostNs = mostNs * std::max(1.0, 1 + descent.keptWithin - descent.share);
   fit.deadline = deadline;
@@ -252,14 +252,14 @@ Plan BudgetSearch::descended(const Descent &descent, double mostNs,
 /// each change is made for good, several ways lead to different plans.
 void BudgetSearch::descend() {
   static constexpr std::array<Descent, numberOfDescents> ways = {{
-      {flopWeight, 1, 0.985},
-      {flopWeight, 1, 0.985, 2},
+      {PlanScore::flopWeight, 1, 0.985},
+      {PlanScore::flopWeight, 1, 0.985, 2},
       {3, 0.97, 1},
-      {flopWeight, 1, 0.985, 4},
+      {PlanScore::flopWeight, 1, 0.985, 4},
       {3, 1, 0.985},
-      {flopWeight, 0.867, 0.985},
-      {flopWeight, 1, 0},
-      {flopWeight, 0.975, 0.975},
+      {PlanScore::flopWeight, 0.867, 0.985},
+      {PlanScore::flopWeight, 1, 0},
+      {PlanScore::flopWeight, 0.975, 0.975},
   }};
   constexpr double latest = 0.6, shareOfDescents = 0.2, shareInstead = 0.4;
   Running part(*this, part::descent);
@@ -298,7 +298,7 @@ bool BudgetSearch::descendAtRandom(double share) {
   if (!mayDescend())
     return false;
   descents += 2;
-  return descendBoth({flopWeight, 1, 0.985, 1, descents - 1},
+  return descendBoth({PlanScore::flopWeight, 1, 0.985, 1, descents - 1},
                      {3, 1, 0.985, 1, descents}, share);
 }
 
@@ -406,7 +406,7 @@ bool BudgetSearch::searchFixedKernels() {
     start = unlimitedPlan;
   RetentionOptions retention;
   retention.budgetBytes = budget;
-  retention.flopNs = flopWeight * nsPerFlop;
+  retention.flopNs = objective.flopNs();
   // Deep budgets leave time to chains.
   constexpr double shareOfAnnealing = 0.8;
   retention.deadline = deadline(shareOfAnnealing * shareOfLimit);

@@ -137,7 +137,7 @@ void BudgetSearch::shrink(const Plan &plan, double share) {
     light.deadline = heavy.deadline = deadline(share);
     light.seed = seed++;
     heavy.seed = seed++;
-    heavy.flopNs = flopWeight * nsPerFlop;
+    heavy.flopNs = objective.flopNs();
     auto [first, second] = runBoth(
         problem.ops.size(), [&] { return shrunk(plan, light); },
         [&] { return shrunk(plan, heavy); });

@@ -2,8 +2,7 @@
 //
 // Plans compete by their time plus a multiple of the arithmetic of their extra
 // FLOPs: a remat that hides behind bytes on the described device may not hide
-// on another one. The searches of a budget, of regions and of a frontier make
-// one each.
+// on another one. The searches of a budget and of regions make one each.
 //
 //===----------------------------------------------------------------------===//
 

@@ -87,7 +87,6 @@ RegionSearch::RegionSearch(const Problem &problem, int64_t budgetBytes,
     : problem(problem), budget(budgetBytes), options(options),
       unlimited(unlimited), clock(options), pinned(withoutRegions(problem)),
       isMember(problem.values.size()) {
-  constexpr double flopWeight = 12;
   limits.push_back({pinned, budgetBytes});
   for (const Region &region : problem.regions) {
     limits.push_back({regionView(problem, region), region.budgetBytes});
@@ -95,13 +94,7 @@ RegionSearch::RegionSearch(const Problem &problem, int64_t budgetBytes,
     for (size_t i = 0; i < members.size(); ++i)
       isMember[i] |= members[i];
   }
-  double ns = 0, flops = 0;
-  for (const Op &op : problem.ops)
-    if (isAnchor(op)) {
-      ns += static_cast<double>(op.computePs) / 1000;
-      flops += static_cast<double>(op.flops);
-    }
-  flopNs = flops > 0 ? flopWeight * ns / flops : 0;
+  flopNs = PlanScore(RematGraph(pinned, options.fusion), 0).flopNs();
 }
 
 MemoryOptions RegionSearch::memoryOptions(int64_t bytes) const {

@@ -28,15 +28,10 @@
 
 using namespace ckpt::plan;
 
-double BudgetSearch::scoreOf(const Verdict &verdict) const {
-  return static_cast<double>(verdict.timeNs) +
-         flopWeight * nsPerFlop * static_cast<double>(verdict.extraFlops);
-}
-
 MemoryOptions BudgetSearch::fitOptions(int64_t budgetBytes) const {
   MemoryOptions fit;
   fit.budgetBytes = budgetBytes;
-  fit.flopNs = flopWeight * nsPerFlop;
+  fit.flopNs = objective.flopNs();
   fit.mostNs = bestScore;
   fit.deadline = limits().deadline;
   return fit;
@@ -50,33 +45,20 @@ WalkLimits BudgetSearch::limits(double slack) const {
   limits.deadline = deadline(result.best    ? walksUntil
                              : anyPlanUntil ? *anyPlanUntil
                                             : shareWithoutPlan);
-  if (result.best && nsPerFlop > 0)
-    limits.extraFlops = static_cast<int64_t>(std::max(
-        0.0, (slack * bestScore - leastNs) / ((flopWeight + 1) * nsPerFlop)));
+  if (result.best && objective.nsPerFlop > 0)
+    limits.extraFlops = static_cast<int64_t>(
+        std::max(0.0, (slack * bestScore - leastNs) /
+                          ((PlanScore::flopWeight + 1) * objective.nsPerFlop)));
   return limits;
-}
-
-/// FLOPs of the step, and the time of one if arithmetic takes all of the time;
-/// if it takes none, the average.
-void BudgetSearch::measureFlops() {
-  double ns = 0;
-  for (size_t op = 0; op < problem.ops.size(); ++op)
-    if (graph.live[op] && isAnchor(problem.ops[op])) {
-      stepFlops += static_cast<double>(problem.ops[op].flops);
-      ns += static_cast<double>(problem.ops[op].computePs) / 1000;
-    }
-  if (ns == 0)
-    ns = static_cast<double>(unlimited.verdict.timeNs);
-  if (stepFlops > 0)
-    nsPerFlop = ns / stepFlops;
 }
 
 /// Lowers the least time by the time of \p draft without its extra FLOPs.
 void BudgetSearch::lowerLeast(const Draft &draft) {
   if (draft.usable())
-    leastNs = std::min(
-        leastNs, static_cast<double>(draft.verdict.timeNs) -
-                     nsPerFlop * static_cast<double>(draft.verdict.extraFlops));
+    leastNs = std::min(leastNs,
+                       static_cast<double>(draft.verdict.timeNs) -
+                           objective.nsPerFlop *
+                               static_cast<double>(draft.verdict.extraFlops));
 }
 
 /// Places the slots of \p outcome's plan, which may be the best.
@@ -302,7 +284,7 @@ void BudgetSearch::tryAsWritten() {
 bool BudgetSearch::isDeep() const {
   constexpr double much = 0.15;
   return !result.best || static_cast<double>(result.best->verdict.extraFlops) >
-                             much * stepFlops;
+                             much * objective.stepFlops;
 }
 
 /// Each setting once, with the budget as its cap.
