@@ -12,14 +12,17 @@
 #include "Plan/Improve/ReduceTime.h"
 #include "Plan/Model/AsWrittenPlan.h"
 #include "Plan/Model/Clock.h"
+#include "Plan/Model/PlanEdit.h"
 #include "Plan/Model/RunBoth.h"
 #include "Plan/Packing/PlaceSlots.h"
 #include "Plan/Portfolio/BudgetSearch.h"
 #include "ckpt/Plan/Regions.h"
 #include "ckpt/Plan/Solvers.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
 using namespace ckpt::plan;
 
@@ -51,6 +54,31 @@ static void refitUnlimited(const Problem &problem, Draft &draft,
   draft = std::move(isFaster ? fastest : within);
 }
 
+/// Lets the values of \p draft that it writes again stand in memory instead,
+/// unless `Keep::Recompute` demands them.
+static void keepWritten(const Problem &problem, Draft &draft) {
+  std::vector<char> written(problem.values.size(), 0);
+  Plan kept;
+  for (Kernel kernel : draft.plan.kernels) {
+    size_t outputs = kernel.outputs.size();
+    auto isAgain = [&](ValueId value) {
+      return std::exchange(written[value], 1) &&
+             problem.values[value].keep != Keep::Recompute;
+    };
+    kernel.outputs.erase(
+        std::remove_if(kernel.outputs.begin(), kernel.outputs.end(), isAgain),
+        kernel.outputs.end());
+    if (kernel.outputs.empty() && outputs > 0)
+      continue;
+    if (kernel.outputs.size() < outputs)
+      trimOps(problem, kernel);
+    kept.kernels.push_back(std::move(kernel));
+  }
+  Verdict verdict = validate(problem, kept, /*slots=*/false);
+  if (verdict.error.empty())
+    draft = {std::move(kept), std::move(verdict)};
+}
+
 /// Walks with all variants, two at a time. Their times after moves that save
 /// time decide which is the best.
 static std::array<Draft, variants.size()>
@@ -67,8 +95,11 @@ walkVariants(const RematGraph &graph, const SolverOptions &options,
       cutOptions.repeatAnchors = false;
       cutOptions.deadline = deadline;
       drafts[i] = makeDraft(scheduler, graph, cutOptions, options, 0);
-      if (options.fusion && drafts[i].usable())
+      if (!drafts[i].usable())
+        continue;
+      if (options.fusion)
         refitUnlimited(graph.problem, drafts[i], deadline);
+      keepWritten(graph.problem, drafts[i]);
     }
   };
   runLanes(walk);
@@ -93,7 +124,9 @@ static Draft draftUnlimited(const RematGraph &graph,
   if (drafts.empty()) {
     Draft schedule =
         quickPlan(graph, std::numeric_limits<int64_t>::max(), options);
-    if (!schedule.usable())
+    if (schedule.usable())
+      keepWritten(graph.problem, schedule);
+    else
       schedule.verdict.error = std::move(error);
     return schedule;
   }
@@ -129,7 +162,9 @@ Solution ckpt::plan::solveUnlimited(const Problem &problem,
   Draft draft;
   if (isTooLargeToFinish(graph))
     draft = quickPlan(graph, unlimited, options);
-  if (!draft.usable()) {
+  if (draft.usable()) {
+    keepWritten(problem, draft);
+  } else {
     draft = draftUnlimited(graph, options, deadline);
     none.verdict.error = draft.verdict.error;
     if (!draft.verdict.error.empty())

@@ -34,6 +34,24 @@ TEST(SolveUnlimited, RunsEveryAnchorOnce) {
   EXPECT_EQ(solution.verdict.extraFlops, 0);
 }
 
+/// Also where launches cost nearly nothing, so that a small value is cheap to
+/// compute again.
+TEST(SolveUnlimited, WritesEveryValueOnce) {
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    RandomOptions random;
+    random.ops = 30;
+    random.keeps = random.runOnce = false;
+    Problem problem = randomProblem(seed, random);
+    problem.launchNs = 1;
+    Solution solution = solveUnlimited(problem, {});
+    ASSERT_EQ(solution.verdict.error, "") << seed;
+    std::vector<int> writes(problem.values.size(), 0);
+    for (const Kernel &kernel : solution.plan.kernels)
+      for (ValueId output : kernel.outputs)
+        EXPECT_EQ(++writes[output], 1) << seed << ": value " << output;
+  }
+}
+
 TEST(SolveUnlimited, ComputesUpdatesInTheKernelsOfWeightGradients) {
   Problem problem = TrainingStep(2).problem;
   Solution solution = solveUnlimited(problem, {});
