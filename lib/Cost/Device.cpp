@@ -38,7 +38,7 @@ static Device gpu(StringRef name, int64_t f64, int64_t f32, int64_t f16,
 
 static std::vector<Device> describeDevices() {
   return {
-      fromDataSheet("cpu", 100000, 200000, 200000, 20000, 10000, 1000,
+      fromDataSheet("cpu", 100000, 200000, 200000, 20000, 10000, 40,
                     "one server core: two 512-bit multiply-add units at 3.1 "
                     "GHz, a share of the memory's bandwidth, and a tenth of "
                     "the peak for elementwise code with exp and tanh in it"),

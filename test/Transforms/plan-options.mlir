@@ -28,7 +28,7 @@
 // RUN: not ckpt-opt --ckpt-plan %t.number.mlir 2>&1 | FileCheck --check-prefix=NUMBER %s
 
 // DEFAULT: 8 ops in 4 kernels; strategy: none,
-// DEFAULT: baseline {{ *}}32.0 KiB {{.*}} 0.027 ms
+// DEFAULT: baseline {{ *}}32.0 KiB {{.*}} 0.023 ms
 // BUDGET: 8 ops in 4 kernels; strategy: budget, 1,024.0 KiB
 // WRITTEN: 8 ops in 8 kernels; strategy: as written, one kernel per op
 // COUNTED: strategy: budget, 112.0 KiB
