@@ -51,6 +51,7 @@ private:
   LogicalResult checkPlan();
   LogicalResult checkRegions();
   void noteRegions();
+  const plan::Bound &proven();
   void reportInfeasible();
   void noteArguments(mlir::InFlightDiagnostic &diagnostic);
   mlir::Location placeFor(mlir::Location location) const;
@@ -223,18 +224,23 @@ void Planner::noteRegions() {
         " of its budget of " + plan::formatBytes(region.budgetBytes));
 }
 
+/// The bounds of the step, which keep their answers.
+const plan::Bound &Planner::proven() {
+  if (!bound)
+    bound.emplace(problem, solver);
+  return *bound;
+}
+
 void Planner::measureSolution() {
   plan::Figures &figures = outcome.figures;
   const plan::Solution &solution = outcome.solution;
-  if (!bound)
-    bound.emplace(problem, solver);
   // A bound for the budget holds for a plan that fits it.
   int64_t bytes = request.budget && figures.feasible && !request.countArguments
                       ? figures.budgetBytes
                       : solution.plan.arenaBytes;
-  plan::report::measurePlan(problem, solution, *bound, bytes, figures);
+  plan::report::measurePlan(problem, solution, proven(), bytes, figures);
   if (figures.budgetBytes >= 0 && figures.feasible)
-    priceMemory(*bound, bytes);
+    priceMemory(proven(), bytes);
   figures.planningMs = millisecondsSince(start);
 }
 
@@ -282,7 +288,7 @@ mlir::Location Planner::placeFor(mlir::Location location) const {
 void Planner::reportInfeasible() {
   if (shortage) {
     mlir::emitError(program.function.getLoc())
-        << plan::describeShortage(problem, *shortage, *bound);
+        << plan::describeShortage(problem, *shortage, proven());
     return;
   }
   const plan::Figures &figures = outcome.figures;
@@ -294,11 +300,11 @@ void Planner::reportInfeasible() {
           figures.minimumBudgetBoundBytes + given);
   if (request.countArguments)
     diagnostic << "; arguments and results count, with " << given << " bytes";
-  std::string bound = plan::describeBound(problem, *this->bound);
-  if (!bound.empty())
+  std::string cause = plan::describeBound(problem, proven());
+  if (!cause.empty())
     diagnostic.attachNote(
-        placeFor(program.ops[plan::largestWorkingSet(problem).op]->getLoc()))
-        << bound;
+        placeFor(program.ops[proven().minimumCause().op]->getLoc()))
+        << cause;
   if (request.countArguments)
     noteArguments(diagnostic);
   std::vector<plan::HeldAtPeak> held = plan::explainPeak(
