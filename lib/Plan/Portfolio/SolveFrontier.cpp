@@ -391,7 +391,8 @@ void FrontierSearch::refineAll() {
       exchange(point);
 }
 
-/// Every other point beside the others.
+/// Every other point beside the others. A bound within more memory holds within
+/// less, where the clock may have ended the proof too soon.
 void FrontierSearch::proveAll() {
   auto proveFrom = [&](size_t first) {
     for (size_t i = first;
@@ -405,6 +406,13 @@ void FrontierSearch::proveAll() {
   runBoth(
       problem.ops.size(), [&] { return proveFrom(0); },
       [&] { return proveFrom(1); });
+  for (size_t i = frontier.points.size(); i-- > 1;) {
+    const FrontierPoint &larger = frontier.points[i];
+    FrontierPoint &point = frontier.points[i - 1];
+    point.extraFlopsBound =
+        std::max(point.extraFlopsBound, larger.extraFlopsBound);
+    point.timeBoundNs = std::max(point.timeBoundNs, larger.timeBoundNs);
+  }
 }
 
 Frontier FrontierSearch::run() {
