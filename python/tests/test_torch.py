@@ -226,6 +226,22 @@ def test_the_caller_may_hold_outputs_that_are_no_loss():
         assert_same_bits(torch.autograd.grad(second.sum(), [x, lines[0].weight], retain_graph=True), expected)
 
 
+def test_dropouts_of_any_layout_draw_pytorchs_numbers():
+    line = torch.nn.Linear(32, 32)
+
+    def model(x):
+        hidden = torch.nn.functional.dropout(line(x).transpose(0, 1), 0.3)
+        return torch.nn.functional.dropout(hidden.contiguous().tanh(), 0.5).square().mean()
+
+    def gradient(call, x):
+        torch.manual_seed(0)
+        return torch.autograd.grad(call(x), line.weight)
+
+    x = torch.randn(16, 24, 32)
+    planned = ckpt.torch.plan(model, engine="eager", time_limit=0)
+    assert_same_bits(gradient(planned, x), gradient(model, x))
+
+
 def test_a_model_without_gradients_runs_unplanned():
     module, arguments = make("gpt")
     planned = ckpt.torch.plan(module, budget="50%", engine="eager")

@@ -174,6 +174,25 @@ def is_statistic(value: Value) -> bool:
     return is_training_norm(value.node) and value.index > 2
 
 
+def _mask_of(graph: fx.Graph, node: fx.Node) -> fx.Node:
+    """Adds the op that draws the mask of a dropout, in the order of `native_dropout`.
+
+    `bernoulli` returns a contiguous tensor. For an operand of another layout, `native_dropout`
+    itself draws the mask: the CPU draws along memory.
+    """
+    tensor, probability, _ = node.args
+    if tensor.meta["val"].is_contiguous():
+        blank = graph.call_function(aten.empty_like.default, (tensor,), {"dtype": torch.bool})
+        mask = graph.call_function(aten.bernoulli.p, (blank, 1.0 - probability))
+        blank.meta = {**node.meta, "val": node.meta["val"][1]}
+    else:
+        drawn = graph.call_function(aten.native_dropout.default, node.args)
+        drawn.meta = dict(node.meta)
+        mask = graph.call_function(operator.getitem, (drawn, 1))
+    mask.meta = {**node.meta, "val": node.meta["val"][1]}
+    return mask
+
+
 def _mask_dropouts(graph: fx.Graph) -> None:
     """Splits dropouts on the CPU into the random mask and its use.
 
@@ -187,12 +206,10 @@ def _mask_dropouts(graph: fx.Graph) -> None:
             continue
         keep = 1.0 - probability
         with graph.inserting_before(node):
-            blank = graph.call_function(aten.empty_like.default, (tensor,), {"dtype": torch.bool})
-            mask = graph.call_function(aten.bernoulli.p, (blank, keep))
+            mask = _mask_of(graph, node)
             scale = 0.0 if keep == 0 else 1.0 / keep
             kept = graph.call_function(aten.native_dropout_backward.default, (tensor, mask, scale))
-        for made, index in ((blank, 1), (mask, 1), (kept, 0)):
-            made.meta = {**node.meta, "val": node.meta["val"][index]}
+        kept.meta = {**node.meta, "val": node.meta["val"][0]}
         for user in list(node.users):
             user.replace_all_uses_with((kept, mask)[user.args[1]])
             graph.erase_node(user)
