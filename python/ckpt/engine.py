@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import inspect
 import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -226,9 +227,22 @@ def _source(step: Any, example_args: tuple[Any, ...]) -> Source:
 
 
 def _exported(step: Callable[..., Any], example_args: tuple[Any, ...]) -> Source:
+    if not example_args and _takes_arguments(step):
+        raise CkptError("expected example arguments after the step: ckpt.compile(step, parameters, batch)")
     traced = export.trace(step, example_args)
     result = _tensor_of if export.holds_tensors(example_args) else Source.result
     return Source(traced.export(), "step.mlir", traced.flatten, traced.unflatten, result)
+
+
+def _takes_arguments(step: Callable[..., Any]) -> bool:
+    try:
+        signature = inspect.signature(step)
+    except ValueError:
+        return False
+    return any(
+        parameter.default is parameter.empty and parameter.kind <= parameter.POSITIONAL_OR_KEYWORD
+        for parameter in signature.parameters.values()
+    )
 
 
 def _tensor_of(array: np.ndarray, element: str) -> Any:

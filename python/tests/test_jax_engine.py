@@ -129,3 +129,19 @@ def test_complex_arrays_go_in_and_come_out():
         assert state.dtype == np.complex64
         np.testing.assert_allclose(state, expected, rtol=1e-5)
         np.testing.assert_allclose(report["size"], sizes["size"], rtol=1e-5)
+
+
+def test_unsigned_results_keep_their_type():
+    def step(pixels, counts):
+        return pixels + pixels, {"halves": counts >> 1}, pixels.astype(jnp.uint32) * 3
+
+    arguments = jnp.arange(250, 256, dtype=jnp.uint8), jnp.asarray([2**32 - 1, 7], jnp.uint32)
+    ours, theirs = ckpt.compile(step, *arguments)(*arguments), jax.jit(step)(*arguments)
+    for mine, other in zip(jax.tree.leaves(ours), jax.tree.leaves(theirs), strict=True):
+        assert mine.dtype == other.dtype
+        np.testing.assert_array_equal(mine, other)
+
+
+def test_example_arguments_are_asked_for():
+    with pytest.raises(ckpt.CkptError, match="example arguments after the step: ckpt.compile\\(step, parameters, batch\\)"):
+        ckpt.compile(lambda parameters, batch: parameters * batch)

@@ -50,3 +50,32 @@ def test_gpt2_of_hugging_face():
     whole, half = ours(step, (weights, tokens), [None, "50%"], distance)
     assert half.temporary <= whole.temporary / 2
     assert max(whole.difference, half.difference) < 1e-5
+
+
+def test_unsigned_integers():
+    def step(pixels, mask, counts):
+        brighter = pixels + pixels
+        return {
+            "wrapped": brighter,
+            "masked": pixels * mask,
+            "largest": torch.maximum(pixels, brighter).amax(),
+            "quotient": pixels // 3,
+            "sum": pixels.sum(),
+            "sorted": brighter.sort().values,
+            "selected": torch.where(mask, pixels, pixels // 2),
+            "promoted": pixels + counts,
+            "halves": counts >> 1,
+            "mean": (pixels.float() / 255).mean(),
+            "rounded": (pixels.float() * 0.7).to(torch.uint8),
+        }
+
+    arguments = torch.arange(250, 256, dtype=torch.uint8), torch.tensor([True, False] * 3), torch.arange(-3, 3, dtype=torch.int16)
+    ours, theirs = ckpt.compile(step, *arguments)(*arguments), step(*arguments)
+    assert {name: value.dtype for name, value in ours.items()} == {name: value.dtype for name, value in theirs.items()}
+    for name, value in theirs.items():
+        torch.testing.assert_close(ours[name], value)
+
+
+def test_unsigned_integers_of_64_bits_are_refused():
+    with pytest.raises(ckpt.UnsupportedStep, match="values of torch.uint64 are not supported: use torch.int64"):
+        ckpt.compile(lambda x: x.to(torch.uint64), torch.arange(3))

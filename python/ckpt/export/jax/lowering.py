@@ -82,7 +82,10 @@ class Step:
         """The return value of a call; a leaf that is no array is None."""
         infos, tree = jax.tree_util.tree_flatten(self.traced.out_info)
         given = iter(results)
-        made = [join(Parts(next(given), next(given))) if is_complex(info) else next(given) for info in infos]
+        made = [
+            join(Parts(next(given), next(given))) if is_complex(info) else signed_as(next(given), info.dtype)
+            for info in infos
+        ]
         return tree.unflatten(made)
 
     def inputs(self) -> list[np.ndarray]:
@@ -123,6 +126,13 @@ class Step:
             place = f"loc({json.dumps(code.co_filename)}:{code.co_firstlineno}:1)"
             text = re.sub(r"^(#loc\d*) = loc\(unknown\)$", lambda found: f"{found[1]} = {place}", text, flags=re.M)
         return text
+
+
+def signed_as(array: Any, dtype: Any) -> Any:
+    """The array with the sign of JAX's type: the types of a file do not tell unsigned integers apart."""
+    if jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key):
+        dtype = np.dtype(np.uint32)
+    return array.view(dtype) if np.issubdtype(dtype, np.unsignedinteger) and array.dtype != dtype else array
 
 
 def summary_of(error: Exception) -> str:

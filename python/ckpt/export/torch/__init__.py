@@ -35,7 +35,9 @@ class TorchStep:
         own = [leaf.detach().clone() for leaf in leaves]
         results, self.result_tree = pytree.tree_flatten(self.step(*pytree.tree_unflatten(own, self.tree)))
         self.fixed = [None if isinstance(result, torch.Tensor) else (result,) for result in results]
-        return [result.detach() for result in results if isinstance(result, torch.Tensor)]
+        tensors = [result.detach() for result in results if isinstance(result, torch.Tensor)]
+        self.result_types = [result.dtype for result in tensors]
+        return tensors
 
     def flatten(self, arguments: tuple) -> list[Any]:
         """The tensors of a call, in the order of the file's arguments."""
@@ -46,7 +48,9 @@ class TorchStep:
 
     def unflatten(self, results: list[Any]) -> Any:
         """The return value of a call; a result that is no tensor is the one of the trace."""
-        made = iter(results)
+        # The types of a file do not tell unsigned integers apart.
+        pairs = zip(results, self.result_types, strict=True)
+        made = (result if result.dtype == dtype else result.view(dtype) for result, dtype in pairs)
         return pytree.tree_unflatten([next(made) if one is None else one[0] for one in self.fixed], self.result_tree)
 
     def draws(self, leaves: list[Any]) -> Draws:

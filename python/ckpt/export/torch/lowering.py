@@ -22,6 +22,7 @@ from ..text import NO_FORM, pack_booleans
 from .decompositions import OWN
 from .scatters import rewrite_scatter
 from .tracing import META
+from .unsigned import Widened, holds_unsigned
 
 aten = torch.ops.aten
 # What torch-mlir has no form for, beside what PyTorch calls its core.
@@ -50,6 +51,8 @@ def lower(step: Callable, leaves: list[torch.Tensor]) -> str:
     with fx_traceback.preserve_node_meta():
         pure = functionalize(step, remove="mutations")
         graph = make_fx(pure, decomposition_table=decompositions, tracing_mode="fake", _allow_non_fake_inputs=True)(*leaves)
+        if holds_unsigned(graph):
+            graph = make_fx(Widened(graph).run, tracing_mode="fake", _allow_non_fake_inputs=True)(*leaves)
     graph.graph.eliminate_dead_code()
     try:
         with written_errors() as errors:
