@@ -1,6 +1,5 @@
 """ATen operations that torch-mlir has no linalg form for, in others that have one."""
 
-import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import torch
 
 from ...errors import UnsupportedStep
+from . import pooling
 from .ordering import cumulative, largest, sorted_along, stably_sorted
 
 aten = torch.ops.aten
@@ -77,6 +77,33 @@ def scattered(x: torch.Tensor, dimension: int, index: torch.Tensor, value: float
     return aten.index_put(x, places, value)
 
 
+def scattered_sums(x: torch.Tensor, dimension: int, index: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+    """aten.scatter_add along a dimension that is counted from the last one, where torch-mlir ends the process."""
+    return torch.scatter_add(x, dimension % x.ndim, index, value) if dimension < 0 else NotImplemented
+
+
+def scatter_reduced(
+    x: torch.Tensor, dimension: int, index: torch.Tensor, value: torch.Tensor, reduction: str, *, include_self: bool = True
+) -> torch.Tensor:
+    """aten.scatter_reduce, likewise."""
+    if dimension >= 0:
+        return NotImplemented
+    return torch.scatter_reduce(x, dimension % x.ndim, index, value, reduction, include_self=include_self)
+
+
+def put(x: torch.Tensor, indices: list[torch.Tensor | None], values: torch.Tensor, accumulate: bool = False) -> torch.Tensor:
+    """aten.index_put with indices of 64 bits, of dimensions that follow each other."""
+    wide = [index.to(torch.int64) if index is not None and index.dtype == torch.int32 else index for index in indices]
+    indexed = [i for i, index in enumerate(wide) if index is not None]
+    if indexed == list(range(indexed[0], indexed[-1] + 1)):
+        same = all(a is b for a, b in zip(wide, indices))
+        return NotImplemented if same else aten.index_put(x, wide, values, accumulate)
+    # Dimensions of the indices come first in the values then.
+    order = indexed + [i for i in range(x.ndim) if i not in indexed]
+    whole = aten.index_put(x.permute(order), [wide[i] for i in indexed], values, accumulate)
+    return whole.permute([order.index(i) for i in range(x.ndim)])
+
+
 def padded(x: torch.Tensor, padding: list[int], value: float = 0) -> Any:
     """aten.constant_pad_nd where it also takes elements away, which torch-mlir lowers to something else."""
     if min(padding, default=0) >= 0:
@@ -85,80 +112,6 @@ def padded(x: torch.Tensor, padding: list[int], value: float = 0) -> Any:
         size = x.shape[-1 - i]
         x = x.narrow(-1 - i, max(-low, 0), size + min(low, 0) + min(high, 0))
     return torch.constant_pad_nd(x, [max(side, 0) for side in padding], value)
-
-
-def upsampled(x: torch.Tensor, dimension: int, stride: int, skipped: int, start: int, size: int) -> torch.Tensor:
-    """Along a dimension, at each place i the element of `x` at floor((start + i) / stride) - skipped; -1 where there is none."""
-    last = (start + size - 1) // stride
-    padding = [0, 0] * (x.ndim - 1 - dimension) + [skipped, last + 1 - skipped - x.shape[dimension]]
-    x = torch.constant_pad_nd(x, padding, -1)
-    shape = list(x.shape)
-    x = x.unsqueeze(dimension + 1).expand(*shape[: dimension + 1], stride, *shape[dimension + 1 :])
-    x = x.reshape(*shape[:dimension], shape[dimension] * stride, *shape[dimension + 1 :])
-    return x.narrow(dimension, start, size)
-
-
-def of_dimensions(values: list[int], spatial: int, otherwise: list[int]) -> list[int]:
-    """One number for each dimension, as PyTorch reads a list that may be shorter or empty."""
-    return (list(values) * spatial)[:spatial] if values else list(otherwise)
-
-
-def sum_of_windows(
-    tensors: list[torch.Tensor], sizes: list[int], window: list[int], strides: list[int], padding: list[int],
-    dilation: list[int], given: Callable[..., torch.Tensor],
-) -> torch.Tensor:  # fmt: skip
-    """To each element of an image, without a scatter: the sum over all windows that may hold it of what
-    `given` makes of the window's elements of `tensors`. Windows that do not exist have -1."""
-    first, result = tensors[0].ndim - len(sizes), None
-    for skipped in itertools.product(*(range(d * (k - 1) // s + 1) for k, s, d in zip(window, strides, dilation))):
-        parts = tensors
-        for i, size in enumerate(sizes):
-            parts = [upsampled(part, first + i, strides[i], skipped[i], padding[i], size) for part in parts]
-        part = given(skipped, *parts)
-        result = part if result is None else result + part
-    return result
-
-
-def max_pooling_gradient(spatial: int) -> Callable[..., torch.Tensor]:
-    """The gradient of max pooling: an element gets what the windows give that chose it."""
-
-    def gradient_of(gradient, x, window, strides, padding, dilation, ceiling, chosen):
-        window = of_dimensions(window, spatial, [])
-        strides, padding, dilation = (of_dimensions(values, spatial, window) for values in (strides, padding, dilation))
-        sizes = x.shape[-spatial:]
-        place = torch.arange(math.prod(sizes), device=x.device).reshape(sizes)
-        given = lambda skipped, gradient, chosen: torch.where(chosen == place, gradient, torch.zeros_like(gradient))
-        return sum_of_windows([gradient, chosen], sizes, window, strides, padding, dilation, given)
-
-    return gradient_of
-
-
-def average_pooling_gradient(spatial: int) -> Callable[..., torch.Tensor]:
-    """The gradient of average pooling: an element gets its share of each window that holds it."""
-
-    def gradient_of(gradient, x, window, strides, padding, ceiling, with_padding, divisor):
-        window = of_dimensions(window, spatial, [])
-        strides, padding = (of_dimensions(values, spatial, window) for values in (strides, padding))
-        sizes, counts = x.shape[-spatial:], gradient.shape[-spatial:]
-        along = lambda i, x: x.reshape([-1 if j == i else 1 for j in range(spatial)])
-        elements = torch.ones([1] * spatial, device=x.device)
-        for i in range(spatial):
-            start = torch.arange(counts[i], device=x.device) * strides[i] - padding[i]
-            end = torch.clamp(start + window[i], max=sizes[i] + (padding[i] if with_padding else 0))
-            elements = elements * along(i, end - (start if with_padding else torch.clamp(start, min=0)))
-        share = gradient / (divisor or elements)
-
-        def given(skipped, result):
-            for i in range(spatial):
-                places = torch.arange(sizes[i], device=x.device) + padding[i]
-                number = places // strides[i] - skipped[i]
-                inside = (number >= 0) & (number < counts[i]) & (places < number * strides[i] + window[i])
-                result = torch.where(along(i, inside), result, torch.zeros_like(result))
-            return result
-
-        return sum_of_windows([share], sizes, window, strides, padding, [1] * spatial, given)
-
-    return gradient_of
 
 
 def widened(x: torch.Tensor, strides: list[int]) -> torch.Tensor:
@@ -175,7 +128,11 @@ def convolution_gradients(
     gradient, x, weight, bias_sizes, stride, padding, dilation, transposed, output_padding, groups, wanted
 ) -> Any:
     """The gradients of a convolution in groups, as convolutions: torch-mlir has those of one group alone."""
-    if groups == 1 or transposed:
+    if transposed:
+        return transposed_convolution_gradients(
+            gradient, x, weight, bias_sizes, stride, padding, dilation, output_padding, groups, wanted
+        )
+    if groups == 1:
         return NotImplemented
     spatial = x.ndim - 2
     outputs, inputs = weight.shape[0] // groups, weight.shape[1]
@@ -206,6 +163,89 @@ def convolution_gradients(
     return of_x, of_weight, of_bias
 
 
+def transposed_convolution_gradients(
+    gradient, x, weight, bias_sizes, stride, padding, dilation, output_padding, groups, wanted
+) -> Any:
+    """A transposed convolution takes its inputs to where a convolution with the same weight takes them from."""
+    spatial = x.ndim - 2
+    of_x = of_weight = of_bias = None
+    if wanted[0]:
+        of_x = aten.convolution(gradient, weight, None, stride, padding, dilation, False, [0] * spatial, groups)
+    if wanted[1]:
+        _, of_weight, _ = aten.convolution_backward(
+            x, gradient, weight, None, stride, padding, dilation, False, [0] * spatial, groups, [False, True, False]
+        )
+    if wanted[2]:
+        of_bias = gradient.sum([0, *range(2, 2 + spatial)])
+    return of_x, of_weight, of_bias
+
+
+def replicated_gradient(spatial: int) -> Callable[..., torch.Tensor]:
+    """The gradient of padding by the nearest element: what is outside belongs to the first and the last one."""
+
+    def gradient_of(gradient: torch.Tensor, x: torch.Tensor, padding: list[int]) -> torch.Tensor:
+        if min(padding) < 0:
+            raise UnsupportedStep("padding that takes elements away is not supported with the nearest element")
+        for i, (low, high) in enumerate(zip(padding[::2], padding[1::2])):
+            dimension, size = x.ndim - 1 - i, x.shape[-1 - i]
+            before, inside, after = gradient.split([low, size, high], dimension)
+            edge = lambda part: part.sum(dimension, keepdim=True)
+            inner = [0, 0] * i
+            if low:
+                inside = inside + torch.constant_pad_nd(edge(before), [*inner, 0, size - 1])
+            if high:
+                inside = inside + torch.constant_pad_nd(edge(after), [*inner, size - 1, 0])
+            gradient = inside
+        return gradient
+
+    return gradient_of
+
+
+def rolled(x: torch.Tensor, shifts: list[int], dimensions: list[int] = ()) -> torch.Tensor:
+    """aten.roll, as two parts that change places."""
+    if not dimensions:
+        return rolled(x.flatten(), shifts, [0]).reshape(x.shape)
+    for shift, dimension in zip(shifts, dimensions):
+        count = shift % max(1, x.shape[dimension])
+        if count:
+            first, last = x.split([x.shape[dimension] - count, count], dimension)
+            x = torch.cat([last, first], dimension)
+    return x
+
+
+def diagonal_gradient(gradient: torch.Tensor, sizes: list[int], offset: int, first: int, second: int) -> torch.Tensor:
+    """aten.diagonal_backward: elementwise, as each row has at most one element of the diagonal."""
+    first, second = first % len(sizes), second % len(sizes)
+    along = lambda size, i: torch.arange(size, device=gradient.device).reshape([-1 if i == j else 1 for j in range(len(sizes))])
+    row, column = along(sizes[first], first), along(sizes[second], second)
+    # The diagonal, from its row onwards and in the place of the columns.
+    low = max(0, -offset)
+    rows = torch.constant_pad_nd(gradient, [low, sizes[first] - low - gradient.shape[-1]]).unsqueeze(-1)
+    rows = rows.movedim([-2, -1], [first, second])
+    return torch.where(column - row == offset, rows, torch.zeros_like(rows))
+
+
+def copied_sign(x: torch.Tensor, sign: torch.Tensor) -> torch.Tensor:
+    is_negative = (sign < 0) | ((sign == 0) & (sign.reciprocal() < 0))
+    return torch.where(is_negative, -x.abs(), x.abs())
+
+
+def hypotenuse(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """aten.hypot, without squares that overflow."""
+    long, short = torch.maximum(x.abs(), y.abs()), torch.minimum(x.abs(), y.abs())
+    ratio = torch.where((long == 0) | torch.isinf(long), torch.zeros_like(long), short / long)
+    return long * torch.sqrt(1 + ratio * ratio)
+
+
+def remainder_of(x: torch.Tensor, divisor: float) -> torch.Tensor:
+    """aten.fmod.Scalar, by a tensor."""
+    return torch.fmod(x, torch.full_like(x, divisor))
+
+
+def product_added(x: torch.Tensor, matrix: torch.Tensor, vector: torch.Tensor, beta: float = 1, alpha: float = 1) -> torch.Tensor:
+    return beta * x + alpha * torch.mv(matrix, vector)
+
+
 def shifted(x: torch.Tensor, count: int) -> torch.Tensor:
     """aten.__rshift__.Scalar, by a tensor."""
     return torch.bitwise_right_shift(x, torch.full_like(x, count))
@@ -223,20 +263,36 @@ def power(x: torch.Tensor, exponent: float) -> torch.Tensor:
 
 OWN = {
     aten.__rshift__.Scalar: shifted,
+    aten._adaptive_avg_pool2d.default: pooling.adaptive_average_pooling,
+    aten._adaptive_avg_pool2d_backward.default: pooling.adaptive_average_pooling_gradient,
+    aten.adaptive_max_pool2d_backward.default: pooling.adaptive_max_pooling_gradient,
+    aten.addmv.default: product_added,
     aten.as_strided.default: strided,
     aten.as_strided_scatter.default: strided_scatter,
-    aten.avg_pool2d_backward.default: average_pooling_gradient(2),
-    aten.avg_pool3d_backward.default: average_pooling_gradient(3),
+    aten.avg_pool2d_backward.default: pooling.average_pooling_gradient(2),
+    aten.avg_pool3d_backward.default: pooling.average_pooling_gradient(3),
     aten.constant_pad_nd.default: padded,
+    aten.copysign.Tensor: copied_sign,
     aten.cumprod.default: cumulative(lambda x: x.prod(-1), 1),
     aten.cumsum.default: cumulative(lambda x: x.sum(-1), 0),
     aten.convolution_backward.default: convolution_gradients,
+    aten.diagonal_backward.default: diagonal_gradient,
     aten.embedding_dense_backward.default: embedding_gradient,
-    aten.max_pool2d_with_indices_backward.default: max_pooling_gradient(2),
-    aten.max_pool3d_with_indices_backward.default: max_pooling_gradient(3),
+    aten.empty_permuted.default: lambda size, order, **options: torch.empty(size, **options),
+    aten.fmod.Scalar: remainder_of,
+    aten.hypot.default: hypotenuse,
+    aten.index_put.default: put,
+    aten.max_pool2d_with_indices_backward.default: pooling.max_pooling_gradient(2),
+    aten.max_pool3d_with_indices_backward.default: pooling.max_pooling_gradient(3),
     aten.pow.Tensor_Scalar: power,
+    aten.replication_pad1d_backward.default: replicated_gradient(1),
+    aten.replication_pad2d_backward.default: replicated_gradient(2),
+    aten.replication_pad3d_backward.default: replicated_gradient(3),
+    aten.roll.default: rolled,
     aten.scatter.src: scattered,
     aten.scatter.value: scattered,
+    aten.scatter_add.default: scattered_sums,
+    aten.scatter_reduce.two: scatter_reduced,
     aten.sort.default: sorted_along,
     aten.sort.stable: stably_sorted,
     aten.squeeze.dims: squeezed,

@@ -20,6 +20,8 @@ from torch_mlir.ir import Location
 from ...errors import UnsupportedStep
 from ..text import NO_FORM, pack_booleans
 from .decompositions import OWN
+from .places import place_of
+from .refusals import refused_operations
 from .scatters import rewrite_scatter
 from .tracing import META
 from .unsigned import Widened, holds_unsigned
@@ -54,14 +56,7 @@ def lower(step: Callable, leaves: list[torch.Tensor]) -> str:
         if holds_unsigned(graph):
             graph = make_fx(Widened(graph).run, tracing_mode="fake", _allow_non_fake_inputs=True)(*leaves)
     graph.graph.eliminate_dead_code()
-    try:
-        with written_errors() as errors:
-            module = fx.stateless_fx_import(graph, output_type="linalg-on-tensors", model_name="main")
-    except Exception as error:
-        diagnostics = "\n".join(errors) or str(error)
-        found = re.findall(r"torch\.aten\.[\w.]+", diagnostics)
-        names = ", ".join(dict.fromkeys(found)) or diagnostics.strip().splitlines()[0]
-        raise UnsupportedStep(f"{NO_FORM} {names}") from error
+    module = imported(graph)
     for block in (block for function in module.body.operations for block in function.regions[0].blocks):
         for operation in list(walk(block)):
             # Indices that torch-mlir checks are in bounds in PyTorch, which stops the step otherwise.
@@ -70,9 +65,32 @@ def lower(step: Callable, leaves: list[torch.Tensor]) -> str:
             elif operation.name == "tm_tensor.scatter":
                 rewrite_scatter(operation)
             elif operation.name.startswith("tm_tensor.") and operation.name != "tm_tensor.yield":
-                path = str(operation.location).split('"')
-                raise UnsupportedStep(f"{NO_FORM} {operation.name} of {path[1] if len(path) > 1 else 'an operation'}")
+                path, *_ = re.findall(r'"([^"]+)"', str(operation.location)) or ["an operation"]
+                place = re.search(r'"([^"]+)":(\d+)', str(operation.location))
+                shown = f" ({place[1]}:{place[2]})" if place else ""
+                raise UnsupportedStep(f"{NO_FORM}\n  {operation.name} of {path}{shown}")
     return pack_booleans(module.operation.get_asm(enable_debug_info=True))
+
+
+def imported(graph: torch.fx.GraphModule) -> Any:
+    """The module of a graph in linalg on tensors; refuses operations without a form by their places."""
+    lower_graph = lambda part: fx.stateless_fx_import(part, output_type="linalg-on-tensors", model_name="main")
+
+    def lowers(part: torch.fx.GraphModule) -> bool:
+        try:
+            lower_graph(part)
+        except Exception:
+            return False
+        return True
+
+    with written_errors() as errors:
+        try:
+            return lower_graph(graph)
+        except Exception as error:
+            cause = error
+            refused = refused_operations(graph, lowers)
+    refused = refused or [("\n".join(errors) or str(cause)).strip().splitlines()[0]]
+    raise UnsupportedStep("\n  ".join([NO_FORM, *refused])) from cause
 
 
 @contextlib.contextmanager
@@ -104,9 +122,8 @@ def walk(block: Any) -> Iterator[Any]:
 def location_of(cache: fx_importer.ContextCache, node: torch.fx.Node) -> Location:
     """The path of an operation as ckpt reads it, and the last place of its trace in a file of the user's."""
     path, context = node.meta.get(META, ""), cache._c
-    frames = re.findall(r'File "([^"]+)", line (\d+)', node.meta.get("stack_trace") or "")
-    frames = [frame for frame in frames if "/torch/" not in frame[0]]
-    file = Location.file(frames[-1][0], int(frames[-1][1]), 0, context) if frames else None
+    place = place_of(node.meta)
+    file = Location.file(*place, 0, context) if place else None
     backward = re.fullmatch(r"transpose\((.*)\)", path)
     module = (backward[1] if backward else path).replace(".", "/")
     wrapper = "transpose(jvp())" if backward else "jvp()" if module else ""

@@ -6,62 +6,83 @@ from typing import Any
 
 import torch
 import torch.fx.traceback as fx_traceback
+from torch._dispatch.python import enable_python_dispatcher
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
+from torch.nn.modules.module import (
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+)
+from torch.overrides import TorchFunctionMode
 
 from ...errors import UnsupportedStep
+from .places import TRACE, in_words, trace_of_caller, trace_of_error
 from .random import kept
 
 aten = torch.ops.aten
 META = "nn_module_stack"
 
 
-class ModulePaths:
-    """While a step is traced, says of each operation the path of its module: in the backward pass that of the forward's."""
+class Origins(TorchFunctionMode):
+    """While a step is traced, says of each operation the path of its module and the place in the user's file:
+    in the backward pass those of the forward's."""
 
     def __init__(self):
+        super().__init__()
         self.stack: list[str] = []
         self.names: dict[int, str] = {}
-        self.since: list[tuple[int, str]] = []
+        self.path, self.place = "", ""
+        # From a number in the order of the forward pass on: path and place.
+        self.since: list[tuple[int, str, str]] = []
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> "Origins":
         self.hooks = [register_module_forward_pre_hook(self.enter), register_module_forward_hook(self.leave)]
         self.grad, torch.autograd.grad = torch.autograd.grad, self.differentiate
+        return super().__enter__()
 
     def __exit__(self, *error: Any) -> None:
+        super().__exit__(*error)
         torch.autograd.grad = self.grad
         for hook in self.hooks:
             hook.remove()
+
+    def __torch_function__(self, function: Callable, types: Any, arguments: tuple = (), options: dict | None = None) -> Any:
+        place = trace_of_caller()
+        if place != self.place:
+            self.place = place
+            self.note()
+        return function(*arguments, **(options or {}))
 
     def enter(self, module: torch.nn.Module, arguments: Any) -> None:
         if not self.stack:
             self.names = {id(part): name for name, part in module.named_modules()}
         self.stack.append(self.names.get(id(module), ""))
+        self.path = self.stack[-1]
         self.note()
 
     def leave(self, module: torch.nn.Module, arguments: Any, result: Any) -> None:
         self.stack.pop()
+        self.path = self.stack[-1] if self.stack else ""
         self.note()
 
     def note(self) -> None:
-        path = self.stack[-1] if self.stack else ""
-        fx_traceback.current_meta[META] = path
-        self.since.append((torch.autograd._get_sequence_nr(), path))
+        fx_traceback.current_meta.update({META: self.path, TRACE: self.place})
+        self.since.append((torch.autograd._get_sequence_nr(), self.path, self.place))
 
-    def path_of(self, sequence: int) -> str:
-        """The path of the operation with a number in the order of the forward pass."""
-        place = bisect.bisect_right(self.since, (sequence, chr(0x10FFFF))) - 1
-        return self.since[place][1] if place >= 0 else ""
+    def of(self, sequence: int) -> tuple[str, str]:
+        """Path and place of the operation with a number in the order of the forward pass."""
+        number = bisect.bisect_right(self.since, sequence, key=lambda noted: noted[0]) - 1
+        return self.since[number][1:] if number >= 0 else ("", "")
 
     def differentiate(self, outputs: Any, *arguments: Any, **options: Any) -> Any:
-        """torch.autograd.grad, where each node of the backward pass says its path first."""
+        """torch.autograd.grad, where each node of the backward pass says its origin first."""
         waiting = [each.grad_fn for each in (outputs if isinstance(outputs, (list, tuple)) else [outputs])]
         seen = set(waiting)
         while waiting:
             node = waiting.pop()
-            path = f"transpose({self.path_of(node._sequence_nr())})"
-            node.register_prehook(lambda gradients, path=path: fx_traceback.current_meta.update({META: path}))
+            path, place = self.of(node._sequence_nr())
+            origin = {META: f"transpose({path})", TRACE: place}
+            node.register_prehook(lambda gradients, origin=origin: fx_traceback.current_meta.update(origin))
             for following, _ in node.next_functions:
                 if following is not None and following not in seen:
                     seen.add(following)
@@ -75,11 +96,12 @@ def trace(step: Callable, leaves: list[torch.Tensor]) -> torch.fx.GraphModule:
     """The step as one graph: forward pass, backward pass and update."""
     try:
         # Fused attention is one operation for PyTorch, whose parts the planner fuses itself.
-        with fx_traceback.preserve_node_meta(), ModulePaths(), sdpa_kernel(SDPBackend.MATH):
-            return make_fx(step, tracing_mode="fake", _allow_non_fake_inputs=True, record_stack_traces=True)(*leaves)
+        with fx_traceback.preserve_node_meta(), Origins(), sdpa_kernel(SDPBackend.MATH), enable_python_dispatcher():
+            return make_fx(step, tracing_mode="fake", _allow_non_fake_inputs=True)(*leaves)
     except Exception as error:
         first = (str(error).strip().splitlines() or [""])[0]
-        raise UnsupportedStep(f"PyTorch cannot trace the step: {type(error).__name__}: {first}") from error
+        place = in_words({TRACE: trace_of_error(error)})
+        raise UnsupportedStep(f"PyTorch cannot trace the step{place}: {type(error).__name__}: {first}") from error
 
 
 class Draws(torch.fx.Interpreter):
@@ -106,7 +128,8 @@ class Draws(torch.fx.Interpreter):
         if target == aten.native_batch_norm.default:
             return self.normalized(*arguments)
         if torch.Tag.nondeterministic_seeded in getattr(target, "tags", ()):
-            raise UnsupportedStep(f"{target} draws random numbers in a way that is not supported: use dropout or bernoulli")
+            place = in_words(fx_traceback.current_meta)
+            raise UnsupportedStep(f"{target}{place} draws random numbers in a way that is not supported: use dropout or bernoulli")
         return super().call_function(target, arguments, options)
 
     def normalized(self, x, weight, bias, mean, variance, training, momentum, epsilon) -> Any:

@@ -1,0 +1,110 @@
+"""Pooling and its gradients, in operations that torch-mlir has a linalg form for.
+
+`decompositions` lists them by the ATen operations that they replace.
+"""
+
+import itertools
+import math
+from collections.abc import Callable
+
+import torch
+
+
+def upsampled(x: torch.Tensor, dimension: int, stride: int, skipped: int, start: int, size: int) -> torch.Tensor:
+    """Along a dimension, at each place i the element of `x` at floor((start + i) / stride) - skipped; -1 where there is none."""
+    last = (start + size - 1) // stride
+    padding = [0, 0] * (x.ndim - 1 - dimension) + [skipped, last + 1 - skipped - x.shape[dimension]]
+    x = torch.constant_pad_nd(x, padding, -1)
+    shape = list(x.shape)
+    x = x.unsqueeze(dimension + 1).expand(*shape[: dimension + 1], stride, *shape[dimension + 1 :])
+    x = x.reshape(*shape[:dimension], shape[dimension] * stride, *shape[dimension + 1 :])
+    return x.narrow(dimension, start, size)
+
+
+def of_dimensions(values: list[int], spatial: int, otherwise: list[int]) -> list[int]:
+    """One number for each dimension, as PyTorch reads a list that may be shorter or empty."""
+    return (list(values) * spatial)[:spatial] if values else list(otherwise)
+
+
+def sum_of_windows(
+    tensors: list[torch.Tensor], sizes: list[int], window: list[int], strides: list[int], padding: list[int],
+    dilation: list[int], given: Callable[..., torch.Tensor],
+) -> torch.Tensor:  # fmt: skip
+    """To each element of an image, without a scatter: the sum over all windows that may hold it of what
+    `given` makes of the window's elements of `tensors`. Windows that do not exist have -1."""
+    first, result = tensors[0].ndim - len(sizes), None
+    for skipped in itertools.product(*(range(d * (k - 1) // s + 1) for k, s, d in zip(window, strides, dilation))):
+        parts = tensors
+        for i, size in enumerate(sizes):
+            parts = [upsampled(part, first + i, strides[i], skipped[i], padding[i], size) for part in parts]
+        part = given(skipped, *parts)
+        result = part if result is None else result + part
+    return result
+
+
+def max_pooling_gradient(spatial: int) -> Callable[..., torch.Tensor]:
+    """The gradient of max pooling: an element gets what the windows give that chose it."""
+
+    def gradient_of(gradient, x, window, strides, padding, dilation, ceiling, chosen):
+        window = of_dimensions(window, spatial, [])
+        strides, padding, dilation = (of_dimensions(values, spatial, window) for values in (strides, padding, dilation))
+        sizes = x.shape[-spatial:]
+        place = torch.arange(math.prod(sizes), device=x.device).reshape(sizes)
+        given = lambda skipped, gradient, chosen: torch.where(chosen == place, gradient, torch.zeros_like(gradient))
+        return sum_of_windows([gradient, chosen], sizes, window, strides, padding, dilation, given)
+
+    return gradient_of
+
+
+def average_pooling_gradient(spatial: int) -> Callable[..., torch.Tensor]:
+    """The gradient of average pooling: an element gets its share of each window that holds it."""
+
+    def gradient_of(gradient, x, window, strides, padding, ceiling, with_padding, divisor):
+        window = of_dimensions(window, spatial, [])
+        strides, padding = (of_dimensions(values, spatial, window) for values in (strides, padding))
+        sizes, counts = x.shape[-spatial:], gradient.shape[-spatial:]
+        along = lambda i, x: x.reshape([-1 if j == i else 1 for j in range(spatial)])
+        elements = torch.ones([1] * spatial, device=x.device)
+        for i in range(spatial):
+            start = torch.arange(counts[i], device=x.device) * strides[i] - padding[i]
+            end = torch.clamp(start + window[i], max=sizes[i] + (padding[i] if with_padding else 0))
+            elements = elements * along(i, end - (start if with_padding else torch.clamp(start, min=0)))
+        share = gradient / (divisor or elements)
+
+        def given(skipped, result):
+            for i in range(spatial):
+                places = torch.arange(sizes[i], device=x.device) + padding[i]
+                number = places // strides[i] - skipped[i]
+                inside = (number >= 0) & (number < counts[i]) & (places < number * strides[i] + window[i])
+                result = torch.where(along(i, inside), result, torch.zeros_like(result))
+            return result
+
+        return sum_of_windows([share], sizes, window, strides, padding, [1] * spatial, given)
+
+    return gradient_of
+
+
+def shares(size: int, count: int, like: torch.Tensor) -> torch.Tensor:
+    """The matrix [count, size] that averages `size` elements in `count` windows, as adaptive pooling chooses them."""
+    window, element = torch.arange(count, device=like.device)[:, None], torch.arange(size, device=like.device)
+    first, last = window * size // count, ((window + 1) * size + count - 1) // count
+    inside = (element >= first) & (element < last)
+    return inside.to(like.dtype) / (last - first).to(like.dtype)
+
+
+def adaptive_average_pooling(x: torch.Tensor, counts: list[int]) -> torch.Tensor:
+    """Windows of equal sizes are torch-mlir's; others differ in size, so that each dimension is a product of matrices."""
+    height, width = x.shape[-2:]
+    if height % counts[0] == 0 and width % counts[1] == 0:
+        return NotImplemented
+    return shares(height, counts[0], x) @ x @ shares(width, counts[1], x).T
+
+
+def adaptive_average_pooling_gradient(gradient: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    return shares(x.shape[-2], gradient.shape[-2], x).T @ gradient @ shares(x.shape[-1], gradient.shape[-1], x)
+
+
+def adaptive_max_pooling_gradient(gradient: torch.Tensor, x: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
+    """Windows may overlap, so that an element gets the sum of those that chose it."""
+    images = torch.zeros_like(x).flatten(-2)
+    return torch.scatter_add(images, -1, chosen.flatten(-2), gradient.flatten(-2)).reshape(x.shape)

@@ -1,0 +1,91 @@
+"""Kinds of operations of PyTorch, with their gradients, in the engine of the project."""
+
+import importlib.util
+import inspect
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+import ckpt
+
+if importlib.util.find_spec("torch_mlir") is None:
+    pytest.skip("torch-mlir is not installed", allow_module_level=True)
+
+
+def stored(x, *indices):
+    changed = x.clone()
+    changed[indices] = 3 * x[indices]
+    return changed
+
+
+PAIRS = torch.tensor([[0, 1], [2, 3], [1, 1], [5, 4]])
+KINDS = {
+    "adaptive average pooling, windows of several sizes": lambda x: F.adaptive_avg_pool2d(x[None, None], (3, 4)),
+    "adaptive average pooling, windows of one size": lambda x: F.adaptive_avg_pool2d(x[None, None], (2, 3)),
+    "adaptive max pooling": lambda x: F.adaptive_max_pool2d(x[None, None], 2),
+    "bicubic interpolation": lambda x: F.interpolate(x[None, None], scale_factor=2, mode="bicubic"),
+    "bilinear interpolation": lambda x: F.interpolate(x[None, None], scale_factor=2, mode="bilinear", align_corners=True),
+    "copied sign": lambda x: torch.copysign(x, x.flip(0) * torch.tensor([0.0, 1, -1, -0.0, 2, 1])),
+    "diagonals": lambda x: torch.diagonal(x.reshape(2, 2, 6), 2, -1, 0),
+    "diagonals below the main one": lambda x: torch.diagonal(x, -2),
+    "gathers along the last dimension": lambda x: x.gather(-1, PAIRS),
+    "hypotenuse": lambda x: torch.hypot(x, 2 * x.flip(0)),
+    "indices with a gap": lambda x: stored(x.reshape(2, 2, 6), torch.tensor([0, 1]), slice(None), torch.tensor([1, 2])),
+    "products of a matrix and a vector": lambda x: torch.addmv(x[:, 0], x, x[0], beta=0.5, alpha=2),
+    "quantiles": lambda x: x.quantile(0.3, 1),
+    "remainders": lambda x: torch.fmod(x, 0.7),
+    "replicated padding": lambda x: F.pad(x[None, None], (1, 2, 3, 0), mode="replicate"),
+    "rolls": lambda x: x.roll((1, -2), (0, -1)) + x.roll(5),
+    "scattered largest elements": lambda x: x.scatter_reduce(-1, PAIRS, x[:, :2], "amax"),
+    "scattered sums": lambda x: x.scatter_add(-1, PAIRS, x[:, :2]),
+    "soft and hard thresholds": lambda x: F.softshrink(x) + F.hardshrink(2 * x),
+    "transposed convolution": lambda x: F.conv_transpose2d(
+        x[None, None], torch.arange(24.0).reshape(1, 2, 3, 4) / 10, torch.ones(2), stride=2, padding=1, output_padding=1
+    ),
+    "transposed convolution in groups": lambda x: F.conv_transpose1d(
+        x[None], torch.arange(16.0).reshape(4, 2, 2) / 10, stride=2, groups=2
+    ),
+    "windows along the last dimension": lambda x: x.unfold(-1, 3, 2),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_values_and_gradients(kind):
+    def step(x):
+        x = x.detach().requires_grad_()
+        result = KINDS[kind](x)
+        return result, *torch.autograd.grad(result.tanh().sum(), [x])
+
+    torch.manual_seed(0)
+    x = torch.randn(4, 6)
+    for ours, theirs in zip(ckpt.compile(step, x, time_limit=0)(x), step(x), strict=True):
+        torch.testing.assert_close(ours, theirs.detach(), rtol=1e-4, atol=1e-5)
+
+
+def refused_special(x):
+    return torch.special.i0(x) + x.erfc()
+
+
+def refused_scan(x):
+    return (2 * x).logcumsumexp(0)
+
+
+def refused_draw(x):
+    return x + torch.rand_like(x)
+
+
+def refused_branch(x):
+    return x if x.sum() > 0 else 2 * x
+
+
+@pytest.mark.parametrize("step", [refused_special, refused_scan, refused_draw, refused_branch])
+def test_refusals_name_the_line(step):
+    line = inspect.getsourcelines(step)[1] + 1
+    with pytest.raises(ckpt.UnsupportedStep, match=rf"test_torch_kinds.py:{line}\)"):
+        ckpt.compile(step, torch.randn(4))
+
+
+def test_refusals_name_each_operation():
+    with pytest.raises(ckpt.UnsupportedStep, match=r"no linalg form:\n  aten.i0.default \(.*\n  aten.erfc.default \("):
+        ckpt.compile(refused_special, torch.randn(4))
