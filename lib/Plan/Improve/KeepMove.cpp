@@ -1,23 +1,17 @@
-//===- KeepMove.cpp - Fewer remats where there is room --------------------===//
+//===- KeepMove.cpp - Values kept in place of remats ----------------------===//
 //
-// A plan that makes every result from nothing repeats most values many times,
-// and a schedule that runs out of memory drops more than it has to. From the
-// last kernel to the first, this move drops a kernel whose output has no
-// reader, and a remat whose earlier instances fit until their last readers.
-// Last kernels come first, since a dropped kernel takes with it the kernels
-// that serve it alone.
+// Each try removes one remat from the state of the plan (PlanState.h) in
+// near-logarithmic time, and takes the removal back if the values do not fit.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Plan/Improve/KeepMove.h"
 
-#include "Plan/Model/Work.h"
-
-#include "Plan/Improve/LiveProfile.h"
-#include "ckpt/Plan/Validate.h"
+#include "Plan/Improve/PlanState.h"
+#include "Plan/Model/PlanEdit.h"
+#include "Plan/Model/RematGraph.h"
 
 #include <algorithm>
-#include <optional>
 
 using namespace ckpt::plan;
 
@@ -25,191 +19,160 @@ namespace {
 
 class Keeper {
 public:
-  Keeper(const Problem &problem, Plan &plan, int64_t limitBytes,
-         KernelCache &kernels)
-      : problem(problem), plan(plan), limit(limitBytes), kernels(kernels) {}
-  void run();
+  Keeper(const Problem &problem, const Plan &plan, int64_t limitBytes,
+         KernelCache &kernels);
+  bool run(KeepEffort effort, Deadline deadline);
+  Plan plan() const { return state.plan(); }
 
 private:
-  /// An output of a kernel.
-  struct Output {
-    int32_t kernel;
-    ValueId value;
-    /// The writer of the value before, or `none`.
-    int32_t before = none;
-    /// Kernels, ascending; the last one may write over it.
-    std::vector<int32_t> readers;
-    bool overwritten = false;
-  };
-
-  void measure();
-  int32_t lastOf(const Output &output) const {
-    return output.readers.empty() ? output.kernel : output.readers.back();
-  }
-  int64_t slotOf(ValueId value) const {
+  bool mayStay(ValueId value) const {
     const Value &v = problem.values[value];
-    return v.home == Home::Arena ? slotBytes(v.bytes) : 0;
+    // The backward pass must not read values that it has to make again. Values
+    // in the buffer of a result must leave it in time.
+    return v.keep != Keep::Recompute && v.host == none && !isHost[value];
   }
-  bool isUnread(int32_t kernel) const;
-  void skipLeftOut(int32_t kernel);
-  bool keepAllUntil(int32_t kernel);
-  /// The first kernel while which it does not stand in memory.
-  int32_t firstFree(const Output &output) const {
-    return lastOf(output) + !output.overwritten;
+  Kernel withoutRemats(int32_t place) const;
+  bool isRemat(ValueId value, int32_t place) const {
+    return mayStay(value) && state.lifeAt(value, place);
   }
-  bool keepUntil(const Output &kept, int32_t kernel);
-  void leaveOut(int32_t kernel);
+  /// A kernel before wrote it, or nothing reads it.
+  bool mayGo(ValueId value, int32_t place) const {
+    return isRemat(value, place) || !state.isWanted(value, place);
+  }
+  bool hasRemat(int32_t place) const {
+    const std::vector<ValueId> &outputs = state.kernel(place).outputs;
+    return std::any_of(outputs.begin(), outputs.end(),
+                       [&](ValueId value) { return mayGo(value, place); });
+  }
+  std::vector<int32_t> lastFirst() const;
+  std::vector<int32_t> dearestFirst() const;
+  bool keepBefore(int32_t place);
+  /// Only the simulator measures regions.
+  bool areRegionsWithin() const {
+    return problem.regions.empty() ||
+           validate(problem, state.plan(), /*slots=*/false, kernels)
+               .error.empty();
+  }
 
   const Problem &problem;
-  Plan &plan;
   const int64_t limit;
   KernelCache &kernels;
-  std::vector<Output> outputs;
-  std::vector<std::vector<int32_t>> made;   // per kernel: places in `outputs`
-  std::vector<std::vector<int32_t>> inputs; // per kernel: places in `outputs`
-  std::optional<LiveProfile> live;          // per kernel, with workspace
-  std::vector<const KernelInfo *> infos;    // per kernel
-  std::vector<char> isLeftOut;
+  /// Remats that it may still try though they fit only without their inputs.
+  int64_t exactTries = 0;
+  /// Per value: another value lies in its buffer.
+  std::vector<char> isHost;
+  PlanState state;
 };
 
 } // namespace
 
-void Keeper::measure() {
-  size_t count = plan.kernels.size();
-  made.resize(count);
-  inputs.resize(count);
-  isLeftOut.assign(count, 0);
-  std::vector<int64_t> bytes(count + 1, 0);
-  std::vector<int32_t> latest(problem.values.size(), none);
-  for (size_t k = 0; k < count; ++k) {
-    auto kernel = static_cast<int32_t>(k);
-    infos.push_back(&kernels.get(plan.kernels[k]));
-    for (ValueId value : infos[k]->memoryReads)
-      if (int32_t from = latest[value]; from != none) {
-        outputs[from].readers.push_back(kernel);
-        inputs[k].push_back(from);
-      }
-    for (ValueId value : plan.kernels[k].outputs) {
-      made[k].push_back(static_cast<int32_t>(outputs.size()));
-      outputs.push_back({kernel, value, latest[value], {}});
-      latest[value] = made[k].back();
+Keeper::Keeper(const Problem &problem, const Plan &plan, int64_t limitBytes,
+               KernelCache &kernels)
+    : problem(problem), limit(limitBytes), kernels(kernels),
+      isHost(problem.values.size(), 0), state(problem, plan, kernels) {
+  for (const Value &value : problem.values)
+    if (value.host != none)
+      isHost[value.host] = 1;
+}
+
+/// The kernel at \p place without outputs that a kernel before wrote or that
+/// nothing reads.
+Kernel Keeper::withoutRemats(int32_t place) const {
+  Kernel rest;
+  for (ValueId value : state.kernel(place).outputs)
+    if (!mayGo(value, place))
+      rest.outputs.push_back(value);
+  if (rest.outputs.empty() && mayRepeat(problem, state.kernel(place)))
+    return rest;
+  rest.ops = state.kernel(place).ops;
+  trimOps(problem, rest);
+  return rest;
+}
+
+/// Lets the values that the kernel at \p place makes again stay in memory until
+/// then, if that fits.
+bool Keeper::keepBefore(int32_t place) {
+  int32_t first = place;
+  int64_t slots = 0;
+  for (ValueId value : state.kernel(place).outputs)
+    if (isRemat(value, place) && state.isWanted(value, place)) {
+      first = std::min(first, state.lifeAt(value, place).last());
+      slots += arenaBytes(problem, value);
     }
-  }
-  Verdict verdict = validate(problem, plan, /*slots=*/false, kernels);
-  for (const Instance &instance : verdict.instances) {
-    int64_t slot = slotOf(instance.value);
-    bool takesOver = instance.takesOver != none;
-    bytes[instance.kernel + takesOver] += slot;
-    bytes[instance.lastRead + 1] -= slot;
-    if (!takesOver)
-      continue;
-    const Instance &under = verdict.instances[instance.takesOver];
-    for (int32_t output : made[under.kernel])
-      outputs[output].overwritten |= outputs[output].value == under.value;
-  }
-  for (size_t k = 0; k < count; ++k)
-    bytes[k] += k > 0 ? bytes[k - 1] : 0;
-  for (size_t k = 0; k < count; ++k)
-    bytes[k] += slotBytes(infos[k]->workspaceBytes);
-  live.emplace(bytes);
-}
-
-/// Lets \p kept stand in memory until \p kernel, if that fits.
-bool Keeper::keepUntil(const Output &kept, int32_t kernel) {
-  // The backward pass must not read values that it has to make again.
-  if (problem.values[kept.value].keep == Keep::Recompute)
+  if (slots > 0 && state.peakBytes(first + 1, place) + slots > limit &&
+      exactTries-- <= 0)
     return false;
-  int64_t slot = slotOf(kept.value);
-  int32_t from = firstFree(kept);
-  if (slot > 0 && live->most(from, kernel) + slot > limit)
-    return false;
-  live->add(from, kernel, slot);
-  return true;
+  // Where a kept value was overwritten, and where it was made again.
+  int64_t atFirst = std::max(limit, state.bytesAt(first));
+  int64_t atPlace = std::max(limit, state.bytesAt(place));
+  // A kernel that loses outputs without readers may need more workspace.
+  int64_t anywhere = std::max(limit, state.peakBytes());
+  Edit edit;
+  edit.replaced.emplace_back(place, withoutRemats(place));
+  state.apply(edit);
+  if (state.isLegal() && state.peakBytes(first + 1, place) <= limit &&
+      state.bytesAt(first) <= atFirst && state.bytesAt(place) <= atPlace &&
+      state.peakBytes() <= anywhere && areRegionsWithin())
+    return true;
+  state.undo();
+  return false;
 }
 
-/// Finds the writers before \p kernel of its values that are not left out.
-void Keeper::skipLeftOut(int32_t kernel) {
-  for (int32_t output : made[kernel]) {
-    int32_t &before = outputs[output].before;
-    while (before != none && isLeftOut[outputs[before].kernel])
-      before = outputs[before].before;
-  }
+/// From the last place to the first, since a remat that goes takes the kernels
+/// with it that ran only for it; anchors first, since they take most time.
+std::vector<int32_t> Keeper::lastFirst() const {
+  std::vector<int32_t> order;
+  for (bool onlyAnchors : {true, false})
+    for (int32_t place = state.size(); place-- > 0;)
+      if (!onlyAnchors || state.info(place).anchor != none)
+        order.push_back(place);
+  return order;
 }
 
-/// Lets the readers of all outputs of \p kernel read the earlier instances, if
-/// these fit.
-bool Keeper::keepAllUntil(int32_t kernel) {
-  skipLeftOut(kernel);
-  for (size_t i = 0; i < made[kernel].size(); ++i) {
-    int32_t before = outputs[made[kernel][i]].before;
-    if (before != none && keepUntil(outputs[before], kernel))
+/// The places of remats that save most time first.
+std::vector<int32_t> Keeper::dearestFirst() const {
+  std::vector<std::pair<int64_t, int32_t>> saved;
+  for (int32_t place = 0; place < state.size(); ++place) {
+    if (!hasRemat(place))
       continue;
-    while (i-- > 0) {
-      const Output &kept = outputs[outputs[made[kernel][i]].before];
-      live->add(firstFree(kept), kernel, -slotOf(kept.value));
-    }
-    return false;
+    Kernel rest = withoutRemats(place);
+    int64_t ns = rest.ops.empty() ? 0 : kernels.get(rest).timeNs;
+    saved.emplace_back(ns - state.info(place).timeNs, place);
   }
-  for (int32_t output : made[kernel]) {
-    const std::vector<int32_t> &again = outputs[output].readers;
-    Output &kept = outputs[outputs[output].before];
-    kept.readers.insert(kept.readers.end(), again.begin(), again.end());
-    if (!again.empty())
-      kept.overwritten = outputs[output].overwritten;
+  std::sort(saved.begin(), saved.end());
+  std::vector<int32_t> order;
+  for (auto [ns, place] : saved)
+    order.push_back(place);
+  return order;
+}
+
+bool Keeper::run(KeepEffort effort, Deadline deadline) {
+  // Places in all exact tries.
+  constexpr int64_t mostPlaces = 5'000'000;
+  bool isExact = effort == KeepEffort::Exact;
+  exactTries = isExact ? mostPlaces / std::max(1, state.size()) : 0;
+  bool any = false;
+  for (int32_t place : isExact ? dearestFirst() : lastFirst()) {
+    if (deadline.isOver())
+      break;
+    if (hasRemat(place))
+      any |= keepBefore(place);
   }
-  return true;
+  return any;
 }
 
-bool Keeper::isUnread(int32_t kernel) const {
-  for (OpId op : plan.kernels[kernel].ops)
-    if (problem.ops[op].hasEffects || !problem.ops[op].mayRepeat)
-      return false;
-  return std::all_of(made[kernel].begin(), made[kernel].end(), [&](int32_t i) {
-    return outputs[i].readers.empty() &&
-           problem.values[outputs[i].value].home != Home::Result;
-  });
-}
-
-void Keeper::leaveOut(int32_t kernel) {
-  isLeftOut[kernel] = 1;
-  for (int32_t from : inputs[kernel]) {
-    Output &input = outputs[from];
-    int32_t last = lastOf(input);
-    // Readers after it are gone or few.
-    input.readers.erase(
-        std::find(input.readers.rbegin(), input.readers.rend(), kernel).base() -
-        1);
-    if (last != kernel)
-      continue;
-    input.overwritten = false;
-    live->add(lastOf(input) + 1, kernel, -slotOf(input.value));
-  }
-}
-
-void Keeper::run() {
-  measure();
-  Work::spend(500 * static_cast<int64_t>(plan.kernels.size()));
-  // Anchors take most time.
-  for (auto k = static_cast<int32_t>(plan.kernels.size()); k-- > 0;)
-    if (isUnread(k) || (infos[k]->anchor != none && keepAllUntil(k)))
-      leaveOut(k);
-  for (auto k = static_cast<int32_t>(plan.kernels.size()); k-- > 0;)
-    if (!isLeftOut[k] && (isUnread(k) || keepAllUntil(k)))
-      leaveOut(k);
-  size_t count = 0;
-  for (size_t k = 0; k < plan.kernels.size(); ++k)
-    if (!isLeftOut[k])
-      std::swap(plan.kernels[count++], plan.kernels[k]);
-  plan.kernels.resize(count);
-}
-
-void ckpt::plan::keepValues(const Problem &problem, Plan &plan,
-                            int64_t limitBytes) {
+bool ckpt::plan::keepValues(const Problem &problem, Plan &plan,
+                            int64_t limitBytes, KeepEffort effort,
+                            Deadline deadline) {
   KernelCache kernels(problem);
-  keepValues(problem, plan, limitBytes, kernels);
+  return keepValues(problem, plan, limitBytes, effort, kernels, deadline);
 }
 
-void ckpt::plan::keepValues(const Problem &problem, Plan &plan,
-                            int64_t limitBytes, KernelCache &kernels) {
-  Keeper(problem, plan, limitBytes, kernels).run();
+bool ckpt::plan::keepValues(const Problem &problem, Plan &plan,
+                            int64_t limitBytes, KeepEffort effort,
+                            KernelCache &kernels, Deadline deadline) {
+  Keeper keeper(problem, plan, limitBytes, kernels);
+  bool any = keeper.run(effort, deadline);
+  plan = keeper.plan();
+  return any;
 }

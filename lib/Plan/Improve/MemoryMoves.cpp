@@ -59,14 +59,6 @@ void MemoryMoves::add(Change change) {
     changes.push_back(std::move(change));
 }
 
-/// Whether \p kernel may run anywhere, and again.
-bool MemoryMoves::isFree(const Kernel &kernel) const {
-  for (OpId op : kernel.ops)
-    if (problem.ops[op].hasEffects || !problem.ops[op].mayRepeat)
-      return false;
-  return true;
-}
-
 /// Whether anything from \p from to before \p to exceeds the budget.
 bool MemoryMoves::isOver(int32_t from, int32_t to) const {
   auto first = std::lower_bound(overKernels.begin(), overKernels.end(), from);
@@ -87,7 +79,7 @@ const Copy &MemoryMoves::copyFor(ValueId value, int32_t kernel) {
     copy.kernel.outputs = {value};
     trimOps(problem, copy.kernel);
     const KernelInfo &info = kernels.get(copy.kernel);
-    if (info.error.empty() && isFree(copy.kernel))
+    if (info.error.empty() && mayRepeat(problem, copy.kernel))
       copy.info = &info;
   }
   return copy;
@@ -153,7 +145,7 @@ const Copy &MemoryMoves::joinFor(const Life &life, int32_t reader) {
   auto [found, isNew] = joins.try_emplace(
       {&state.info(life.place), &state.info(reader), life.value});
   Copy &join = found->second;
-  if (!isNew || !isFree(state.kernel(life.place)))
+  if (!isNew || !mayRepeat(problem, state.kernel(life.place)))
     return join;
   const Kernel &writer = state.kernel(life.place);
   std::vector<OpId> &ops = join.kernel.ops;
@@ -203,7 +195,7 @@ void MemoryMoves::absorb(const Life &life, int32_t from) {
 
 /// Makes a value just before kernel \p to, its first reader.
 void MemoryMoves::delay(const Life &life, int32_t to) {
-  if (!isFree(state.kernel(life.place)))
+  if (!mayRepeat(problem, state.kernel(life.place)))
     return;
   for (ValueId output : state.kernel(life.place).outputs) {
     if (!inArena(output))
@@ -251,7 +243,7 @@ void MemoryMoves::free(const std::vector<ValueId> &values, int32_t place,
 /// Runs the last reader as soon as it can, so that the value dies.
 void MemoryMoves::advance(const Life &life, int32_t from) {
   int32_t reader = life.last();
-  if (!isFree(state.kernel(reader)))
+  if (!mayRepeat(problem, state.kernel(reader)))
     return;
   int32_t place = earliest(state.info(reader), reader);
   if (place == none || std::max(place, from + 1) >= reader)
@@ -297,7 +289,7 @@ const std::vector<Split> &MemoryMoves::splitsOf(int32_t kernel) {
   constexpr size_t mostOps = 64;
   auto [found, isNew] = splits.try_emplace(&state.info(kernel));
   const Kernel &whole = state.kernel(kernel);
-  if (!isNew || whole.ops.size() > mostOps || !isFree(whole))
+  if (!isNew || whole.ops.size() > mostOps || !mayRepeat(problem, whole))
     return found->second;
   for (OpId id : whole.ops) {
     const Op &op = problem.ops[id];

@@ -101,7 +101,6 @@ private:
   }
   int64_t overBy(int32_t k) const { return bytes[k] - options.budgetBytes; }
   bool isOver(int32_t from, int32_t to) const;
-  bool isFree(const Kernel &kernel) const;
   void findInGap(const Life &life, int32_t from, int32_t to);
   const Copy &copyFor(ValueId value, int32_t kernel);
   bool isMadeAgain(ValueId value, const Change &change) const;

@@ -302,11 +302,7 @@ Kernel PlanState::withoutDead(int32_t place) const {
       std::remove_if(kernel.outputs.begin(), kernel.outputs.end(),
                      [&](ValueId value) { return !isWanted(value, place); }),
       kernel.outputs.end());
-  bool mustRun =
-      std::any_of(kernel.ops.begin(), kernel.ops.end(), [&](OpId op) {
-        return problem.ops[op].hasEffects || !problem.ops[op].mayRepeat;
-      });
-  if (kernel.outputs.empty() && mustRun)
+  if (kernel.outputs.empty() && !mayRepeat(problem, kernel))
     return list[place];
   if (kernel.outputs.empty())
     kernel.ops.clear();

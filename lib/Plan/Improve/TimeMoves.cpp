@@ -302,9 +302,8 @@ void TimeMoves::findSink(const Instance &instance,
 /// Whether no kernel up to \p until needs the outputs of \p reader, or that it
 /// runs in its place.
 bool TimeMoves::mayWait(size_t reader, size_t until) const {
-  for (OpId op : plan.kernels[reader].ops)
-    if (problem.ops[op].hasEffects || !problem.ops[op].mayRepeat)
-      return false;
+  if (!mayRepeat(problem, plan.kernels[reader]))
+    return false;
   for (size_t k = reader + 1; k <= until; ++k)
     for (ValueId output : plan.kernels[reader].outputs)
       if (std::binary_search(infos[k]->memoryReads.begin(),

@@ -49,7 +49,7 @@ void KernelGraph::addNode(const Kernel &kernel) {
   node.workspaceBytes = slotBytes(info.workspaceBytes);
   for (OpId id : kernel.ops) {
     const Op &op = problem.ops[id];
-    node.mayRepeat &= op.mayRepeat && !op.hasEffects;
+    node.mayRepeat &= op.mayRepeat;
     for (ValueId value : op.results)
       node.mayRepeat &= problem.values[value].keep != Keep::Save;
   }

@@ -11,6 +11,11 @@
 
 using namespace ckpt::plan;
 
+bool ckpt::plan::mayRepeat(const Problem &problem, const Kernel &kernel) {
+  return std::all_of(kernel.ops.begin(), kernel.ops.end(),
+                     [&](OpId op) { return problem.ops[op].mayRepeat; });
+}
+
 void ckpt::plan::trimOps(const Problem &problem, Kernel &kernel) {
   std::vector<char> needed(kernel.ops.size(), 0);
   auto indexOf = [&](OpId op) -> int64_t {
@@ -23,7 +28,7 @@ void ckpt::plan::trimOps(const Problem &problem, Kernel &kernel) {
     needed[indexOf(problem.values[output].op)] = 1;
   for (size_t i = kernel.ops.size(); i-- > 0;) {
     const Op &op = problem.ops[kernel.ops[i]];
-    needed[i] |= op.hasEffects || !op.mayRepeat;
+    needed[i] |= !op.mayRepeat;
     if (!needed[i])
       continue;
     for (const Read &read : op.reads)
@@ -62,10 +67,7 @@ void ckpt::plan::removeDeadOutputs(const Problem &problem, Plan &plan) {
     for (ValueId output : kernel.outputs)
       if (wanted[output] || problem.values[output].keep == Keep::Save)
         outputs.push_back(output);
-    bool mustRun = false;
-    for (OpId op : kernel.ops)
-      mustRun |= problem.ops[op].hasEffects || !problem.ops[op].mayRepeat;
-    if (outputs.empty() && mustRun)
+    if (outputs.empty() && !mayRepeat(problem, kernel))
       outputs = kernel.outputs;
     if (outputs.size() != kernel.outputs.size()) {
       kernel.outputs = outputs;

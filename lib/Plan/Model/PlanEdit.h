@@ -8,6 +8,10 @@
 
 namespace ckpt::plan {
 
+/// Whether all ops of \p kernel may run again, and anywhere: such a kernel has
+/// no effects.
+bool mayRepeat(const Problem &problem, const Kernel &kernel);
+
 /// Drops the ops of \p kernel that its outputs and effects do not need.
 void trimOps(const Problem &problem, Kernel &kernel);
 

@@ -42,7 +42,7 @@ void RematGraph::findLive() {
     wanted[value] = problem.values[value].home == Home::Result;
   for (size_t op = problem.ops.size(); op-- > 0;) {
     const Op &o = problem.ops[op];
-    live[op] = o.hasEffects || !o.mayRepeat;
+    live[op] = !o.mayRepeat;
     for (ValueId result : o.results)
       live[op] |= wanted[result];
     if (live[op])
@@ -101,7 +101,7 @@ void RematGraph::findNodes(bool fusion) {
   memoryRead.assign(problem.values.size(), 0);
   for (size_t op = 0; op < numOps; ++op) {
     const Op &o = problem.ops[op];
-    once[op] = !o.mayRepeat || o.hasEffects;
+    once[op] = !o.mayRepeat;
     for (ValueId result : o.results)
       once[op] |= problem.values[result].keep == Keep::Save;
     bool inlined = false;

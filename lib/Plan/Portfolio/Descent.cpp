@@ -10,7 +10,6 @@
 #include "Plan/Construct/Greedy/GreedyRemat.h"
 #include "Plan/Construct/List/QuickPlan.h"
 #include "Plan/Improve/Anneal/RetentionAnnealing.h"
-#include "Plan/Improve/DropRemats.h"
 #include "Plan/Improve/KeepMove.h"
 #include "Plan/Improve/MergeMove.h"
 #include "Plan/Improve/ReduceTime.h"
@@ -103,7 +102,8 @@ void BudgetSearch::varyFirstPlan() {
   auto make = [&](const CostWeights &weights) {
     Plan plan = quickPlan(graph, budget, options, weights).plan;
     if (!plan.kernels.empty()) {
-      dropRemats(problem, plan, budget, deadline(shareOfChanges));
+      keepValues(problem, plan, budget, KeepEffort::Exact,
+                 deadline(shareOfChanges));
       mergeKernels(problem, plan, budget);
       reduceTime(problem, plan, budget, deadline(shareOfChanges));
     }
@@ -126,7 +126,8 @@ void BudgetSearch::keepRepeated(double share) {
     return;
   Plan plan = withoutSlots(result.best->plan);
   auto limit = static_cast<int64_t>(share * static_cast<double>(budget));
-  if (dropRemats(problem, plan, limit, deadline(shareOfLimit)))
+  if (keepValues(problem, plan, limit, KeepEffort::Exact,
+                 deadline(shareOfLimit)))
     enterPlan(std::move(plan));
 }
 
@@ -240,7 +241,7 @@ Plan BudgetSearch::descended(const Descent &descent, double mostNs,
           std::max(limit, static_cast<int64_t>(descent.keptWithin *
                                                static_cast<double>(budget)));
     if (level > 0 || descent.keptWithin > 0)
-      dropRemats(problem, plan, limit, deadline);
+      keepValues(problem, plan, limit, KeepEffort::Exact, deadline);
     mergeKernels(problem, plan, limit);
     reduceTime(problem, plan, limit, deadline);
   }

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Plan/Improve/Anneal/RetentionAnnealing.h"
-#include "Plan/Improve/DropRemats.h"
+#include "Plan/Improve/KeepMove.h"
 #include "Plan/Improve/MergeMove.h"
 #include "Plan/Improve/ReduceTime.h"
 #include "Plan/Portfolio/BudgetSearch.h"
@@ -42,7 +42,8 @@ void BudgetSearch::searchBelow() {
       return;
     Plan plan = withoutSlots(lower.best->plan);
     enterPlan(plan);
-    dropRemats(problem, plan, budget, deadline(shareOfLimit));
+    keepValues(problem, plan, budget, KeepEffort::Exact,
+               deadline(shareOfLimit));
     mergeKernels(problem, plan, budget);
     reduceTime(problem, plan, budget, deadline(shareOfLimit));
     enterPlan(std::move(plan));

@@ -221,7 +221,7 @@ void BudgetSearch::spareSmallest() {
     return;
   for (int64_t percent : percents) {
     Plan plan = withoutSlots(result.smallest.plan);
-    keepValues(problem, plan, budget / 100 * percent);
+    keepValues(problem, plan, budget / 100 * percent, KeepEffort::Exact);
     if (enterPlan(std::move(plan)))
       break;
   }

@@ -277,7 +277,8 @@ void FrontierSearch::placeSmallest() {
   for (int64_t i = 1; i <= steps; ++i) {
     Draft draft;
     draft.plan = withoutSlots(smallest->plan);
-    keepValues(problem, draft.plan, below + (above - below) / steps * i);
+    keepValues(problem, draft.plan, below + (above - below) / steps * i,
+               KeepEffort::Exact);
     draft.verdict = validate(problem, draft.plan, /*slots=*/false);
     Solution solution = placeSlots(problem, draft, above, PackEffort::Orders);
     solution.subSolver = part::keepSmallest;

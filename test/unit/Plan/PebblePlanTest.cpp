@@ -110,7 +110,8 @@ TEST(PebblePlan, KeepsWhatFits) {
     ASSERT_EQ(made.error, "") << "seed " << seed;
     before += plan.kernels.size();
     int64_t limit = made.livePeakBytes + 256 * (seed % 4);
-    keepValues(problem, plan, limit);
+    keepValues(problem, plan, limit,
+               seed % 2 ? KeepEffort::Quick : KeepEffort::Exact);
     Verdict kept = validate(problem, plan, false);
     ASSERT_EQ(kept.error, "") << "seed " << seed;
     EXPECT_LE(kept.livePeakBytes, limit) << "seed " << seed;
@@ -132,9 +133,9 @@ TEST(PebblePlan, RepeatsOnlyWhereThereIsNoRoom) {
   RematGraph graph(b.problem, true);
   Plan plan = PebblePlan(graph).within(4096 + 2048);
   ASSERT_EQ(plan.kernels.size(), 5u);
-  keepValues(b.problem, plan, 4096 + 2048 - 1);
+  keepValues(b.problem, plan, 4096 + 2048 - 1, KeepEffort::Exact);
   EXPECT_EQ(plan.kernels.size(), 5u);
-  keepValues(b.problem, plan, 4096 + 2048);
+  keepValues(b.problem, plan, 4096 + 2048, KeepEffort::Exact);
   EXPECT_EQ(plan.kernels.size(), 4u);
 }
 

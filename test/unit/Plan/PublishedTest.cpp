@@ -7,7 +7,7 @@
 #include "TrainingStep.h"
 
 #include "Plan/Construct/Greedy/GreedyRemat.h"
-#include "Plan/Improve/DropRemats.h"
+#include "Plan/Improve/KeepMove.h"
 #include "Plan/Model/KernelGraph.h"
 #include "Plan/Published/Cbc.h"
 #include "Plan/Published/Knapsack.h"
@@ -171,7 +171,7 @@ TEST(GreedyRemat, IsLegalOnRandomProblems) {
   }
 }
 
-TEST(DropRemats, LeavesOutWhatTheBudgetDoesNotAskFor) {
+TEST(KeepMove, LeavesOutWhatTheBudgetDoesNotAskFor) {
   Problem problem = productChain(4);
   Plan once = oneKernelPerOp(problem);
   Plan plan = once;
@@ -180,23 +180,23 @@ TEST(DropRemats, LeavesOutWhatTheBudgetDoesNotAskFor) {
   ASSERT_EQ(validate(problem, plan, false).error, "");
   int64_t peak = validate(problem, plan, false).livePeakBytes;
   Plan same = plan;
-  dropRemats(problem, same, peak);
+  keepValues(problem, same, peak, KeepEffort::Exact);
   EXPECT_LE(validate(problem, same, false).livePeakBytes, peak);
-  dropRemats(problem, plan, 1 << 20);
+  keepValues(problem, plan, 1 << 20, KeepEffort::Exact);
   EXPECT_EQ(plan.kernels.size(), once.kernels.size());
 }
 
-TEST(DropRemats, LeavesOutWhatAKernelWritesAlong) {
+TEST(KeepMove, LeavesOutWhatAKernelWritesAlong) {
   WrittenAlong b;
-  EXPECT_TRUE(dropRemats(b.problem, b.plan, 1 << 20));
+  EXPECT_TRUE(keepValues(b.problem, b.plan, 1 << 20, KeepEffort::Exact));
   EXPECT_EQ(validate(b.problem, b.plan, /*slots=*/false).error, "");
   ASSERT_EQ(b.plan.kernels.size(), 4u);
   EXPECT_THAT(b.plan.kernels[2].outputs, testing::ElementsAre(b.sum));
-  EXPECT_FALSE(dropRemats(b.problem, b.plan, 1 << 20));
+  EXPECT_FALSE(keepValues(b.problem, b.plan, 1 << 20, KeepEffort::Exact));
 }
 
 /// A kernel that writes nothing is there for its effects.
-TEST(DropRemats, LeavesEffectsAlone) {
+TEST(KeepMove, LeavesEffectsAlone) {
   WrittenAlong b;
   Op op;
   op.name = "print";
@@ -209,7 +209,7 @@ TEST(DropRemats, LeavesEffectsAlone) {
   effect.ops = {static_cast<OpId>(b.problem.ops.size() - 1)};
   b.plan.kernels.push_back(effect);
   ASSERT_EQ(validate(b.problem, b.plan, /*slots=*/false).error, "");
-  EXPECT_TRUE(dropRemats(b.problem, b.plan, 1 << 20));
+  EXPECT_TRUE(keepValues(b.problem, b.plan, 1 << 20, KeepEffort::Exact));
   EXPECT_EQ(validate(b.problem, b.plan, /*slots=*/false).error, "");
   EXPECT_EQ(b.plan.kernels.back().ops, effect.ops);
 }

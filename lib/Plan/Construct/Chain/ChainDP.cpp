@@ -9,6 +9,7 @@
 #include "Plan/Construct/Chain/ChainDP.h"
 
 #include "Plan/Improve/MergeMove.h"
+#include "Plan/Model/PlanEdit.h"
 #include "ckpt/Plan/Kernel.h"
 
 #include <algorithm>
@@ -38,9 +39,7 @@ static Plan delaySources(const Problem &problem, const Plan &plan) {
       if (waiting[value] != none && isSource[waiting[value]])
         place(waiting[value]);
     }
-    isSource[k] = readsNothing;
-    for (OpId op : plan.kernels[k].ops)
-      isSource[k] &= problem.ops[op].mayRepeat && !problem.ops[op].hasEffects;
+    isSource[k] = readsNothing && mayRepeat(problem, plan.kernels[k]);
     for (ValueId value : plan.kernels[k].outputs) {
       isSource[k] &= problem.values[value].home == Home::Arena;
       waiting[value] = static_cast<int32_t>(k);

@@ -10,7 +10,7 @@
 #include "Plan/Construct/Greedy/GreedyRemat.h"
 
 #include "Plan/Construct/Greedy/LiveBytesWalk.h"
-#include "Plan/Improve/DropRemats.h"
+#include "Plan/Improve/KeepMove.h"
 #include "ckpt/Plan/Pack.h"
 
 #include <algorithm>
@@ -97,7 +97,7 @@ void Repeater::search(const WalkOptions &options) {
   found.reset();
   enter(plan);
   plan = withoutSlots(std::move(plan));
-  dropRemats(problem, plan, budget, deadline);
+  keepValues(problem, plan, budget, KeepEffort::Exact, deadline);
   enter(std::move(plan));
 }
 

@@ -48,7 +48,7 @@ int64_t GuideLoop::costOf(const Plan &plan) {
 /// to keep: a schedule drops more than it has to. Returns its cost.
 int64_t GuideLoop::enter(Plan plan) {
   const size_t mostFound = isTooLargeToWalk(graph) ? 1 : 2;
-  keepValues(graph.problem, plan, budget, kernels);
+  keepValues(graph.problem, plan, budget, KeepEffort::Quick, kernels);
   int64_t cost = costOf(plan);
   auto place = std::lower_bound(
       all.begin(), all.end(), cost,
