@@ -14,47 +14,49 @@
 
 using namespace ckpt::plan;
 
-/// Kernels before number \p until that read an output of \p kernel.
-std::vector<size_t> TimeMoves::readersBefore(size_t kernel, size_t until,
-                                             const Instances &instances) const {
-  std::vector<size_t> readers;
-  for (const Instance *instance : instances[kernel])
-    for (size_t reader : readersOf(*instance))
-      if (reader < until)
-        readers.push_back(reader);
+/// Places before \p until that read an output of the kernel at \p place.
+std::vector<int32_t> TimeMoves::readersBefore(int32_t place,
+                                              int32_t until) const {
+  std::vector<int32_t> readers;
+  for (ValueId value : state.kernel(place).outputs) {
+    Life life = state.lifeFrom(value, place);
+    readers.insert(readers.end(), life.firstRead,
+                   std::lower_bound(life.firstRead, life.endOfReads, until));
+  }
   std::sort(readers.begin(), readers.end());
   readers.erase(std::unique(readers.begin(), readers.end()), readers.end());
   return readers;
 }
 
-/// Lets kernel \p to, which has no anchor, make \p instance from the result of
-/// the anchor of its kernel. The later of the two kernels stays in place;
+/// Lets the kernel at \p to, which has no anchor, make \p life from the result
+/// of the anchor of its kernel. The later of the two kernels stays in place;
 /// readers of their outputs wait for it.
-std::optional<TimeMove> TimeMoves::spill(const Instance &instance, size_t to,
-                                         const Instances &instances) const {
-  size_t from = instance.kernel, last = std::max(from, to);
-  Kernel product = plan.kernels[from], rest = product;
-  OpId anchor = infos[from]->anchor;
+std::optional<TimeMove> TimeMoves::spill(const Life &life, int32_t to) const {
+  int32_t from = life.place, last = std::max(from, to);
+  Kernel product = state.kernel(from), rest = product;
+  OpId anchor = state.info(from).anchor;
   product.outputs = problem.ops[anchor].results;
   trim(product);
   rest.ops.erase(std::find(rest.ops.begin(), rest.ops.end(), anchor));
   trim(rest);
-  Kernel joined = join(plan.kernels[to], rest);
-  joined.outputs.push_back(instance.value);
+  Kernel joined = join(state.kernel(to), rest);
+  joined.outputs.push_back(life.value);
   int64_t productNs = timeOf(product), joinedNs = timeOf(joined);
   TimeMove change;
   change.savedNs =
-      infos[from]->timeNs + infos[to]->timeNs - productNs - joinedNs;
-  change.moved = readersBefore(std::min(from, to), last, instances);
-  if (productNs < 0 || joinedNs < 0 || change.savedNs <= 0 ||
-      !std::all_of(change.moved.begin(), change.moved.end(),
-                   [&](size_t reader) { return mayWait(reader, last); }))
+      state.info(from).timeNs + state.info(to).timeNs - productNs - joinedNs;
+  if (productNs < 0 || joinedNs < 0 || change.savedNs <= 0)
     return std::nullopt;
+  change.edit.replaced.emplace_back(from, std::move(product));
   if (to < from)
-    change.moved.insert(change.moved.begin(), to);
-  change.behind = last;
-  change.replaced.emplace_back(from, std::move(product));
-  change.replaced.emplace_back(to, std::move(joined));
+    change.edit.move(to, std::move(joined), last + 1);
+  else
+    change.edit.replaced.emplace_back(to, std::move(joined));
+  for (int32_t reader : readersBefore(std::min(from, to), last)) {
+    if (!mayWait(reader, last))
+      return std::nullopt;
+    change.edit.move(reader, state.kernel(reader), last + 1);
+  }
   return change;
 }
 
@@ -62,22 +64,21 @@ std::optional<TimeMove> TimeMoves::spill(const Instance &instance, size_t to,
 /// the derivative of an activation, if the activation is written once more for
 /// a weight gradient. That kernel waits for its bytes, so the arithmetic is
 /// free there.
-void TimeMoves::findSpill(const Instance &instance, const Instances &instances,
+void TimeMoves::findSpill(const Life &life,
                           std::vector<TimeMove> &changes) const {
-  constexpr size_t farthest = 16;
-  size_t from = instance.kernel;
-  const Op *anchor =
-      infos[from]->anchor == none ? nullptr : &problem.ops[infos[from]->anchor];
-  if (!anchor || plan.kernels[from].outputs.size() != 1 ||
-      problem.values[instance.value].op == infos[from]->anchor ||
-      !anchor->mayRepeat || anchor->results.size() != 1)
+  constexpr int32_t farthest = 16;
+  int32_t from = life.place;
+  const KernelInfo &info = state.info(from);
+  const Op *anchor = info.anchor == none ? nullptr : &problem.ops[info.anchor];
+  if (!anchor || state.kernel(from).outputs.size() != 1 ||
+      problem.values[life.value].op == info.anchor || !anchor->mayRepeat ||
+      anchor->results.size() != 1)
     return;
-  const std::vector<ValueId> &inputs = infos[from]->memoryReads;
-  size_t end = std::min(from + farthest, plan.kernels.size());
-  for (size_t to = from - std::min(from, farthest); to < end; ++to) {
-    if (!mayJoin(to, inputs, instance.value))
+  int32_t end = std::min(from + farthest, state.size());
+  for (int32_t to = std::max(0, from - farthest); to < end; ++to) {
+    if (!mayJoin(to, info.memoryReads, life.value))
       continue;
-    if (std::optional<TimeMove> change = spill(instance, to, instances)) {
+    if (std::optional<TimeMove> change = spill(life, to)) {
       changes.push_back(std::move(*change));
       return;
     }

@@ -109,7 +109,7 @@ bool Keeper::keepBefore(int32_t place) {
   int64_t anywhere = std::max(limit, state.peakBytes());
   Edit edit;
   edit.replaced.emplace_back(place, withoutRemats(place));
-  state.apply(edit);
+  state.apply(std::move(edit));
   if (state.isLegal() && state.peakBytes(first + 1, place) <= limit &&
       state.bytesAt(first) <= atFirst && state.bytesAt(place) <= atPlace &&
       state.peakBytes() <= anywhere && areRegionsWithin())

@@ -141,7 +141,7 @@ bool Merger::tryMerge(int32_t first, int32_t second, int64_t limitBytes) {
   Edit edit;
   edit.replaced.emplace_back(first, std::move(both));
   edit.replaced.emplace_back(second, Kernel());
-  state.apply(edit);
+  state.apply(std::move(edit));
   bool fits = state.isLegal() && staysBelow(limitBytes, first, second, before);
   if (!fits)
     state.undo();

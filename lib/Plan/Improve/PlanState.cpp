@@ -435,11 +435,24 @@ void PlanState::compact() {
 // Edits
 //===----------------------------------------------------------------------===//
 
-void PlanState::apply(const Edit &edit) {
+void Edit::move(int32_t from, Kernel kernel, int32_t to) {
+  replaced.emplace_back(from, Kernel());
+  inserted.emplace_back(to, std::move(kernel));
+}
+
+void Edit::add(const Edit &other) {
+  replaced.insert(replaced.end(), other.replaced.begin(), other.replaced.end());
+  inserted.insert(inserted.end(), other.inserted.begin(), other.inserted.end());
+}
+
+void PlanState::apply(Edit edit) {
   before.clear();
   opened.clear();
-  Edit::Kernels changes = edit.replaced;
+  Edit::Kernels changes = std::move(edit.replaced);
   if (!edit.inserted.empty()) {
+    std::stable_sort(
+        edit.inserted.begin(), edit.inserted.end(),
+        [](const auto &a, const auto &b) { return a.first < b.first; });
     std::vector<int32_t> places;
     for (const auto &[place, kernel] : edit.inserted)
       places.push_back(place);
@@ -449,7 +462,7 @@ void PlanState::apply(const Edit &edit) {
           std::upper_bound(places.begin(), places.end(), place) -
           places.begin());
     for (size_t i = 0; i < opened.size(); ++i)
-      changes.emplace_back(opened[i], edit.inserted[i].second);
+      changes.emplace_back(opened[i], std::move(edit.inserted[i].second));
   }
   replace(std::move(changes));
   removeDead();

@@ -27,8 +27,13 @@ struct Edit {
   using Kernels = std::vector<std::pair<int32_t, Kernel>>;
   /// Kernels that take the place of others; one without ops erases.
   Kernels replaced;
-  /// Kernels that run before the kernel of a place, ascending by place.
+  /// Kernels that run before the kernel of a place, in their order.
   Kernels inserted;
+
+  /// Runs \p kernel before place \p to instead of at \p from.
+  void move(int32_t from, Kernel kernel, int32_t to);
+  /// Makes both edits at once; \p other replaces none of the same kernels.
+  void add(const Edit &other);
 };
 
 /// An instance of a value: the place that writes it and the places that read
@@ -50,7 +55,7 @@ public:
   PlanState(const Problem &problem, const Plan &plan, KernelCache &kernels);
 
   /// Makes \p edit and removes outputs that it leaves without readers.
-  void apply(const Edit &edit);
+  void apply(Edit edit);
   /// Takes the last `apply` back; only one.
   void undo();
   /// Removes empty places.

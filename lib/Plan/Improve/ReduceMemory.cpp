@@ -49,8 +49,7 @@ Edit MemoryReducer::editOf(ChangeRange change) const {
   Edit edit;
   const Change &first = *change.first;
   if (first.isMove()) {
-    edit.replaced.emplace_back(first.kernel, Kernel());
-    edit.inserted.emplace_back(first.place, state.kernel(first.kernel));
+    edit.move(first.kernel, state.kernel(first.kernel), first.place);
     return edit;
   }
   if (first.rest)
@@ -58,9 +57,6 @@ Edit MemoryReducer::editOf(ChangeRange change) const {
   for (auto it = change.first; it != change.second; ++it)
     for (const Copy *copy : it->copies)
       edit.inserted.emplace_back(it->place, copy->kernel);
-  std::stable_sort(
-      edit.inserted.begin(), edit.inserted.end(),
-      [](const auto &a, const auto &b) { return a.first < b.first; });
   return edit;
 }
 

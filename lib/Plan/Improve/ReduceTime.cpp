@@ -22,30 +22,31 @@ namespace {
 
 class TimeReducer {
 public:
-  TimeReducer(const Problem &problem, Plan &plan, int64_t allowedBytes,
-              Deadline deadline)
-      : problem(problem), plan(plan), allowedBytes(allowedBytes),
-        deadline(deadline), kernels(problem),
-        verdict(validate(problem, plan, false, kernels)),
-        changes(problem, plan, kernels) {}
+  TimeReducer(const Problem &problem, const Plan &plan, int64_t allowedBytes,
+              Deadline deadline, KernelCache &kernels)
+      : problem(problem), allowedBytes(allowedBytes), deadline(deadline),
+        kernels(kernels), state(problem, plan, kernels),
+        changes(problem, state, kernels) {}
 
   bool run();
+  Plan plan() const { return state.plan(); }
 
 private:
-  std::vector<const TimeMove *>
-  compatible(const std::vector<TimeMove> &found) const;
-  Plan apply(const std::vector<const TimeMove *> &chosen) const;
-  void extend(std::vector<const TimeMove *> &accepted,
-              const std::vector<const TimeMove *> &more, int &tries);
+  using Moves = std::vector<const TimeMove *>;
+
+  Moves compatible(const std::vector<TimeMove> &found) const;
+  bool isBetter(const Moves &chosen);
+  void extend(Moves &accepted, const Moves &more, int &tries);
   bool isOver() const { return deadline.isOver(); }
 
   const Problem &problem;
-  Plan &plan;
   const int64_t allowedBytes;
   const Deadline deadline;
-  KernelCache kernels;
-  Verdict verdict;
+  KernelCache &kernels;
+  PlanState state;
   TimeMoves changes;
+  /// Of the plan before a round, or the budget if that is more.
+  int64_t mostBytes = 0;
   /// Time of the plan with the accepted moves of a round.
   int64_t bestNs = 0;
 };
@@ -54,78 +55,54 @@ private:
 
 /// The largest set from the start of the list in which no kernel is changed
 /// twice.
-std::vector<const TimeMove *>
+TimeReducer::Moves
 TimeReducer::compatible(const std::vector<TimeMove> &found) const {
   // Savings of less than this part of the time are left alone.
   constexpr int64_t worthTrying = 100000;
-  std::vector<char> isTouched(plan.kernels.size(), 0);
-  std::vector<const TimeMove *> chosen;
+  std::vector<char> isTouched(state.size(), 0);
+  Moves chosen;
   for (const TimeMove &change : found) {
-    if (change.savedNs < verdict.timeNs / worthTrying)
+    if (change.savedNs < state.timeNs() / worthTrying)
       break;
-    bool isFree = !change.dropped || !isTouched[*change.dropped];
-    for (const auto &[index, kernel] : change.replaced)
-      isFree &= !isTouched[index];
-    for (size_t index : change.moved)
-      isFree &= !isTouched[index];
-    if (!isFree)
+    const Edit::Kernels &replaced = change.edit.replaced;
+    if (std::any_of(replaced.begin(), replaced.end(),
+                    [&](const auto &each) { return isTouched[each.first]; }))
       continue;
-    for (size_t index : change.moved)
-      isTouched[index] = 1;
-    if (change.dropped)
-      isTouched[*change.dropped] = 1;
-    for (const auto &[index, kernel] : change.replaced)
-      isTouched[index] = 1;
+    for (const auto &[place, kernel] : replaced)
+      isTouched[place] = 1;
     chosen.push_back(&change);
   }
   return chosen;
 }
 
-Plan TimeReducer::apply(const std::vector<const TimeMove *> &chosen) const {
-  std::vector<const Kernel *> list;
-  for (const Kernel &kernel : plan.kernels)
-    list.push_back(&kernel);
-  std::vector<std::vector<const Kernel *>> added(list.size()),
-      behind(list.size());
-  for (const TimeMove *change : chosen) {
-    for (const auto &[index, kernel] : change->replaced)
-      list[index] = &kernel;
-    for (size_t index : change->moved) {
-      behind[change->behind].push_back(list[index]);
-      list[index] = nullptr;
-    }
-    if (change->dropped)
-      list[*change->dropped] = nullptr;
-    if (change->added)
-      added[change->at].push_back(&*change->added);
-  }
-  Plan changed;
-  for (size_t k = 0; k < list.size(); ++k) {
-    for (const Kernel *kernel : added[k])
-      changed.kernels.push_back(*kernel);
-    if (list[k])
-      changed.kernels.push_back(*list[k]);
-    for (const Kernel *kernel : behind[k])
-      changed.kernels.push_back(*kernel);
-  }
-  removeDeadOutputs(problem, changed);
-  return changed;
+static Edit editOf(const std::vector<const TimeMove *> &chosen) {
+  Edit edit;
+  for (const TimeMove *change : chosen)
+    edit.add(change->edit);
+  return edit;
 }
 
-/// Adds \p more to \p accepted, all or by halves, as far as the simulator
-/// agrees and \p tries last.
-void TimeReducer::extend(std::vector<const TimeMove *> &accepted,
-                         const std::vector<const TimeMove *> &more,
-                         int &tries) {
+/// Whether the plan is better with \p chosen than with the accepted moves.
+bool TimeReducer::isBetter(const Moves &chosen) {
+  state.apply(editOf(chosen));
+  int64_t ns = state.timeNs();
+  bool better = state.isLegal() && ns < bestNs &&
+                state.peakBytes() <= mostBytes &&
+                validate(problem, state.plan(), false, kernels).error.empty();
+  if (better)
+    bestNs = ns;
+  state.undo();
+  return better;
+}
+
+/// Adds \p more to \p accepted, all or by halves, as far as the plan gets
+/// better and \p tries last.
+void TimeReducer::extend(Moves &accepted, const Moves &more, int &tries) {
   if (more.empty() || tries-- <= 0 || isOver())
     return;
-  std::vector<const TimeMove *> all = accepted;
+  Moves all = accepted;
   all.insert(all.end(), more.begin(), more.end());
-  Plan changed = apply(all);
-  Verdict next = validate(problem, changed, false, kernels);
-  if (next.error.empty() && next.timeNs < bestNs &&
-      next.livePeakBytes <= std::max(allowedBytes, verdict.livePeakBytes)) {
-    bestNs = next.timeNs;
+  if (isBetter(all)) {
     accepted = std::move(all);
     return;
   }
@@ -136,21 +113,21 @@ void TimeReducer::extend(std::vector<const TimeMove *> &accepted,
   extend(accepted, {middle, more.end()}, tries);
 }
 
-/// Numbers of kernels hold until the changes of a round are made.
+/// Places hold until the moves of a round are made.
 bool TimeReducer::run() {
   constexpr int mostRounds = 40, mostTries = 60;
   bool any = false;
-  for (int round = 0; round < mostRounds && verdict.error.empty() && !isOver();
-       ++round) {
-    std::vector<TimeMove> found = changes.find(verdict, deadline);
-    std::vector<const TimeMove *> accepted;
+  for (int round = 0; round < mostRounds && !isOver(); ++round) {
+    std::vector<TimeMove> found = changes.find(deadline);
+    Moves accepted;
     int tries = mostTries;
-    bestNs = verdict.timeNs;
+    bestNs = state.timeNs();
+    mostBytes = std::max(allowedBytes, state.peakBytes());
     extend(accepted, compatible(found), tries);
     if (accepted.empty())
       break;
-    plan = apply(accepted);
-    verdict = validate(problem, plan, false, kernels);
+    state.apply(editOf(accepted));
+    state.compact();
     any = true;
   }
   return any;
@@ -158,5 +135,12 @@ bool TimeReducer::run() {
 
 bool ckpt::plan::reduceTime(const Problem &problem, Plan &plan,
                             int64_t allowedBytes, Deadline deadline) {
-  return TimeReducer(problem, plan, allowedBytes, deadline).run();
+  KernelCache kernels(problem);
+  if (!validate(problem, plan, /*slots=*/false, kernels).error.empty())
+    return false;
+  TimeReducer reducer(problem, plan, allowedBytes, deadline, kernels);
+  bool any = reducer.run();
+  if (any)
+    plan = reducer.plan();
+  return any;
 }

@@ -122,8 +122,8 @@ std::vector<OpId> TimeMoves::joinersOf(const Kernel &kernel) const {
 /// Writes the parts that a kernel puts together beforehand, all by one kernel:
 /// their common work would run for each of them inside (the halves of random
 /// bits).
-void TimeMoves::findParts(size_t index, std::vector<TimeMove> &changes) const {
-  const Kernel &kernel = plan.kernels[index];
+void TimeMoves::findParts(int32_t place, std::vector<TimeMove> &changes) const {
+  const Kernel &kernel = state.kernel(place);
   counted += kernel.ops.size();
   for (OpId op : joinersOf(kernel)) {
     std::vector<ValueId> parts = partsOf(op, kernel);
@@ -137,12 +137,11 @@ void TimeMoves::findParts(size_t index, std::vector<TimeMove> &changes) const {
     for (size_t i = 0; i < parts.size() && isLegal; ++i)
       isLegal = reduce(rest, parts[i], left);
     TimeMove change;
-    change.savedNs = infos[index]->timeNs - ns - left;
+    change.savedNs = state.info(place).timeNs - ns - left;
     if (!isLegal || change.savedNs <= 0)
       continue;
-    change.at = index;
-    change.added = std::move(writer);
-    change.replaced.emplace_back(index, std::move(rest));
+    change.edit.inserted.emplace_back(place, std::move(writer));
+    change.edit.replaced.emplace_back(place, std::move(rest));
     changes.push_back(std::move(change));
   }
 }

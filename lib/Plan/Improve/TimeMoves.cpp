@@ -11,9 +11,9 @@
 
 using namespace ckpt::plan;
 
-TimeMoves::TimeMoves(const Problem &problem, const Plan &plan,
+TimeMoves::TimeMoves(const Problem &problem, const PlanState &state,
                      KernelCache &kernels)
-    : problem(problem), plan(plan), kernels(kernels),
+    : problem(problem), state(state), kernels(kernels),
       onlyReader(problem.values.size(), none) {
   std::vector<int32_t> count(problem.values.size(), 0);
   for (size_t op = 0; op < problem.ops.size(); ++op)
@@ -23,21 +23,14 @@ TimeMoves::TimeMoves(const Problem &problem, const Plan &plan,
 }
 
 void TimeMoves::measure() {
-  infos.clear();
   inside.assign(problem.values.size(), {});
-  writers.assign(problem.values.size(), {});
-  readers.assign(problem.values.size(), {});
-  for (size_t k = 0; k < plan.kernels.size(); ++k) {
-    const Kernel &kernel = plan.kernels[k];
-    infos.push_back(&kernels.get(kernel));
-    for (ValueId value : infos[k]->memoryReads)
-      readers[value].push_back(k);
+  for (int32_t place = 0; place < state.size(); ++place) {
+    const Kernel &kernel = state.kernel(place);
     for (OpId op : kernel.ops)
-      for (ValueId value : problem.ops[op].results) {
-        bool written = std::find(kernel.outputs.begin(), kernel.outputs.end(),
-                                 value) != kernel.outputs.end();
-        (written ? writers : inside)[value].push_back(k);
-      }
+      for (ValueId value : problem.ops[op].results)
+        if (std::find(kernel.outputs.begin(), kernel.outputs.end(), value) ==
+            kernel.outputs.end())
+          inside[value].push_back(place);
   }
 }
 
@@ -66,14 +59,11 @@ Kernel TimeMoves::join(Kernel kernel, const Kernel &inner) {
   return kernel;
 }
 
-/// The last kernel before number \p end that writes something \p kernel reads.
-std::optional<size_t> TimeMoves::sourceOf(const Kernel &kernel,
-                                          size_t end) const {
-  std::optional<size_t> last;
+/// The last place before \p end that writes an operand of \p kernel, or `none`.
+int32_t TimeMoves::sourceOf(const Kernel &kernel, int32_t end) const {
+  int32_t last = none;
   for (ValueId read : kernels.get(kernel).memoryReads)
-    for (size_t writer : writers[read])
-      if (writer < end && (!last || writer > *last))
-        last = writer;
+    last = std::max(last, state.lifeAt(read, end).place);
   return last;
 }
 
@@ -83,25 +73,25 @@ void TimeMoves::trim(Kernel &kernel) const {
   trimOps(problem, kernel);
 }
 
-/// Lets \p change write the output of \p writer before kernel `at`: along with
-/// its source (the derivative of an activation, behind the product that makes
-/// its argument), or by a kernel of its own. False if no kernel can.
-bool TimeMoves::write(Kernel writer, TimeMove &change) const {
+/// Lets \p change write the output of \p writer before \p place: along with its
+/// source (the derivative of an activation, behind the product that makes its
+/// argument), or by a kernel of its own. False if no kernel can.
+bool TimeMoves::write(Kernel writer, int32_t place, TimeMove &change) const {
   int64_t ns = timeOf(writer);
   if (ns < 0)
     return false;
-  if (std::optional<size_t> source = sourceOf(writer, change.at)) {
-    Kernel joined = join(plan.kernels[*source], writer);
+  if (int32_t source = sourceOf(writer, place); source != none) {
+    Kernel joined = join(state.kernel(source), writer);
     joined.outputs.push_back(writer.outputs.front());
-    int64_t more = timeOf(joined) - infos[*source]->timeNs;
+    int64_t more = timeOf(joined) - state.info(source).timeNs;
     if (timeOf(joined) >= 0 && more < ns) {
       change.savedNs -= more;
-      change.replaced.emplace_back(*source, std::move(joined));
+      change.edit.replaced.emplace_back(source, std::move(joined));
       return true;
     }
   }
   change.savedNs -= ns;
-  change.added = std::move(writer);
+  change.edit.inserted.emplace_back(place, std::move(writer));
   return true;
 }
 
@@ -110,24 +100,21 @@ bool TimeMoves::write(Kernel writer, TimeMove &change) const {
 /// does.
 TimeMove TimeMoves::share(ValueId value, size_t first) const {
   TimeMove change;
-  const std::vector<size_t> &users = inside[value];
-  change.at = users[first];
-  bool isWritten =
-      !writers[value].empty() && writers[value].front() < change.at;
-  if (!isWritten) {
-    Kernel writer = plan.kernels[change.at];
+  const std::vector<int32_t> &users = inside[value];
+  if (!state.lifeAt(value, users[first])) {
+    Kernel writer = state.kernel(users[first]);
     writer.outputs = {value};
     trim(writer);
-    if (!write(std::move(writer), change))
+    if (!write(std::move(writer), users[first], change))
       return TimeMove();
   }
   for (size_t i = first; i < users.size(); ++i) {
-    Kernel kernel = plan.kernels[users[i]];
-    int64_t ns = 0;
-    if (!reduce(kernel, value, ns) || ns > infos[users[i]]->timeNs)
+    Kernel kernel = state.kernel(users[i]);
+    int64_t ns = 0, before = state.info(users[i]).timeNs;
+    if (!reduce(kernel, value, ns) || ns > before)
       continue;
-    change.savedNs += infos[users[i]]->timeNs - ns;
-    change.replaced.emplace_back(users[i], std::move(kernel));
+    change.savedNs += before - ns;
+    change.edit.replaced.emplace_back(users[i], std::move(kernel));
   }
   return change;
 }
@@ -164,46 +151,32 @@ void TimeMoves::findShares(ValueId value,
     changes.push_back(std::move(best));
 }
 
-std::vector<size_t> TimeMoves::readersOf(const Instance &instance) const {
-  const std::vector<size_t> &all = readers[instance.value];
-  auto last = static_cast<size_t>(instance.lastRead);
-  return {
-      std::upper_bound(all.begin(), all.end(), size_t(instance.kernel)),
-      std::upper_bound(all.begin(), all.end(), last),
-  };
-}
-
-/// Takes \p instance out of its kernel, which goes if it has no other output.
-TimeMove TimeMoves::without(const Instance &instance) const {
-  TimeMove change;
-  size_t from = instance.kernel;
-  change.savedNs = infos[from]->timeNs;
-  Kernel left = plan.kernels[from];
-  left.outputs.erase(
-      std::find(left.outputs.begin(), left.outputs.end(), instance.value));
-  if (left.outputs.empty()) {
-    change.dropped = from;
-    return change;
+/// Lets \p rest run in place of the kernel at \p place, or nothing if it has no
+/// outputs.
+void TimeMoves::leave(int32_t place, Kernel rest, TimeMove &change) const {
+  change.savedNs += state.info(place).timeNs;
+  if (rest.outputs.empty()) {
+    rest.ops.clear();
+  } else {
+    trim(rest);
+    change.savedNs -= timeOf(rest);
   }
-  trim(left);
-  change.savedNs -= timeOf(left);
-  change.replaced.emplace_back(from, std::move(left));
-  return change;
+  change.edit.replaced.emplace_back(place, std::move(rest));
 }
 
-/// A kernel that writes only \p instance, as its kernel does.
-Kernel TimeMoves::only(const Instance &instance) const {
-  Kernel kernel = plan.kernels[instance.kernel];
-  kernel.outputs = {instance.value};
+/// A kernel that writes only \p life, as its kernel does.
+Kernel TimeMoves::only(const Life &life) const {
+  Kernel kernel = state.kernel(life.place);
+  kernel.outputs = {life.value};
   trim(kernel);
   return kernel;
 }
 
 /// Takes \p values out of the outputs of kernel \p from and sets the ops that
 /// make them. An anchor stays: the kernel then writes its result.
-TimeMove TimeMoves::unwrite(size_t from, const std::vector<ValueId> &values,
+TimeMove TimeMoves::unwrite(int32_t from, const std::vector<ValueId> &values,
                             Kernel &inner) const {
-  Kernel left = plan.kernels[from];
+  Kernel left = state.kernel(from);
   auto has = [](auto &list, auto item) {
     return std::find(list.begin(), list.end(), item) != list.end();
   };
@@ -226,99 +199,93 @@ TimeMove TimeMoves::unwrite(size_t from, const std::vector<ValueId> &values,
         work.push_back(read.value);
   }
   TimeMove change;
-  change.savedNs = infos[from]->timeNs;
-  if (left.outputs.empty()) {
-    change.dropped = from;
-    return change;
-  }
-  trim(left);
-  change.savedNs -= timeOf(left);
-  change.replaced.emplace_back(from, std::move(left));
+  leave(from, std::move(left), change);
   return change;
 }
 
 /// Computes \p values, which kernel \p from writes, inside all \p readers.
-void TimeMoves::findInline(size_t from, const std::vector<ValueId> &values,
-                           const std::vector<size_t> &readers,
+void TimeMoves::findInline(int32_t from, const std::vector<ValueId> &values,
+                           const std::vector<int32_t> &readers,
                            std::vector<TimeMove> &changes) const {
   Kernel inner;
   TimeMove change = unwrite(from, values, inner);
-  if (!change.dropped && timeOf(change.replaced.front().second) < 0)
+  const Kernel &left = change.edit.replaced.front().second;
+  if (!left.ops.empty() && timeOf(left) < 0)
     return;
-  for (size_t reader : readers) {
-    Kernel joined = join(plan.kernels[reader], inner);
+  for (int32_t reader : readers) {
+    Kernel joined = join(state.kernel(reader), inner);
     trim(joined);
     int64_t ns = timeOf(joined);
     if (ns < 0)
       return;
-    change.savedNs += infos[reader]->timeNs - ns;
-    change.replaced.emplace_back(reader, std::move(joined));
+    change.savedNs += state.info(reader).timeNs - ns;
+    change.edit.replaced.emplace_back(reader, std::move(joined));
   }
   if (change.savedNs > 0)
     changes.push_back(std::move(change));
 }
 
-/// Computes outputs of a kernel inside their readers: each value by itself, and
-/// all values that one kernel alone reads (products with values read again
-/// there), as each of them may save nothing without the others.
-void TimeMoves::findInlines(const std::vector<const Instance *> &instances,
+/// Computes outputs of the kernel at \p from inside their readers: each value
+/// by itself, and all values that one kernel alone reads (products with values
+/// read again there), as each of them may save nothing without the others.
+void TimeMoves::findInlines(int32_t from,
                             std::vector<TimeMove> &changes) const {
-  std::map<size_t, std::vector<ValueId>> onlyIn;
-  for (const Instance *instance : instances) {
-    const Value &v = problem.values[instance->value];
-    if (isAnchor(problem.ops[v.op]) || v.home != Home::Arena)
+  std::map<int32_t, std::vector<ValueId>> onlyIn;
+  for (ValueId value : state.kernel(from).outputs) {
+    const Value &v = problem.values[value];
+    Life life = state.lifeFrom(value, from);
+    if (isAnchor(problem.ops[v.op]) || v.home != Home::Arena ||
+        life.numReads() == 0)
       continue;
-    std::vector<size_t> readers = readersOf(*instance);
-    findInline(instance->kernel, {instance->value}, readers, changes);
-    if (readers.size() == 1)
-      onlyIn[readers.front()].push_back(instance->value);
+    findInline(from, {value}, {life.firstRead, life.endOfReads}, changes);
+    if (life.numReads() == 1)
+      onlyIn[life.last()].push_back(value);
   }
   for (auto &[reader, values] : onlyIn)
     if (values.size() > 1)
-      findInline(instances.front()->kernel, values, {reader}, changes);
+      findInline(from, values, {reader}, changes);
 }
 
 /// Joins a kernel that holds an anchor and makes one value with the elementwise
 /// one that alone reads it.
-void TimeMoves::findSink(const Instance &instance,
+void TimeMoves::findSink(const Life &life,
                          std::vector<TimeMove> &changes) const {
-  size_t from = instance.kernel, index = instance.lastRead;
-  if (infos[index]->anchor != none || infos[from]->anchor == none ||
-      plan.kernels[from].outputs.size() != 1 ||
-      problem.values[instance.value].home == Home::Result ||
-      readersOf(instance).size() != 1)
+  int32_t from = life.place, reader = life.last();
+  if (state.info(reader).anchor != none || state.info(from).anchor == none ||
+      state.kernel(from).outputs.size() != 1 ||
+      problem.values[life.value].home == Home::Result || life.numReads() != 1)
     return;
-  Kernel joined = join(plan.kernels[index], plan.kernels[from]);
+  Kernel joined = join(state.kernel(reader), state.kernel(from));
   int64_t ns = timeOf(joined);
   TimeMove change;
-  change.savedNs = infos[from]->timeNs + infos[index]->timeNs - ns;
+  change.savedNs = state.info(from).timeNs + state.info(reader).timeNs - ns;
   if (ns < 0 || change.savedNs <= 0)
     return;
-  change.dropped = from;
-  change.replaced.emplace_back(index, std::move(joined));
+  change.edit.replaced.emplace_back(from, Kernel());
+  change.edit.replaced.emplace_back(reader, std::move(joined));
   changes.push_back(std::move(change));
 }
 
 /// Whether no kernel up to \p until needs the outputs of \p reader, or that it
 /// runs in its place.
-bool TimeMoves::mayWait(size_t reader, size_t until) const {
-  if (!mayRepeat(problem, plan.kernels[reader]))
-    return false;
-  for (size_t k = reader + 1; k <= until; ++k)
-    for (ValueId output : plan.kernels[reader].outputs)
-      if (std::binary_search(infos[k]->memoryReads.begin(),
-                             infos[k]->memoryReads.end(), output))
-        return false;
-  return true;
+bool TimeMoves::mayWait(int32_t reader, int32_t until) const {
+  const Kernel &kernel = state.kernel(reader);
+  return mayRepeat(problem, kernel) &&
+         std::none_of(
+             kernel.outputs.begin(), kernel.outputs.end(), [&](ValueId output) {
+               const std::vector<int32_t> &reads = state.reads(output);
+               auto next = std::upper_bound(reads.begin(), reads.end(), reader);
+               return next != reads.end() && *next <= until;
+             });
 }
 
-/// Whether \p kernel has no anchor, neither reads nor writes \p value, and
-/// reads one of \p inputs that is as large.
-bool TimeMoves::mayJoin(size_t kernel, const std::vector<ValueId> &inputs,
+/// Whether the kernel at \p place has no anchor, neither reads nor writes \p
+/// value, and reads one of \p inputs that is as large.
+bool TimeMoves::mayJoin(int32_t place, const std::vector<ValueId> &inputs,
                         ValueId value) const {
-  const std::vector<ValueId> &reads = infos[kernel]->memoryReads;
-  const std::vector<ValueId> &outputs = plan.kernels[kernel].outputs;
-  return infos[kernel]->anchor == none &&
+  const std::vector<ValueId> &reads = state.info(place).memoryReads;
+  const std::vector<ValueId> &outputs = state.kernel(place).outputs;
+  return state.info(place).anchor == none &&
          !std::binary_search(reads.begin(), reads.end(), value) &&
          std::find(outputs.begin(), outputs.end(), value) == outputs.end() &&
          std::any_of(inputs.begin(), inputs.end(), [&](ValueId read) {
@@ -331,63 +298,61 @@ bool TimeMoves::mayJoin(size_t kernel, const std::vector<ValueId> &inputs,
 /// the same values: attention's probabilities, needed once more for a weight
 /// gradient, in the kernel of the gradient of its scores. Their readers wait
 /// until then.
-void TimeMoves::findJoins(const Instance &instance,
+void TimeMoves::findJoins(const Life &life,
                           std::vector<TimeMove> &changes) const {
-  constexpr size_t mostReaders = 2, farthest = 64;
-  size_t from = instance.kernel;
-  if (infos[from]->anchor != none)
+  constexpr int64_t mostReaders = 2;
+  constexpr int32_t farthest = 64;
+  int32_t from = life.place;
+  if (state.info(from).anchor != none || life.numReads() == 0 ||
+      life.numReads() > mostReaders)
     return;
-  std::vector<size_t> readers = readersOf(instance);
-  if (readers.empty() || readers.size() > mostReaders)
-    return;
-  Kernel inner = only(instance);
+  Kernel inner = only(life), left = state.kernel(from);
+  left.outputs.erase(
+      std::find(left.outputs.begin(), left.outputs.end(), life.value));
   const std::vector<ValueId> &inputs = timeOf(inner) < 0
-                                           ? infos[from]->memoryReads
+                                           ? state.info(from).memoryReads
                                            : kernels.get(inner).memoryReads;
-  size_t end = std::min(from + farthest, plan.kernels.size());
-  for (size_t to = readers.front() + 1; to < end; ++to) {
-    if (!mayJoin(to, inputs, instance.value))
+  int32_t end = std::min(from + farthest, state.size());
+  for (int32_t to = *life.firstRead + 1; to < end; ++to) {
+    if (!mayJoin(to, inputs, life.value))
       continue;
-    TimeMove change = without(instance);
-    for (size_t reader : readers)
-      if (reader < to)
-        change.moved.push_back(reader);
-    if (!std::all_of(change.moved.begin(), change.moved.end(),
-                     [&](size_t reader) { return mayWait(reader, to); }))
-      return;
-    Kernel joined = join(plan.kernels[to], inner);
-    joined.outputs.push_back(instance.value);
+    TimeMove change;
+    leave(from, left, change);
+    for (const int32_t *read = life.firstRead;
+         read != life.endOfReads && *read < to; ++read) {
+      if (!mayWait(*read, to))
+        return;
+      change.edit.move(*read, state.kernel(*read), to + 1);
+    }
+    Kernel joined = join(state.kernel(to), inner);
+    joined.outputs.push_back(life.value);
     int64_t ns = timeOf(joined);
-    change.savedNs += infos[to]->timeNs - ns;
+    change.savedNs += state.info(to).timeNs - ns;
     if (ns < 0 || change.savedNs <= 0)
       continue;
-    change.behind = to;
-    change.replaced.emplace_back(to, std::move(joined));
+    change.edit.replaced.emplace_back(to, std::move(joined));
     changes.push_back(std::move(change));
     return;
   }
 }
 
-std::vector<TimeMove> TimeMoves::find(const Verdict &verdict,
-                                      Deadline deadline) {
+std::vector<TimeMove> TimeMoves::find(Deadline deadline) {
   auto isOver = [&] { return isSpent() || deadline.isOver(); };
   measure();
-  Work::spend(200 * static_cast<int64_t>(plan.kernels.size()) +
+  Work::spend(200 * static_cast<int64_t>(state.size()) +
               20 * static_cast<int64_t>(problem.values.size()));
   std::vector<TimeMove> changes;
   for (size_t value = 0; value < problem.values.size() && !isOver(); ++value)
     findShares(static_cast<ValueId>(value), changes);
-  for (size_t k = 0; k < plan.kernels.size() && !isOver(); ++k)
-    findParts(k, changes);
-  std::vector<std::vector<const Instance *>> instances(plan.kernels.size());
-  for (const Instance &instance : verdict.instances)
-    instances[instance.kernel].push_back(&instance);
-  for (size_t k = 0; k < plan.kernels.size() && !isOver(); ++k) {
-    findInlines(instances[k], changes);
-    for (const Instance *instance : instances[k]) {
-      findSink(*instance, changes);
-      findSpill(*instance, instances, changes);
-      findJoins(*instance, changes);
+  for (int32_t place = 0; place < state.size() && !isOver(); ++place)
+    findParts(place, changes);
+  for (int32_t place = 0; place < state.size() && !isOver(); ++place) {
+    findInlines(place, changes);
+    for (ValueId value : state.kernel(place).outputs) {
+      Life life = state.lifeFrom(value, place);
+      findSink(life, changes);
+      findSpill(life, changes);
+      findJoins(life, changes);
     }
   }
   std::stable_sort(changes.begin(), changes.end(),

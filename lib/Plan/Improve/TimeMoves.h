@@ -10,74 +10,60 @@
 #ifndef CKPT_LIB_PLAN_IMPROVE_TIMEMOVES_H
 #define CKPT_LIB_PLAN_IMPROVE_TIMEMOVES_H
 
+#include "Plan/Improve/PlanState.h"
 #include "Plan/Model/Clock.h"
-#include "ckpt/Plan/Validate.h"
 
 #include <optional>
 
 namespace ckpt::plan {
 
-/// A changed list and its saving, with memory not yet considered.
+/// An edit and its saving, with memory not yet considered.
 struct TimeMove {
   int64_t savedNs = 0;
-  std::vector<std::pair<size_t, Kernel>> replaced;
-  std::optional<size_t> dropped;
-  /// To run before kernel `at`.
-  std::optional<Kernel> added;
-  size_t at = 0;
-  /// To run right behind kernel `behind`, ascending, as `replaced` has them.
-  std::vector<size_t> moved;
-  size_t behind = 0;
+  Edit edit;
 };
 
 /// Changes of one plan, which is changed between two calls of `find`.
 class TimeMoves {
 public:
-  TimeMoves(const Problem &problem, const Plan &plan, KernelCache &kernels);
-  /// The best first; \p verdict is the plan's. Moves not found before \p
-  /// deadline are left out.
-  std::vector<TimeMove> find(const Verdict &verdict, Deadline deadline);
+  TimeMoves(const Problem &problem, const PlanState &state,
+            KernelCache &kernels);
+  /// The best first. Moves not found before \p deadline are left out.
+  std::vector<TimeMove> find(Deadline deadline);
 
 private:
   void measure();
   bool isLink(ValueId value) const;
   void findShares(ValueId value, std::vector<TimeMove> &changes) const;
-  void findSink(const Instance &instance, std::vector<TimeMove> &changes) const;
-  TimeMove unwrite(size_t from, const std::vector<ValueId> &values,
+  void findSink(const Life &life, std::vector<TimeMove> &changes) const;
+  TimeMove unwrite(int32_t from, const std::vector<ValueId> &values,
                    Kernel &inner) const;
-  void findInline(size_t from, const std::vector<ValueId> &values,
-                  const std::vector<size_t> &readers,
+  void findInline(int32_t from, const std::vector<ValueId> &values,
+                  const std::vector<int32_t> &readers,
                   std::vector<TimeMove> &changes) const;
-  void findInlines(const std::vector<const Instance *> &instances,
-                   std::vector<TimeMove> &changes) const;
-  void findJoins(const Instance &instance,
-                 std::vector<TimeMove> &changes) const;
+  void findInlines(int32_t from, std::vector<TimeMove> &changes) const;
+  void findJoins(const Life &life, std::vector<TimeMove> &changes) const;
 
   // SplitMove.cpp
   std::vector<ValueId> partsOf(OpId op, const Kernel &kernel) const;
   std::vector<OpId> joinersOf(const Kernel &kernel) const;
-  void findParts(size_t index, std::vector<TimeMove> &changes) const;
+  void findParts(int32_t place, std::vector<TimeMove> &changes) const;
   bool hasDestination(OpId op) const;
   bool isFusibleIn(OpId op, const Kernel &kernel) const;
   static bool isPart(const Value &value, int64_t elements);
 
   // EpilogueMove.cpp
-  using Instances = std::vector<std::vector<const Instance *>>;
-  void findSpill(const Instance &instance, const Instances &instances,
-                 std::vector<TimeMove> &changes) const;
-  std::optional<TimeMove> spill(const Instance &instance, size_t to,
-                                const Instances &instances) const;
-  std::vector<size_t> readersBefore(size_t kernel, size_t until,
-                                    const Instances &instances) const;
+  void findSpill(const Life &life, std::vector<TimeMove> &changes) const;
+  std::optional<TimeMove> spill(const Life &life, int32_t to) const;
+  std::vector<int32_t> readersBefore(int32_t place, int32_t until) const;
 
-  bool mayJoin(size_t kernel, const std::vector<ValueId> &inputs,
+  bool mayJoin(int32_t place, const std::vector<ValueId> &inputs,
                ValueId value) const;
-  TimeMove without(const Instance &instance) const;
-  Kernel only(const Instance &instance) const;
-  std::vector<size_t> readersOf(const Instance &instance) const;
-  bool mayWait(size_t reader, size_t until) const;
-  std::optional<size_t> sourceOf(const Kernel &kernel, size_t end) const;
-  bool write(Kernel writer, TimeMove &change) const;
+  void leave(int32_t place, Kernel rest, TimeMove &change) const;
+  Kernel only(const Life &life) const;
+  bool mayWait(int32_t reader, int32_t until) const;
+  int32_t sourceOf(const Kernel &kernel, int32_t end) const;
+  bool write(Kernel writer, int32_t place, TimeMove &change) const;
   TimeMove share(ValueId value, size_t first) const;
   bool reduce(Kernel &kernel, ValueId value, int64_t &ns) const;
   /// \p kernel with everything of \p inner inside.
@@ -93,15 +79,10 @@ private:
   }
 
   const Problem &problem;
-  const Plan &plan;
+  const PlanState &state;
   KernelCache &kernels;
-  /// Per kernel.
-  std::vector<const KernelInfo *> infos;
-  /// Per value: kernels that compute it inside and do not write it; and its
-  /// writers.
-  std::vector<std::vector<size_t>> inside, writers;
-  /// Per value: kernels that read it from memory, ascending.
-  std::vector<std::vector<size_t>> readers;
+  /// Per value: places that compute it inside and do not write it.
+  std::vector<std::vector<int32_t>> inside;
   /// Per value: the only op that reads it, or `none`.
   std::vector<OpId> onlyReader;
   /// Ops of kernels that were looked at, in all calls of `find`: five times

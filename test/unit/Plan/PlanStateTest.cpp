@@ -2,6 +2,7 @@
 
 #include "Plan/Improve/PlanState.h"
 #include "Plan/Model/PlanEdit.h"
+#include "ProblemBuilder.h"
 #include "RandomProblem.h"
 
 #include <gtest/gtest.h>
@@ -46,13 +47,12 @@ public:
     Edit edit;
     int32_t place = pick(), other = pick();
     Kernel kernel = state.kernel(place);
-    switch (random() % 6) {
+    switch (random() % 7) {
     case 0: // Recompute.
       edit.inserted.emplace_back(other, kernel);
       break;
-    case 1: // Move.
-      edit.replaced.emplace_back(place, Kernel());
-      edit.inserted.emplace_back(other, kernel);
+    case 1: // Delay or hoist.
+      edit.move(place, kernel, other);
       break;
     case 2: // Erase.
       edit.replaced.emplace_back(place, Kernel());
@@ -66,9 +66,16 @@ public:
     case 4: // Inline: compute an operand inside.
       edit.replaced.emplace_back(place, inlined(kernel));
       break;
-    default: // Two copies at once.
-      edit.inserted.emplace_back(std::min(place, other), kernel);
-      edit.inserted.emplace_back(std::max(place, other), kernel);
+    case 5: // Two copies at once.
+      edit.inserted.emplace_back(place, kernel);
+      edit.inserted.emplace_back(other, kernel);
+      break;
+    default: // Split: one output moves, the others stay. With a copy at once.
+      edit.replaced.emplace_back(place, part(kernel, 1));
+      edit.inserted.emplace_back(pick(), part(kernel, 0));
+      Edit copy;
+      copy.inserted.emplace_back(other, state.kernel(other));
+      edit.add(copy);
     }
     return edit;
   }
@@ -122,6 +129,17 @@ private:
                    b.outputs.end(), std::back_inserter(both.outputs));
     return both;
   }
+  /// The part that makes every second output, from number \p first.
+  Kernel part(const Kernel &kernel, size_t first) const {
+    Kernel part;
+    for (size_t i = first; i < kernel.outputs.size(); i += 2)
+      part.outputs.push_back(kernel.outputs[i]);
+    if (part.outputs.empty())
+      return part;
+    part.ops = kernel.ops;
+    trimOps(problem, part);
+    return part;
+  }
   Kernel inlined(const Kernel &kernel) {
     for (OpId op : kernel.ops)
       for (const Read &read : problem.ops[op].reads)
@@ -173,6 +191,31 @@ TEST(PlanState, EqualsTheSimulatorAfterRandomEdits) {
     }
   }
   EXPECT_GT(valid, 1000);
+}
+
+/// Places are those before the edit, in whatever order it names them.
+TEST(PlanState, RunsKernelsBeforeTheirPlaces) {
+  ProblemBuilder b;
+  ValueId source = b.contraction({memory(b.argument(64))}, 64);
+  std::vector<ValueId> results;
+  for (int i = 0; i < 3; ++i) {
+    results.push_back(b.contraction({memory(source)}, 64));
+    b.result(results.back());
+  }
+  Plan plan;
+  for (size_t op = 0; op < b.problem.ops.size(); ++op)
+    plan.kernels.push_back(
+        {{static_cast<OpId>(op)}, b.problem.ops[op].results, {}});
+  KernelCache kernels(b.problem);
+  PlanState state(b.problem, plan, kernels);
+  Edit edit;
+  edit.move(1, state.kernel(1), 4);
+  edit.move(3, state.kernel(3), 2);
+  state.apply(edit);
+  EXPECT_TRUE(state.isLegal());
+  std::vector<std::vector<ValueId>> expected = {
+      {source}, {results[2]}, {results[1]}, {results[0]}};
+  EXPECT_EQ(outputsOf(state.plan()), expected);
 }
 
 } // namespace
