@@ -19,10 +19,10 @@ namespace {
 
 class Keeper {
 public:
-  Keeper(const Problem &problem, const Plan &plan, int64_t limitBytes,
+  Keeper(const Problem &problem, Plan plan, int64_t limitBytes,
          KernelCache &kernels);
   bool run(KeepEffort effort, Deadline deadline);
-  Plan plan() const { return state.plan(); }
+  Plan takePlan() { return state.takePlan(); }
 
 private:
   bool mayStay(ValueId value) const {
@@ -66,10 +66,11 @@ private:
 
 } // namespace
 
-Keeper::Keeper(const Problem &problem, const Plan &plan, int64_t limitBytes,
+Keeper::Keeper(const Problem &problem, Plan plan, int64_t limitBytes,
                KernelCache &kernels)
     : problem(problem), limit(limitBytes), kernels(kernels),
-      isHost(problem.values.size(), 0), state(problem, plan, kernels) {
+      isHost(problem.values.size(), 0),
+      state(problem, std::move(plan), kernels) {
   for (const Value &value : problem.values)
     if (value.host != none)
       isHost[value.host] = 1;
@@ -171,8 +172,8 @@ bool ckpt::plan::keepValues(const Problem &problem, Plan &plan,
 bool ckpt::plan::keepValues(const Problem &problem, Plan &plan,
                             int64_t limitBytes, KeepEffort effort,
                             KernelCache &kernels, Deadline deadline) {
-  Keeper keeper(problem, plan, limitBytes, kernels);
+  Keeper keeper(problem, std::move(plan), limitBytes, kernels);
   bool any = keeper.run(effort, deadline);
-  plan = keeper.plan();
+  plan = keeper.takePlan();
   return any;
 }

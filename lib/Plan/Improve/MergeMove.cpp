@@ -28,7 +28,7 @@ public:
   /// whether any kernels merged.
   bool sweep(int64_t limitBytes);
   int64_t peakBytes() const { return state.peakBytes(); }
-  Plan plan() const { return state.plan(); }
+  Plan takePlan() { return state.takePlan(); }
 
 private:
   bool isElementwise(int32_t place) const {
@@ -212,7 +212,7 @@ Verdict ckpt::plan::mergeKernels(const Problem &problem, Plan &plan,
   if (limitBytes > 0 && verdict.livePeakBytes > limitBytes)
     merge(/*mayExceed=*/false);
   merge(/*mayExceed=*/true);
-  Plan merged = merger.plan();
+  Plan merged = merger.takePlan();
   Verdict next = validate(problem, merged, false, kernels);
   if (!next.error.empty())
     return verdict;

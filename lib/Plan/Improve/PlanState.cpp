@@ -13,27 +13,23 @@
 #include "Plan/Model/Work.h"
 
 #include <algorithm>
+#include <iterator>
 
 using namespace ckpt::plan;
 
 /// Keeps empty places below every limit.
 static constexpr int64_t ofEmptyPlace = -(int64_t{1} << 60);
 
-PlanState::PlanState(const Problem &problem, const Plan &plan,
-                     KernelCache &kernels)
-    : problem(problem), kernels(kernels), list(plan.kernels),
-      takenBytes(plan.kernels.size(), 0), uses(problem.values.size()),
-      runs(problem.ops.size(), 0) {
+PlanState::PlanState(const Problem &problem, Plan plan, KernelCache &kernels)
+    : problem(problem), kernels(kernels), list(std::move(plan.kernels)),
+      takenBytes(list.size(), 0), runs(problem.ops.size(), 0), lives(problem) {
   for (int32_t place = 0; place < size(); ++place) {
     infos.push_back(isEmpty(place) ? &nothing : &kernels.get(list[place]));
     count(place, 1);
-    for (ValueId value : infos[place]->memoryReads)
-      uses[value].reads.push_back(place);
-    for (ValueId value : list[place].outputs)
-      uses[value].writes.push_back(place);
+    lives.enter(place, list[place], *infos[place]);
   }
-  for (size_t value = 0; value < uses.size(); ++value)
-    unmadeReads += unmade(static_cast<ValueId>(value));
+  for (size_t value = 0; value < problem.values.size(); ++value)
+    unmadeReads += lives.unmadeReads(static_cast<ValueId>(value));
   for (int32_t place = 0; place < size(); ++place)
     takenBytes[place] = takenOver(place);
   rebuild();
@@ -47,40 +43,17 @@ Plan PlanState::plan() const {
   return plan;
 }
 
+Plan PlanState::takePlan() {
+  Plan plan;
+  for (Kernel &kernel : list)
+    if (!kernel.ops.empty())
+      plan.kernels.push_back(std::move(kernel));
+  return plan;
+}
+
 //===----------------------------------------------------------------------===//
-// Instances
+// Takeovers
 //===----------------------------------------------------------------------===//
-
-Life PlanState::lifeAt(ValueId value, int32_t reader) const {
-  const auto &[writes, reads] = uses[value];
-  auto next = std::lower_bound(writes.begin(), writes.end(), reader);
-  if (next == writes.begin())
-    return {value};
-  Life life = {value, *(next - 1), reads.data(), reads.data() + reads.size()};
-  life.firstRead =
-      std::upper_bound(life.firstRead, life.endOfReads, life.place);
-  // The kernel that writes the next instance does not read the value.
-  if (next != writes.end())
-    life.endOfReads = std::lower_bound(life.firstRead, life.endOfReads, *next);
-  return life;
-}
-
-/// Reads of \p value before any kernel wrote it.
-int64_t PlanState::unmade(ValueId value) const {
-  const auto &[writes, reads] = uses[value];
-  if (problem.values[value].home == Home::Argument)
-    return 0;
-  if (writes.empty())
-    return static_cast<int64_t>(reads.size());
-  return std::lower_bound(reads.begin(), reads.end(), writes.front()) -
-         reads.begin();
-}
-
-bool PlanState::isWanted(ValueId value, int32_t place) const {
-  const Value &v = problem.values[value];
-  return v.keep == Keep::Save || lifeFrom(value, place).numReads() > 0 ||
-         (v.home == Home::Result && uses[value].writes.back() == place);
-}
 
 namespace {
 
@@ -123,17 +96,23 @@ int64_t PlanState::takenOver(int32_t place) const {
     return 0;
   std::vector<ValueId> dying;
   for (ValueId value : info.memoryReads) {
-    Life life = lifeAt(value, place);
-    if (inArena(value) && life.place != none && life.last() == place)
+    bool mayDie = inArena(value) &&
+                  std::any_of(info.inPlace.begin(), info.inPlace.end(),
+                              [&](auto &pair) { return pair.input == value; });
+    if (Life life = mayDie ? lifeAt(value, place) : Life();
+        life && life.last() == place)
       dying.push_back(value);
   }
+  if (dying.empty())
+    return 0;
   std::vector<int32_t> outputs;
   for (size_t i = 0; i < list[place].outputs.size(); ++i)
     if (inArena(list[place].outputs[i]))
       outputs.push_back(static_cast<int32_t>(i));
   auto slotAt = [&](int32_t i) { return slotOf(list[place].outputs[i]); };
-  std::stable_sort(outputs.begin(), outputs.end(),
-                   [&](int32_t a, int32_t b) { return slotAt(a) > slotAt(b); });
+  std::sort(outputs.begin(), outputs.end(), [&](int32_t a, int32_t b) {
+    return slotAt(a) != slotAt(b) ? slotAt(a) > slotAt(b) : a < b;
+  });
   TakeOvers takeOvers = {
       info.inPlace, dying, std::vector<int32_t>(dying.size(), none), {}};
   int64_t bytes = 0;
@@ -160,13 +139,7 @@ void PlanState::count(int32_t place, int sign) {
 }
 
 void PlanState::leave(int32_t place) {
-  auto erase = [&](std::vector<int32_t> &places) {
-    places.erase(std::lower_bound(places.begin(), places.end(), place));
-  };
-  for (ValueId value : infos[place]->memoryReads)
-    erase(uses[value].reads);
-  for (ValueId value : list[place].outputs)
-    erase(uses[value].writes);
+  lives.leave(place, list[place], *infos[place]);
   count(place, -1);
   live.add(place, place + 1,
            isEmpty(place) ? -ofEmptyPlace
@@ -174,15 +147,9 @@ void PlanState::leave(int32_t place) {
 }
 
 void PlanState::enter(int32_t place, Kernel kernel) {
-  auto insert = [&](std::vector<int32_t> &places) {
-    places.insert(std::lower_bound(places.begin(), places.end(), place), place);
-  };
   infos[place] = kernel.ops.empty() ? &nothing : &kernels.get(kernel);
   list[place] = std::move(kernel);
-  for (ValueId value : infos[place]->memoryReads)
-    insert(uses[value].reads);
-  for (ValueId value : list[place].outputs)
-    insert(uses[value].writes);
+  lives.enter(place, list[place], *infos[place]);
   count(place, 1);
   live.add(place, place + 1,
            isEmpty(place) ? ofEmptyPlace
@@ -224,14 +191,13 @@ int64_t PlanState::unmadeOfTouched() const {
   int64_t count = 0;
   for (size_t i = 0; i < touched.size(); ++i)
     if (i == 0 || touched[i].first != touched[i - 1].first)
-      count += unmade(touched[i].first);
+      count += lives.unmadeReads(touched[i].first);
   return count;
 }
 
-/// Changes the live bytes where \p before and \p after, both by value and
+/// Changes the live bytes where \p before and `ranges`, both by value and
 /// place, have other instances.
-void PlanState::updateRanges(const std::vector<Range> &before,
-                             const std::vector<Range> &after) {
+void PlanState::updateRanges(const std::vector<Range> &before) {
   auto add = [&](const Range &range, int32_t first, int sign) {
     live.add(first, range.last + 1, sign * slotOf(range.value));
     touchedPlaces.push_back(range.place);
@@ -241,7 +207,7 @@ void PlanState::updateRanges(const std::vector<Range> &before,
     return std::pair(a.value, a.place) < std::pair(b.value, b.place);
   };
   auto old = before.begin();
-  for (const Range &range : after) {
+  for (const Range &range : ranges) {
     for (; old != before.end() && isBefore(*old, range); ++old)
       add(*old, old->place, -1);
     if (old == before.end() || isBefore(range, *old)) {
@@ -282,31 +248,27 @@ void PlanState::replace(Edit::Kernels changes) {
   unmadeReads -= unmadeOfTouched();
   for (auto &[place, kernel] : changes) {
     leave(place);
-    bool isFirst = std::none_of(
-        before.begin(), before.end(),
-        [&, at = place](const auto &change) { return change.first == at; });
-    if (isFirst)
-      before.emplace_back(place, std::move(list[place]));
+    before.emplace_back(place, std::move(list[place]));
     enter(place, std::move(kernel));
   }
   unmadeReads += unmadeOfTouched();
-  updateRanges(rangesBefore, touchedRanges());
+  ranges = touchedRanges();
+  updateRanges(rangesBefore);
   updateTakenOver();
   Work::spend(200 * static_cast<int64_t>(touched.size()));
 }
 
 /// The kernel at \p place without outputs that nothing reads.
 Kernel PlanState::withoutDead(int32_t place) const {
-  Kernel kernel = list[place];
-  kernel.outputs.erase(
-      std::remove_if(kernel.outputs.begin(), kernel.outputs.end(),
-                     [&](ValueId value) { return !isWanted(value, place); }),
-      kernel.outputs.end());
-  if (kernel.outputs.empty() && !mayRepeat(problem, kernel))
-    return list[place];
+  const Kernel &whole = list[place];
+  Kernel kernel;
+  for (ValueId value : whole.outputs)
+    if (isWanted(value, place))
+      kernel.outputs.push_back(value);
   if (kernel.outputs.empty())
-    kernel.ops.clear();
-  else if (kernel.outputs.size() < list[place].outputs.size())
+    return mayRepeat(problem, whole) ? kernel : whole;
+  kernel.ops = whole.ops;
+  if (kernel.outputs.size() < whole.outputs.size())
     trimOps(problem, kernel);
   return kernel;
 }
@@ -314,7 +276,7 @@ Kernel PlanState::withoutDead(int32_t place) const {
 /// Removes the outputs that the last change left without readers, then those
 /// that were made only for them.
 void PlanState::removeDead() {
-  std::vector<Range> work = touchedRanges();
+  std::vector<Range> work = ranges;
   while (!work.empty()) {
     Range life = work.back();
     work.pop_back();
@@ -326,9 +288,10 @@ void PlanState::removeDead() {
     Kernel kernel = withoutDead(life.place);
     if (kernel.outputs.size() == outputs.size())
       continue;
-    replace({{life.place, std::move(kernel)}});
-    for (const Range &next : touchedRanges())
-      work.push_back(next);
+    Edit::Kernels change;
+    change.emplace_back(life.place, std::move(kernel));
+    replace(std::move(change));
+    work.insert(work.end(), ranges.begin(), ranges.end());
   }
 }
 
@@ -339,12 +302,12 @@ void PlanState::removeDead() {
 /// The live bytes of all places, from the instances.
 void PlanState::rebuild() {
   std::vector<int64_t> bytes(list.size() + 1, 0);
-  for (size_t i = 0; i < uses.size(); ++i) {
+  for (size_t i = 0; i < problem.values.size(); ++i) {
     auto value = static_cast<ValueId>(i);
     int64_t slot = slotOf(value);
     if (slot == 0)
       continue;
-    for (int32_t place : uses[value].writes) {
+    for (int32_t place : writes(value)) {
       bytes[place] += slot;
       bytes[lifeFrom(value, place).last() + 1] -= slot;
     }
@@ -357,15 +320,7 @@ void PlanState::rebuild() {
                                    : slotBytes(infos[place]->workspaceBytes) -
                                          takenBytes[place];
   live = LiveProfile(bytes);
-  Work::spend(12 * static_cast<int64_t>(list.size() + uses.size()));
-}
-
-template <typename NewPlace>
-void PlanState::renumber(NewPlace newPlace) {
-  for (Uses &use : uses)
-    for (auto *places : {&use.writes, &use.reads})
-      for (int32_t &place : *places)
-        place = newPlace(place);
+  Work::spend(12 * static_cast<int64_t>(list.size() + problem.values.size()));
 }
 
 /// Opens an empty place before each of \p places, which ascend.
@@ -390,7 +345,7 @@ void PlanState::open(const std::vector<int32_t> &places) {
   list = std::move(newList);
   infos = std::move(newInfos);
   takenBytes = std::move(newTaken);
-  renumber([&](int32_t place) { return movedTo[place]; });
+  lives.renumber([&](int32_t place) { return movedTo[place]; });
   rebuild();
 }
 
@@ -417,7 +372,7 @@ void PlanState::close(const std::vector<int32_t> &places) {
   list.resize(to);
   infos.resize(to);
   takenBytes.resize(to);
-  renumber([&](int32_t place) { return movedTo[place]; });
+  lives.renumber([&](int32_t place) { return movedTo[place]; });
   rebuild();
 }
 
@@ -469,8 +424,9 @@ void PlanState::apply(Edit edit) {
 }
 
 void PlanState::undo() {
-  Edit::Kernels changes = std::move(before);
-  before.clear();
+  // The first kernel of a place that changed twice comes last.
+  Edit::Kernels changes(std::make_move_iterator(before.rbegin()),
+                        std::make_move_iterator(before.rend()));
   replace(std::move(changes));
   before.clear();
   close(opened);

@@ -15,6 +15,7 @@
 #define CKPT_LIB_PLAN_IMPROVE_PLANSTATE_H
 
 #include "Plan/Improve/LiveProfile.h"
+#include "Plan/Improve/ValueLives.h"
 #include "ckpt/Plan/Validate.h"
 
 #include <algorithm>
@@ -36,23 +37,10 @@ struct Edit {
   void add(const Edit &other);
 };
 
-/// An instance of a value: the place that writes it and the places that read
-/// it, ascending. Valid until the next change of the state.
-struct Life {
-  ValueId value = none;
-  int32_t place = none;
-  const int32_t *firstRead = nullptr, *endOfReads = nullptr;
-
-  explicit operator bool() const { return place != none; }
-  int64_t numReads() const { return endOfReads - firstRead; }
-  /// The last place that reads it, or the place that writes it.
-  int32_t last() const { return numReads() > 0 ? endOfReads[-1] : place; }
-};
-
 class PlanState {
 public:
   /// \p kernels must belong to \p problem.
-  PlanState(const Problem &problem, const Plan &plan, KernelCache &kernels);
+  PlanState(const Problem &problem, Plan plan, KernelCache &kernels);
 
   /// Makes \p edit and removes outputs that it leaves without readers.
   void apply(Edit edit);
@@ -61,6 +49,8 @@ public:
   /// Removes empty places.
   void compact();
   Plan plan() const;
+  /// The plan, moved out of the state, which is worth nothing afterwards.
+  Plan takePlan();
 
   int32_t size() const { return static_cast<int32_t>(list.size()); }
   const Kernel &kernel(int32_t place) const { return list[place]; }
@@ -84,29 +74,24 @@ public:
     return live.excess(limitBytes);
   }
 
-  /// Places that write and read \p value, ascending.
+  /// See ValueLives.
   const std::vector<int32_t> &writes(ValueId value) const {
-    return uses[value].writes;
+    return lives.writes(value);
   }
   const std::vector<int32_t> &reads(ValueId value) const {
-    return uses[value].reads;
+    return lives.reads(value);
   }
-  /// The instance of \p value that the kernel at \p reader finds; its place is
-  /// `none` if no kernel before wrote the value.
-  Life lifeAt(ValueId value, int32_t reader) const;
-  /// The instance of \p value that the kernel at \p writer writes.
+  Life lifeAt(ValueId value, int32_t reader) const {
+    return lives.at(value, reader);
+  }
   Life lifeFrom(ValueId value, int32_t writer) const {
-    return lifeAt(value, writer + 1);
+    return lives.from(value, writer);
   }
-  /// Whether the instance of \p value that the kernel at \p writer writes has
-  /// to be written: for a reader, as a result or because it is to be saved.
-  bool isWanted(ValueId value, int32_t writer) const;
+  bool isWanted(ValueId value, int32_t writer) const {
+    return lives.isWanted(value, writer);
+  }
 
 private:
-  struct Uses {
-    std::vector<int32_t> writes, reads;
-  };
-
   /// The places of an instance, from the writer to the last reader.
   struct Range {
     ValueId value;
@@ -126,15 +111,11 @@ private:
   void touch(int32_t place, const Kernel &kernel, const KernelInfo &info);
   std::vector<Range> touchedRanges() const;
   int64_t unmadeOfTouched() const;
-  void updateRanges(const std::vector<Range> &before,
-                    const std::vector<Range> &after);
+  void updateRanges(const std::vector<Range> &before);
   void updateTakenOver();
   int64_t takenOver(int32_t place) const;
-  int64_t unmade(ValueId value) const;
   void removeDead();
   Kernel withoutDead(int32_t place) const;
-  template <typename NewPlace>
-  void renumber(NewPlace newPlace);
   void open(const std::vector<int32_t> &before);
   void close(const std::vector<int32_t> &places);
   void rebuild();
@@ -146,18 +127,20 @@ private:
   std::vector<const KernelInfo *> infos;
   /// Per place: bytes of outputs that take the places of dying inputs over.
   std::vector<int64_t> takenBytes;
-  std::vector<Uses> uses;    // per value
   std::vector<int32_t> runs; // per op
+  ValueLives lives;
   LiveProfile live;
   int64_t time = 0, extra = 0;
   int64_t illegalKernels = 0, unmadeReads = 0;
 
-  /// The kernels before the last `apply`, and the places that it inserted.
+  /// The kernels that the last `apply` replaced, the first first, and the
+  /// places that it inserted.
   Edit::Kernels before;
   std::vector<int32_t> opened;
   /// Values that the last change touched, with the places that read or wrote
-  /// them, and places where their instances begin or end.
+  /// them, their instances there, and places where these begin or end.
   std::vector<std::pair<ValueId, int32_t>> touched;
+  std::vector<Range> ranges;
   std::vector<int32_t> touchedPlaces;
 };
 

@@ -21,7 +21,7 @@ public:
   MemoryReducer(const Problem &problem, Plan &plan,
                 const MemoryOptions &options, KernelCache &kernels)
       : problem(problem), plan(plan), options(options), kernels(kernels),
-        state(problem, plan, kernels),
+        state(problem, std::move(plan), kernels),
         changes(problem, state, options, kernels) {}
   bool run();
 
@@ -129,7 +129,7 @@ bool MemoryReducer::reduce() {
 
 bool MemoryReducer::run() {
   bool fits = reduce();
-  plan = state.plan();
+  plan = state.takePlan();
   return fits;
 }
 

@@ -22,14 +22,14 @@ namespace {
 
 class TimeReducer {
 public:
-  TimeReducer(const Problem &problem, const Plan &plan, int64_t allowedBytes,
+  TimeReducer(const Problem &problem, Plan plan, int64_t allowedBytes,
               Deadline deadline, KernelCache &kernels)
       : problem(problem), allowedBytes(allowedBytes), deadline(deadline),
-        kernels(kernels), state(problem, plan, kernels),
+        kernels(kernels), state(problem, std::move(plan), kernels),
         changes(problem, state, kernels) {}
 
   bool run();
-  Plan plan() const { return state.plan(); }
+  Plan takePlan() { return state.takePlan(); }
 
 private:
   using Moves = std::vector<const TimeMove *>;
@@ -138,9 +138,9 @@ bool ckpt::plan::reduceTime(const Problem &problem, Plan &plan,
   KernelCache kernels(problem);
   if (!validate(problem, plan, /*slots=*/false, kernels).error.empty())
     return false;
-  TimeReducer reducer(problem, plan, allowedBytes, deadline, kernels);
+  TimeReducer reducer(problem, std::move(plan), allowedBytes, deadline,
+                      kernels);
   bool any = reducer.run();
-  if (any)
-    plan = reducer.plan();
+  plan = reducer.takePlan();
   return any;
 }
