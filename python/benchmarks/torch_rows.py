@@ -2,15 +2,18 @@
 
 usage: torch_rows.py [MODEL] [--engine eager|inductor] [--effort SECONDS] [--shares 1,0.5]
 
-For each `activation_memory_budget`, the first line is PyTorch's own partitioner and the second line a
-plan whose budget is the peak that PyTorch took. The lines at the end compare at equal FLOPs: the lowest peak of a
-plan that repeats no more than PyTorch. Effort counts work, so that plans do not depend on the load
-of the machine. docs/PyTorch.md names the way in which peaks are measured.
+For each `activation_memory_budget`, the first line is PyTorch's own partitioner, and the second line a
+plan whose budget is the peak that PyTorch took. Plans with less follow while inductor takes more. The
+lines at the end compare at equal FLOPs: the lowest peak of a plan that repeats no more than PyTorch.
+Effort counts work, so that plans do not depend on the load of the machine. docs/PyTorch.md names the
+way in which peaks are measured.
 """
 
 from __future__ import annotations
 
 import argparse
+import uuid
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -22,15 +25,19 @@ from ckpt.torch import _private
 from ckpt.torch.kernels import flops_of
 from torch_steps import STEPS, make
 
+MOST_ROUNDS = 8
 SHARES = "1,0.8,0.6,0.4,0.2,0.1,0.05"
 Row = tuple[int, int]
 
 
 class Counted(_private.require("CustomPartitionerFn")):  # type: ignore[misc]
-    """A partitioner; `flops` is the work of both of its graphs, by PyTorch's formulas."""
+    """A partitioner; `flops` is the work of both of its graphs, by PyTorch's formulas.
 
-    def __init__(self, partition: Any, name: str) -> None:
-        self.partition, self.name, self.flops = partition, name, 0
+    Each has a key of its own: from a cache, PyTorch takes graphs without calling the partitioner.
+    """
+
+    def __init__(self, partition: Any) -> None:
+        self.partition, self.key, self.flops = partition, uuid.uuid4().hex, 0
 
     def __call__(self, module: Any, inputs: Any, **options: Any) -> Any:
         graphs = self.partition(module, inputs, **options)
@@ -39,7 +46,7 @@ class Counted(_private.require("CustomPartitionerFn")):  # type: ignore[misc]
         return graphs
 
     def uuid(self) -> str:
-        return self.name
+        return self.key
 
 
 def min_cut(share: float) -> Any:
@@ -56,7 +63,8 @@ def compiled(module: Any, engine: str, partitioner: Any) -> Any:
     """`module` with `partitioner`, for one of the engines of ckpt.torch."""
     torch._dynamo.reset()
     if engine == "inductor":
-        return torch.compile(module, options={"custom_partitioner_fn": partitioner}, dynamic=False)
+        options = {"custom_partitioner_fn": partitioner, **ckpt.torch.INDUCTOR_OPTIONS}
+        return torch.compile(module, options=options, dynamic=False)
     backend = _private.require("aot_autograd")(fw_compiler=_private.require("boxed_nop"), partition_fn=partitioner)
     return torch.compile(module, backend=backend, dynamic=False)
 
@@ -70,21 +78,24 @@ def peak_of(run: Any, module: Any, arguments: Any) -> int:
 
 def min_cut_row(module: Any, arguments: Any, engine: str, share: float) -> Row:
     """Peak in bytes and FLOPs of PyTorch's own partitioner."""
-    partitioner = Counted(min_cut(share), f"min-cut {share}")
+    partitioner = Counted(min_cut(share))
     return peak_of(compiled(module, engine, partitioner), module, arguments), partitioner.flops
 
 
-def planned_row(module: Any, arguments: Any, engine: str, budget: int, effort: float) -> Row:
-    """Peak in bytes and FLOPs of a plan; where inductor takes more than planned, of further plans with less."""
+def planned_rows(module: Any, arguments: Any, engine: str, budget: int, effort: float) -> Iterator[Row]:
+    """Peak in bytes and FLOPs of a plan; where inductor takes more than planned, of further plans with less.
+
+    Raises:
+        BackendCompilerFailed: around a `BudgetError`, where no plan meets the budget.
+    """
     ask = budget
-    for _ in range(4):
-        planner = ckpt.torch.Partitioner(ask, engine=engine, effort=effort)
-        partitioner = Counted(planner, planner.uuid())
+    for _ in range(MOST_ROUNDS):
+        partitioner = Counted(ckpt.torch.Partitioner(ask, engine=engine, effort=effort))
         peak = peak_of(compiled(module, engine, partitioner), module, arguments)
+        yield peak, partitioner.flops
         if peak <= budget:
-            break
-        ask -= peak - budget
-    return peak, partitioner.flops
+            return
+        ask -= max(peak - budget, budget // 100)
 
 
 def lowest_at(flops: int, plans: list[Row]) -> int | None:
@@ -106,14 +117,14 @@ def compared(options: argparse.Namespace) -> tuple[list[Row], list[Row]]:
         least = min(flops for _, flops in theirs)
         print(shown(f"{share:g} min-cut", theirs[-1], least), flush=True)
         try:
-            plans.append(planned_row(module, arguments, options.engine, theirs[-1][0], options.effort))
+            for row in planned_rows(module, arguments, options.engine, theirs[-1][0], options.effort):
+                plans.append(row)
+                print(shown("ckpt", row, least), flush=True)
         except Exception as error:
             inner = _private.inner_error(error)
             if not isinstance(inner, ckpt.BudgetError):
                 raise
             print(f"{'ckpt':>14} none: {str(inner).splitlines()[0]}", flush=True)
-            continue
-        print(shown("ckpt", plans[-1], least), flush=True)
     return theirs, plans
 
 

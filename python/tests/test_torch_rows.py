@@ -1,8 +1,10 @@
 """A deep model of the shape of pytorch#197838: less budget, less memory, and less than the min-cut partitioner takes."""
 
+import torch
+
 import ckpt.torch
-from torch_models import make
-from torch_rows import compiled, lowest_at, min_cut_row, planned_row
+from torch_models import Llama, make
+from torch_rows import compiled, lowest_at, min_cut_row, peak_of, planned_rows
 
 
 def test_views_take_no_memory():
@@ -17,10 +19,22 @@ def test_the_peak_of_a_deep_model_falls_with_the_budget_and_below_min_cut():
     module, arguments = make("llama")
     theirs = [min_cut_row(module, arguments, "eager", share)[0] for share in (1.0, 0.1)]
     budgets = [int(share * theirs[0]) for share in (1.0, 0.5, 0.26)]
-    ours = [planned_row(module, arguments, "eager", budget, effort=0.05)[0] for budget in budgets]
+    ours = [next(planned_rows(module, arguments, "eager", budget, effort=0.05))[0] for budget in budgets]
     assert ours == sorted(ours, reverse=True)
     assert all(peak <= budget for peak, budget in zip(ours, budgets, strict=True))
     assert ours[-1] < min(theirs)
+
+
+def test_inductor_gives_dead_buffers_back_at_once(monkeypatch):
+    def peak(keeps):
+        torch._dynamo.reset()
+        monkeypatch.setitem(ckpt.torch.INDUCTOR_OPTIONS, "allow_buffer_reuse", keeps)
+        module, tokens = Llama(2), torch.randint(0, 64, (4, 64))
+        run = torch.compile(module, backend=ckpt.torch.backend("60%", effort=0.2), dynamic=False)
+        return peak_of(run, module, (tokens,))
+
+    assert not ckpt.torch.INDUCTOR_OPTIONS["allow_buffer_reuse"]
+    assert peak(keeps=False) < peak(keeps=True)
 
 
 def test_rows_compare_at_no_more_flops():

@@ -21,8 +21,12 @@ from .kernels import MODELS, KernelModel
 from .memory import Measured, measure
 from .partition import Partitioner, Report
 
-__all__ = ["Backend", "Check", "KernelModel", "MODELS", "Measured", "Partitioner", "Planned", "Report"]
-__all__ += ["backend", "measure", "plan"]
+__all__ = ["INDUCTOR_OPTIONS", "MODELS", "Backend", "Check", "KernelModel", "Measured", "Partitioner", "Planned"]
+__all__ += ["Report", "backend", "measure", "plan"]
+
+# Inductor keeps a dead buffer until a later one of its size takes it over. Without that, PyTorch's
+# allocator has the bytes at the last read, as the plan counts them.
+INDUCTOR_OPTIONS = {"allow_buffer_reuse": False}
 
 
 class Backend:
@@ -41,7 +45,7 @@ class Backend:
                 fw_compiler=_private.require("boxed_nop"), partition_fn=self._partitioner
             )
             return compiled(module, inputs)
-        patches = {"custom_partitioner_fn": self._partitioner}
+        patches = {"custom_partitioner_fn": self._partitioner, **INDUCTOR_OPTIONS}
         with _torch._functorch.config.patch(enable_autograd_cache=False):
             return _private.require("compile_fx")(module, inputs, config_patches=patches)
 

@@ -195,7 +195,7 @@ class _Planning:
 class Partitioner(_private.require("CustomPartitionerFn")):  # type: ignore[misc]
     """A partitioner of AOTAutograd that splits each joint graph as planned.
 
-    For `torch.compile(model, options={"custom_partitioner_fn": Partitioner(...)})`;
+    For `torch.compile(model, options={"custom_partitioner_fn": Partitioner(...), **INDUCTOR_OPTIONS})`;
     `ckpt.torch.backend` documents the arguments.
 
     Attributes:
