@@ -11,7 +11,7 @@
 #include "ckpt/Import/NameStack.h"
 #include "ckpt/Import/Regions.h"
 #include "ckpt/Interfaces/RematOpInterface.h"
-#include "ckpt/Plan/LimitEvaluations.h"
+#include "ckpt/Plan/FusionDuplication.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -448,7 +448,7 @@ FailureOr<ProgramProblem> Builder::run() {
   for (const PlacedOp &placed : placedOps)
     if (program.opIds.contains(placed.op) && failed(addPins(placed)))
       return failure();
-  plan::limitEvaluations(program.problem);
+  plan::limitFusionDuplication(program.problem);
   plan::hostInResults(program.problem);
   if (std::string error = plan::check(program.problem); !error.empty())
     return mlir::emitError(function.getLoc())

@@ -345,7 +345,7 @@ void BudgetSearch::tryChain(const ChainOptions &chainOptions) {
   least.plan = chain.plan(0);
   least.verdict = mergeKernels(problem, least.plan, 0);
   if (!result.best && least.verdict.error.empty()) {
-    Solution solution = placeSlots(problem, least, 0, PackEffort::Orders);
+    Solution solution = assignOffsets(problem, least, 0, PackEffort::Orders);
     solution.subSolver = running;
     if (smallestOfChains.plan.kernels.empty() ||
         solution.plan.arenaBytes < smallestOfChains.plan.arenaBytes)

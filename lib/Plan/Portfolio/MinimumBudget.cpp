@@ -148,8 +148,8 @@ void BudgetSearch::shrink(const Plan &plan, double share) {
       if (draft.verdict.livePeakBytes >= result.smallest.plan.arenaBytes)
         continue;
       Solution solution =
-          placeSlots(problem, draft, draft.verdict.livePeakBytes,
-                     PackEffort::Search, deadline(share));
+          assignOffsets(problem, draft, draft.verdict.livePeakBytes,
+                        PackEffort::Search, deadline(share));
       if (!solution.verdict.error.empty() ||
           solution.plan.arenaBytes >= result.smallest.plan.arenaBytes)
         continue;

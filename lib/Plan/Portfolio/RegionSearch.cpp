@@ -15,7 +15,7 @@
 #include "Plan/Improve/ReduceMemory.h"
 #include "Plan/Improve/RematExchange.h"
 #include "Plan/Model/Clock.h"
-#include "Plan/Packing/PlaceSlots.h"
+#include "Plan/Packing/AssignOffsets.h"
 #include "Plan/Portfolio/BudgetSearch.h"
 #include "ckpt/Plan/Pack.h"
 #include "ckpt/Plan/Regions.h"
@@ -125,7 +125,7 @@ BudgetResult RegionSearch::solve(double part) {
 Solution RegionSearch::placed(const Plan &plan) const {
   Draft draft;
   draft.plan = plan;
-  Solution solution = placeSlots(limits[0].view, std::move(draft), budget);
+  Solution solution = assignOffsets(limits[0].view, std::move(draft), budget);
   solution.subSolver = part::regions;
   return solution;
 }

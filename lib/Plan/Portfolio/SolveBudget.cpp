@@ -63,8 +63,8 @@ void BudgetSearch::lowerLeast(const Draft &draft) {
 
 /// Places the slots of \p outcome's plan, which may be the best.
 void BudgetSearch::place(Outcome &outcome) const {
-  Solution solution = placeSlots(problem, outcome.draft, budget,
-                                 PackEffort::Search, deadline(shareOfLimit));
+  Solution solution = assignOffsets(problem, outcome.draft, budget,
+                                    PackEffort::Search, deadline(shareOfLimit));
   outcome.bytes = solution.plan.arenaBytes;
   if (solution.verdict.error.empty())
     outcome.solution = std::move(solution);
@@ -411,8 +411,8 @@ void BudgetSearch::tighten() {
     Draft draft;
     draft.verdict = validate(problem, plan, /*slots=*/false);
     draft.plan = std::move(plan);
-    Solution tight = placeSlots(problem, draft, draft.verdict.livePeakBytes,
-                                PackEffort::Search, clock.at(1));
+    Solution tight = assignOffsets(problem, draft, draft.verdict.livePeakBytes,
+                                   PackEffort::Search, clock.at(1));
     // Other slots make no other plan.
     tight.subSolver =
         isRepacked ? result.best->subSolver : std::string(running);

@@ -252,8 +252,8 @@ void FrontierSearch::place(int64_t budgetBytes) {
   };
   for (const Solution *draft = drafts.fastestWithin(budgetBytes);
        isUseful(draft); draft = drafts.fastestWithin(budgetBytes)) {
-    Solution solution = placeSlots(problem, {draft->plan, draft->verdict},
-                                   budgetBytes, effort());
+    Solution solution = assignOffsets(problem, {draft->plan, draft->verdict},
+                                      budgetBytes, effort());
     solution.subSolver = draft->subSolver;
     drafts.remove(draft);
     if (solution.verdict.error.empty())
@@ -280,7 +280,8 @@ void FrontierSearch::placeSmallest() {
     keepValues(problem, draft.plan, below + (above - below) / steps * i,
                KeepEffort::Exact);
     draft.verdict = validate(problem, draft.plan, /*slots=*/false);
-    Solution solution = placeSlots(problem, draft, above, PackEffort::Orders);
+    Solution solution =
+        assignOffsets(problem, draft, above, PackEffort::Orders);
     solution.subSolver = part::keepSmallest;
     if (solution.verdict.error.empty())
       placed.add(solution.plan.arenaBytes, std::move(solution));
@@ -320,7 +321,7 @@ bool FrontierSearch::placeWithin(int64_t budgetBytes, Plan plan) {
       (best && draft.verdict.timeNs >= best->verdict.timeNs))
     return false;
   draft.plan = std::move(plan);
-  Solution solution = placeSlots(problem, draft, budgetBytes, effort());
+  Solution solution = assignOffsets(problem, draft, budgetBytes, effort());
   if (!solution.verdict.error.empty())
     return false;
   solution.subSolver = running;

@@ -14,7 +14,7 @@
 #include "Plan/Model/Clock.h"
 #include "Plan/Model/PlanEdit.h"
 #include "Plan/Model/RunBoth.h"
-#include "Plan/Packing/PlaceSlots.h"
+#include "Plan/Packing/AssignOffsets.h"
 #include "Plan/Portfolio/BudgetSearch.h"
 #include "ckpt/Plan/Regions.h"
 #include "ckpt/Plan/Solvers.h"
@@ -176,8 +176,9 @@ Solution ckpt::plan::solveUnlimited(const Problem &problem,
   written.verdict = validate(problem, written.plan, /*slots=*/false);
   bool isFaster = written.verdict.error.empty() &&
                   written.verdict.timeNs < draft.verdict.timeNs;
-  Solution solution = placeSlots(problem, std::move(isFaster ? written : draft),
-                                 0, PackEffort::Search, deadline);
+  Solution solution =
+      assignOffsets(problem, std::move(isFaster ? written : draft), 0,
+                    PackEffort::Search, deadline);
   solution.subSolver = isFaster ? part::asWritten : part::unlimited;
   return solution;
 }

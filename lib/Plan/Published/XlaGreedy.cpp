@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Plan/Construct/Greedy/LiveBytesWalk.h"
+#include "Plan/Construct/Greedy/XlaRemat.h"
 #include "Plan/Published/Baseline.h"
 
 using namespace ckpt::plan;
@@ -19,5 +19,5 @@ void ckpt::plan::addXlaGreedy(BaselineRun &run) {
     for (size_t mostInBlock : {1, 8})
       run.addPlan("limit " + formatBytes(limit) + ", block " +
                       std::to_string(mostInBlock),
-                  graph.emit(walk(graph, limit, {mostInBlock, false})));
+                  graph.emit(rematLikeXla(graph, limit, {mostInBlock, false})));
 }

@@ -1,6 +1,6 @@
 //===- SolverTest.cpp - Plans and bounds on a training step ---------------===//
 
-#include "Plan/Packing/PlaceSlots.h"
+#include "Plan/Packing/AssignOffsets.h"
 #include "ProblemBuilder.h"
 #include "RandomProblem.h"
 #include "SolverEffort.h"

@@ -101,8 +101,8 @@ std::optional<Solution> ckpt::plan::placedChainPlan(const Problem &problem,
     draft.plan = std::move(plan);
     if (draft.verdict.livePeakBytes > budgetBytes)
       return draft.verdict.livePeakBytes;
-    Solution solution =
-        placeSlots(problem, std::move(draft), budgetBytes, PackEffort::Orders);
+    Solution solution = assignOffsets(problem, std::move(draft), budgetBytes,
+                                      PackEffort::Orders);
     int64_t bytes = solution.plan.arenaBytes;
     if (solution.verdict.error.empty() && bytes <= budgetBytes)
       fitting = std::move(solution);

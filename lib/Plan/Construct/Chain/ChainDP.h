@@ -12,7 +12,7 @@
 #define CKPT_LIB_PLAN_CONSTRUCT_CHAIN_CHAINDP_H
 
 #include "Plan/Construct/Chain/ChainCosts.h"
-#include "Plan/Packing/PlaceSlots.h"
+#include "Plan/Packing/AssignOffsets.h"
 
 #include <functional>
 #include <optional>

@@ -9,7 +9,7 @@
 
 #include "Plan/Construct/Greedy/GreedyRemat.h"
 
-#include "Plan/Construct/Greedy/LiveBytesWalk.h"
+#include "Plan/Construct/Greedy/XlaRemat.h"
 #include "Plan/Improve/KeepMove.h"
 #include "ckpt/Plan/Pack.h"
 
@@ -26,11 +26,11 @@ public:
       : problem(problem), graph(problem, start), budget(budgetBytes),
         flopNs(flopNs), deadline(deadline), kernels(problem) {}
 
-  void search(const WalkOptions &options);
+  void search(const XlaRematOptions &options);
   std::optional<Solution> best;
 
 private:
-  void tryLimit(int64_t limit, const WalkOptions &options);
+  void tryLimit(int64_t limit, const XlaRematOptions &options);
   void enter(Plan plan);
   bool isOver() const { return deadline.isOver(); }
   bool isBetter(const Solution &solution,
@@ -54,9 +54,9 @@ private:
 } // namespace
 
 /// Keeps the plan for this limit if it fits and is the best.
-void Repeater::tryLimit(int64_t limit, const WalkOptions &options) {
+void Repeater::tryLimit(int64_t limit, const XlaRematOptions &options) {
   Solution solution;
-  solution.plan = graph.emit(walk(graph, limit, options));
+  solution.plan = graph.emit(rematLikeXla(graph, limit, options));
   solution.verdict = validate(problem, solution.plan, /*slots=*/false, kernels);
   if (!solution.verdict.error.empty() ||
       solution.verdict.livePeakBytes > budget)
@@ -80,7 +80,7 @@ void Repeater::enter(Plan plan) {
     best = std::move(solution);
 }
 
-void Repeater::search(const WalkOptions &options) {
+void Repeater::search(const XlaRematOptions &options) {
   // Small steps can be looked at closely.
   constexpr size_t fewest = 8, most = 70, work = 4000;
   size_t count = std::clamp(work / graph.nodes.size(), fewest, most);

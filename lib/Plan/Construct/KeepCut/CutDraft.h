@@ -4,7 +4,7 @@
 #define CKPT_LIB_PLAN_CONSTRUCT_KEEPCUT_CUTDRAFT_H
 
 #include "Plan/Construct/KeepCut/CutScheduler.h"
-#include "Plan/Packing/PlaceSlots.h"
+#include "Plan/Packing/AssignOffsets.h"
 #include "ckpt/Plan/SolverOptions.h"
 
 namespace ckpt::plan {

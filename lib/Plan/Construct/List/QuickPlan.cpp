@@ -182,7 +182,7 @@ void QuickPlanner::place(const std::vector<Found> &plans, PackEffort effort) {
     if (i < plans.size())
       draft = finish(plans[i].plan, kernels);
     return draft.usable()
-               ? placeSlots(problem, std::move(draft), goal, effort, kernels)
+               ? assignOffsets(problem, std::move(draft), goal, effort, kernels)
                : Solution();
   };
   smallestBytes = unlimitedBytes;

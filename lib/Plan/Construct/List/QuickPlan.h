@@ -10,7 +10,7 @@
 #define CKPT_LIB_PLAN_CONSTRUCT_LIST_QUICKPLAN_H
 
 #include "Plan/Construct/KeepCut/CutCosts.h"
-#include "Plan/Packing/PlaceSlots.h"
+#include "Plan/Packing/AssignOffsets.h"
 #include "ckpt/Plan/SolverOptions.h"
 
 #include <optional>

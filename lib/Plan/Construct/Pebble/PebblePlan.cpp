@@ -10,7 +10,7 @@
 
 #include "Plan/Construct/Pebble/PebblePlan.h"
 
-#include "Plan/Packing/PlaceSlots.h"
+#include "Plan/Packing/AssignOffsets.h"
 
 #include <algorithm>
 
@@ -62,7 +62,7 @@ std::optional<Solution> ckpt::plan::solvePebble(const RematGraph &graph,
     Draft draft;
     draft.plan = smallest.within(limit, deadline);
     draft.verdict = validate(problem, draft.plan, /*slots=*/false);
-    Solution solution = placeSlots(problem, draft, limit);
+    Solution solution = assignOffsets(problem, draft, limit);
     if (!draft.usable() || !solution.verdict.error.empty() ||
         solution.plan.arenaBytes >= high) {
       low = limit;

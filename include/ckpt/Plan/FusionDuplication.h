@@ -1,7 +1,7 @@
-//===- LimitEvaluations.h - Reads not to be computed inside -----*- C++ -*-===//
+//===- FusionDuplication.h - Limits repeated work in kernels ----*- C++ -*-===//
 
-#ifndef CKPT_PLAN_LIMITEVALUATIONS_H
-#define CKPT_PLAN_LIMITEVALUATIONS_H
+#ifndef CKPT_PLAN_FUSIONDUPLICATION_H
+#define CKPT_PLAN_FUSIONDUPLICATION_H
 
 #include "ckpt/Plan/Problem.h"
 
@@ -11,8 +11,8 @@ namespace ckpt::plan {
 /// kernel would make more than 32 times as often as there are any: lookups
 /// inside lookups, slices of joins. Otherwise emitted work would grow
 /// exponentially along a chain of them.
-void limitEvaluations(Problem &problem);
+void limitFusionDuplication(Problem &problem);
 
 } // namespace ckpt::plan
 
-#endif // CKPT_PLAN_LIMITEVALUATIONS_H
+#endif // CKPT_PLAN_FUSIONDUPLICATION_H

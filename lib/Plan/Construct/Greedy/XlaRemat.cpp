@@ -1,4 +1,4 @@
-//===- LiveBytesWalk.cpp - Greedy remats of kernels -----------------------===//
+//===- XlaRemat.cpp - Remats as XLA chooses them --------------------------===//
 //
 // The walk of XLA's HloRematerialization (Published/XlaGreedy.cpp): while the
 // live bytes at a kernel exceed the limit, the block of kernels that frees most
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Plan/Construct/Greedy/LiveBytesWalk.h"
+#include "Plan/Construct/Greedy/XlaRemat.h"
 
 #include "Plan/Model/Work.h"
 
@@ -20,7 +20,7 @@ namespace {
 class Walker {
 public:
   Walker(const KernelGraph &graph, int64_t limitBytes,
-         const WalkOptions &options)
+         const XlaRematOptions &options)
       : graph(graph), limit(limitBytes), options(options),
         wasMoved(graph.nodes.size(), 0) {
     for (size_t node = 0; node < graph.nodes.size(); ++node)
@@ -87,7 +87,7 @@ private:
 
   const KernelGraph &graph;
   const int64_t limit;
-  const WalkOptions options;
+  const XlaRematOptions options;
   size_t here = 0;
   /// By node: neighbours must not push each other ahead for ever.
   std::vector<char> wasMoved;
@@ -278,8 +278,8 @@ void Walker::apply(const Candidate &candidate) {
   }
 }
 
-std::vector<KernelRun> ckpt::plan::walk(const KernelGraph &graph,
-                                        int64_t limitBytes,
-                                        const WalkOptions &options) {
+std::vector<KernelRun>
+ckpt::plan::rematLikeXla(const KernelGraph &graph, int64_t limitBytes,
+                         const XlaRematOptions &options) {
   return Walker(graph, limitBytes, options).run();
 }

@@ -1,4 +1,4 @@
-//===- LimitEvaluations.cpp - Reads that must not be computed inside ------===//
+//===- FusionDuplication.cpp - Limits repeated work in kernels ------------===//
 //
 // A kernel computes a value inside once for each place at which it is read: a
 // lookup of a lookup of a lookup is made 2^3 times if each level looks up two
@@ -13,7 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ckpt/Plan/LimitEvaluations.h"
+#include "ckpt/Plan/FusionDuplication.h"
 
 #include <algorithm>
 #include <iterator>
@@ -207,4 +207,6 @@ void Limiter::run() {
   }
 }
 
-void ckpt::plan::limitEvaluations(Problem &problem) { Limiter(problem).run(); }
+void ckpt::plan::limitFusionDuplication(Problem &problem) {
+  Limiter(problem).run();
+}

@@ -1,4 +1,4 @@
-#include "ckpt/Plan/LimitEvaluations.h"
+#include "ckpt/Plan/FusionDuplication.h"
 
 #include "ProblemBuilder.h"
 #include "ckpt/Plan/Kernel.h"
@@ -26,11 +26,11 @@ int64_t memoryReads(const Problem &problem) {
   return count;
 }
 
-TEST(LimitEvaluations, LookupsInLookupsAreCut) {
+TEST(FusionDuplication, LookupsInLookupsAreCut) {
   ProblemBuilder b;
   ValueId made = b.fusible({point(b.argument(matrix))}, matrix);
   b.result(lookUp(b, made, 24));
-  limitEvaluations(b.problem);
+  limitFusionDuplication(b.problem);
   EXPECT_GT(memoryReads(b.problem), 0);
   Solution solution = solveUnlimited(b.problem, SolverOptions());
   ASSERT_EQ(solution.verdict.error, "");
@@ -38,28 +38,28 @@ TEST(LimitEvaluations, LookupsInLookupsAreCut) {
   EXPECT_GE(solution.plan.kernels.size(), 3u);
 }
 
-TEST(LimitEvaluations, AFewLevelsAndLongChainsAreNot) {
+TEST(FusionDuplication, AFewLevelsAndLongChainsAreNot) {
   ProblemBuilder b;
   ValueId value = b.fusible({point(b.argument(matrix))}, matrix);
   for (int i = 0; i < 100; ++i) // Each level is made at one place.
     value = b.fusible({lookup(b.fusible({point(value)}, matrix))}, matrix);
   b.result(lookUp(b, value, 2));
-  limitEvaluations(b.problem);
+  limitFusionDuplication(b.problem);
   EXPECT_EQ(memoryReads(b.problem), 0);
 }
 
-TEST(LimitEvaluations, ReadsAtOnePlaceShare) {
+TEST(FusionDuplication, ReadsAtOnePlaceShare) {
   ProblemBuilder b;
-  ValueId value = b.fusible({any(b.fusible({point(b.argument(matrix))}, row))},
-                            matrix);
+  ValueId value =
+      b.fusible({any(b.fusible({point(b.argument(matrix))}, row))}, matrix);
   for (int i = 0; i < 100; ++i)
     value = b.fusible({point(value), point(value)}, matrix);
   b.result(value);
-  limitEvaluations(b.problem);
+  limitFusionDuplication(b.problem);
   EXPECT_EQ(memoryReads(b.problem), 0);
 }
 
-TEST(LimitEvaluations, ShiftedSlicesAreCut) {
+TEST(FusionDuplication, ShiftedSlicesAreCut) {
   ProblemBuilder b;
   ValueId value = b.fusible({point(b.argument(matrix))}, matrix);
   for (int i = 0; i < 24; ++i) {
@@ -68,12 +68,12 @@ TEST(LimitEvaluations, ShiftedSlicesAreCut) {
     value = b.fusible({point(low), point(high)}, matrix);
   }
   b.result(value);
-  limitEvaluations(b.problem);
+  limitFusionDuplication(b.problem);
   EXPECT_GT(memoryReads(b.problem), 0);
   EXPECT_EQ(solveUnlimited(b.problem, SolverOptions()).verdict.error, "");
 }
 
-TEST(LimitEvaluations, EachLookupCounts) {
+TEST(FusionDuplication, EachLookupCounts) {
   ProblemBuilder b;
   ValueId made = b.fusible({point(b.argument(matrix))}, matrix);
   b.opOf(made).flops = 1024;
