@@ -145,3 +145,13 @@ def test_unsigned_results_keep_their_type():
 def test_example_arguments_are_asked_for():
     with pytest.raises(ckpt.CkptError, match="example arguments after the step: ckpt.compile\\(step, parameters, batch\\)"):
         ckpt.compile(lambda parameters, batch: parameters * batch)
+
+
+def test_operations_without_elements_or_dimensions():
+    def step(x):
+        return jnp.flip(x.sum()), jax.lax.top_k(x, 0)[0], jax.lax.rev(x, ()), jnp.flip(x)
+
+    x = jnp.arange(5.0)
+    ours, theirs = ckpt.compile(step, x)(x), jax.jit(step)(x)
+    assert [result.shape for result in ours] == [result.shape for result in theirs]
+    assert difference(ours[:1] + ours[2:], theirs[:1] + theirs[2:]) == 0

@@ -67,7 +67,7 @@ def top_k(operand: jax.Array, *, k: int, axis: int = -1, **unused) -> list[jax.A
     operand = jnp.moveaxis(operand, axis, -1)
     # The largest first: the complement of an integer turns its order around.
     keys = ~ordered(operand)
-    order = smallest(keys, k) if k * MANY <= operand.shape[-1] else order_of([keys], k)
+    order = smallest(keys, k) if 0 < k * MANY <= operand.shape[-1] else order_of([keys], k)
     return [jnp.moveaxis(x, -1, axis) for x in (take(operand, order), order)]
 
 

@@ -51,9 +51,11 @@ def rewrite_contraction(operation):
 
 
 def rewrite_reversal(operation):
-    """Unsigned integers are turned around as their bits: the pipeline knows signless ones only."""
+    """Unsigned integers are turned around as their bits: the pipeline knows signless ones only. Without dimensions nothing turns."""
     (value,) = operation.operands
-    if is_unsigned(value.type.element_type):
+    if not list(ir.DenseI64ArrayAttr(operation.attributes["dimensions"])):
+        replace(operation, value)
+    elif is_unsigned(value.type.element_type):
         with ir.InsertionPoint(operation), operation.location:
             dimensions = operation.attributes["dimensions"]
             turned = stablehlo_op("reverse", signless(value), value.type.shape, dimensions=dimensions)

@@ -25,8 +25,7 @@ class TorchStep:
         self.leaves, self.tree = pytree.tree_flatten(example)
         if not all(isinstance(leaf, torch.Tensor) for leaf in self.leaves):
             raise UnsupportedStep("expected arguments that are tensors; what is none belongs to the step")
-        names = list(inspect.signature(step).parameters)
-        self.seed = self.example[names.index("seed")] if "seed" in names else None
+        self.seed = seed_of(step, example)
         self.graph = trace(self.on_leaves, self.leaves)
 
     def on_leaves(self, *leaves: torch.Tensor) -> list[torch.Tensor]:
@@ -68,3 +67,12 @@ class TorchStep:
     def expected(self) -> list[np.ndarray]:
         """What PyTorch computes, with random numbers from the seed."""
         return [result.detach().numpy() for result in self.draws(self.leaves).run(*[leaf.detach().clone() for leaf in self.leaves])]
+
+
+def seed_of(step: Callable, example: tuple) -> torch.Tensor | None:
+    """The argument that is called seed; functions of PyTorch itself have no names."""
+    try:
+        names = list(inspect.signature(step).parameters)
+    except ValueError:
+        return None
+    return example[names.index("seed")] if "seed" in names else None

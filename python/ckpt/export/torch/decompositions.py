@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from ...errors import UnsupportedStep
-from . import pooling
+from . import comparisons, pooling, special
 from .ordering import cumulative, largest, sorted_along, stably_sorted
 
 aten = torch.ops.aten
@@ -246,22 +246,34 @@ def product_added(x: torch.Tensor, matrix: torch.Tensor, vector: torch.Tensor, b
     return beta * x + alpha * torch.mv(matrix, vector)
 
 
+def reversed_difference(x: torch.Tensor, number: float, factor: float = 1) -> torch.Tensor:
+    """aten.rsub.Scalar, by a tensor: torch-mlir gives a number in front 32 bits."""
+    first = torch.full((), number, dtype=torch.result_type(x, number), device=x.device)
+    return first - (x if factor == 1 else factor * x)
+
+
 def shifted(x: torch.Tensor, count: int) -> torch.Tensor:
     """aten.__rshift__.Scalar, by a tensor."""
     return torch.bitwise_right_shift(x, torch.full_like(x, count))
 
 
+ROOTS = {0.5: torch.sqrt, -0.5: torch.rsqrt, -1: torch.reciprocal, -2: lambda x: torch.reciprocal(x * x)}
+
+
 def power(x: torch.Tensor, exponent: float) -> torch.Tensor:
-    """aten.pow.Tensor_Scalar, by multiplication where the exponent is a small whole number."""
+    """aten.pow.Tensor_Scalar, as PyTorch takes apart some exponents."""
     if exponent in (1, 2, 3, 4):
         result = x
         for _ in range(int(exponent) - 1):
             result = result * x
         return result
+    if x.is_floating_point() and exponent in ROOTS:
+        return ROOTS[exponent](x)
     return torch.pow(x, torch.full_like(x, exponent))
 
 
 OWN = {
+    **comparisons.OWN,
     aten.__rshift__.Scalar: shifted,
     aten._adaptive_avg_pool2d.default: pooling.adaptive_average_pooling,
     aten._adaptive_avg_pool2d_backward.default: pooling.adaptive_average_pooling_gradient,
@@ -277,18 +289,24 @@ OWN = {
     aten.cumsum.default: cumulative(lambda x: x.sum(-1), 0),
     aten.convolution_backward.default: convolution_gradients,
     aten.diagonal_backward.default: diagonal_gradient,
+    aten.digamma.default: special.digamma,
     aten.embedding_dense_backward.default: embedding_gradient,
     aten.empty_permuted.default: lambda size, order, **options: torch.empty(size, **options),
+    aten.erfc.default: special.complementary_error,
+    aten.erfinv.default: special.inverse_error,
     aten.fmod.Scalar: remainder_of,
     aten.hypot.default: hypotenuse,
     aten.index_put.default: put,
+    aten.lgamma.default: special.log_gamma,
     aten.max_pool2d_with_indices_backward.default: pooling.max_pooling_gradient(2),
     aten.max_pool3d_with_indices_backward.default: pooling.max_pooling_gradient(3),
+    aten.new_empty_strided.default: lambda x, sizes, strides, **options: x.new_empty(sizes, **options),
     aten.pow.Tensor_Scalar: power,
     aten.replication_pad1d_backward.default: replicated_gradient(1),
     aten.replication_pad2d_backward.default: replicated_gradient(2),
     aten.replication_pad3d_backward.default: replicated_gradient(3),
     aten.roll.default: rolled,
+    aten.rsub.Scalar: reversed_difference,
     aten.scatter.src: scattered,
     aten.scatter.value: scattered,
     aten.scatter_add.default: scattered_sums,

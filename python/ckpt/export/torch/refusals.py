@@ -5,11 +5,17 @@
 
 import operator
 from collections.abc import Callable
+from typing import Any
 
 import torch
 import torch.utils._pytree as pytree
 
 from .places import in_words
+
+
+def value_of(node: torch.fx.Node) -> Any:
+    """A tensor like the result; a constant of the graph is itself."""
+    return getattr(node.graph.owning_module, node.target) if node.op == "get_attr" else node.meta.get("val")
 
 
 def alone(node: torch.fx.Node) -> torch.fx.GraphModule:
@@ -19,7 +25,7 @@ def alone(node: torch.fx.Node) -> torch.fx.GraphModule:
     def argument(operand: torch.fx.Node) -> torch.fx.Node:
         if operand not in made:
             made[operand] = graph.placeholder(f"x{len(made)}")
-            made[operand].meta["val"] = operand.meta["val"]
+            made[operand].meta["val"] = value_of(operand)
         return made[operand]
 
     copy = graph.node_copy(node, argument)
@@ -37,7 +43,7 @@ def kind_of(node: torch.fx.Node) -> str:
     """The operation with the types and shapes of its operands, and its other arguments."""
 
     def of(value: object) -> str:
-        value = value.meta.get("val") if isinstance(value, torch.fx.Node) else value
+        value = value_of(value) if isinstance(value, torch.fx.Node) else value
         return f"{value.dtype}{list(value.shape)}" if isinstance(value, torch.Tensor) else repr(value)
 
     return " ".join([str(node.target), *map(of, pytree.tree_leaves((node.args, node.kwargs)))])
