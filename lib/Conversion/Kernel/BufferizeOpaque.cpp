@@ -74,20 +74,27 @@ static int64_t placeDroppedResults(KernelCode &code, Value workspace) {
   return end;
 }
 
-/// Puts temporaries into the first \p available bytes of the workspace, and all
-/// others on the stack; `--ckpt-check-kernel-memory` limits that.
+/// Puts temporaries into the first \p available bytes of the workspace. Where
+/// these are too few, as for small temporaries that the planner does not count,
+/// all lie in one piece of stack; `--ckpt-check-kernel-memory` limits that.
 static void putTemporaries(func::FuncOp function, Value workspace,
                            int64_t available) {
-  for (const Scratch &buffer : placeTemporaries(function)) {
+  SmallVector<Scratch> buffers = placeTemporaries(function);
+  int64_t bytes = 0;
+  for (const Scratch &buffer : buffers)
+    bytes = std::max(bytes, buffer.offset + buffer.bytes);
+  if (bytes == 0)
+    return;
+  OpBuilder entry = OpBuilder::atBlockBegin(&function.front());
+  if (!workspace || bytes > available) {
+    auto type = MemRefType::get(bytes, entry.getI8Type());
+    workspace = memref::AllocaOp::create(entry, function.getLoc(), type,
+                                         entry.getI64IntegerAttr(64));
+  }
+  for (const Scratch &buffer : buffers) {
     auto alloc = buffer.value.getDefiningOp<memref::AllocOp>();
-    OpBuilder entry = OpBuilder::atBlockBegin(&function.front());
-    Location loc = alloc.getLoc();
-    Value place =
-        workspace && buffer.offset + buffer.bytes <= available
-            ? placeIn(entry, loc, workspace, buffer.offset, alloc.getType())
-            : Value(memref::AllocaOp::create(entry, loc, alloc.getType(),
-                                             alloc.getAlignmentAttr()));
-    alloc.replaceAllUsesWith(place);
+    alloc.replaceAllUsesWith(placeIn(entry, alloc.getLoc(), workspace,
+                                     buffer.offset, alloc.getType()));
     alloc.erase();
   }
 }

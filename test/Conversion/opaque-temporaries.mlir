@@ -1,0 +1,31 @@
+// Small temporaries of a loop that stays one op lie in one piece of stack. They
+// share bytes where one ends before another begins, as the planner counts them.
+// RUN: ckpt-opt %s --ckpt-emit-kernels=lanes=8 --cse --canonicalize | FileCheck %s
+
+// CHECK-LABEL: func.func private @loop(
+// CHECK: memref.alloca() {alignment = 64 : i64} : memref<768xi8>
+// CHECK-NOT: memref.alloca
+// CHECK: scf.while
+func.func private @loop(%x: memref<8x8xf32>, %out: memref<8x8xf32>) {
+  %limit = arith.constant 100.0 : f32
+  %zero = arith.constant 0 : index
+  %start = bufferization.to_tensor %x restrict : memref<8x8xf32> to tensor<8x8xf32>
+  %0 = scf.while (%i = %start) : (tensor<8x8xf32>) -> tensor<8x8xf32> {
+    %corner = tensor.extract %i[%zero, %zero] : tensor<8x8xf32>
+    %more = arith.cmpf olt, %corner, %limit : f32
+    scf.condition(%more) %i : tensor<8x8xf32>
+  } do {
+  ^bb0(%i: tensor<8x8xf32>):
+    %e0 = tensor.empty() : tensor<8x8xf32>
+    %1 = linalg.exp ins(%i : tensor<8x8xf32>) outs(%e0 : tensor<8x8xf32>) -> tensor<8x8xf32>
+    %e1 = tensor.empty() : tensor<8x8xf32>
+    %2 = linalg.transpose ins(%1 : tensor<8x8xf32>) outs(%e1 : tensor<8x8xf32>) permutation = [1, 0]
+    %e2 = tensor.empty() : tensor<8x8xf32>
+    %3 = linalg.add ins(%2, %i : tensor<8x8xf32>, tensor<8x8xf32>) outs(%e2 : tensor<8x8xf32>) -> tensor<8x8xf32>
+    %e3 = tensor.empty() : tensor<8x8xf32>
+    %4 = linalg.transpose ins(%3 : tensor<8x8xf32>) outs(%e3 : tensor<8x8xf32>) permutation = [1, 0]
+    scf.yield %4 : tensor<8x8xf32>
+  }
+  bufferization.materialize_in_destination %0 in restrict writable %out : (tensor<8x8xf32>, memref<8x8xf32>) -> ()
+  return
+}
