@@ -242,6 +242,20 @@ def test_dropouts_of_any_layout_draw_pytorchs_numbers():
     assert_same_bits(gradient(planned, x), gradient(model, x))
 
 
+def test_ops_that_aot_autograd_decomposes_have_the_bits_of_its_own_eager_backend():
+    line = torch.nn.Conv2d(3, 8, 3, padding=1)
+
+    def model(x):
+        larger = torch.nn.functional.interpolate(line(x).tanh(), scale_factor=2, mode="bilinear")
+        return (larger.tanh() ** 2).mean()
+
+    x = torch.randn(2, 3, 16, 16)
+    planned = ckpt.torch.plan(model, engine="eager", time_limit=0)
+    actual = torch.autograd.grad(planned(x), line.weight)
+    own = torch.compile(model, backend="aot_eager", dynamic=False)
+    assert_same_bits(actual, torch.autograd.grad(own(x), line.weight))
+
+
 def test_a_model_without_gradients_runs_unplanned():
     module, arguments = make("gpt")
     planned = ckpt.torch.plan(module, budget="50%", engine="eager")
