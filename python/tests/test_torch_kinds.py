@@ -99,6 +99,47 @@ def test_numbers_that_are_none_stay():
         torch.testing.assert_close(ours, theirs, equal_nan=True)
 
 
+class Recurrent(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.LSTM(6, 5, num_layers=2, bidirectional=True, batch_first=True)
+
+    def forward(self, x):
+        return self.layers(x[None])[0]
+
+
+class WeightNorm(torch.nn.Sequential):
+    def __init__(self):
+        super().__init__(torch.nn.utils.parametrizations.weight_norm(torch.nn.Linear(6, 4)), torch.nn.PReLU())
+
+
+class Likelihood(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parameters_of = torch.nn.Linear(6, 3)
+
+    def forward(self, x):
+        mean, scale, freedom = self.parameters_of(x).chunk(3, -1)
+        return torch.distributions.StudentT(2 + F.softplus(freedom), mean, F.softplus(scale)).log_prob(x[:, :1])
+
+
+@pytest.mark.parametrize("model", [Recurrent, WeightNorm, Likelihood])
+def test_gradients_of_modules(model):
+    torch.manual_seed(0)
+    module, x = model(), torch.randn(4, 6)
+
+    def step(weights, x):
+        weights = {name: weight.detach().requires_grad_() for name, weight in weights.items()}
+        loss = torch.func.functional_call(module, weights, (x,)).square().mean()
+        return loss, dict(zip(weights, torch.autograd.grad(loss, list(weights.values()))))
+
+    weights = dict(module.named_parameters())
+    (loss, gradients), (wanted_loss, wanted) = ckpt.compile(step, weights, x, time_limit=0)(weights, x), step(weights, x)
+    torch.testing.assert_close(loss, wanted_loss.detach())
+    for name, gradient in wanted.items():
+        torch.testing.assert_close(gradients[name], gradient, rtol=1e-4, atol=1e-5)
+
+
 def refused_special(x):
     return torch.special.i0(x) + x.cummax(0).values
 

@@ -246,6 +246,15 @@ def product_added(x: torch.Tensor, matrix: torch.Tensor, vector: torch.Tensor, b
     return beta * x + alpha * torch.mv(matrix, vector)
 
 
+def weight_norm_gradients(
+    gradient: torch.Tensor, direction: torch.Tensor, length: torch.Tensor, norms: torch.Tensor, dimension: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Of weights that are a direction of a length: the gradients of both."""
+    others = [i for i in range(direction.ndim) if i != dimension % direction.ndim]
+    along = (gradient * direction).sum(others, keepdim=True) / norms
+    return length / norms * (gradient - direction * along / norms), along
+
+
 def reversed_difference(x: torch.Tensor, number: float, factor: float = 1) -> torch.Tensor:
     """aten.rsub.Scalar, by a tensor: torch-mlir gives a number in front 32 bits."""
     first = torch.full((), number, dtype=torch.result_type(x, number), device=x.device)
@@ -278,6 +287,7 @@ OWN = {
     aten._adaptive_avg_pool2d.default: pooling.adaptive_average_pooling,
     aten._adaptive_avg_pool2d_backward.default: pooling.adaptive_average_pooling_gradient,
     aten.adaptive_max_pool2d_backward.default: pooling.adaptive_max_pooling_gradient,
+    aten._weight_norm_interface_backward.default: weight_norm_gradients,
     aten.addmv.default: product_added,
     aten.as_strided.default: strided,
     aten.as_strided_scatter.default: strided_scatter,

@@ -1,12 +1,14 @@
 """From a PyTorch function to one graph of ATen operations, each with the module that it stems from."""
 
 import bisect
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
 import torch.fx.traceback as fx_traceback
 from torch._dispatch.python import enable_python_dispatcher
+from torch.distributions import Distribution
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.modules.module import (
@@ -92,11 +94,23 @@ class Origins(TorchFunctionMode):
         return result
 
 
+@contextlib.contextmanager
+def in_parts() -> Iterator[None]:
+    """Operations that PyTorch has one kernel for become their parts, which the planner fuses itself; checks
+    of numbers, which stop a step, are left out."""
+    checks = Distribution._validate_args
+    Distribution.set_default_validate_args(False)
+    try:
+        with sdpa_kernel(SDPBackend.MATH), torch.backends.mkldnn.flags(enabled=False), enable_python_dispatcher():
+            yield
+    finally:
+        Distribution.set_default_validate_args(checks)
+
+
 def trace(step: Callable, leaves: list[torch.Tensor]) -> torch.fx.GraphModule:
     """The step as one graph: forward pass, backward pass and update."""
     try:
-        # Fused attention is one operation for PyTorch, whose parts the planner fuses itself.
-        with fx_traceback.preserve_node_meta(), Origins(), sdpa_kernel(SDPBackend.MATH), enable_python_dispatcher():
+        with fx_traceback.preserve_node_meta(), Origins(), in_parts():
             return make_fx(step, tracing_mode="fake", _allow_non_fake_inputs=True)(*leaves)
     except Exception as error:
         first = (str(error).strip().splitlines() or [""])[0]
