@@ -54,7 +54,7 @@ def refused_operations(graph: torch.fx.GraphModule, lowers: Callable[[torch.fx.G
     known: dict[str, bool] = {}
     refused: dict[str, str] = {}
     for node in graph.graph.nodes:
-        if not isinstance(node.target, torch._ops.OpOverload) or str(node.target) in refused:
+        if not isinstance(node.target, torch._ops.OpOverload) or "val" not in node.meta or str(node.target) in refused:
             continue
         kind = kind_of(node)
         if kind not in known:
