@@ -7,6 +7,7 @@
 
 #include "Plan/Construct/KeepCut/OrderedKeepCut.h"
 
+#include "Plan/Construct/KeepCut/Overwrite.h"
 #include "Plan/Model/Work.h"
 
 #include <algorithm>
@@ -176,36 +177,16 @@ KeepCut::Answer OrderedKeepCut::search(int64_t room) {
   return std::move(corner.fitting);
 }
 
-/// Whether \p output may be written over a value without later readers.
-bool OrderedKeepCut::overwrites(ValueId output) const {
-  constexpr size_t mostVisited = 16;
-  const Problem &problem = graph.problem;
-  std::vector<ValueId> chain = {output};
-  for (size_t i = 0; i < chain.size(); ++i)
-    for (const Read &read : problem.ops[problem.values[chain[i]].op].reads) {
-      bool keepsPlace = read.access == Access::Pointwise ||
-                        read.access == Access::Reshape ||
-                        read.access == Access::Aligned || read.destination;
-      if (!keepsPlace || graph.isFree(read.value))
-        continue;
-      if (!pinned[read.value]) {
-        if (chain.size() < mostVisited)
-          chain.push_back(read.value);
-      } else if (!demandedLater[read.value] &&
-                 graph.slot[read.value] == graph.slot[output]) {
-        return true;
-      }
-    }
-  return false;
-}
-
 /// Bytes that the kernel of \p root takes beyond its reads.
 int64_t OrderedKeepCut::kernelBytes(OpId root) const {
   const Op &op = graph.problem.ops[root];
   int64_t bytes = slotBytes(op.workspaceBytes);
   if (graph.rooted[root])
     for (ValueId value : op.results)
-      if (!graph.users[value].empty() && !overwrites(value))
+      if (!graph.users[value].empty() &&
+          !mayOverwrite(
+              graph, value, [&](ValueId read) { return pinned[read] != 0; },
+              [&](ValueId read) { return demandedLater[read] != 0; }))
         bytes += graph.slot[value];
   return bytes;
 }

@@ -44,7 +44,6 @@ private:
   void collectAllDemand(const Moment &moment);
   void findAvailability(const Moment &moment);
   void collectDemand(OpId root, const std::vector<char> *resident);
-  bool overwrites(ValueId output) const;
   int64_t kernelBytes(OpId root) const;
   void collectNodes();
   void buildNetwork(const Moment &moment);
@@ -63,8 +62,8 @@ private:
   std::vector<int64_t> again; // per op
   std::vector<char> past, demanded, demandedLater, pinned; // per value
   std::vector<char> seen;                                  // per op
-  /// Per value and op: its place in `nodes` and `ops`, or `none`.
-  std::vector<int32_t> nodeIndex, opIndex;
+  /// Per value: its place in `nodes`, or `none`.
+  std::vector<int32_t> nodeIndex;
   std::vector<ValueId> nodes;
   std::vector<OpId> ops;
   std::vector<int32_t> opOfNode;

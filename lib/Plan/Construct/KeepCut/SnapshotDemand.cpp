@@ -7,6 +7,8 @@
 
 #include "Plan/Construct/KeepCut/SnapshotDemand.h"
 
+#include "Plan/Construct/KeepCut/Overwrite.h"
+
 #include <algorithm>
 
 using namespace ckpt::plan;
@@ -143,32 +145,6 @@ void SnapshotDemand::releaseReads(const std::vector<ValueId> &pending,
   reads.insert(reads.end(), next.begin(), next.end());
 }
 
-/// Whether \p output can be written over a value that no later kernel demands.
-bool SnapshotDemand::mayOverwrite(ValueId output) const {
-  constexpr size_t mostVisited = 16;
-  const Problem &problem = graph.problem;
-  std::vector<ValueId> chain = {output};
-  for (size_t i = 0; i < chain.size(); ++i)
-    for (const Read &read : problem.ops[state.makerOf(chain[i])].reads) {
-      bool keepsPlace = read.access == Access::Pointwise ||
-                        read.access == Access::Reshape ||
-                        read.access == Access::Aligned || read.destination;
-      if (!keepsPlace || graph.isFree(read.value))
-        continue;
-      if (!state.resident[read.value]) {
-        if (!graph.rooted[state.makerOf(read.value)] &&
-            chain.size() < mostVisited)
-          chain.push_back(read.value);
-      } else if (!others.has(read.value) &&
-                 graph.slot[read.value] == graph.slot[output] &&
-                 problem.values[read.value].bytes ==
-                     problem.values[output].bytes) {
-        return true;
-      }
-    }
-  return false;
-}
-
 int64_t SnapshotDemand::kernelBytes(const std::vector<ValueId> &pending,
                                     OpId root) const {
   OpId id = pending.empty() ? root : state.makerOf(pending.front());
@@ -178,7 +154,11 @@ int64_t SnapshotDemand::kernelBytes(const std::vector<ValueId> &pending,
     bool isWritten = pending.empty()
                          ? graph.rooted[id] && !graph.users[value].empty()
                          : value == pending.front();
-    if (isWritten && !mayOverwrite(value))
+    if (isWritten &&
+        !mayOverwrite(
+            graph, value,
+            [&](ValueId read) { return state.resident[read] != 0; },
+            [&](ValueId read) { return others.has(read); }))
       bytes += graph.slot[value];
   }
   return bytes;

@@ -42,7 +42,6 @@ private:
   void pinReads(const std::vector<ValueId> &pending, OpId root);
   void releaseReads(const std::vector<ValueId> &pending, OpId root,
                     std::vector<ValueId> &reads);
-  bool mayOverwrite(ValueId output) const;
 
   const WalkState &state;
   const RematGraph &graph;
