@@ -278,6 +278,9 @@ bool Judge::mayOverwrite(int input, size_t output,
 }
 
 void Judge::findInPlace() {
+  bool isOpaque = anchor != -1 && op(anchor).kind == "opaque";
+  if (!step.takesOver && !isOpaque)
+    return;
   std::vector<std::map<int, int>> places;
   for (int output : kernel.outputs) {
     places.emplace_back()[output] = static_cast<int>(value(output).shape);
@@ -286,7 +289,7 @@ void Judge::findInPlace() {
         spread(id, places.back());
   }
   for (int input : facts.memoryReads) {
-    if (anchor != -1 && op(anchor).kind == "opaque" && readsOfAnchor(input) > 1)
+    if (isOpaque && readsOfAnchor(input) > 1)
       continue;
     for (size_t k = 0; k < kernel.outputs.size(); ++k)
       if (mayOverwrite(input, k, places))

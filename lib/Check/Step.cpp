@@ -168,6 +168,10 @@ bool StepReader::readLine(std::string_view line) {
     return integer(first, step.bytesPerMicrosecond);
   if (first.key == "launch")
     return integer(first, step.launchNs);
+  if (first.key == "no-takeovers" && !first.hasValue) {
+    step.takesOver = false;
+    return true;
+  }
   std::string layer;
   ++step.layers;
   return first.key == "layer" ? name(first, layer) : unknown(first);

@@ -55,6 +55,9 @@ struct Step {
   std::vector<StepValue> values;
   std::vector<StepOp> ops;
   int64_t bytesPerMicrosecond = 10000, launchNs = 1000;
+  /// An output may lie over an operand that dies; otherwise, only that of an
+  /// opaque op over its destination.
+  bool takesOver = true;
   int64_t layers = 0;
   std::vector<StepRegion> regions;
 };

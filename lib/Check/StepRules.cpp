@@ -198,7 +198,8 @@ bool ckpt::check::checkStep(const Step &step, Refusal &refusal) {
 /// them.
 static std::string wordsOf(const Step &step) {
   std::string text = "bandwidth=" + std::to_string(step.bytesPerMicrosecond) +
-                     " launch=" + std::to_string(step.launchNs) + " ";
+                     " launch=" + std::to_string(step.launchNs) + " " +
+                     (step.takesOver ? "" : "no-takeovers ");
   auto add = [&](const char *key, int64_t number, int64_t unless) {
     if (number != unless)
       text += key + std::to_string(number) + " ";

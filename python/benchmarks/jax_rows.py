@@ -3,8 +3,8 @@
 usage: jax_rows.py [ROW ...] [--shares 75,50,35] [--no-times]
 
 Each line names the budget, the bytes that XLA takes with the plan, the extra work, the rounds of planning, the seconds
-of tracing and planning, those of XLA, the largest difference of a result, and the time of a step over that of plain
-`jax.jit`, in turns. Searches count work, so that plans do not depend on the load of the machine.
+of tracing and planning, those of XLA, the largest difference of a result, and the processor time of a step over
+that of plain `jax.jit`, in turns. Searches count work, so that plans do not depend on the load of the machine.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ def problem_of(step: Any, arguments: Any) -> ckpt.Problem:
 
 
 def time_of(executable: Any, arguments: Any) -> float:
-    start = time.perf_counter()
+    start = time.process_time()
     jax.block_until_ready(executable(*arguments))
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def ratio_of_times(executable: Any, plain: Any, arguments: Any, turns: int = 8) -> float:
-    """The least time of a planned step over that of the plain one, in turns."""
+    """The least processor time of a planned step over that of the plain one, in turns."""
     times = [(time_of(executable, arguments), time_of(plain, arguments)) for _ in range(turns)]
     return min(t for t, _ in times[1:]) / min(t for _, t in times[1:])
 

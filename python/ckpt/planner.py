@@ -42,8 +42,10 @@ def _quoted(text: str) -> str:
 class ProblemBuilder:
     """Collects the values and ops of a step in program order."""
 
-    def __init__(self, bandwidth: int, launch_ns: int) -> None:
+    def __init__(self, bandwidth: int, launch_ns: int, *, takes_over: bool = True) -> None:
         self._head = [f"bandwidth={bandwidth}", f"launch={launch_ns}"]
+        if not takes_over:
+            self._head.append("no-takeovers")
         self._layers: dict[str, int] = {}
         self._shapes: dict[tuple[int, ...], int] = {}
         self._lines: list[str] = []

@@ -179,6 +179,9 @@ struct Problem {
   int64_t bytesPerMicrosecond = 10000;
   /// Fixed cost of one kernel, in nanoseconds.
   int64_t launchNs = 1000;
+  /// A kernel may write an output over an operand that dies. False: only an
+  /// opaque op does, over its destination.
+  bool takesOver = true;
 };
 
 inline bool isAnchor(const Op &op) {

@@ -115,7 +115,11 @@ bool ProblemReader::readLine() {
     launchLine = reader.line();
     return true;
   }
-  return reader.fail("expected 'bandwidth=', 'launch=', 'layer=\"…\"', "
+  if (isAlone && flag(words[0], "no-takeovers")) {
+    problem.takesOver = false;
+    return true;
+  }
+  return reader.fail("expected 'bandwidth=', 'launch=', 'no-takeovers', 'layer=\"…\"', "
                      "'region=\"…\"', 'value' or 'op', but got " +
                      quote(item));
 }
@@ -264,6 +268,8 @@ bool ckpt::plan::parseProblem(std::string_view text, Problem &problem,
 void ckpt::plan::printProblem(const Problem &problem, std::ostream &os) {
   os << "bandwidth=" << problem.bytesPerMicrosecond << '\n'
      << "launch=" << problem.launchNs << '\n';
+  if (!problem.takesOver)
+    os << "no-takeovers\n";
   for (const std::string &layer : problem.layers) {
     os << "layer=";
     printQuoted(layer, os);

@@ -98,6 +98,8 @@ void KernelAnalysis::findInPlacePairs() {
   for (int32_t output : outputs)
     places.push_back(placesFor(output));
   bool isOpaque = anchor != none && op(anchor).kind == OpKind::Opaque;
+  if (!problem.takesOver && !isOpaque)
+    return;
   for (int32_t input = locals.size() - info.memoryReads.size();
        input < static_cast<int32_t>(locals.size()); ++input) {
     const Value &source = valueOf(input);

@@ -236,7 +236,8 @@ ValueId Hosting::firstGuest(ValueId result, const Ends &some) const {
 bool Hosting::mayReplace(ValueId part, ValueId sum) const {
   const Value &from = problem.values[part], &to = problem.values[sum];
   const Op &op = problem.ops[to.op];
-  bool may = onlyUser[part] == to.op && op.kind == OpKind::Fusible &&
+  bool may = problem.takesOver && onlyUser[part] == to.op &&
+             op.kind == OpKind::Fusible &&
              op.results.size() == 1 && from.home == Home::Arena &&
              from.keep == Keep::Free && from.bytes == to.bytes &&
              from.elements == to.elements;

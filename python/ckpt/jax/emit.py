@@ -13,7 +13,8 @@ from typing import Any
 import jax
 
 from ..planner import Plan
-from .kernels import is_collective, is_product
+from . import cpu
+from .kernels import KernelModel, is_anchor, is_collective, is_product
 from .program import Op, Program, Value
 
 
@@ -26,10 +27,23 @@ def _feeding_products(program: Program) -> set[Value]:
     return feeding
 
 
+def _makers(ops: list[Op], output: Value, made: set[Value]) -> list[Op]:
+    """The ops that `output` needs beside the values `made`."""
+    needed, makers = {output}, []
+    for op in reversed(ops):
+        if any(value in needed for value in op.outputs):
+            makers.append(op)
+            needed.update(value for value in op.reads if value not in made)
+    return makers[::-1]
+
+
 class _Run:
     """One trace of the planned step."""
 
-    def __init__(self, program: Program, arguments: Sequence[Any]) -> None:
+    def __init__(self, program: Program, arguments: Sequence[Any], model: KernelModel, is_sharded: bool) -> None:
+        self.model = model
+        # XLA may not be able to partition the reshaped operands of these forms.
+        self.cpu_forms = model.cpu_buffers and not is_sharded
         self.env: dict[Value, Any] = dict(zip(program.inputs, arguments))
         self.env.update(program.constants)
         self.previous: list[Value] = []
@@ -39,6 +53,25 @@ class _Run:
 
     def kernel(self, ops: list[Op], outputs: list[Value], chained: bool, awaited: bool) -> None:
         """Runs `ops`, behind the kernel before if `chained`; the next kernel waits for it if `awaited`."""
+        waits = [self._loop(part, written, chained) for part, written in self._loops(ops, outputs)]
+        if awaited and outputs:
+            # A loop that reads nothing, such as that of a constant, waits for no kernel.
+            self.previous = outputs if all(waits) else [*self.previous, *outputs]
+
+    def _loops(self, ops: list[Op], outputs: list[Value]) -> list[tuple[list[Op], list[Value]]]:
+        """The loops of a kernel, each with the values that it writes.
+
+        XLA's CPU backend makes each output by a loop of its own, and writes the costly
+        values that two loops share. Loops with their own ops share none.
+        """
+        if not self.cpu_forms or len(outputs) < 2 or any(is_anchor(op, self.model) for op in ops):
+            return [(ops, outputs)]
+        place = {value: i for i, op in enumerate(ops) for value in op.outputs}
+        ordered = sorted(outputs, key=place.__getitem__)
+        return [(_makers(ops, value, set(ordered[:i])), [value]) for i, value in enumerate(ordered)]
+
+    def _loop(self, ops: list[Op], outputs: list[Value], chained: bool) -> bool:
+        """Returns whether the loop waits for the kernel before."""
         made = {value for op in ops for value in op.outputs}
         reads = list(dict.fromkeys(value for op in ops for value in op.reads if value not in made))
         local = {value: self.env[value] for value in reads}
@@ -47,13 +80,14 @@ class _Run:
             held = jax.lax.optimization_barrier(([local[value] for value in reads], before))
             local.update(zip(reads, held[0]))
         for op in ops:
-            local.update(zip(op.outputs, op.run([self.read(operand, local) for operand in op.inputs])))
+            operands = [self.read(operand, local) for operand in op.inputs]
+            results = cpu.run(op, operands) if self.cpu_forms else op.run(operands)
+            local.update(zip(op.outputs, results))
         self.env.update((value, local[value]) for value in outputs)
-        if awaited and outputs:
-            self.previous = outputs
+        return bool(reads)
 
 
-def planned_function(program: Program, plan: Plan, is_sharded: bool) -> Callable[..., list[Any]]:
+def planned_function(program: Program, plan: Plan, model: KernelModel, is_sharded: bool) -> Callable[..., list[Any]]:
     """Returns a function of the flat inputs of `program` that follows `plan`.
 
     XLA combines only collectives that do not wait for each other. Collectives that
@@ -70,7 +104,7 @@ def planned_function(program: Program, plan: Plan, is_sharded: bool) -> Callable
         return is_collective(op) and not any(value in feeding for value in op.outputs)
 
     def run(*arguments: Any) -> list[Any]:
-        state = _Run(program, arguments)
+        state = _Run(program, arguments, model, is_sharded)
         deferred = []
         late: set[Value] = set()
         for numbers, written in plan.kernels:

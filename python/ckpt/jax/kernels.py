@@ -12,11 +12,12 @@ from typing import Any
 
 from .. import device
 from ..planner import Read
+from . import cpu
 from .program import Op, Value
 
 # One element from the elements at the same place.
 _POINTWISE = frozenset(
-    """abs acos acosh add add_any and asin asinh atan atan2 atanh cbrt ceil clamp clz
+    """abs acos acosh add add_any and asin asinh atan atan2 atanh bitcast_convert_type cbrt ceil clamp clz
     complex conj convert_element_type copy copy_p cos cosh digamma div eq erf erf_inv
     erfc exp exp2 expm1 floor ge gt imag integer_pow is_finite le lgamma log log1p
     logistic lt max min mul ne neg nextafter not or population_count pow real
@@ -71,18 +72,18 @@ class KernelModel(device.KernelModel):
     Attributes:
         product_epilogues: elementwise readers of a product join its kernel.
         transposes_in_place: products read a transposed operand where it lies.
-        convolution_copies: convolutions copy what does not lie as NHWC or HWIO.
+        cpu_buffers: XLA writes the buffers of `ckpt.jax.cpu`.
     """
 
     product_epilogues: bool = False
     transposes_in_place: bool = False
-    convolution_copies: bool = False
+    cpu_buffers: bool = False
 
 
 # Rough rates of one CPU core and of current accelerators. No device has been
 # compared with them: they order plans, and are no promise of time.
 MODELS = {
-    "cpu": KernelModel(convolution_copies=True),
+    "cpu": KernelModel(cpu_buffers=True),
     "gpu": KernelModel(3_000_000, 3_000, 400_000_000, 30_000_000, True, True),
     "tpu": KernelModel(1_200_000, 1_000, 200_000_000, 4_000_000, True, False),
 }
@@ -107,23 +108,6 @@ def _product(op: Op, model: KernelModel, depth: int, values: list[Value]) -> Des
     need = [_read(value, need="memory") for value in values]
     kind = "contraction" if model.product_epilogues else "opaque"
     return Description(kind, need, 2 * elements_of(op.outputs[0]) * depth, True)
-
-
-def _convolution_copies(op: Op) -> int:
-    """Bytes of the operands and the result that do not lie as NHWC or HWIO."""
-
-    def copied(aval: Any, order: tuple[int, ...]) -> int:
-        extents = [dimension for dimension in order if aval.shape[dimension] != 1]
-        return 0 if extents == sorted(extents) else bytes_of(aval)
-
-    specs = op.eqn.params["dimension_numbers"]
-    (batch, feature, *space), (out, into, *window) = specs.lhs_spec, specs.rhs_spec
-    out_batch, out_feature, *out_space = specs.out_spec
-    return (
-        copied(op.inputs[0].aval, (batch, *space, feature))
-        + copied(op.inputs[1].aval, (*window, into, out))
-        + copied(op.outputs[0].aval, (out_batch, *out_space, out_feature))
-    )
 
 
 def _view_or_move(op: Op, values: list[Value], model: KernelModel) -> Description | None:
@@ -152,8 +136,7 @@ def _view_or_move(op: Op, values: list[Value], model: KernelModel) -> Descriptio
     return None
 
 
-def describe(op: Op, model: KernelModel) -> Description:
-    """Classifies `op`; its values must have their numbers."""
+def _describe(op: Op, model: KernelModel) -> Description:
     name, params = op.name, op.eqn.params
     values = op.reads
     out = op.outputs[0] if op.outputs else None
@@ -174,12 +157,26 @@ def describe(op: Op, model: KernelModel) -> Description:
     if name == "conv_general_dilated":
         weight = op.inputs[1].aval.shape
         out_channels = weight[params["dimension_numbers"].rhs_spec[0]]
-        product = _product(op, model, math.prod(weight) // max(1, out_channels), values)
-        product.workspace = _convolution_copies(op) if model.convolution_copies else 0
-        return product
+        return _product(op, model, math.prod(weight) // max(1, out_channels), values)
     if name in _REDUCTIONS:
         return Description("reduction", [_read(value) for value in values], sum(map(elements_of, values)))
     if (name.startswith("scatter") or name == "dynamic_update_slice") and isinstance(op.inputs[0], Value):
         opaque.reads[0].destination = True
         return opaque
     return _view_or_move(op, values, model) or opaque
+
+
+def describe(op: Op, model: KernelModel) -> Description:
+    """Classifies `op`; its values must have their numbers."""
+    description = _describe(op, model)
+    if model.cpu_buffers and op.outputs and not op.eqn.effects:
+        if cpu.stands_alone(op):
+            description.kind = "opaque"
+            description.reads = [_read(value, need="memory") for value in op.reads]
+        description.workspace = cpu.scratch_bytes(op)
+    return description
+
+
+def is_anchor(op: Op, model: KernelModel) -> bool:
+    """True if a kernel has at most one such op."""
+    return describe(op, model).kind not in ("fusible", "view")

@@ -39,7 +39,7 @@ def build_problem(program: Program, model: KernelModel, *, pins: Pins | None = N
         donates: arguments are donated, so that results' buffers are theirs.
     """
     pins = pins or {}
-    builder = ProblemBuilder(model.bandwidth, model.launch_ns)
+    builder = ProblemBuilder(model.bandwidth, model.launch_ns, takes_over=not model.cpu_buffers)
     for value in (*program.inputs, *program.constants):
         value.number = builder.value(_shape(value), bytes_of(value.aval), home="argument")
     results = {operand for operand in program.outputs if isinstance(operand, Value)}

@@ -22,9 +22,11 @@ bool mayOverwrite(const RematGraph &graph, ValueId output,
   std::vector<ValueId> chain = {output};
   for (size_t i = 0; i < chain.size(); ++i)
     for (const Read &read : problem.ops[problem.values[chain[i]].op].reads) {
-      bool keepsPlace = read.access == Access::Pointwise ||
-                        read.access == Access::Reshape ||
-                        read.access == Access::Aligned || read.destination;
+      bool keepsPlace =
+          read.destination ||
+          (problem.takesOver && (read.access == Access::Pointwise ||
+                                 read.access == Access::Reshape ||
+                                 read.access == Access::Aligned));
       if (!keepsPlace || graph.isFree(read.value))
         continue;
       if (!isInMemory(read.value)) {
