@@ -35,6 +35,11 @@ def places_of(x: torch.Tensor, sizes: list[int], strides: list[int], start: int 
     return places
 
 
+def viewed(x: torch.Tensor, sizes: list[int]) -> torch.Tensor:
+    """aten.view of a tensor that has other strides than the one of PyTorch's operation, as some of these decompositions make it."""
+    return NotImplemented if x.is_contiguous() else x.contiguous().view(sizes)
+
+
 def strided(x: torch.Tensor, sizes: list[int], strides: list[int], start: int | None = None) -> torch.Tensor:
     """aten.as_strided, by shape or by indices."""
     places = places_of(x, sizes, strides, start)
@@ -325,4 +330,5 @@ OWN = {
     aten.sort.stable: stably_sorted,
     aten.squeeze.dims: squeezed,
     aten.topk.default: largest,
+    aten.view.default: viewed,
 }
