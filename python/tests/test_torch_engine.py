@@ -76,6 +76,15 @@ def test_unsigned_integers():
         torch.testing.assert_close(ours[name], value)
 
 
+def test_narrow_integers():
+    def step(x):
+        return 2 * x, x - 2, x // 3, x % 3, x * x, torch.where(x > 0, x, 0), x.sum(), (1.5 * x.float()).clamp(-100, 100).to(x.dtype)
+
+    x = torch.tensor([1, -100, 100, 0, 3], dtype=torch.int8)
+    for ours, theirs in zip(ckpt.compile(step, x, time_limit=0)(x), step(x), strict=True):
+        torch.testing.assert_close(ours, theirs)
+
+
 def test_unsigned_integers_of_64_bits_are_refused():
     with pytest.raises(ckpt.UnsupportedStep, match="values of torch.uint64 are not supported: use torch.int64"):
         ckpt.compile(lambda x: x.to(torch.uint64), torch.arange(3))

@@ -266,6 +266,16 @@ def reversed_difference(x: torch.Tensor, number: float, factor: float = 1) -> to
     return first - (x if factor == 1 else factor * x)
 
 
+def of_bits(operation: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+    """An operation on bits with a number, by a tensor."""
+
+    def of(x: torch.Tensor, number: int) -> torch.Tensor:
+        dtype = torch.result_type(x, number)
+        return operation(x.to(dtype), torch.full((), number, dtype=dtype, device=x.device))
+
+    return of
+
+
 def shifted(x: torch.Tensor, count: int) -> torch.Tensor:
     """aten.__rshift__.Scalar, by a tensor."""
     return torch.bitwise_right_shift(x, torch.full_like(x, count))
@@ -276,6 +286,7 @@ ROOTS = {0.5: torch.sqrt, -0.5: torch.rsqrt, -1: torch.reciprocal, -2: lambda x:
 
 def power(x: torch.Tensor, exponent: float) -> torch.Tensor:
     """aten.pow.Tensor_Scalar, as PyTorch takes apart some exponents."""
+    x = x.to(torch.result_type(x, exponent))
     if exponent in (1, 2, 3, 4):
         result = x
         for _ in range(int(exponent) - 1):
@@ -298,6 +309,8 @@ OWN = {
     aten.as_strided_scatter.default: strided_scatter,
     aten.avg_pool2d_backward.default: pooling.average_pooling_gradient(2),
     aten.avg_pool3d_backward.default: pooling.average_pooling_gradient(3),
+    aten.bitwise_or.Scalar: of_bits(torch.bitwise_or),
+    aten.bitwise_xor.Scalar: of_bits(torch.bitwise_xor),
     aten.constant_pad_nd.default: padded,
     aten.copysign.Tensor: copied_sign,
     aten.cumprod.default: cumulative(lambda x: x.prod(-1), 1),

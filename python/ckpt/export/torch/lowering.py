@@ -20,11 +20,11 @@ from torch_mlir.ir import Location
 from ...errors import UnsupportedStep
 from ..text import NO_FORM, pack_booleans
 from .decompositions import OWN
+from .narrow import Widened, holds_narrow
 from .places import place_of
 from .refusals import refused_operations
 from .scatters import rewrite_scatter
 from .tracing import META
-from .unsigned import Widened, holds_unsigned
 
 aten = torch.ops.aten
 # What torch-mlir has no form for, beside what PyTorch calls its core.
@@ -53,7 +53,7 @@ def lower(step: Callable, leaves: list[torch.Tensor]) -> str:
     with fx_traceback.preserve_node_meta():
         pure = functionalize(step, remove="mutations")
         graph = make_fx(pure, decomposition_table=decompositions, tracing_mode="fake", _allow_non_fake_inputs=True)(*leaves)
-        if holds_unsigned(graph):
+        if holds_narrow(graph):
             graph = make_fx(Widened(graph).run, tracing_mode="fake", _allow_non_fake_inputs=True)(*leaves)
     graph.graph.eliminate_dead_code()
     module = imported(graph)
