@@ -95,8 +95,10 @@ static void putTemporaries(func::FuncOp function, Value workspace,
     auto alloc = buffer.value.getDefiningOp<memref::AllocOp>();
     alloc.replaceAllUsesWith(placeIn(entry, alloc.getLoc(), workspace,
                                      buffer.offset, alloc.getType()));
-    alloc.erase();
   }
+  // One of them may be the place of the builder.
+  for (const Scratch &buffer : buffers)
+    buffer.value.getDefiningOp()->erase();
 }
 
 /// Planning has checked this, but for ops of dialects that it knows nothing of.
