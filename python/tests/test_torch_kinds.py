@@ -37,6 +37,7 @@ KINDS = {
     "remainders": lambda x: torch.fmod(x, 0.7),
     "replicated padding": lambda x: F.pad(x[None, None], (1, 2, 3, 0), mode="replicate"),
     "rolls": lambda x: x.roll((1, -2), (0, -1)) + x.roll(5),
+    "rolls of a whole turn": lambda x: x.unfold(0, 2, 1).roll(2, -1).flatten(),
     "scattered largest elements": lambda x: x.scatter_reduce(-1, PAIRS, x[:, :2], "amax"),
     "scattered sums": lambda x: x.scatter_add(-1, PAIRS, x[:, :2]),
     "soft and hard thresholds": lambda x: F.softshrink(x) + F.hardshrink(2 * x),

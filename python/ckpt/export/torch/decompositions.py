@@ -35,11 +35,6 @@ def places_of(x: torch.Tensor, sizes: list[int], strides: list[int], start: int 
     return places
 
 
-def viewed(x: torch.Tensor, sizes: list[int]) -> torch.Tensor:
-    """aten.view of a tensor that has other strides than the one of PyTorch's operation, as some of these decompositions make it."""
-    return NotImplemented if x.is_contiguous() else x.contiguous().view(sizes)
-
-
 def strided(x: torch.Tensor, sizes: list[int], strides: list[int], start: int | None = None) -> torch.Tensor:
     """aten.as_strided, by shape or by indices."""
     places = places_of(x, sizes, strides, start)
@@ -215,7 +210,8 @@ def rolled(x: torch.Tensor, shifts: list[int], dimensions: list[int] = ()) -> to
         if count:
             first, last = x.split([x.shape[dimension] - count, count], dimension)
             x = torch.cat([last, first], dimension)
-    return x
+    # Dense, as PyTorch's is: views of it follow in the trace.
+    return x.contiguous()
 
 
 def diagonal_gradient(gradient: torch.Tensor, sizes: list[int], offset: int, first: int, second: int) -> torch.Tensor:
@@ -343,5 +339,4 @@ OWN = {
     aten.sort.stable: stably_sorted,
     aten.squeeze.dims: squeezed,
     aten.topk.default: largest,
-    aten.view.default: viewed,
 }
