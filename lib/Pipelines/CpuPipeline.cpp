@@ -38,6 +38,7 @@ static void lowerToLLVM(OpPassManager &manager,
   manager.addPass(createConvertIndexToLLVMPass());
   manager.addPass(createUBToLLVMConversionPass());
   manager.addPass(createReconcileUnrealizedCastsPass());
+  manager.addPass(ckpt::createBfloatsToIntegers());
 }
 
 void ckpt::buildCpuPipeline(OpPassManager &manager,

@@ -106,6 +106,7 @@ static void lowerDevice(OpPassManager &manager) {
   device.addPass(createUBToLLVMConversionPass());
   device.addPass(createCSEPass());
   device.addPass(createReconcileUnrealizedCastsPass());
+  device.addPass(ckpt::createBfloatsToIntegers());
 }
 
 /// Whether the CUDA toolkit has \p tool; looks where upstream does.

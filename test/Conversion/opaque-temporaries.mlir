@@ -29,3 +29,21 @@ func.func private @loop(%x: memref<8x8xf32>, %out: memref<8x8xf32>) {
   bufferization.materialize_in_destination %0 in restrict writable %out : (tensor<8x8xf32>, memref<8x8xf32>) -> ()
   return
 }
+
+// A temporary without elements takes a place as well.
+// CHECK-LABEL: func.func private @empty(
+// CHECK-NOT: memref.alloc()
+func.func private @empty(%x: memref<0xf32>, %out: memref<0xf32>) {
+  %one = arith.constant 1 : index
+  %start = bufferization.to_tensor %x restrict : memref<0xf32> to tensor<0xf32>
+  %0:3 = scf.while (%i = %one, %a = %start, %b = %start) : (index, tensor<0xf32>, tensor<0xf32>) -> (index, tensor<0xf32>, tensor<0xf32>) {
+    %more = arith.cmpi ne, %i, %one : index
+    scf.condition(%more) %i, %a, %b : index, tensor<0xf32>, tensor<0xf32>
+  } do {
+  ^bb0(%i: index, %a: tensor<0xf32>, %b: tensor<0xf32>):
+    %next = arith.subi %i, %one : index
+    scf.yield %next, %b, %b : index, tensor<0xf32>, tensor<0xf32>
+  }
+  bufferization.materialize_in_destination %0#2 in restrict writable %out : (tensor<0xf32>, memref<0xf32>) -> ()
+  return
+}

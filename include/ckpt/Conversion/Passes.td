@@ -176,6 +176,16 @@ def ExpandCasts : Pass<"ckpt-expand-casts"> {
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def BfloatsToIntegers : Pass<"ckpt-bfloats-to-integers"> {
+  let summary = "hold bf16 as integers of 16 bits in the LLVM dialect";
+  let description = [{
+    Types and constants of bf16 become integers of the same bits, and bitcasts
+    between the two go. The pass runs last, on code whose arithmetic on bf16 is
+    expanded. LLVM before version 23 takes the sign of a bf16 for zero where only
+    that bit of it is read as an integer.
+  }];
+}
+
 def ExpandMath : Pass<"ckpt-expand-math"> {
   let summary = "expand functions such as exp and tanh into arithmetic";
   let description = [{

@@ -83,7 +83,7 @@ static void putTemporaries(func::FuncOp function, Value workspace,
   int64_t bytes = 0;
   for (const Scratch &buffer : buffers)
     bytes = std::max(bytes, buffer.offset + buffer.bytes);
-  if (bytes == 0)
+  if (buffers.empty())
     return;
   OpBuilder entry = OpBuilder::atBlockBegin(&function.front());
   if (!workspace || bytes > available) {
