@@ -1,11 +1,14 @@
 // The sign of a bf16 that is read as bits and is also moved as it is. LLVM
-// before version 23 took it for zero in scalar code (BfloatsToIntegers.cpp).
+// before version 23 took it for zero in scalar code (BfloatsToIntegers.cpp). No
+// conversion of LLVM may be left in bf16.
 //
 // RUN: ckpt-runner %s --func=expected --repeat=1 --outputs=%t.expected.npz
 // RUN: ckpt-runner %s --func=signs --repeat=1 --outputs=%t.cpu.npz
 // RUN: cmp %t.cpu.npz %t.expected.npz
 // RUN: ckpt-runner %s --func=signs --repeat=1 --outputs=%t.emulator.npz --device=emulator
 // RUN: cmp %t.emulator.npz %t.expected.npz
+// RUN: ckpt-runner %s --func=wide --repeat=1 --outputs=%t.wide.npz
+// RUN: %python %S/../Inputs/check_pairs.py %t.wide.npz
 
 #scalar = affine_map<(d0) -> ()>
 #same = affine_map<(d0) -> (d0)>
@@ -37,4 +40,11 @@ func.func @expected(%condition: tensor<i1>, %x: tensor<8xbf16>, %y: tensor<8xbf1
   %low = arith.negf %high : tensor<8xbf16>
   %signed = arith.select %isNegative, %low, %high : tensor<8xi1>, tensor<8xbf16>
   return %moved, %signed : tensor<8xbf16>, tensor<8xbf16>
+}
+
+func.func @wide(%x: tensor<8xbf16>) -> (tensor<8xf64>, tensor<8xf64>) {
+  %double = arith.extf %x : tensor<8xbf16> to tensor<8xf64>
+  %single = arith.extf %x : tensor<8xbf16> to tensor<8xf32>
+  %again = arith.extf %single : tensor<8xf32> to tensor<8xf64>
+  return %double, %again : tensor<8xf64>, tensor<8xf64>
 }

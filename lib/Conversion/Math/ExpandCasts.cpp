@@ -1,6 +1,6 @@
 //===- ExpandCasts.cpp - Conversions that LLVM calls a library for --------===//
 //
-// Between floats of 8 bits and f32, by their bits; and from f64 to narrow
+// Between floats of 8 bits and f32, by their bits; and between f64 and narrow
 // types. Every conversion rounds once, to nearest even.
 //
 //===----------------------------------------------------------------------===//
@@ -219,10 +219,26 @@ struct TruncateDouble : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
+/// By way of f32: upstream expands that conversion alone.
+struct ExtendBfloatToDouble : OpRewritePattern<arith::ExtFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::ExtFOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getIn().getType()).isBF16() ||
+        !getElementTypeOrSelf(op.getType()).isF64())
+      return failure();
+    Casts c(rewriter, op.getLoc(), op.getType());
+    Value single = c.make<arith::ExtFOp>(c.single(), op.getIn());
+    rewriter.replaceOpWithNewOp<arith::ExtFOp>(op, op.getType(), single);
+    return success();
+  }
+};
+
 struct ExpandCasts : public ckpt::impl::ExpandCastsBase<ExpandCasts> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<ExtendSmall, TruncateToSmall, TruncateDouble>(&getContext());
+    patterns.add<ExtendSmall, ExtendBfloatToDouble, TruncateToSmall,
+                 TruncateDouble>(&getContext());
     if (failed(ckpt::rewriteExactly(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

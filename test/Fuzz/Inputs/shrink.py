@@ -94,12 +94,12 @@ def edited_copy(program, edit):
         for value in op.results:
             if value not in used:
                 continue
+            if any(x is None or isinstance(x, tuple) for x in value.data):
+                raise ValueError
             if value.shape is None or value.element in ODD_INTS + ["index"]:
                 if constant(value).lines(CONSTANT_NAMES) == op.lines(CONSTANT_NAMES):
                     raise ValueError
                 copy.ops.insert(i, constant(value))
-            elif any(x is None or isinstance(x, tuple) for x in value.data):
-                raise ValueError
             else:
                 copy.arguments.append(value)
     copy.ways = " ".join(ways)
