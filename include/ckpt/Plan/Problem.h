@@ -209,7 +209,9 @@ inline int64_t slotBytes(int64_t bytes) {
 /// Gives `Home::Hosted` to values that are as large as a result, become the
 /// result element by element, and wait for a value made later. Examples are the
 /// gradient of a tied embedding, and partial sums of a weight's gradient, each
-/// of which is read only to make the next.
+/// of which is read only to make the next. Results of opaque ops need not wait:
+/// no kernel goes on from them. Destinations that they overwrite come along,
+/// such as the zero that the gradient of an embedding is added to.
 ///
 /// The buffer of the last result also hosts values from which earlier results
 /// are made, such as a gradient that waits for the norm of all. A result that

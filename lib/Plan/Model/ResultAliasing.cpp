@@ -3,9 +3,10 @@
 // A result's buffer belongs to the step from its start, but is written near the
 // end. A value that only becomes that result, element by element, may lie there
 // in the meantime: a gradient that is summed from two parts, one of them made
-// long before the other. XLA does this too. The gradient of a tied embedding of
-// GPT-2 is 154 MB at the tightest moment of the step. Problem builders call it
-// once.
+// long before the other, or one that an opaque op makes, such as the scatter of
+// an embedding, with the zero that it adds to. XLA does this too. The gradient
+// of a tied embedding of GPT-2 is 154 MB at the tightest moment of the step.
+// Problem builders call it once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -117,6 +118,7 @@ private:
   bool isOverwritten(ValueId value, Kernel kernel, ValueId result) const;
   bool mayReplace(ValueId part, ValueId sum) const;
   ValueId nextSum(ValueId part, ValueId result) const;
+  ValueId overwrittenBy(ValueId guest) const;
 
   Problem &problem;
   const std::vector<Ends> ends;
@@ -200,8 +202,9 @@ bool Hosting::isOverwritten(ValueId value, Kernel kernel,
       });
 }
 
-/// The oldest value that the results among \p some come from and that waits
-/// for something else they come from.
+/// The oldest value that the results among \p some come from and that stands in
+/// memory before them: it waits for something else they come from, or an opaque
+/// op makes it.
 ValueId Hosting::firstGuest(ValueId result, const Ends &some) const {
   constexpr int mostTries = 16;
   Kernel kernel = kernelTo(some);
@@ -213,11 +216,15 @@ ValueId Hosting::firstGuest(ValueId result, const Ends &some) const {
       youngest = std::max(youngest, lastAnchor[maker]);
   for (OpId op : kernel.ops)
     values.push_back(problem.ops[op].results[0]);
+  auto isMadeWithResult = [&](ValueId value) {
+    OpId maker = problem.values[value].op;
+    return lastAnchor[maker] >= youngest &&
+           problem.ops[maker].kind != OpKind::Opaque;
+  };
   values.erase(std::remove_if(values.begin(), values.end(),
                               [&](ValueId value) {
                                 return !mayWait(value, result, some) ||
-                                       lastAnchor[problem.values[value].op] >=
-                                           youngest;
+                                       isMadeWithResult(value);
                               }),
                values.end());
   std::sort(values.begin(), values.end(), [&](ValueId left, ValueId right) {
@@ -257,6 +264,25 @@ ValueId Hosting::nextSum(ValueId part, ValueId result) const {
   return isFree && mayReplace(part, sum) ? sum : static_cast<ValueId>(none);
 }
 
+/// The destination over which an opaque op writes \p guest, if that op alone
+/// reads it: the zero of a scatter that adds.
+ValueId Hosting::overwrittenBy(ValueId guest) const {
+  const Value &value = problem.values[guest];
+  const Op &maker = problem.ops[value.op];
+  if (maker.kind != OpKind::Opaque || maker.results.front() != guest)
+    return none;
+  auto isOverwritten = [&](const Read &read) {
+    const Value &from = problem.values[read.value];
+    return read.destination && onlyUser[read.value] == value.op &&
+           from.home == Home::Arena && from.keep == Keep::Free &&
+           problem.ops[from.op].kind != OpKind::View &&
+           from.bytes == value.bytes && from.elements == value.elements;
+  };
+  auto read =
+      std::find_if(maker.reads.begin(), maker.reads.end(), isOverwritten);
+  return read == maker.reads.end() ? static_cast<ValueId>(none) : read->value;
+}
+
 /// A value that becomes this result alone is most often a part of it; next come
 /// the values that become several results, of which it is the last.
 void Hosting::host(ValueId result) {
@@ -270,10 +296,17 @@ void Hosting::host(ValueId result) {
   if (guest == none)
     if (Ends all = allEnds(result); !all.areMany && all.count > 1)
       guest = firstGuest(result, all);
+  auto hostOne = [&](ValueId value) {
+    problem.values[value].home = Home::Hosted;
+    problem.values[value].host = result;
+  };
+  if (guest != none)
+    for (ValueId before = overwrittenBy(guest); before != none;
+         before = overwrittenBy(before))
+      hostOne(before);
   while (guest != none) {
     ValueId next = nextSum(guest, result);
-    problem.values[guest].home = Home::Hosted;
-    problem.values[guest].host = result;
+    hostOne(guest);
     guest = next;
   }
 }

@@ -83,6 +83,39 @@ TEST(ResultAliasing, LeavesOutWhatNeedNotWait) {
   EXPECT_EQ(b.problem.values[gradient].home, Home::Arena);
 }
 
+/// The gradient of an embedding: two scatters, one after the other, add to a
+/// zero. No kernel makes their sum and the updated weight at once.
+TEST(ResultAliasing, HostsSumsOfOpaqueOpsWithTheirZero) {
+  ProblemBuilder b;
+  ValueId weight = b.argument(matrix), rows = b.argument(matrix);
+  ValueId zero = b.fusible({}, matrix);
+  ValueId some = b.opaque({any(rows), destination(zero)}, matrix);
+  ValueId all = b.opaque({any(rows), destination(some)}, matrix);
+  ValueId updated = b.fusible({point(weight), point(all)}, matrix);
+  b.result(updated);
+  Plan plan;
+  plan.kernels = {b.kernel(zero), b.kernel(some), b.kernel(all),
+                  b.kernel(updated)};
+  EXPECT_EQ(validate(b.problem, plan, false).livePeakBytes, 4096);
+  hostInResults(b.problem);
+  EXPECT_EQ(check(b.problem), "");
+  for (ValueId value : {zero, some, all})
+    EXPECT_EQ(b.problem.values[value].host, updated);
+  EXPECT_EQ(validate(b.problem, plan, false).livePeakBytes, 0);
+}
+
+/// The zero that another op reads later is no zero any more in the buffer.
+TEST(ResultAliasing, LeavesOutADestinationThatOthersRead) {
+  ProblemBuilder b;
+  ValueId zero = b.fusible({}, matrix);
+  ValueId sum = b.opaque({any(b.argument(matrix)), destination(zero)}, matrix);
+  b.result(b.fusible({point(sum)}, matrix));
+  b.result(b.contraction({memory(zero)}, row));
+  hostInResults(b.problem);
+  EXPECT_EQ(b.problem.values[zero].home, Home::Arena);
+  EXPECT_EQ(b.problem.values[sum].home, Home::Hosted);
+}
+
 TEST(ResultAliasing, BufferIsNotReadAfterItsResultIsWritten) {
   TiedEmbedding b;
   hostInResults(b.problem);
