@@ -37,6 +37,16 @@ def test_inductor_gives_dead_buffers_back_at_once(monkeypatch):
     assert peak(keeps=False) < peak(keeps=True)
 
 
+def test_inductor_takes_the_planned_bytes_for_convolutions():
+    """Their scratch memory counts, and inductor keeps no copies of their weights."""
+    layers = [layer for _ in range(4) for layer in (torch.nn.Conv2d(128, 128, 3, padding=1), torch.nn.Tanh())]
+    module, images = torch.nn.Sequential(*layers), (torch.randn(1, 128, 8, 8),)
+    made = ckpt.torch.backend(effort=0.1)
+    run = torch.compile(module, backend=made, dynamic=False)
+    peak = peak_of(lambda x: run(x).mean(), module, images)
+    assert peak <= 1.02 * made.report.planned_bytes
+
+
 def test_rows_compare_at_no_more_flops():
     plans = [(100, 10), (70, 12), (60, 15)]
     assert [lowest_at(flops, plans) for flops in (9, 10, 13, 20)] == [None, 100, 70, 60]

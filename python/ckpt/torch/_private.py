@@ -24,6 +24,8 @@ _NAMES = {
     "BackendCompilerFailed": "torch._dynamo.exc",
     "_disable_current_modes": "torch.utils._python_dispatch",
     "compile_fx": "torch._inductor.compile_fx",
+    "fallbacks": "torch._inductor.lowering",
+    "lowerings": "torch._inductor.lowering",
 }
 
 
@@ -73,6 +75,11 @@ def is_mutation(description: Any) -> bool:
 def inner_error(error: BaseException) -> BaseException | None:
     """The exception inside Dynamo's wrapper; `None` for other exceptions."""
     return getattr(error, "inner_exception", None) if isinstance(error, require("BackendCompilerFailed")) else None
+
+
+def is_inductor_fallback(target: Any) -> bool:
+    """True for an op that inductor leaves to PyTorch's kernel."""
+    return target in require("fallbacks") or target not in require("lowerings")
 
 
 def memory_changes(profile: Any) -> list[tuple[int, int]]:

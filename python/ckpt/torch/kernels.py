@@ -14,6 +14,7 @@ from torch.utils.flop_counter import flop_registry
 
 from ..device import KernelModel
 from ..planner import Read
+from . import _private
 from .program import Op, Value, base_of
 
 aten, prims = torch.ops.aten, torch.ops.prims
@@ -130,6 +131,13 @@ def _fused(op: Op, packet: Any) -> tuple[str, list[Read]] | None:
     if packet in _REDUCTIONS:
         return "reduction", [Read(number) for number in numbers]
     return None
+
+
+def calls_pytorch(op: Op, engine: str) -> bool:
+    """True where `engine` runs PyTorch's own kernel of `op`; inductor writes kernels of its own for the others."""
+    if op.is_view or engine == "eager":
+        return not op.is_view
+    return _private.is_inductor_fallback(op.node.target) or flops_of(op.node) > 0
 
 
 def describe(op: Op, engine: str, model: KernelModel) -> Description:

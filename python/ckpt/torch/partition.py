@@ -109,7 +109,7 @@ class _Planning:
     def __init__(self, program: Program, options: PlanOptions, progress: Progress | None) -> None:
         self.program, self.options, self.progress = program, options, progress
         self.start = time.perf_counter()
-        workspaces = workspaces_of(program) if options.engine == "eager" else {}
+        workspaces = workspaces_of(program, options.engine)
         self.scratch = {op.node.name: nbytes for op, nbytes in workspaces.items()}
         self.joint = JointProblem(
             program,

@@ -16,6 +16,7 @@ from torch import fx
 from torch.utils import _pytree as pytree
 
 from . import _private
+from .kernels import calls_pytorch
 from .program import Op, Program
 
 
@@ -61,14 +62,14 @@ def _run(op: Op) -> tuple[int, int]:
     return start, end
 
 
-def workspaces_of(program: Program) -> dict[Op, int]:
-    """Bytes that each op takes while it runs, beside its operands and results.
+def workspaces_of(program: Program, engine: str) -> dict[Op, int]:
+    """Bytes that each op takes beside its operands and results while `engine` runs it.
 
     An op that fails on arguments of ones counts none.
     """
     groups: dict[Any, list[Op]] = {}
     for op in program.ops:
-        if _is_measurable(op):
+        if _is_measurable(op) and calls_pytorch(op, engine):
             groups.setdefault(_signature(op), []).append(op)
     if not groups:
         return {}
