@@ -183,6 +183,7 @@ class Problem:
         time_limit: float | None = None,
         effort: float | None = None,
         progress: Progress | None = None,
+        or_smallest: bool = False,
     ) -> Plan:
         """Returns the fastest plan found within `budget_bytes` of arena.
 
@@ -194,6 +195,7 @@ class Problem:
                 on every machine and under every load.
             progress: called with each new line for people; by default, a bar
                 shows on a terminal and in a notebook.
+            or_smallest: where no plan was found, the smallest one found.
 
         Raises:
             BudgetError: no plan was found.
@@ -202,7 +204,7 @@ class Problem:
         limit = self.search_seconds if time_limit is None else time_limit
         with shown(progress, limit if budget_bytes is not None else 0) as watch:
             step = _planner.solve(self._problem, budget_bytes, int(limit * 1000), _milliseconds(effort), watch)
-        if step.fits:
+        if step.fits or or_smallest:
             return Plan(step)
         bound = self._problem.minimum_bytes_bound()
         in_the_way = _planner.at_peak(self._problem, step)[:8]

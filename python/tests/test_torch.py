@@ -90,6 +90,24 @@ def test_a_check_says_what_the_plan_does_and_leaves_the_module_as_it_was(count_a
     assert torch.equal(random, torch.get_rng_state())
 
 
+def test_a_check_names_the_result_that_differs(monkeypatch):
+    module, arguments = make("gpt")
+    planned = ckpt.torch.plan(module, engine="eager", time_limit=0)
+    compiled = planned._compiled
+
+    def mistaken(*arguments):
+        loss = compiled(*arguments)
+        loss.register_hook(lambda gradient: 2 * gradient)
+        return loss
+
+    monkeypatch.setattr(planned, "_compiled", mistaken)
+    found = planned.check(*arguments)
+    assert found.equal_gradients == 0 and found.largest_difference == 1
+    assert found.differing.startswith("gradient of ") and f", of {found.differing}" in str(found)
+    monkeypatch.setattr(planned, "_compiled", lambda *arguments: compiled(*arguments) * float("nan"))
+    assert planned.check(*arguments).largest_difference == float("inf")
+
+
 def test_a_check_names_both_peaks_where_the_engine_exceeds_the_plan():
     found = ckpt.torch.Check(
         unplanned_bytes=50 << 20,
@@ -188,6 +206,57 @@ def test_an_impossible_budget_says_what_is_possible():
         ckpt.torch.plan(module, budget="4KiB", engine="eager", time_limit=0)(*arguments)
     assert raised.value.smallest_bytes > raised.value.budget_bytes == 4096
     assert "mlp" in raised.value.report and "torch_models.py:" in raised.value.report
+
+
+class Broken(torch.nn.Module):
+    """Two graphs: a deep one, and after a graph break a loss that no plan makes smaller."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.ModuleList(torch.nn.Linear(64, 64) for _ in range(6))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = x + torch.tanh(torch.tanh(layer(x)))
+        torch._dynamo.graph_break()
+        return x.square().mean()
+
+
+def test_a_share_beside_a_graph_break_is_the_smallest_plan_where_none_meets_it():
+    module, arguments = Broken(), (torch.randn(256, 64),)
+    expected, _ = step_of(module, module, arguments)
+    planned = ckpt.torch.plan(module, budget="75%", engine="eager", time_limit=0)
+    with pytest.warns(UserWarning) as warned:
+        actual, _ = step_of(planned, module, arguments)
+    assert_same_bits(actual, expected)
+    first, second = planned.reports
+    assert first.held_bytes <= first.budget_bytes and second.held_bytes > second.budget_bytes
+    texts = " ".join(str(each.message) for each in warned)
+    assert "a graph break splits the module" in texts and "more than 75% of its own peak" in texts
+
+
+def test_bytes_hold_for_all_graphs_beside_a_graph_break():
+    module, arguments = Broken(), (torch.randn(256, 64),)
+    planned = ckpt.torch.plan(module, budget="2MiB", engine="eager", time_limit=0)
+    with pytest.warns(UserWarning, match="a graph break splits the module"):
+        planned(*arguments).backward()
+    first, second = planned.reports
+    assert first.budget_bytes == 2 << 20
+    assert second.budget_bytes == first.budget_bytes - first.saved_bytes
+
+
+def test_a_module_without_a_graph_is_named():
+    module = Broken()
+    module.layers[0].register_full_backward_hook(lambda *_: None)
+
+    def model(x):
+        for _ in range(2):
+            torch._dynamo.graph_break()
+            x = module.layers[0](x)
+        return x.mean()
+
+    with pytest.warns(UserWarning, match="so nothing is planned"):
+        ckpt.torch.plan(model, engine="eager", time_limit=0)(torch.randn(8, 64))
 
 
 def test_dynamic_shapes_are_refused_with_the_way_out():

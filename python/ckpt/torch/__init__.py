@@ -7,10 +7,12 @@ print(model.report)
 
 from __future__ import annotations
 
+import warnings as _warnings
 from collections.abc import Callable
 from typing import Any
 
 import torch as _torch
+from torch.utils import _pytree
 
 from ..budget import Budget
 from ..errors import CkptError
@@ -109,6 +111,10 @@ def backend(
     )
 
 
+def _requires_grad(leaf: Any) -> bool:
+    return isinstance(leaf, _torch.Tensor) and leaf.requires_grad
+
+
 class Planned:
     """A compiled module that raises this package's own errors; `plan` makes it.
 
@@ -119,16 +125,25 @@ class Planned:
     def __init__(self, module: Callable[..., Any], made: Backend, compile_options: dict[str, Any]) -> None:
         self.module = module
         self._backend = made
+        self._warned = False
         self._compiled = _torch.compile(module, backend=made, dynamic=False, **compile_options)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            return self._compiled(*args, **kwargs)
+            results = self._compiled(*args, **kwargs)
         except Exception as error:
             inner = _private.inner_error(error)
             if isinstance(inner, CkptError):
                 raise inner from None
             raise
+        if not self.reports and not self._warned and any(map(_requires_grad, _pytree.tree_leaves(results))):
+            self._warned = True
+            _warnings.warn(
+                "Dynamo compiled no graph with gradients, so nothing is planned: "
+                "fullgraph=True or TORCH_LOGS=graph_breaks names the place",
+                stacklevel=2,
+            )
+        return results
 
     @property
     def report(self) -> Report:

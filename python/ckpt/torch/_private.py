@@ -6,6 +6,7 @@ anything is planned, and names the missing helper.
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 from typing import Any
 
@@ -26,6 +27,8 @@ _NAMES = {
     "compile_fx": "torch._inductor.compile_fx",
     "fallbacks": "torch._inductor.lowering",
     "lowerings": "torch._inductor.lowering",
+    "InstructionTranslator": "torch._dynamo.symbolic_convert",
+    "TORCH_DYNAMO_RESUME_IN_PREFIX": "torch._dynamo.resume_execution",
 }
 
 
@@ -80,6 +83,32 @@ def inner_error(error: BaseException) -> BaseException | None:
 def is_inductor_fallback(target: Any) -> bool:
     """True for an op that inductor leaves to PyTorch's kernel."""
     return target in require("fallbacks") or target not in require("lowerings")
+
+
+@dataclasses.dataclass(frozen=True)
+class Piece:
+    """The code of the user that Dynamo compiles now.
+
+    Attributes:
+        name: of the code; a piece after a graph break has a name of its own.
+        follows: a graph break stands before the piece.
+        breaks: a graph break ends the piece.
+    """
+
+    name: str = ""
+    follows: bool = False
+    breaks: bool = False
+
+
+def piece() -> Piece:
+    """What Dynamo compiles now; a whole module where Dynamo does not run."""
+    try:
+        running = require("InstructionTranslator").current_tx()
+    except AttributeError:
+        return Piece()
+    name, reason = running.f_code.co_name, running.output.compile_subgraph_reason
+    follows = name.startswith(require("TORCH_DYNAMO_RESUME_IN_PREFIX"))
+    return Piece(name, follows, reason is not None and reason.graph_break)
 
 
 def memory_changes(profile: Any) -> list[tuple[int, int]]:

@@ -1,9 +1,10 @@
-"""A planned module beside the unplanned one: bytes that PyTorch's allocator gives out, and gradients."""
+"""A planned module beside the unplanned one: bytes that PyTorch's allocator gives out, and results."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,6 +13,10 @@ from torch.utils import _pytree as pytree
 
 from ..budget import format_bytes
 from .memory import measure
+
+GRADIENT = "gradient of "
+# Outputs, gradients and buffers of a step, by names for people.
+Results = dict[str, torch.Tensor]
 
 
 @dataclasses.dataclass
@@ -22,7 +27,9 @@ class Check:
         unplanned_bytes, peak_bytes: the peak without and with the plan, by PyTorch's
             allocator: gradients count, parameters and inputs do not.
         planned_bytes: the peak of the plan, with the same things counted.
-        largest_difference: of a gradient, by the largest magnitude in that gradient.
+        largest_difference: of a result, by the largest magnitude in that result.
+        differing: the result with the largest difference, such as "output 0" or
+            "gradient of head.weight"; empty where all results have the same bits.
         equal_gradients: how many gradients have the same bits.
         gradients: how many gradients there are.
     """
@@ -33,6 +40,7 @@ class Check:
     largest_difference: float
     equal_gradients: int
     gradients: int
+    differing: str = ""
 
     def __str__(self) -> str:
         text = (
@@ -41,6 +49,8 @@ class Check:
             f"{self.equal_gradients} of {self.gradients} gradients have the same bits, "
             f"the largest difference is {self.largest_difference:.1e}"
         )
+        if self.differing:
+            text += f", of {self.differing}"
         above = self.peak_bytes - self.planned_bytes
         if above > 0.01 * self.planned_bytes:
             text += f"; the engine's own order and fusion take {format_bytes(above)} more: lower the budget by as much"
@@ -65,26 +75,38 @@ def _kept(module: torch.nn.Module) -> Iterator[None]:
             parameter.grad = gradient
 
 
-def _taken(module: torch.nn.Module, run: Callable[..., Any], args: Any, kwargs: Any) -> tuple[int, list[Any]]:
-    """Peak in bytes and gradients of `run`, which calls `module`, after a run that compiles."""
+def _taken(module: torch.nn.Module, run: Callable[..., Any], args: Any, kwargs: Any) -> tuple[int, Results]:
+    """Peak in bytes and results of `run`, which calls `module`, after a run that compiles."""
+    results: Results = {}
 
     def step() -> None:
         leaves = pytree.tree_leaves(run(*args, **kwargs))
-        outputs = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor) and leaf.requires_grad]
-        torch.autograd.backward([output.sum() if output.dim() else output for output in outputs])
+        outputs = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+        losses = [output for output in outputs if output.requires_grad]
+        torch.autograd.backward([loss.sum() if loss.dim() else loss for loss in losses])
+        results.update((f"output {number}", output.detach()) for number, output in enumerate(outputs))
 
     with _kept(module):
         step()
     with _kept(module):
+        results.clear()
         peak = measure(step).peak_bytes
-        return peak, [parameter.grad for parameter in module.parameters()]
+        gradients = [(name, parameter.grad) for name, parameter in module.named_parameters()]
+        results.update((GRADIENT + name, gradient) for name, gradient in gradients if gradient is not None)
+        results.update((f"buffer {name}", buffer.clone()) for name, buffer in module.named_buffers())
+        return peak, results
 
 
 def _difference(actual: torch.Tensor, expected: torch.Tensor) -> float:
-    if torch.equal(actual, expected):
+    """The largest difference by the largest magnitude; numbers that are none equal each other."""
+    if actual.shape != expected.shape:
+        return math.inf
+    kind = torch.cdouble if expected.is_complex() else torch.double
+    wide, other = (tensor.to_dense().to(kind) for tensor in (expected, actual))
+    if torch.equal(wide.isnan(), other.isnan()) and bool(((wide == other) | wide.isnan()).all()):
         return 0.0
-    wide = expected.double()
-    return float((actual.double() - wide).abs().max() / wide.abs().max().clamp_min(torch.finfo(torch.double).tiny))
+    largest = wide.abs().max().clamp_min(torch.finfo(torch.double).tiny)
+    return float(((other - wide).abs().max() / largest).nan_to_num(math.inf))
 
 
 def compare(
@@ -93,12 +115,15 @@ def compare(
     """Runs `module` without and with its plan; `planned_bytes` is asked once there is a plan."""
     unplanned_peak, expected = _taken(module, module, args, kwargs)
     peak, actual = _taken(module, planned, args, kwargs)
-    pairs = [(a, e) for a, e in zip(actual, expected, strict=True) if a is not None and e is not None]
+    differences = {name: _difference(actual[name], expected[name]) for name in expected if name in actual}
+    largest = max(differences, key=differences.__getitem__, default="")
+    gradients = [difference for name, difference in differences.items() if name.startswith(GRADIENT)]
     return Check(
         unplanned_bytes=unplanned_peak,
         peak_bytes=peak,
         planned_bytes=planned_bytes(),
-        largest_difference=max((_difference(a, e) for a, e in pairs), default=0.0),
-        equal_gradients=sum(torch.equal(a, e) for a, e in pairs),
-        gradients=len(pairs),
+        largest_difference=differences.get(largest, 0.0),
+        equal_gradients=gradients.count(0.0),
+        gradients=len(gradients),
+        differing=largest if differences.get(largest) else "",
     )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import time
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -106,8 +108,13 @@ class _Planning:
 
     MOST_ROUNDS = 4
 
-    def __init__(self, program: Program, options: PlanOptions, progress: Progress | None) -> None:
-        self.program, self.options, self.progress = program, options, progress
+    def __init__(
+        self, program: Program, options: PlanOptions, progress: Progress | None, piece: _private.Piece, before: int
+    ) -> None:
+        """`before` bytes stand from earlier pieces of the module while the graphs run."""
+        self.program, self.options, self.progress, self.before = program, options, progress, before
+        share = options.budget is not None and is_share(options.budget)
+        self.takes_smallest = share and (piece.follows or piece.breaks)
         self.start = time.perf_counter()
         workspaces = workspaces_of(program, options.engine)
         self.scratch = {op.node.name: nbytes for op, nbytes in workspaces.items()}
@@ -128,16 +135,30 @@ class _Planning:
 
     def _solve(self, nbytes: int | None) -> Plan:
         limit, effort = self.options.time_limit, self.options.effort
-        return self.joint.problem.solve(nbytes, time_limit=limit, effort=effort, progress=self.progress)
+        return self.joint.problem.solve(
+            nbytes, time_limit=limit, effort=effort, progress=self.progress, or_smallest=self.takes_smallest
+        )
 
     def _want(self) -> int | None:
         budget = self.options.budget
         if budget is None:
             return None
+        if not is_share(budget):
+            return self._left_of(parse_budget(budget))
         whole = self.unplanned
-        if is_share(budget) and self.options.engine == "inductor":
+        if self.options.engine == "inductor":
             whole = self._solve(None).arena_bytes + self.arguments
         return parse_budget(budget, whole)
+
+    def _left_of(self, budget: int) -> int:
+        if self.before < budget:
+            return budget - self.before
+        raise BudgetError(
+            f"the graphs before a graph break keep {format_bytes(self.before)} for their backward passes, "
+            f"no less than the budget of {format_bytes(budget)}: without the break, the module is planned as a whole",
+            budget_bytes=budget,
+            smallest_bytes=self.before,
+        )
 
     def run(self) -> tuple[fx.GraphModule, fx.GraphModule, Report]:
         want = self._want()
@@ -155,6 +176,9 @@ class _Planning:
             plan = self._solve(ask)
             graphs = split(self.program, self.joint, plan)
             over = self._held(*graphs) + self.arguments - want
+            if self.takes_smallest and plan.arena_bytes > ask:
+                self._warn(plan.arena_bytes + self.arguments, want)
+                return self._finish(plan, *graphs, want)
             if over <= 0 or self.options.engine != "eager":
                 return self._finish(plan, *graphs, want)
             ask = min(ask, plan.arena_bytes) - over
@@ -163,6 +187,13 @@ class _Planning:
             f"more than the budget of {format_bytes(want)}",
             budget_bytes=want,
             smallest_bytes=want + over,
+        )
+
+    def _warn(self, smallest: int, want: int) -> None:
+        warnings.warn(
+            f"a graph beside a graph break takes {format_bytes(smallest)}, the least that was found, more than "
+            f"{self.options.budget} of its own peak, {format_bytes(want)}",
+            stacklevel=3,
         )
 
     def _report(self, plan: Plan, want: int | None) -> schedules.Report:
@@ -208,12 +239,36 @@ class Partitioner(_private.require("CustomPartitionerFn")):  # type: ignore[misc
         self.options.check()
         self.progress = progress
         self.reports: list[Report] = []
+        self._warned = False
+        # Bytes that each piece of a module keeps for its backward pass, by its name.
+        self._kept: dict[str, int] = {}
+
+    def _warn_of(self, piece: _private.Piece) -> None:
+        if self._warned or not (piece.follows or piece.breaks):
+            return
+        self._warned = True
+        warnings.warn(
+            "a graph break splits the module: each graph is planned by itself, and the code between them runs "
+            "unplanned; TORCH_LOGS=graph_breaks names the place",
+            stacklevel=3,
+        )
+
+    def _before(self, piece: _private.Piece) -> int:
+        """Bytes that the pieces before this one keep; a first piece begins a module."""
+        if not piece.follows:
+            self._kept.clear()
+        names = itertools.takewhile(lambda name: name != piece.name, self._kept)
+        return sum(self._kept[name] for name in names)
 
     def __call__(
         self, gm: fx.GraphModule, joint_inputs: Sequence[object], *, num_fwd_outputs: int, **_: Any
     ) -> tuple[fx.GraphModule, fx.GraphModule]:
         program = read_joint(gm, num_fwd_outputs)
-        forward, backward, report = _Planning(program, self.options, self.progress).run()
+        piece = _private.piece()
+        self._warn_of(piece)
+        planning = _Planning(program, self.options, self.progress, piece, self._before(piece))
+        forward, backward, report = planning.run()
+        self._kept[piece.name] = report.saved_bytes
         self.reports.append(report)
         return forward, backward
 
