@@ -172,9 +172,9 @@ class Problem:
         """The time limit where the user gives none: a millisecond for each op, between 0.5 and 5 seconds."""
         return min(5.0, max(0.5, self._problem.ops / 1000))
 
-    def extra_flops_bound(self, nbytes: int) -> int:
-        """No plan within `nbytes` bytes repeats fewer FLOPs."""
-        return self._problem.extra_flops_bound(nbytes)
+    def extra_flops_bound(self, plan: Plan) -> int:
+        """No plan within the arena of `plan` repeats fewer FLOPs."""
+        return self._problem.extra_flops_bound(plan.arena_bytes) if plan.extra_flops else 0
 
     def solve(
         self,

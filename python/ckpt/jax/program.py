@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -137,6 +139,8 @@ class _Flattener:
             return self._unroll(eqn, inputs, scope)
         if name in _IDENTITIES:
             return inputs
+        if name == "split" and len(set(eqn.params["sizes"])) > 1:
+            return self._slices(eqn, inputs[0], scope)
         op = Op(eqn, inputs, [], scope)
         op.outputs = [Value(variable.aval, op) for variable in eqn.outvars]
         self.ops.append(op)
@@ -150,6 +154,15 @@ class _Flattener:
         shapes = [jax.ShapeDtypeStruct(arg.aval.shape, arg.aval.dtype) for arg in args]
         closed = jax.make_jaxpr(function)(*shapes)
         return self.inline(closed.jaxpr, closed.consts, list(args), scope)[0]
+
+    def _slices(self, eqn: Any, whole: Operand, scope: str) -> list[Operand]:
+        """The parts of a split; a fused op has results of one shape."""
+        axis, sizes = eqn.params["axis"], eqn.params["sizes"]
+        ends = list(itertools.accumulate(sizes))
+        return [
+            self._trace(lambda t, s=end - size, e=end: jax.lax.slice_in_dim(t, s, e, axis=axis), whole, scope=scope)
+            for size, end in zip(sizes, ends)
+        ]
 
     def _unroll(self, eqn: Any, args: list[Operand], scope: str) -> list[Operand]:
         params = eqn.params
@@ -254,6 +267,49 @@ def _simplify(program: Program) -> None:
     program.ops = alive[::-1]
 
 
+def _swapped(product: Op, transpose: Op) -> Op | None:
+    """The product with its operands exchanged, if that makes the result of `transpose`."""
+    params, (left, right) = product.eqn.params, product.inputs
+    (left_contracted, right_contracted), (left_batch, right_batch) = params["dimension_numbers"]
+    batches = len(left_batch)
+    left_free, right_free = (
+        len(operand.aval.shape) - len(contracted) - batches
+        for operand, contracted in ((left, left_contracted), (right, right_contracted))
+    )
+    order = [*range(batches), *range(batches + left_free, batches + left_free + right_free)]
+    order += range(batches, batches + left_free)
+    if list(transpose.eqn.params["permutation"]) != order or params.get("out_sharding") is not None:
+        return None
+    changed = {"dimension_numbers": ((right_contracted, left_contracted), (right_batch, left_batch))}
+    if isinstance(params["precision"], tuple):
+        changed["precision"] = params["precision"][::-1]
+    eqn = product.eqn.replace(
+        invars=product.eqn.invars[::-1], outvars=transpose.eqn.outvars, params={**params, **changed}
+    )
+    return Op(eqn, [right, left], transpose.outputs, product.scope)
+
+
+def _exchange(program: Program) -> None:
+    """Exchanges the operands of products of which only a transpose is read, such as the gradients of weights.
+
+    XLA would do so; behind the barrier of a kernel it cannot, and a loop reads each product across its rows.
+    """
+    readers = Counter(value for op in program.ops for value in op.reads)
+    readers.update(operand for operand in program.outputs if isinstance(operand, Value))
+    place = {op: i for i, op in enumerate(program.ops)}
+    ops: list[Op | None] = list(program.ops)
+    for op in program.ops:
+        product = op.reads[0].op if op.name == "transpose" and op.reads else None
+        if product is None or product.name != "dot_general" or readers[product.outputs[0]] > 1:
+            continue
+        swapped = _swapped(product, op)
+        if swapped is not None:
+            swapped.outputs[0].op = swapped
+            place[swapped] = place[product]
+            ops[place[product]], ops[place[op]] = swapped, None
+    program.ops = [op for op in ops if op is not None]
+
+
 def flatten(closed: Any, *, unroll_limit: int = 60_000) -> Program:
     """Returns the ops of `closed` (a ClosedJaxpr) as one list.
 
@@ -266,6 +322,7 @@ def flatten(closed: Any, *, unroll_limit: int = 60_000) -> Program:
     outputs = flattener.inline(closed.jaxpr, closed.consts, inputs, "")
     program = Program(inputs, flattener.constants, flattener.ops, outputs)
     _simplify(program)
+    _exchange(program)
     return program
 
 

@@ -218,7 +218,7 @@ class _Compilation:
 
     def _finish(self, executable: Any, plan: Plan | None, want: int | None) -> CompiledStep:
         flops = max(1, self.traced.problem.flops)
-        bound = self.traced.problem.extra_flops_bound(plan.arena_bytes) if plan else 0
+        bound = self.traced.problem.extra_flops_bound(plan) if plan else 0
         report = Report(
             budget_bytes=want,
             plain_temp_bytes=self.plain_bytes,

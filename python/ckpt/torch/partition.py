@@ -213,7 +213,7 @@ class _Planning:
             held_bytes=self._held(forward, backward) + self.arguments,
             saved_bytes=saved_by(forward, len(self.program.forward_outputs)),
             extra_flops_share=plan.extra_flops / flops,
-            extra_flops_bound_share=self.joint.problem.extra_flops_bound(plan.arena_bytes) / flops,
+            extra_flops_bound_share=self.joint.problem.extra_flops_bound(plan) / flops,
             kernels=len(plan.kernels),
             ops=len(self.program.ops),
             planning_seconds=time.perf_counter() - self.start,

@@ -1,0 +1,77 @@
+"""The ops of a step: products come out as the step reads them."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import ckpt.jax
+from ckpt.jax.program import flatten
+
+RANDOM = np.random.default_rng(0)
+
+
+def names(step, *arguments):
+    return [op.name for op in flatten(jax.make_jaxpr(step)(*arguments)).ops]
+
+
+def array(*shape):
+    return RANDOM.standard_normal(shape).astype(np.float32)
+
+
+def test_gradients_of_weights_are_products_without_a_transpose():
+    def step(weight, x):
+        return jax.grad(lambda weight: (jnp.tanh(x @ weight) ** 2).sum())(weight)
+
+    arguments = array(8, 4), array(16, 8)
+    assert "transpose" in str(jax.make_jaxpr(step)(*arguments))
+    assert "transpose" not in names(step, *arguments)
+
+
+def product(left, right, contracted, batch=((), ()), precision=None):
+    return jax.lax.dot_general(left, right, (contracted, batch), precision=precision)
+
+
+FIRST = ((0,), (0,))
+STEPS = {
+    "plain": (lambda x, y: product(x, y, FIRST).T, (3, 4), (3, 5)),
+    "of one operand": (lambda x, y: (product(x, x, FIRST) + 1).T, (3, 4), (3, 5)),
+    "transposed twice": (lambda x, y: product(x, y, FIRST).T.T.T * 2, (3, 4), (3, 5)),
+    "two free dimensions": (lambda x, y: product(x, y, FIRST).transpose(2, 0, 1), (3, 4, 2), (3, 5)),
+    "of a vector": (lambda x, y: product(x, y, FIRST).T, (3,), (3, 5)),
+    "batches": (lambda x, y: product(x, y, ((1,), (1,)), ((0,), (0,))).mT, (2, 3, 4), (2, 3, 5)),
+    "two precisions": (lambda x, y: product(x, y, FIRST, precision=("highest", "default")).T, (3, 4), (3, 5)),
+    "another permutation": (lambda x, y: product(x, y, FIRST).transpose(1, 0, 2), (3, 4, 2), (3, 5)),
+    "read twice": (lambda x, y: (lambda z: (z.T, jnp.sin(z)))(product(x, y, FIRST)), (3, 4), (3, 5)),
+    "a result": (lambda x, y: (lambda z: (z, z.T + 1))(product(x, y, FIRST)), (3, 4), (3, 5)),
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_products_with_exchanged_operands_compute_what_jax_computes(name):
+    step, *shapes = STEPS[name]
+    arguments = [array(*shape) for shape in shapes]
+    found = ckpt.jax.plan(step, *arguments)(*arguments)
+    for a, e in zip(*map(jax.tree.leaves, (found, step(*arguments))), strict=True):
+        np.testing.assert_allclose(a, e, rtol=1e-5, atol=1e-6)
+    if name not in ("of one operand", "another permutation", "read twice", "a result"):
+        assert "transpose" not in names(step, *arguments)
+
+
+def test_unequal_parts_of_a_split_are_slices():
+    def step(x):
+        parts = jnp.split(jnp.sin(x), [3, 10], axis=1)
+        return [part.sum(0) for part in parts], jnp.split(x, 4)
+
+    x = array(8, 16)
+    assert names(step, x).count("split") == 1
+    for a, e in zip(*map(jax.tree.leaves, (ckpt.jax.plan(step, x)(x), step(x))), strict=True):
+        np.testing.assert_allclose(a, e, rtol=1e-5, atol=1e-6)
+
+
+def test_a_plan_without_extra_work_needs_no_bound(gpt, monkeypatch):
+    step, arguments = gpt
+    problem = ckpt.jax.jit(step, effort=0.2).compile(*arguments).traced.problem
+    plan = problem.solve(None)
+    monkeypatch.setattr(problem, "_problem", None)
+    assert problem.extra_flops_bound(plan) == plan.extra_flops == 0
