@@ -150,7 +150,7 @@ def refused_scan(x):
 
 
 def refused_draw(x):
-    return x + torch.rand_like(x)
+    return x + torch.poisson(x.abs())
 
 
 def refused_branch(x):

@@ -19,7 +19,7 @@ from torch.overrides import TorchFunctionMode
 
 from ...errors import UnsupportedStep
 from .places import TRACE, in_words, trace_of_caller, trace_of_error
-from .random import kept
+from .random import DRAWN, Source
 
 aten = torch.ops.aten
 META = "nn_module_stack"
@@ -123,27 +123,27 @@ class Draws(torch.fx.Interpreter):
 
     def __init__(self, graph: torch.fx.GraphModule, seed: torch.Tensor | None):
         super().__init__(graph)
-        self.seed, self.count = seed, 0
+        self.seeded = None if seed is None else Source(seed)
         self.extra_traceback = False
 
-    def mask(self, like: torch.Tensor, probability: float) -> torch.Tensor:
-        if self.seed is None:
+    @property
+    def source(self) -> Source:
+        if self.seeded is None:
             raise UnsupportedStep("expected an argument of the step that is called seed, as it draws random numbers")
-        self.count += 1
-        return kept(self.seed, self.count, like.shape, probability)
+        return self.seeded
 
     def call_function(self, target: Any, arguments: tuple, options: dict) -> Any:
         if target == aten.native_dropout.default:
             x, dropped, training = arguments
-            mask = self.mask(x, 1 - dropped) if training is not False else torch.ones_like(x, dtype=torch.bool)
-            return torch.where(mask, x / (1 - dropped), torch.zeros_like(x)), mask
-        if target in (aten.bernoulli.p, aten.bernoulli_.float):
-            return self.mask(arguments[0], arguments[1] if len(arguments) > 1 else 0.5).to(arguments[0].dtype)
+            is_kept = torch.ones_like(x, dtype=torch.bool) if training is False else self.source.kept(x.shape, 1 - dropped)
+            return torch.where(is_kept, x / (1 - dropped), torch.zeros_like(x)), is_kept
         if target == aten.native_batch_norm.default:
             return self.normalized(*arguments)
+        if target in DRAWN:
+            return DRAWN[target](self.source, *arguments, **options)
         if torch.Tag.nondeterministic_seeded in getattr(target, "tags", ()):
             place = in_words(fx_traceback.current_meta)
-            raise UnsupportedStep(f"{target}{place} draws random numbers in a way that is not supported: use dropout or bernoulli")
+            raise UnsupportedStep(f"{target}{place} draws random numbers of a distribution that is not supported")
         return super().call_function(target, arguments, options)
 
     def normalized(self, x, weight, bias, mean, variance, training, momentum, epsilon) -> Any:
