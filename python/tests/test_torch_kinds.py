@@ -3,6 +3,7 @@
 import importlib.util
 import inspect
 
+import mpmath
 import pytest
 import torch
 import torch.nn.functional as F
@@ -19,34 +20,53 @@ def stored(x, *indices):
     return changed
 
 
+BAGS = torch.tensor([1, 2, 0, 3, 3, 1, 2])
 PAIRS = torch.tensor([[0, 1], [2, 3], [1, 1], [5, 4]])
 KINDS = {
-    "adaptive average pooling, windows of several sizes": lambda x: F.adaptive_avg_pool2d(x[None, None], (3, 4)),
+    "adaptive average pooling of volumes": lambda x: F.adaptive_avg_pool3d(x.reshape(1, 2, 3, 4), (2, 2, 3)),
     "adaptive average pooling, windows of one size": lambda x: F.adaptive_avg_pool2d(x[None, None], (2, 3)),
+    "adaptive average pooling, windows of several sizes": lambda x: F.adaptive_avg_pool2d(x[None, None], (3, 4)),
     "adaptive max pooling": lambda x: F.adaptive_max_pool2d(x[None, None], 2),
+    "bags of embeddings": lambda x: F.embedding_bag(BAGS, x, torch.tensor([0, 3, 3]), mode="mean", padding_idx=1),
     "bicubic interpolation": lambda x: F.interpolate(x[None, None], scale_factor=2, mode="bicubic"),
     "bilinear interpolation": lambda x: F.interpolate(x[None, None], scale_factor=2, mode="bilinear", align_corners=True),
     "copied sign": lambda x: torch.copysign(x, x.flip(0) * torch.tensor([0.0, 1, -1, -0.0, 2, 1])),
-    "diagonals": lambda x: torch.diagonal(x.reshape(2, 2, 6), 2, -1, 0),
+    "correlations": lambda x: torch.corrcoef(x),
+    "covariances": lambda x: torch.cov(x, correction=0),
+    "cumulative extremes of ties": lambda x: x.round().cummax(0).values * x.round().cummax(0).indices,
+    "cumulative extremes": lambda x: x.cummax(1).values + x.cummin(0).values,
     "diagonals below the main one": lambda x: torch.diagonal(x, -2),
+    "diagonals": lambda x: torch.diagonal(x.reshape(2, 2, 6), 2, -1, 0),
+    "distances of pairs": lambda x: F.pdist(x, 3),
+    "distances": lambda x: torch.cdist(x, x) + torch.cdist(x, x, p=1) + torch.dist(x, x.flip(0)),
+    "elements in the place of a mask": lambda x: x.masked_scatter(x > 0, 2 * x.flatten()),
+    "elements of a rank": lambda x: x.kthvalue(2, 0).values + x.median(0).values + x.nanmedian(),
     "gathers along the last dimension": lambda x: x.gather(-1, PAIRS),
+    "Gaussian likelihoods": lambda x: F.gaussian_nll_loss(x, x.flip(0), x.abs(), full=True),
     "hypotenuse": lambda x: torch.hypot(x, 2 * x.flip(0)),
     "indices with a gap": lambda x: stored(x.reshape(2, 2, 6), torch.tensor([0, 1]), slice(None), torch.tensor([1, 2])),
+    "largest and mean elements of windows without a batch": lambda x: F.max_pool2d(x[None], 2, 2, 1) + F.avg_pool2d(x[None], 2, 2, 1),
+    "logarithms of summed exponentials": lambda x: (9 * x).logcumsumexp(1),
+    "places of a grid": lambda x: F.grid_sample(x[None, None], torch.tanh(x.reshape(1, 3, 4, 2)), padding_mode="reflection", align_corners=False),
+    "places of a grid, the nearest": lambda x: F.grid_sample(x[None, None], torch.tanh(x.reshape(1, 3, 4, 2)), mode="nearest", align_corners=True),
+    "places of the flattened tensor": lambda x: torch.take(x, PAIRS) + x.put(PAIRS, PAIRS.float(), accumulate=True).sum(),
     "products of a matrix and a vector": lambda x: torch.addmv(x[:, 0], x, x[0], beta=0.5, alpha=2),
     "quantiles": lambda x: x.quantile(0.3, 1),
+    "reductions at an index": lambda x: torch.ones(3, 6).index_reduce(0, torch.tensor([2, 0, 2, 0]), x, "amax"),
     "remainders": lambda x: torch.fmod(x, 0.7),
+    "replaced diagonals": lambda x: torch.diagonal_scatter(x, x[0, :4], 1),
     "replicated padding": lambda x: F.pad(x[None, None], (1, 2, 3, 0), mode="replicate"),
-    "rolls": lambda x: x.roll((1, -2), (0, -1)) + x.roll(5),
     "rolls of a whole turn": lambda x: x.unfold(0, 2, 1).roll(2, -1).flatten(),
+    "rolls": lambda x: x.roll((1, -2), (0, -1)) + x.roll(5),
     "scattered largest elements": lambda x: x.scatter_reduce(-1, PAIRS, x[:, :2], "amax"),
     "scattered sums": lambda x: x.scatter_add(-1, PAIRS, x[:, :2]),
     "soft and hard thresholds": lambda x: F.softshrink(x) + F.hardshrink(2 * x),
     "special functions": lambda x: x.lgamma() + (3 * x).erfc() + torch.erfinv(torch.tanh(x)),
-    "transposed convolution": lambda x: F.conv_transpose2d(
-        x[None, None], torch.arange(24.0).reshape(1, 2, 3, 4) / 10, torch.ones(2), stride=2, padding=1, output_padding=1
-    ),
     "transposed convolution in groups": lambda x: F.conv_transpose1d(
         x[None], torch.arange(16.0).reshape(4, 2, 2) / 10, stride=2, groups=2
+    ),
+    "transposed convolution": lambda x: F.conv_transpose2d(
+        x[None, None], torch.arange(24.0).reshape(1, 2, 3, 4) / 10, torch.ones(2), stride=2, padding=1, output_padding=1
     ),
     "windows along the last dimension": lambda x: x.unfold(-1, 3, 2),
 }
@@ -70,6 +90,13 @@ def test_special_functions_at_their_ends(name):
     function = getattr(torch, name)
     x = torch.tensor([-torch.inf, -28, -7.5, -3, -1, -0.5, 0, 1e-6, 0.5, 1, 3, 8.5, 28, 1e4, torch.inf, torch.nan], dtype=torch.float64)
     torch.testing.assert_close(ckpt.compile(function, x, time_limit=0)(x), function(x), rtol=1e-10, atol=0, equal_nan=True)
+
+
+@pytest.mark.parametrize("order", [1, 2, 5])
+def test_polygamma_on_both_sides(order):
+    x = torch.tensor([-9.2, -0.3, 1e-5, 0.3, 1, 2.5, 30], dtype=torch.float64)
+    wanted = torch.tensor([float(mpmath.psi(order, each)) for each in x.tolist()], dtype=torch.float64)
+    torch.testing.assert_close(ckpt.compile(lambda x: torch.polygamma(order, x), x, time_limit=0)(x), wanted, rtol=1e-13, atol=0)
 
 
 @pytest.mark.parametrize("value", [2.0, -3.5, 0.0])
@@ -142,11 +169,11 @@ def test_gradients_of_modules(model):
 
 
 def refused_special(x):
-    return torch.special.i0(x) + x.cummax(0).values
+    return torch.special.i0(x) + x.mode(0).values
 
 
-def refused_scan(x):
-    return (2 * x).logcumsumexp(0)
+def refused_factorization(x):
+    return torch.linalg.inv(x.reshape(2, 2))
 
 
 def refused_draw(x):
@@ -157,7 +184,7 @@ def refused_branch(x):
     return x if x.sum() > 0 else 2 * x
 
 
-@pytest.mark.parametrize("step", [refused_special, refused_scan, refused_draw, refused_branch])
+@pytest.mark.parametrize("step", [refused_special, refused_factorization, refused_draw, refused_branch])
 def test_refusals_name_the_line(step):
     line = inspect.getsourcelines(step)[1] + 1
     with pytest.raises(ckpt.UnsupportedStep, match=rf"test_torch_kinds.py:{line}\)"):
@@ -165,5 +192,5 @@ def test_refusals_name_the_line(step):
 
 
 def test_refusals_name_each_operation():
-    with pytest.raises(ckpt.UnsupportedStep, match=r"no linalg form:\n  aten.i0.default \(.*\n  aten.cummax.default \("):
+    with pytest.raises(ckpt.UnsupportedStep, match=r"no linalg form:\n  aten.i0.default \(.*\n  aten.mode.default \("):
         ckpt.compile(refused_special, torch.randn(4))

@@ -8,7 +8,17 @@ import torch
 
 from ...errors import UnsupportedStep
 from . import comparisons, pooling, special
-from .ordering import cumulative, largest, sorted_along, stably_sorted
+from .ordering import (
+    cumulative,
+    extremes,
+    largest,
+    log_of_summed_exponentials,
+    middle,
+    middle_of_all,
+    ranked,
+    sorted_along,
+    stably_sorted,
+)
 
 aten = torch.ops.aten
 
@@ -227,8 +237,7 @@ def diagonal_gradient(gradient: torch.Tensor, sizes: list[int], offset: int, fir
 
 
 def copied_sign(x: torch.Tensor, sign: torch.Tensor) -> torch.Tensor:
-    is_negative = (sign < 0) | ((sign == 0) & (sign.reciprocal() < 0))
-    return torch.where(is_negative, -x.abs(), x.abs())
+    return torch.where(is_negative(sign), -x.abs(), x.abs())
 
 
 def hypotenuse(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
@@ -277,6 +286,54 @@ def shifted(x: torch.Tensor, count: int) -> torch.Tensor:
     return torch.bitwise_right_shift(x, torch.full_like(x, count))
 
 
+def is_negative(x: torch.Tensor) -> torch.Tensor:
+    """aten.signbit."""
+    return (x < 0) | ((x == 0) & (x.reciprocal() < 0)) if x.is_floating_point() else x < 0
+
+
+def half_turn(x: torch.Tensor) -> torch.Tensor:
+    """aten.angle of real numbers."""
+    wide = x if x.is_floating_point() else x.to(torch.get_default_dtype())
+    turned = torch.where(wide < 0, torch.full_like(wide, math.pi), torch.zeros_like(wide))
+    return torch.where(wide != wide, wide, turned)
+
+
+def diagonal_replaced(x: torch.Tensor, part: torch.Tensor, offset: int = 0, first: int = 0, second: int = 1) -> torch.Tensor:
+    """aten.diagonal_scatter."""
+    spread = lambda part: diagonal_gradient(part, list(x.shape), offset, first, second)
+    return torch.where(spread(torch.ones_like(part)) != 0, spread(part), x)
+
+
+def put_flat(x: torch.Tensor, index: torch.Tensor, source: torch.Tensor, accumulate: bool = False) -> torch.Tensor:
+    """aten.put: at places of the flattened tensor."""
+    places = index.flatten()
+    places = torch.where(places < 0, places + x.numel(), places)
+    return aten.index_put(x.flatten(), [places], source.flatten(), accumulate).reshape(x.shape)
+
+
+def masked_filled_in_order(x: torch.Tensor, mask: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
+    """aten.masked_scatter: where the mask holds, the next element of the source."""
+    mask = mask.expand(x.shape)
+    places = torch.clamp(mask.flatten().to(torch.int64).cumsum(0) - 1, min=0)
+    return torch.where(mask, source.flatten().index_select(0, places).reshape(x.shape), x)
+
+
+def gathered_in_order(gradient: torch.Tensor, mask: torch.Tensor, sizes: list[int]) -> torch.Tensor:
+    """aten.masked_scatter_backward: of the source, whose elements were taken in order."""
+    mask = mask.expand(gradient.shape).flatten()
+    places = torch.clamp(mask.to(torch.int64).cumsum(0) - 1, min=0)
+    given = torch.where(mask, gradient.flatten(), torch.zeros_like(gradient.flatten()))
+    return aten.index_put(gradient.new_zeros(math.prod(sizes)), [places], given, accumulate=True).reshape(sizes)
+
+
+def index_reduced(
+    x: torch.Tensor, dimension: int, index: torch.Tensor, source: torch.Tensor, reduction: str, *, include_self: bool = True
+) -> torch.Tensor:
+    """aten.index_reduce, as a scatter."""
+    places = index.reshape([-1 if i == dimension % x.ndim else 1 for i in range(x.ndim)]).expand(source.shape)
+    return torch.scatter_reduce(x, dimension % x.ndim, places, source, reduction, include_self=include_self)
+
+
 ROOTS = {0.5: torch.sqrt, -0.5: torch.rsqrt, -1: torch.reciprocal, -2: lambda x: torch.reciprocal(x * x)}
 
 
@@ -297,22 +354,32 @@ OWN = {
     **comparisons.OWN,
     aten.__rshift__.Scalar: shifted,
     aten._adaptive_avg_pool2d.default: pooling.adaptive_average_pooling,
-    aten._adaptive_avg_pool2d_backward.default: pooling.adaptive_average_pooling_gradient,
-    aten.adaptive_max_pool2d_backward.default: pooling.adaptive_max_pooling_gradient,
+    aten._adaptive_avg_pool2d_backward.default: pooling.adaptive_average_pooling_gradient(2),
+    aten._adaptive_avg_pool3d.default: pooling.adaptive_average_pooling,
+    aten._adaptive_avg_pool3d_backward.default: pooling.adaptive_average_pooling_gradient(3),
     aten._weight_norm_interface_backward.default: weight_norm_gradients,
+    aten.adaptive_max_pool2d.default: pooling.with_batch(aten.adaptive_max_pool2d, 2),
+    aten.adaptive_max_pool2d_backward.default: pooling.adaptive_max_pooling_gradient,
     aten.addmv.default: product_added,
+    aten.angle.default: half_turn,
     aten.as_strided.default: strided,
     aten.as_strided_scatter.default: strided_scatter,
+    aten.avg_pool1d.default: pooling.with_batch(aten.avg_pool1d, 1),
+    aten.avg_pool2d.default: pooling.with_batch(aten.avg_pool2d, 2),
     aten.avg_pool2d_backward.default: pooling.average_pooling_gradient(2),
+    aten.avg_pool3d.default: pooling.with_batch(aten.avg_pool3d, 3),
     aten.avg_pool3d_backward.default: pooling.average_pooling_gradient(3),
     aten.bitwise_or.Scalar: of_bits(torch.bitwise_or),
     aten.bitwise_xor.Scalar: of_bits(torch.bitwise_xor),
     aten.constant_pad_nd.default: padded,
+    aten.convolution_backward.default: convolution_gradients,
     aten.copysign.Tensor: copied_sign,
+    aten.cummax.default: extremes(True),
+    aten.cummin.default: extremes(False),
     aten.cumprod.default: cumulative(lambda x: x.prod(-1), 1),
     aten.cumsum.default: cumulative(lambda x: x.sum(-1), 0),
-    aten.convolution_backward.default: convolution_gradients,
     aten.diagonal_backward.default: diagonal_gradient,
+    aten.diagonal_scatter.default: diagonal_replaced,
     aten.digamma.default: special.digamma,
     aten.embedding_dense_backward.default: embedding_gradient,
     aten.empty_permuted.default: lambda size, order, **options: torch.empty(size, **options),
@@ -321,11 +388,24 @@ OWN = {
     aten.fmod.Scalar: remainder_of,
     aten.hypot.default: hypotenuse,
     aten.index_put.default: put,
+    aten.index_reduce.default: index_reduced,
+    aten.kthvalue.default: ranked,
     aten.lgamma.default: special.log_gamma,
+    aten.logcumsumexp.default: log_of_summed_exponentials,
+    aten.masked_scatter.default: masked_filled_in_order,
+    aten.masked_scatter_backward.default: gathered_in_order,
+    aten.max_pool2d_with_indices.default: pooling.with_batch(aten.max_pool2d_with_indices, 2),
     aten.max_pool2d_with_indices_backward.default: pooling.max_pooling_gradient(2),
+    aten.max_pool3d_with_indices.default: pooling.with_batch(aten.max_pool3d_with_indices, 3),
     aten.max_pool3d_with_indices_backward.default: pooling.max_pooling_gradient(3),
+    aten.median.default: middle_of_all(False),
+    aten.median.dim: middle(False),
+    aten.nanmedian.default: middle_of_all(True),
+    aten.nanmedian.dim: middle(True),
     aten.new_empty_strided.default: lambda x, sizes, strides, **options: x.new_empty(sizes, **options),
+    aten.polygamma.default: special.polygamma,
     aten.pow.Tensor_Scalar: power,
+    aten.put.default: put_flat,
     aten.replication_pad1d_backward.default: replicated_gradient(1),
     aten.replication_pad2d_backward.default: replicated_gradient(2),
     aten.replication_pad3d_backward.default: replicated_gradient(3),
@@ -335,6 +415,7 @@ OWN = {
     aten.scatter.value: scattered,
     aten.scatter_add.default: scattered_sums,
     aten.scatter_reduce.two: scatter_reduced,
+    aten.signbit.default: is_negative,
     aten.sort.default: sorted_along,
     aten.sort.stable: stably_sorted,
     aten.squeeze.dims: squeezed,

@@ -1,4 +1,4 @@
-"""Cumulative sums and products, sorting and the largest elements of a tensor, as plain reductions.
+"""Cumulations, sorting and elements of a rank in a tensor, as plain reductions.
 
 A cumulation reduces over the elements before it, in blocks of BLOCK; the totals of the blocks are cumulated likewise.
 A sort counts for each element those that come before it, which is exact and stable: n * n operations for n elements,
@@ -91,3 +91,69 @@ def largest(
     """aten.topk."""
     values, order = sorted_along(x, dimension, largest)
     return values.narrow(dimension, 0, count).contiguous(), order.narrow(dimension, 0, count).contiguous()
+
+
+def ranked(x: torch.Tensor, rank: int, dimension: int = -1, keepdim: bool = False) -> tuple[torch.Tensor, torch.Tensor]:
+    """aten.kthvalue: the smallest element for rank 1, and its place."""
+    pair = sorted_along(x, dimension)
+    if x.ndim == 0:
+        return pair
+    pair = tuple(each.narrow(dimension, rank - 1, 1) for each in pair)
+    return pair if keepdim else tuple(each.squeeze(dimension) for each in pair)
+
+
+def middle(ignores_none: bool) -> Callable[..., tuple[torch.Tensor, torch.Tensor]]:
+    """aten.median and aten.nanmedian along a dimension: the lower one of two middles. Numbers that are none come
+    last; where there are any, they are the median, or do not count."""
+
+    def of(x: torch.Tensor, dimension: int, keepdim: bool = False) -> tuple[torch.Tensor, torch.Tensor]:
+        if x.ndim == 0:
+            return sorted_along(x)
+        values, order = sorted_along(x, dimension)
+        count, none = x.shape[dimension], (x != x).to(torch.int64).sum(dimension, keepdim=True)
+        if ignores_none:
+            place = torch.clamp((count - none - 1) // 2, min=0)
+        else:
+            place = torch.where(none > 0, count - none, torch.full_like(none, (count - 1) // 2))
+        pair = torch.gather(values, dimension, place), torch.gather(order, dimension, place)
+        return pair if keepdim else tuple(each.squeeze(dimension) for each in pair)
+
+    return of
+
+
+def middle_of_all(ignores_none: bool) -> Callable[[torch.Tensor], torch.Tensor]:
+    return lambda x: middle(ignores_none)(x.flatten(), 0)[0]
+
+
+def extremes(is_largest: bool) -> Callable[[torch.Tensor, int], tuple[torch.Tensor, torch.Tensor]]:
+    """aten.cummax and aten.cummin: the extreme of the elements up to each one, and the last place where it stands."""
+    reduced = (lambda x: x.amax(-1)) if is_largest else (lambda x: x.amin(-1))
+
+    def of(x: torch.Tensor, dimension: int) -> tuple[torch.Tensor, torch.Tensor]:
+        if x.ndim == 0:
+            return x.clone(), torch.zeros_like(x, dtype=torch.int64)
+        last = x.transpose(dimension, -1)
+        bounds = (-torch.inf, torch.inf) if x.is_floating_point() else (torch.iinfo(x.dtype).min, torch.iinfo(x.dtype).max)
+        values = cumulated(last, reduced, bounds[0 if is_largest else 1])
+        places = torch.arange(last.shape[-1], device=x.device)
+        mine, other = values[..., :, None], last[..., None, :]
+        stands = (other == mine) | ((other != other) & (mine != mine))
+        stands = stands & (places[None, :] <= places[:, None])
+        order = torch.where(stands, places, torch.zeros_like(places)).amax(-1)
+        return values.transpose(dimension, -1).contiguous(), order.transpose(dimension, -1).contiguous()
+
+    return of
+
+
+def log_of_summed_exponentials(x: torch.Tensor, dimension: int) -> torch.Tensor:
+    """aten.logcumsumexp: each sum relative to its own largest term."""
+
+    def of(last: torch.Tensor) -> torch.Tensor:
+        places = torch.arange(last.shape[-1], device=x.device)
+        least = torch.full((), -torch.inf, dtype=x.dtype, device=x.device)
+        terms = torch.where(places[None, :] <= places[:, None], last[..., None, :], least)
+        largest = terms.amax(-1, keepdim=True)
+        largest = torch.where(torch.isinf(largest), torch.zeros_like(largest), largest)
+        return torch.log(torch.exp(terms - largest).sum(-1)) + largest.squeeze(-1)
+
+    return along(of, x, dimension)

@@ -6,6 +6,7 @@
 import itertools
 import math
 from collections.abc import Callable
+from typing import Any
 
 import torch
 
@@ -92,19 +93,42 @@ def shares(size: int, count: int, like: torch.Tensor) -> torch.Tensor:
     return inside.to(like.dtype) / (last - first).to(like.dtype)
 
 
+def multiplied(x: torch.Tensor, matrices: list[torch.Tensor]) -> torch.Tensor:
+    """`x`, each of whose last dimensions is multiplied by a matrix."""
+    for i, matrix in enumerate(matrices, x.ndim - len(matrices)):
+        x = (x.transpose(i, -1) @ matrix.T).transpose(i, -1)
+    return x.contiguous()
+
+
 def adaptive_average_pooling(x: torch.Tensor, counts: list[int]) -> torch.Tensor:
     """Windows of equal sizes are torch-mlir's; others differ in size, so that each dimension is a product of matrices."""
-    height, width = x.shape[-2:]
-    if height % counts[0] == 0 and width % counts[1] == 0:
+    sizes = x.shape[-len(counts) :]
+    if all(size % count == 0 for size, count in zip(sizes, counts)):
         return NotImplemented
-    return shares(height, counts[0], x) @ x @ shares(width, counts[1], x).T
+    return multiplied(x, [shares(size, count, x) for size, count in zip(sizes, counts)])
 
 
-def adaptive_average_pooling_gradient(gradient: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-    return shares(x.shape[-2], gradient.shape[-2], x).T @ gradient @ shares(x.shape[-1], gradient.shape[-1], x)
+def adaptive_average_pooling_gradient(spatial: int) -> Callable[..., torch.Tensor]:
+    def gradient_of(gradient: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        sizes = zip(x.shape[-spatial:], gradient.shape[-spatial:])
+        return multiplied(gradient, [shares(size, count, x).T for size, count in sizes])
+
+    return gradient_of
 
 
 def adaptive_max_pooling_gradient(gradient: torch.Tensor, x: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
     """Windows may overlap, so that an element gets the sum of those that chose it."""
     images = torch.zeros_like(x).flatten(-2)
     return torch.scatter_add(images, -1, chosen.flatten(-2), gradient.flatten(-2)).reshape(x.shape)
+
+
+def with_batch(operation: Callable[..., Any], spatial: int) -> Callable[..., Any]:
+    """A pooling of one image without a batch, which torch-mlir has no form for, as a batch of one."""
+
+    def of(x: torch.Tensor, *options: Any) -> Any:
+        if x.ndim != spatial + 1:
+            return NotImplemented
+        made = operation(x.unsqueeze(0), *options)
+        return made.squeeze(0) if isinstance(made, torch.Tensor) else tuple(each.squeeze(0) for each in made)
+
+    return of

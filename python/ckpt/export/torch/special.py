@@ -20,6 +20,8 @@ LANCZOS = [
     9.984369578019570859563e-6,
     1.50563273514931155834e-7,
 ]
+# The second, fourth, ... number of Bernoulli.
+BERNOULLI = [1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730]
 # erfc(x) = exp(-x^2) P(x) / Q(x) from 1 to 8, and R(x) / S(x) beyond: Cephes, by S. Moshier.
 ERFC_P = [
     2.46196981473530512524e-10, 5.64189564831068821977e-1, 7.46321056442269912687e0, 4.86371970985681366614e1,
@@ -91,6 +93,38 @@ def digamma(x: torch.Tensor) -> torch.Tensor:
     result = torch.where(x < 0.5, reflected, result)
     result = torch.where((x < 0) & (x == torch.floor(x)), torch.full_like(x, math.nan), result)
     return torch.where(x == 0, -1 / x, result)
+
+
+def cotangent_derivative(order: int, x: torch.Tensor) -> torch.Tensor:
+    """Of cot(pi x): a polynomial in itself, as its first derivative is -pi (1 + cot(pi x)^2)."""
+    # The coefficient of the lowest power first.
+    coefficients = [0.0, 1.0]
+    for _ in range(order):
+        slope = [i * coefficient for i, coefficient in enumerate(coefficients)][1:]
+        pairs = zip(slope + [0.0, 0.0], [0.0, 0.0] + slope)
+        coefficients = [-math.pi * (one + squared) for one, squared in pairs]
+    part = x - torch.floor(x)
+    return polynomial(torch.cos(math.pi * part) / torch.sin(math.pi * part), coefficients[::-1])
+
+
+def polygamma(order: int, x: torch.Tensor) -> torch.Tensor:
+    """aten.polygamma, derivatives of digamma: by reflection below 1/2."""
+    if order == 0:
+        return digamma(x)
+    z = torch.where(x < 0.5, 1 - x, x)
+    # The sum of (z + k)^-(order + 1) over all k, by Euler and Maclaurin from the tenth term on, as Cephes has it.
+    power, shift = order + 1, 10
+    total = sum((z + k) ** -power for k in range(shift))
+    far = z + shift
+    total = total + far**-order / order + 0.5 * far**-power
+    factor, term = float(power), far ** -(power + 1)
+    for k, bernoulli in enumerate(BERNOULLI, 1):
+        total = total + bernoulli / math.factorial(2 * k) * factor * term
+        factor *= (power + 2 * k - 1) * (power + 2 * k)
+        term = term / (far * far)
+    result = (-1) ** (order + 1) * math.factorial(order) * total
+    reflected = (-1) ** order * result - math.pi * cotangent_derivative(order, x)
+    return torch.where(x < 0.5, reflected, result)
 
 
 def complementary_error(x: torch.Tensor) -> torch.Tensor:

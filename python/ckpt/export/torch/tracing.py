@@ -18,6 +18,7 @@ from torch.nn.modules.module import (
 from torch.overrides import TorchFunctionMode
 
 from ...errors import UnsupportedStep
+from .parts import COMPOSED
 from .places import TRACE, in_words, trace_of_caller, trace_of_error
 from .random import DRAWN, Source
 
@@ -53,7 +54,7 @@ class Origins(TorchFunctionMode):
         if place != self.place:
             self.place = place
             self.note()
-        return function(*arguments, **(options or {}))
+        return COMPOSED.get(function, function)(*arguments, **(options or {}))
 
     def enter(self, module: torch.nn.Module, arguments: Any) -> None:
         if not self.stack:

@@ -1,0 +1,173 @@
+"""Functions that PyTorch has kernels for, forward and backward, as parts that autograd differentiates itself.
+
+`tracing.Origins` calls them in the place of PyTorch's while a step is traced. Parts for single operations of the
+traced graph, behind autograd, are in `decompositions`.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+
+from ...errors import UnsupportedStep
+
+
+def with_no_gradient(result: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    """`result`, whose gradient with respect to `x` is zero: autograd refuses to differentiate by what it does not depend on."""
+    nothing = torch.where(torch.ones_like(x, dtype=torch.bool), torch.zeros_like(x), x)
+    return result + nothing.sum().to(result.dtype)
+
+
+def length_of(difference: torch.Tensor, power: float) -> torch.Tensor:
+    """The norm of the last dimension. As in PyTorch, the gradient at no distance is zero."""
+    size = difference.abs()
+    if power == 0:
+        return with_no_gradient((size != 0).to(size.dtype).sum(-1), size)
+    if power == 1:
+        return size.sum(-1)
+    if math.isinf(power):
+        return size.amax(-1)
+    total = (size * size if power == 2 else size**power).sum(-1)
+    is_none = total == 0
+    root = torch.where(is_none, torch.ones_like(total), total) ** (1 / power)
+    return torch.where(is_none, torch.zeros_like(total), root)
+
+
+def distances(x1: torch.Tensor, x2: torch.Tensor, p: float = 2.0, compute_mode: Any = None) -> torch.Tensor:
+    """torch.cdist: of each row of `x1` [..., m, k] from each row of `x2` [..., n, k]."""
+    return length_of(x1.unsqueeze(-2) - x2.unsqueeze(-3), p)
+
+
+def distances_of_pairs(x: torch.Tensor, p: float = 2.0) -> torch.Tensor:
+    """torch.pdist: of each row of `x` [n, k] from each later one."""
+    first, second = torch.triu_indices(x.shape[0], x.shape[0], 1, device=x.device)
+    return length_of(x.index_select(0, first) - x.index_select(0, second), p)
+
+
+def distance(x: torch.Tensor, other: torch.Tensor, p: float = 2.0) -> torch.Tensor:
+    """torch.dist."""
+    return length_of((x - other).flatten(), p)
+
+
+def gaussian_loss(
+    input: torch.Tensor, target: torch.Tensor, var: torch.Tensor | float, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
+) -> torch.Tensor:
+    """torch.nn.functional.gaussian_nll_loss, without the check that no variance is negative."""
+    if isinstance(var, float):
+        var = var * torch.ones_like(input)
+    if var.shape != input.shape and input.shape[:-1] == var.shape:
+        var = var.unsqueeze(-1)
+    bounded = var + (var.detach().clamp(min=eps) - var.detach())
+    loss = 0.5 * (torch.log(bounded) + (input - target) ** 2 / bounded)
+    if full:
+        loss = loss + 0.5 * math.log(2 * math.pi)
+    return {"mean": loss.mean, "sum": loss.sum}.get(reduction, lambda: loss)()
+
+
+def bags(
+    input: torch.Tensor, weight: torch.Tensor, offsets: torch.Tensor | None = None, max_norm: float | None = None,
+    norm_type: float = 2, scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False,
+    per_sample_weights: torch.Tensor | None = None, include_last_offset: bool = False, padding_idx: int | None = None,
+) -> torch.Tensor:  # fmt: skip
+    """torch.nn.functional.embedding_bag, of bags of one size or of those that start at `offsets`."""
+    if max_norm is not None or scale_grad_by_freq:
+        raise UnsupportedStep("a bag of embeddings with a largest norm or a scale by frequency is not supported")
+    rows = weight.index_select(0, input.flatten())
+    if per_sample_weights is not None:
+        rows = rows * per_sample_weights.flatten()[:, None]
+    counted = torch.ones_like(input.flatten(), dtype=torch.bool)
+    if padding_idx is not None:
+        counted = input.flatten() != padding_idx % weight.shape[0]
+        rows = torch.where(counted[:, None], rows, torch.zeros_like(rows))
+    place = torch.arange(input.numel(), device=input.device)
+    if input.ndim == 2:
+        count = input.shape[0]
+        bag = place // max(1, input.shape[1])
+    else:
+        count = offsets.numel() - include_last_offset
+        bag = (offsets[None, :count] <= place[:, None]).sum(-1) - 1
+    if mode == "max":
+        least = torch.where(counted[:, None], rows, torch.full_like(rows, -math.inf))
+        largest = rows.new_full((count, weight.shape[1]), -math.inf).index_reduce(0, bag, least, "amax")
+        return torch.where(torch.isinf(largest), torch.zeros_like(largest), largest)
+    sums = rows.new_zeros(count, weight.shape[1]).index_add(0, bag, rows)
+    if mode == "sum":
+        return sums
+    sizes = rows.new_zeros(count).index_add(0, bag, counted.to(rows.dtype))
+    return sums / sizes.clamp(min=1)[:, None]
+
+
+def sampled(
+    input: torch.Tensor, grid: torch.Tensor, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool | None = None
+) -> torch.Tensor:
+    """torch.nn.functional.grid_sample of images [n, c, height, width] at places [n, rows, columns, 2] from -1 to 1."""
+    if input.ndim != 4 or mode not in ("bilinear", "nearest"):
+        return F.grid_sample(input, grid, mode, padding_mode, align_corners)
+    height, width = input.shape[-2:]
+
+    def placed(coordinate: torch.Tensor, size: int) -> torch.Tensor:
+        place = (coordinate + 1) / 2 * (size - 1) if align_corners else ((coordinate + 1) * size - 1) / 2
+        if padding_mode == "reflection":
+            low, span = (0, size - 1) if align_corners else (-0.5, size)
+            if span == 0:
+                return torch.zeros_like(place)
+            away = (place - low).abs()
+            turns = torch.floor(away / span).detach()
+            away = away - turns * span
+            place = torch.where(turns % 2 == 0, away, span - away) + low
+        return place if padding_mode == "zeros" else place.clamp(0, size - 1)
+
+    def looked_up(row: torch.Tensor, column: torch.Tensor) -> torch.Tensor:
+        inside = (row >= 0) & (row < height) & (column >= 0) & (column < width)
+        place = torch.where(inside, row * width + column, torch.zeros_like(row)).to(torch.int64)
+        flat = place.flatten(1)[:, None].expand(-1, input.shape[1], -1)
+        found = input.flatten(2).gather(2, flat).reshape(*input.shape[:2], *place.shape[1:])
+        return torch.where(inside[:, None], found, torch.zeros_like(found))
+
+    column, row = placed(grid[..., 0], width), placed(grid[..., 1], height)
+    if mode == "nearest":
+        return with_no_gradient(looked_up(torch.round(row).detach(), torch.round(column).detach()), grid)
+    top, left = torch.floor(row).detach(), torch.floor(column).detach()
+    down, right = (row - top)[:, None], (column - left)[:, None]
+    upper = looked_up(top, left) * (1 - right) + looked_up(top, left + 1) * right
+    lower = looked_up(top + 1, left) * (1 - right) + looked_up(top + 1, left + 1) * right
+    return upper * (1 - down) + lower * down
+
+
+def covariance(
+    input: torch.Tensor, *, correction: int = 1, fweights: torch.Tensor | None = None, aweights: torch.Tensor | None = None
+) -> torch.Tensor:
+    """torch.cov of variables in rows; without weights, whose checks stop the trace."""
+    if fweights is not None or aweights is not None:
+        raise UnsupportedStep("a covariance with weights is not supported")
+    if input.ndim < 2:
+        return torch.var(input, correction=correction)
+    centered = input - input.mean(1, keepdim=True)
+    return centered @ centered.T.conj() / max(input.shape[1] - correction, 0)
+
+
+def correlation(input: torch.Tensor) -> torch.Tensor:
+    """torch.corrcoef of variables in rows."""
+    products = covariance(input)
+    if input.ndim < 2:
+        return products / products
+    deviations = torch.sqrt(torch.diagonal(products))
+    return (products / deviations[:, None] / deviations[None, :]).clamp(-1, 1)
+
+
+COMPOSED: dict[Any, Callable[..., Any]] = {
+    F.embedding_bag: bags,
+    F.gaussian_nll_loss: gaussian_loss,
+    F.grid_sample: sampled,
+    F.pdist: distances_of_pairs,
+    torch.Tensor.corrcoef: correlation,
+    torch.Tensor.cov: covariance,
+    torch.Tensor.dist: distance,
+    torch.cdist: distances,
+    torch.corrcoef: correlation,
+    torch.cov: covariance,
+    torch.dist: distance,
+    torch.pdist: distances_of_pairs,
+}
