@@ -119,7 +119,7 @@ def test_numbers_that_are_none_stay():
         bounds = x.flip(0)
         return (
             x.clamp(-1, 1), x.clamp(min=0), x.clamp(bounds, bounds + 1), F.relu6(x), F.hardtanh(x), F.relu(x),
-            torch.maximum(x, bounds), torch.minimum(x, bounds), x == x, x != x, x.amax(0), x.sort().values, torch.sqrt(x), x**0.5,
+            torch.maximum(x, bounds), torch.minimum(x, bounds), x == x, x != x, x.amax(0), *x.max(0), *x.reshape(2, 4).min(1), x.argmax(), x.argmin(), x.sort().values, torch.sqrt(x), x**0.5,
         )  # fmt: skip
 
     x = torch.tensor([torch.nan, 1.0, -2.0, 0.5, 3.0, torch.nan, torch.inf, -torch.inf])

@@ -125,6 +125,36 @@ def middle_of_all(ignores_none: bool) -> Callable[[torch.Tensor], torch.Tensor]:
     return lambda x: middle(ignores_none)(x.flatten(), 0)[0]
 
 
+def extreme(is_largest: bool) -> Callable[..., tuple[torch.Tensor, torch.Tensor]]:
+    """aten.max and aten.min along a dimension: torch-mlir passes over numbers that are none, which come first."""
+    reduced = torch.amax if is_largest else torch.amin
+
+    def of(x: torch.Tensor, dimension: int, keepdim: bool = False) -> tuple[torch.Tensor, torch.Tensor]:
+        if not x.is_floating_point() or x.ndim == 0:
+            return NotImplemented
+        values = reduced(x, dimension, keepdim=True)
+        count = x.shape[dimension]
+        places = torch.arange(count, device=x.device).reshape([-1 if i == dimension % x.ndim else 1 for i in range(x.ndim)])
+        stands = (x == values) | ((x != x) & (values != values))
+        order = torch.where(stands, places, torch.full_like(places, count)).amin(dimension, keepdim=True)
+        return (values, order) if keepdim else (values.squeeze(dimension), order.squeeze(dimension))
+
+    return of
+
+
+def place_of_extreme(is_largest: bool) -> Callable[..., torch.Tensor]:
+    """aten.argmax and aten.argmin, likewise."""
+
+    def of(x: torch.Tensor, dimension: int | None = None, keepdim: bool = False) -> torch.Tensor:
+        if dimension is None and x.ndim:
+            place = of(x.flatten(), 0)
+            return NotImplemented if place is NotImplemented else place.reshape([1] * x.ndim if keepdim else [])
+        pair = extreme(is_largest)(x, dimension, keepdim)
+        return pair if pair is NotImplemented else pair[1]
+
+    return of
+
+
 def extremes(is_largest: bool) -> Callable[[torch.Tensor, int], tuple[torch.Tensor, torch.Tensor]]:
     """aten.cummax and aten.cummin: the extreme of the elements up to each one, and the last place where it stands."""
     reduced = (lambda x: x.amax(-1)) if is_largest else (lambda x: x.amin(-1))
