@@ -151,7 +151,16 @@ class Likelihood(torch.nn.Module):
         return torch.distributions.StudentT(2 + F.softplus(freedom), mean, F.softplus(scale)).log_prob(x[:, :1])
 
 
-@pytest.mark.parametrize("model", [Recurrent, WeightNorm, Likelihood])
+class Translation(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.Transformer(6, 2, 1, 1, 8, dropout=0.0)
+
+    def forward(self, x):
+        return self.layers(x, x.flip(0), tgt_mask=torch.nn.Transformer.generate_square_subsequent_mask(4))
+
+
+@pytest.mark.parametrize("model", [Recurrent, WeightNorm, Likelihood, Translation])
 def test_gradients_of_modules(model):
     torch.manual_seed(0)
     module, x = model(), torch.randn(4, 6)
@@ -166,6 +175,30 @@ def test_gradients_of_modules(model):
     torch.testing.assert_close(loss, wanted_loss.detach())
     for name, gradient in wanted.items():
         torch.testing.assert_close(gradients[name], gradient, rtol=1e-4, atol=1e-5)
+
+
+def hessian(weight, x):
+    return torch.func.hessian(lambda weight: torch.tanh(x @ weight).square().sum())(weight)
+
+
+def gradients_of_examples(weight, x):
+    return torch.func.vmap(torch.func.grad(lambda weight, x: torch.sin(weight @ x)), (None, 0))(weight, x)
+
+
+def optimized(weight, x):
+    weight = weight.detach().clone().requires_grad_()
+    optimizer = torch.optim.AdamW([weight], 0.1)
+    torch.tanh(x @ weight).sum().backward()
+    torch.nn.utils.clip_grad_norm_([weight], 1.0)
+    optimizer.step()
+    return weight.detach()
+
+
+@pytest.mark.parametrize("step", [hessian, gradients_of_examples, optimized])
+def test_steps_by_other_means_than_autograd_grad(step):
+    torch.manual_seed(0)
+    arguments = torch.randn(6), torch.randn(4, 6)
+    torch.testing.assert_close(ckpt.compile(step, *arguments, time_limit=0)(*arguments), step(*arguments), rtol=1e-4, atol=1e-5)
 
 
 def refused_special(x):

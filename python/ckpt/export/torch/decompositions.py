@@ -238,6 +238,11 @@ def diagonal_gradient(gradient: torch.Tensor, sizes: list[int], offset: int, fir
     return torch.where(column - row == offset, rows, torch.zeros_like(rows))
 
 
+def zeros_of_tangent(x: torch.Tensor, other: torch.Tensor, *, self_num_batch_dims: int = 0) -> torch.Tensor:
+    """aten._new_zeros_with_same_feature_meta: of forward differentiation."""
+    return torch.zeros([*x.shape[:self_num_batch_dims], *other.shape], dtype=other.dtype, device=other.device)
+
+
 def copied_sign(x: torch.Tensor, sign: torch.Tensor) -> torch.Tensor:
     return torch.where(is_negative(sign), -x.abs(), x.abs())
 
@@ -359,6 +364,7 @@ OWN = {
     aten._adaptive_avg_pool2d_backward.default: pooling.adaptive_average_pooling_gradient(2),
     aten._adaptive_avg_pool3d.default: pooling.adaptive_average_pooling,
     aten._adaptive_avg_pool3d_backward.default: pooling.adaptive_average_pooling_gradient(3),
+    aten._new_zeros_with_same_feature_meta.default: zeros_of_tangent,
     aten._weight_norm_interface_backward.default: weight_norm_gradients,
     aten.adaptive_max_pool2d.default: pooling.with_batch(aten.adaptive_max_pool2d, 2),
     aten.adaptive_max_pool2d_backward.default: pooling.adaptive_max_pooling_gradient,

@@ -11,6 +11,7 @@ from torch._dispatch.python import enable_python_dispatcher
 from torch.distributions import Distribution
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.modules import transformer
 from torch.nn.modules.module import (
     register_module_forward_hook,
     register_module_forward_pre_hook,
@@ -99,24 +100,33 @@ class Origins(TorchFunctionMode):
 def in_parts() -> Iterator[None]:
     """Operations that PyTorch has one kernel for become their parts, which the planner fuses itself; checks
     of numbers, which stop a step, are left out."""
-    checks = Distribution._validate_args
+    checks, is_causal = Distribution._validate_args, transformer._detect_is_causal_mask
     Distribution.set_default_validate_args(False)
+    # It reads the mask's numbers to choose a kernel; with the mask itself the results are the same.
+    transformer._detect_is_causal_mask = lambda mask, is_causal=None, size=None: bool(is_causal)
     try:
         with sdpa_kernel(SDPBackend.MATH), torch.backends.mkldnn.flags(enabled=False), enable_python_dispatcher():
             yield
     finally:
         Distribution.set_default_validate_args(checks)
+        transformer._detect_is_causal_mask = is_causal
 
 
 def trace(step: Callable, leaves: list[torch.Tensor]) -> torch.fx.GraphModule:
     """The step as one graph: forward pass, backward pass and update."""
     try:
         with fx_traceback.preserve_node_meta(), Origins(), in_parts():
-            return make_fx(step, tracing_mode="fake", _allow_non_fake_inputs=True)(*leaves)
+            graph = make_fx(step, tracing_mode="fake", _allow_non_fake_inputs=True)(*leaves)
     except Exception as error:
         first = (str(error).strip().splitlines() or [""])[0]
         place = in_words({TRACE: trace_of_error(error)})
         raise UnsupportedStep(f"PyTorch cannot trace the step{place}: {type(error).__name__}: {first}") from error
+    # Optimizers say to the profiler where they begin and end.
+    for node in reversed(graph.graph.nodes):
+        if getattr(node.target, "namespace", "") == "profiler":
+            graph.graph.erase_node(node)
+    graph.recompile()
+    return graph
 
 
 class Draws(torch.fx.Interpreter):
