@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .planner import Plan
+
 
 class CkptError(Exception):
     """Base of every exception that this package raises on purpose."""
@@ -19,6 +24,7 @@ class BudgetError(CkptError):
         smallest_bytes: the smallest bytes for which a plan was found.
         bound_bytes: no plan needs fewer bytes; 0 where nothing is proven.
         report: lines that name the values that stand in the way.
+        smallest: the plan of `smallest_bytes`, where the planner found one.
     """
 
     def __init__(
@@ -29,12 +35,14 @@ class BudgetError(CkptError):
         smallest_bytes: int,
         bound_bytes: int = 0,
         report: str = "",
+        smallest: Plan | None = None,
     ) -> None:
         super().__init__(f"{message}\n{report}" if report else message)
         self.budget_bytes = budget_bytes
         self.smallest_bytes = smallest_bytes
         self.bound_bytes = bound_bytes
         self.report = report
+        self.smallest = smallest
 
 
 class PlanMismatch(CkptError):

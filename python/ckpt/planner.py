@@ -217,6 +217,7 @@ class Problem:
             smallest_bytes=step.arena_bytes,
             bound_bytes=bound,
             report="\n".join("  " + sentence for _, _, sentence in in_the_way),
+            smallest=Plan(step),
         )
 
     def frontier(self, points: int, *, time_limit: float | None = None, progress: Progress | None = None) -> list[Plan]:

@@ -89,6 +89,36 @@ def test_a_plan_to_which_xla_adds_much_lowers_the_next_budget_by_little(gpt, mon
     assert asked[2] > asked[1] - 0.2 * want
 
 
+def test_xla_compiles_the_smallest_plan_of_a_search_that_failed(monkeypatch):
+    from ckpt.jax import xla
+    from ckpt.planner import Problem
+
+    def step(weights, x):
+        return jax.grad(lambda weights: (jnp.tanh(jnp.tanh(x @ weights[0]) @ weights[1]) ** 2).sum())(weights)
+
+    arguments = np.ones((2, 64, 64), np.float32), np.ones((512, 64), np.float32)
+    problem = ckpt.jax.jit(step, time_limit=0).compile(*arguments).traced.problem
+    solve, temp_bytes, failed = Problem.solve, xla.temp_bytes, []
+
+    def failing(self, budget_bytes=None, **options):
+        try:
+            return solve(self, 1024, time_limit=0)
+        except ckpt.BudgetError as error:
+            failed.append(error)
+            raise
+
+    with pytest.raises(ckpt.BudgetError) as raised:
+        failing(problem)
+    budget = raised.value.smallest_bytes * 3 // 4
+    failed.clear()
+    monkeypatch.setattr(Problem, "solve", failing)
+    monkeypatch.setattr(xla, "temp_bytes", lambda made: budget if failed else temp_bytes(made))
+    made = ckpt.jax.jit(step, budget=budget).compile(*arguments)
+    assert made.report.rounds == len(failed) == 1
+    assert made.plan is failed[0].smallest
+    assert made.plan.arena_bytes == failed[0].smallest_bytes > made.report.budget_bytes == made.report.temp_bytes
+
+
 def test_donated_arguments_keep_the_budget(gpt):
     step, arguments = gpt
 

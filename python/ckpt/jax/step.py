@@ -187,7 +187,7 @@ class _Compilation:
         ask = int(want * scale)
         least_measured = least_excess = self.plain_bytes
         for number in range(self.MOST_ROUNDS):
-            plan, is_least = self._plan_within(ask, want)
+            plan, is_least = self._plan_within(ask, int(want * scale))
             executable = self._planned(plan)
             got = xla.temp_bytes(executable)
             least_measured = min(least_measured, got)
@@ -212,9 +212,9 @@ class _Compilation:
         try:
             return self._solve(max(ask, 1)), False
         except BudgetError as error:
-            if error.smallest_bytes > want * 2:
+            if error.smallest is None or error.smallest_bytes > want * 2:
                 raise
-            return self._solve(error.smallest_bytes), True
+            return error.smallest, True
 
     def _finish(self, executable: Any, plan: Plan | None, want: int | None) -> CompiledStep:
         flops = max(1, self.traced.problem.flops)
