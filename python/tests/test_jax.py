@@ -268,10 +268,42 @@ def test_a_planned_function_runs_inside_the_users_jit(gpt):
     assert taken <= inner.plan.arena_bytes * 1.05
 
 
-def test_vmap_of_a_planned_function_is_refused():
-    inner = ckpt.jax.planned(lambda x: jnp.sin(x) * 2)
+def test_transformations_that_undo_a_plan_are_refused():
+    inner = ckpt.jax.planned(lambda x: (jnp.sin(x) * 2).sum())
     with pytest.raises(ckpt.UnsupportedStep, match="vmap"):
         jax.vmap(inner)(np.ones((3, 4), np.float32))
+    with pytest.raises(ckpt.UnsupportedStep, match="plan the gradient"):
+        jax.grad(inner)(np.ones(4, np.float32))
+    with pytest.raises(ckpt.UnsupportedStep, match="plan the gradient"):
+        jax.jvp(inner, (np.ones(4, np.float32),), (np.ones(4, np.float32),))
+
+
+def test_a_planned_function_reports_checks_and_keeps_its_plan(gpt, tmp_path):
+    step, arguments = gpt
+    with pytest.raises(ckpt.CkptError, match="not traced yet"):
+        ckpt.jax.planned(step).report  # noqa: B018
+    planned = ckpt.jax.plan(step, *arguments, budget="70%", effort=0.2)
+    figures = planned.report.figures
+    assert figures["peak_bytes"] == planned.plan.arena_bytes <= figures["budget_bytes"]
+    assert planned.report.html.startswith("<")
+    found = planned.check(*arguments)
+    assert found.plain_temp_bytes == plain_temp(step, arguments)
+    assert found.temp_bytes <= 1.05 * planned.plan.arena_bytes
+    assert found.largest_difference < 1e-4
+    path = str(tmp_path / "step.plan")
+    planned.save(path)
+    replayed = ckpt.jax.load(path, step)
+    assert_close(replayed(*arguments), jax.jit(step)(*arguments))
+    assert replayed.report.planned_bytes == planned.plan.arena_bytes
+
+
+def test_an_argument_that_is_no_array_names_the_way_out():
+    def step(x, mode):
+        return x * 2 if mode == "double" else x
+
+    for planned in (ckpt.jax.jit(step), ckpt.jax.planned(step)):
+        with pytest.raises(ckpt.UnsupportedStep, match="'double': bind it with functools.partial"):
+            planned(np.ones(3, np.float32), "double")
 
 
 def test_pins_are_obeyed_and_unknown_layers_named(gpt):

@@ -13,17 +13,31 @@ from typing import Any
 
 import jax as _jax
 
-from ..budget import Budget, is_share, parse_budget
+from ..budget import Budget, parse_budget
 from ..errors import CkptError, UnsupportedStep
 from ..planner import Plan
 from ..progress import Progress
 from . import xla
 from .check import Check, compare
+from .inner import Planned
 from .kernels import MODELS, KernelModel
 from .policies import Policy, policy
-from .step import CompiledStep, PlanOptions, Report, SavedPlan, TracedStep, compile_step
+from .step import CompiledStep, PlanOptions, Report, SavedPlan, compile_step, signature
 
-__all__ = ["Check", "KernelModel", "MODELS", "Policy", "Report", "Step", "jit", "load", "plan", "planned", "policy"]
+__all__ = [
+    "Check",
+    "KernelModel",
+    "MODELS",
+    "Planned",
+    "Policy",
+    "Report",
+    "Step",
+    "jit",
+    "load",
+    "plan",
+    "planned",
+    "policy",
+]
 
 
 class Step:
@@ -58,7 +72,7 @@ class Step:
 
     def compile(self, *args: Any, **kwargs: Any) -> CompiledStep:
         """Plans and compiles for the shapes of the arguments, without a run."""
-        key = _signature(args, kwargs)
+        key = signature(args, kwargs)
         if key not in self._compiled:
             self._compiled[key] = compile_step(
                 self._function, args, kwargs, self._options, self._jit_options, self._saved
@@ -88,7 +102,8 @@ class Step:
         made = self.compile(*args, **kwargs)
         plain = _jax.jit(self._function)(*args, **kwargs)
         copied = _jax.tree.map(lambda x: x.copy() if isinstance(x, _jax.Array) else x, (args, kwargs))
-        return compare(made, made.executable(*copied[0], **copied[1]), plain)
+        report = made.report
+        return compare(report.temp_bytes, report.plain_temp_bytes, made.executable(*copied[0], **copied[1]), plain)
 
     def save(self, path: str) -> None:
         """Writes the plan of the last signature; `ckpt.jax.load` replays it."""
@@ -96,17 +111,6 @@ class Step:
         if latest.plan is None:
             raise CkptError("plain jit meets the budget: there is no plan to save")
         SavedPlan(latest.traced.problem.text, latest.plan.text).save(path)
-
-
-def _signature(args: Any, kwargs: Any) -> Any:
-    leaves, tree = _jax.tree.flatten((args, kwargs))
-    shapes = []
-    for leaf in leaves:
-        aval = _jax.typeof(leaf)
-        is_placed = isinstance(leaf, _jax.Array) and not isinstance(leaf, _jax.core.Tracer)
-        sharding = leaf.sharding if is_placed and len(leaf.sharding.device_set) > 1 else None
-        shapes.append((aval.shape, str(aval.dtype), getattr(aval, "weak_type", False), sharding))
-    return tree, tuple(shapes)
 
 
 def jit(
@@ -182,34 +186,16 @@ def planned(
     unlimited plan. On the CPU the outer `jit` needs the compile options of
     `ckpt.jax.compiler_options()`, or XLA undoes the plan.
     """
+    if budget is not None:
+        parse_budget(budget, 1 << 40)
     options = PlanOptions(budget, device, pins, False, time_limit, effort, unroll_limit)
     if function is None:
-        return functools.partial(
-            planned,
-            budget=budget,
-            device=device,
-            pins=pins,
-            time_limit=time_limit,
-            effort=effort,
-            unroll_limit=unroll_limit,
-        )
-    plans: dict[Any, tuple[TracedStep, Plan]] = {}
-
-    @functools.wraps(function)
-    def run(*args: Any, **kwargs: Any) -> Any:
-        _refuse_vmap(args, kwargs)
-        key = _signature(args, kwargs)
-        if key not in plans:
-            plans[key] = _plan(function, args, kwargs, options)
-        traced, made = plans[key]
-        run.plan = made
-        return traced.function(made)(*args, **kwargs)
-
-    return run
+        return lambda decorated: Planned(decorated, options)
+    return Planned(function, options)
 
 
-def plan(function: Callable[..., Any], *example_args: Any, **options: Any) -> Any:
-    """Plans `function` for the shapes of `example_args` now; see `planned`."""
+def plan(function: Callable[..., Any], *example_args: Any, **options: Any) -> Planned:
+    """Plans `function` for the shapes of `example_args` now; see `planned` for the options."""
     result = planned(function, **options)
     _jax.eval_shape(result, *example_args)
     return result
@@ -218,20 +204,3 @@ def plan(function: Callable[..., Any], *example_args: Any, **options: Any) -> An
 def compiler_options() -> dict[str, Any]:
     """The options of `jax.jit` that keep the plan of `planned` on this backend."""
     return xla.compile_options(_jax.default_backend(), exact=False)
-
-
-def _refuse_vmap(args: Any, kwargs: Any) -> None:
-    for leaf in _jax.tree.leaves((args, kwargs)):
-        if type(leaf).__name__ == "BatchTracer":
-            raise UnsupportedStep("a planned step cannot be batched by vmap: plan the vmapped step instead")
-
-
-def _plan(function: Callable[..., Any], args: Any, kwargs: Any, options: PlanOptions) -> tuple[TracedStep, Plan]:
-    shapes = _jax.tree.map(lambda leaf: _jax.typeof(leaf), (args, kwargs))
-    shapes = _jax.tree.map(lambda aval: _jax.ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type), shapes)
-    traced = TracedStep(function, *shapes, options, donates=False)
-    budget = options.budget
-    if budget is None:
-        return traced, traced.problem.solve(None)
-    whole = traced.problem.solve(None).arena_bytes if is_share(budget) else 0
-    return traced, options.solve(traced.problem, parse_budget(budget, whole))

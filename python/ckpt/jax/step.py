@@ -232,12 +232,13 @@ class _Compilation:
             compile_seconds=self.compiling,
             rounds=self.rounds,
             planned=plan is not None,
-            schedule=self.traced.problem.report(plan, want, _title(self.function)) if plan else None,
+            schedule=self.traced.problem.report(plan, want, title(self.function)) if plan else None,
         )
         return CompiledStep(executable, self.traced, plan, report)
 
 
-def _title(function: Callable[..., Any]) -> str:
+def title(function: Callable[..., Any]) -> str:
+    """The name of a step in reports."""
     return f"@{getattr(function, '__name__', 'step')}"
 
 
@@ -301,3 +302,24 @@ def _devices(args: Any, kwargs: Any) -> int:
     """The most devices that hold one argument."""
     leaves = jax.tree.leaves((args, kwargs))
     return max((len(leaf.sharding.device_set) for leaf in leaves if isinstance(leaf, jax.Array)), default=1)
+
+
+def signature(args: Any, kwargs: Any) -> Any:
+    """A key that is equal for arguments of equal structure, shapes and places.
+
+    Raises `UnsupportedStep` for an argument that is no array.
+    """
+    leaves, tree = jax.tree.flatten((args, kwargs))
+    shapes = []
+    for leaf in leaves:
+        try:
+            aval = jax.typeof(leaf)
+        except TypeError:
+            raise UnsupportedStep(
+                f"expected arrays and numbers as arguments of the step, but got {leaf!r}: "
+                "bind it with functools.partial"
+            ) from None
+        is_placed = isinstance(leaf, jax.Array) and not isinstance(leaf, jax.core.Tracer)
+        sharding = leaf.sharding if is_placed and len(leaf.sharding.device_set) > 1 else None
+        shapes.append((aval.shape, str(aval.dtype), getattr(aval, "weak_type", False), sharding))
+    return tree, tuple(shapes)
