@@ -20,6 +20,11 @@ def stored(x, *indices):
     return changed
 
 
+def attended(x):
+    query, key, value = ((x @ torch.eye(6)).view(1, 2, 2, 3, 2)[..., i, :].transpose(1, 2) for i in range(3))
+    return torch.softmax(query @ key.transpose(-1, -2), -1) @ value
+
+
 BAGS = torch.tensor([1, 2, 0, 3, 3, 1, 2])
 PAIRS = torch.tensor([[0, 1], [2, 3], [1, 1], [5, 4]])
 KINDS = {
@@ -47,6 +52,7 @@ KINDS = {
     "indices with a gap": lambda x: stored(x.reshape(2, 2, 6), torch.tensor([0, 1]), slice(None), torch.tensor([1, 2])),
     "largest and mean elements of windows without a batch": lambda x: F.max_pool2d(x[None], 2, 2, 1) + F.avg_pool2d(x[None], 2, 2, 1),
     "logarithms of summed exponentials": lambda x: (9 * x).logcumsumexp(1),
+    "parts of one projection": attended,
     "places of a grid": lambda x: F.grid_sample(x[None, None], torch.tanh(x.reshape(1, 3, 4, 2)), padding_mode="reflection", align_corners=False),
     "places of a grid, the nearest": lambda x: F.grid_sample(x[None, None], torch.tanh(x.reshape(1, 3, 4, 2)), mode="nearest", align_corners=True),
     "places of the flattened tensor": lambda x: torch.take(x, PAIRS) + x.put(PAIRS, PAIRS.float(), accumulate=True).sum(),
@@ -68,6 +74,7 @@ KINDS = {
     "transposed convolution": lambda x: F.conv_transpose2d(
         x[None, None], torch.arange(24.0).reshape(1, 2, 3, 4) / 10, torch.ones(2), stride=2, padding=1, output_padding=1
     ),
+    "writes at indices from the end": lambda x: stored(x, torch.tensor([-1, 0])) + x[:, [-1, 2]].sum() + x[:, torch.tensor([-2]).int()].sum(),
     "windows along the last dimension": lambda x: x.unfold(-1, 3, 2),
 }
 

@@ -31,6 +31,18 @@ def squeezed(x: torch.Tensor, dimensions: list[int]) -> torch.Tensor:
     return x.view([size for i, size in enumerate(x.shape) if i not in single])
 
 
+def viewed(x: torch.Tensor, sizes: list[int]) -> torch.Tensor:
+    """aten.view of a tensor that has other strides than in the step: decompositions, PyTorch's own as well, keep shapes alone."""
+    return NotImplemented if x.is_contiguous() else x.contiguous().view(sizes)
+
+
+def looked_up(x: torch.Tensor, indices: list[torch.Tensor | None]) -> torch.Tensor:
+    """aten.index, with indices of 64 bits."""
+    if all(index is None or index.dtype != torch.int32 for index in indices):
+        return NotImplemented
+    return aten.index(x, [index.to(torch.int64) if index is not None and index.dtype == torch.int32 else index for index in indices])
+
+
 def places_of(x: torch.Tensor, sizes: list[int], strides: list[int], start: int | None) -> torch.Tensor | None:
     """The places in a dense tensor that a view of its memory shows; none where it shows all in order."""
     if not x.is_contiguous() or x.storage_offset():
@@ -104,16 +116,19 @@ def scatter_reduced(
 
 
 def put(x: torch.Tensor, indices: list[torch.Tensor | None], values: torch.Tensor, accumulate: bool = False) -> torch.Tensor:
-    """aten.index_put with indices of 64 bits, of dimensions that follow each other."""
-    wide = [index.to(torch.int64) if index is not None and index.dtype == torch.int32 else index for index in indices]
-    indexed = [i for i, index in enumerate(wide) if index is not None]
-    if indexed == list(range(indexed[0], indexed[-1] + 1)):
-        same = all(a is b for a, b in zip(wide, indices))
-        return NotImplemented if same else aten.index_put(x, wide, values, accumulate)
-    # Dimensions of the indices come first in the values then.
-    order = indexed + [i for i in range(x.ndim) if i not in indexed]
-    whole = aten.index_put(x.permute(order), [wide[i] for i in indexed], values, accumulate)
-    return whole.permute([order.index(i) for i in range(x.ndim)])
+    """aten.index_put with indices of 64 bits from the first element on, of dimensions that follow each other:
+    torch-mlir drops what is written at an index that is counted from the end."""
+    indexed = [i for i, index in enumerate(indices) if index is not None]
+    if any(indices[i].dtype in (torch.bool, torch.uint8) for i in indexed):
+        return NotImplemented
+    if indexed != list(range(indexed[0], indexed[-1] + 1)):
+        # Dimensions of the indices come first in the values then.
+        order = indexed + [i for i in range(x.ndim) if i not in indexed]
+        whole = aten.index_put(x.permute(order), [indices[i] for i in indexed], values, accumulate)
+        return whole.permute([order.index(i) for i in range(x.ndim)])
+    first = lambda index, size: torch.where(index < 0, index + size, index)
+    places = [None if index is None else first(index.to(torch.int64), size) for index, size in zip(indices, x.shape)]
+    return aten._index_put_impl(x, places, values, accumulate)
 
 
 def padded(x: torch.Tensor, padding: list[int], value: float = 0) -> Any:
@@ -397,6 +412,7 @@ OWN = {
     aten.erfinv.default: special.inverse_error,
     aten.fmod.Scalar: remainder_of,
     aten.hypot.default: hypotenuse,
+    aten.index.Tensor: looked_up,
     aten.index_put.default: put,
     aten.index_reduce.default: index_reduced,
     aten.kthvalue.default: ranked,
@@ -432,4 +448,5 @@ OWN = {
     aten.sort.stable: stably_sorted,
     aten.squeeze.dims: squeezed,
     aten.topk.default: largest,
+    aten.view.default: viewed,
 }
