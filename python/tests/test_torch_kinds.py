@@ -99,6 +99,29 @@ def test_special_functions_at_their_ends(name):
     torch.testing.assert_close(ckpt.compile(function, x, time_limit=0)(x), function(x), rtol=1e-10, atol=0, equal_nan=True)
 
 
+def test_products_of_groups():
+    def step(rows, weights, columns):
+        ends = torch.tensor([3, 3, 8], dtype=torch.int32)
+        rows, weights = rows.detach().requires_grad_(), weights.detach().requires_grad_()
+        result = torch._grouped_mm(rows, weights, offs=ends)
+        of_columns = torch._grouped_mm(columns, rows.detach(), offs=ends)
+        return result, of_columns, *torch.autograd.grad(result.tanh().sum(), [rows, weights])
+
+    arguments = torch.randn(8, 16), torch.randn(3, 16, 16), torch.randn(16, 8)
+    for ours, theirs in zip(ckpt.compile(step, *arguments, time_limit=0)(*arguments), step(*arguments), strict=True):
+        torch.testing.assert_close(ours, theirs.detach(), rtol=1e-4, atol=1e-4)
+
+
+def test_counts():
+    def step(x):
+        whole = (4 * x).int()
+        return x.histc(5, -1, 1), x.histc(3), x.round().histc(4), whole.cumsum(0, dtype=torch.int32), whole.cumprod(1)
+
+    x = torch.randn(4, 6)
+    for ours, theirs in zip(ckpt.compile(step, x, time_limit=0)(x), step(x), strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=0)
+
+
 @pytest.mark.parametrize("order", [1, 2, 5])
 def test_polygamma_on_both_sides(order):
     x = torch.tensor([-9.2, -0.3, 1e-5, 0.3, 1, 2.5, 30], dtype=torch.float64)

@@ -278,6 +278,39 @@ def product_added(x: torch.Tensor, matrix: torch.Tensor, vector: torch.Tensor, b
     return beta * x + alpha * torch.mv(matrix, vector)
 
 
+def histogram(x: torch.Tensor, bins: int = 100, least: float = 0, most: float = 0) -> torch.Tensor:
+    """aten.histc: of bins of one size, between the extremes of the data where both bounds are the same."""
+    x = x.flatten()
+    low, high = (x.amin(), x.amax()) if least == most else (torch.full((), each, dtype=x.dtype) for each in (least, most))
+    # Equal data lie in the middle of a range of two.
+    low, high = torch.where(low == high, low - 1, low), torch.where(low == high, high + 1, high)
+    place = torch.clamp(((x - low) * bins / (high - low)).to(torch.int64), max=bins - 1)
+    place = torch.where((x >= low) & (x <= high), place, torch.full_like(place, -1))
+    return (place == torch.arange(bins, device=x.device)[:, None]).sum(-1).to(x.dtype)
+
+
+def products_of_groups(
+    x: torch.Tensor, y: torch.Tensor, ends: torch.Tensor | None = None, bias: torch.Tensor | None = None, out_dtype: torch.dtype | None = None
+) -> torch.Tensor:
+    """aten._grouped_mm: rows, columns or terms of a product belong to groups that end at `ends`. A product for each
+    group, of all of them with zeros outside of the group: the sizes of the groups are data."""
+    if bias is not None:
+        raise UnsupportedStep("a product of groups with a bias is not supported")
+    if ends is None:
+        return torch.bmm(x, y).to(out_dtype or x.dtype)
+    count = ends.shape[0]
+    grouped = x.shape[-1] if x.ndim == y.ndim else x.shape[0] if x.ndim == 2 else y.shape[1]
+    group = (ends[None, :] <= torch.arange(grouped, device=x.device)[:, None]).sum(-1)
+    of = lambda i, part, shape: torch.where((group == i).reshape(shape), part, torch.zeros_like(part))
+    if x.ndim == y.ndim:
+        result = torch.stack([of(i, x, [1, -1]) @ y for i in range(count)])
+    elif x.ndim == 2:
+        result = sum(of(i, x, [-1, 1]) @ y[i] for i in range(count))
+    else:
+        result = sum(x[i] @ of(i, y, [1, -1]) for i in range(count))
+    return result.to(out_dtype or x.dtype)
+
+
 def weight_norm_gradients(
     gradient: torch.Tensor, direction: torch.Tensor, length: torch.Tensor, norms: torch.Tensor, dimension: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -379,6 +412,7 @@ OWN = {
     aten._adaptive_avg_pool2d_backward.default: pooling.adaptive_average_pooling_gradient(2),
     aten._adaptive_avg_pool3d.default: pooling.adaptive_average_pooling,
     aten._adaptive_avg_pool3d_backward.default: pooling.adaptive_average_pooling_gradient(3),
+    aten._grouped_mm.default: products_of_groups,
     aten._new_zeros_with_same_feature_meta.default: zeros_of_tangent,
     aten._weight_norm_interface_backward.default: weight_norm_gradients,
     aten.adaptive_max_pool2d.default: pooling.with_batch(aten.adaptive_max_pool2d, 2),
@@ -411,6 +445,7 @@ OWN = {
     aten.erfc.default: special.complementary_error,
     aten.erfinv.default: special.inverse_error,
     aten.fmod.Scalar: remainder_of,
+    aten.histc.default: histogram,
     aten.hypot.default: hypotenuse,
     aten.index.Tensor: looked_up,
     aten.index_put.default: put,

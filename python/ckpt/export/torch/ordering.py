@@ -43,7 +43,8 @@ def cumulative(reduced: Callable, identity: float) -> Callable[..., torch.Tensor
     def of(x: torch.Tensor, dimension: int, *, dtype: torch.dtype | None = None) -> torch.Tensor:
         whole = not (x.is_floating_point() or x.is_complex())
         x = x.to(dtype or (torch.int64 if whole else x.dtype))
-        return along(lambda x: cumulated(x, reduced, identity), x, dimension)
+        # Sums of integers have 64 bits.
+        return along(lambda x: cumulated(x, reduced, identity), x, dimension).to(x.dtype)
 
     return of
 

@@ -2,6 +2,7 @@
 
 import bisect
 import contextlib
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -105,7 +106,13 @@ def in_parts() -> Iterator[None]:
     # It reads the mask's numbers to choose a kernel; with the mask itself the results are the same.
     transformer._detect_is_causal_mask = lambda mask, is_causal=None, size=None: bool(is_causal)
     try:
-        with sdpa_kernel(SDPBackend.MATH), torch.backends.mkldnn.flags(enabled=False), enable_python_dispatcher():
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(sdpa_kernel(SDPBackend.MATH))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                # It warns of Intel's GPUs, which have no part in a trace.
+                stack.enter_context(torch.backends.mkldnn.flags(enabled=False))
+            stack.enter_context(enable_python_dispatcher())
             yield
     finally:
         Distribution.set_default_validate_args(checks)
