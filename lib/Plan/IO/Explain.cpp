@@ -90,8 +90,8 @@ static std::string wayToLess(const Problem &problem, OpId op) {
     return "a loop runs as one op, with all that it carries and stacks: "
            "'--ckpt-prepare' unrolls a loop whose number of iterations is "
            "known, up to 'unroll-limit' ops";
-  return "it runs as one op: written as 'linalg.generic' ops, it is planned in "
-         "parts";
+  return "it runs as one op, with all that it reads and makes: smaller ops in "
+         "its place would lower it";
 }
 
 std::string ckpt::plan::describe(const Problem &problem,
