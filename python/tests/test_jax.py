@@ -187,6 +187,24 @@ def test_a_check_says_what_the_plan_does(gpt):
     assert not any(leaf.is_deleted() for leaf in jax.tree.leaves(arguments))
 
 
+@pytest.mark.parametrize(
+    "actual, expected, difference",
+    [
+        ([np.nan, 2.0], [np.nan, 1.0], 1.0),
+        ([np.nan, 1.0], [1.0, 1.0], np.inf),
+        ([np.inf, 4.5], [np.inf, 4.0], 0.125),
+        ([np.inf], [-np.inf], np.inf),
+        ([0.0], [-0.0], 0.0),
+    ],
+)
+def test_a_check_sees_numbers_that_are_none(actual, expected, difference):
+    from ckpt.jax.check import compare
+
+    equal = np.ones(2, np.float32)
+    found = compare(0, 0, [equal, np.float32(actual)], [equal, np.float32(expected)])
+    assert found.largest_difference == difference
+
+
 def test_the_report_is_figures_and_a_page_of_the_plan(gpt, tmp_path):
     step, arguments = gpt
     planned = ckpt.jax.jit(step, budget="60%", time_limit=0)

@@ -43,11 +43,15 @@ def _host(leaf: Any) -> np.ndarray:
 
 
 def _difference(actual: np.ndarray, expected: np.ndarray) -> float:
-    if not actual.size or actual.tobytes() == expected.tobytes():
-        return 0.0
+    """The largest difference by the largest magnitude; numbers that are none equal each other."""
     kind = np.complex128 if np.iscomplexobj(expected) else np.float64
-    wide = expected.astype(kind)
-    return float(np.abs(actual.astype(kind) - wide).max() / max(np.abs(wide).max(), np.finfo(np.float64).tiny))
+    wide, other = expected.astype(kind), actual.astype(kind)
+    same = (wide == other) | (np.isnan(wide) & np.isnan(other))
+    if same.all():
+        return 0.0
+    magnitude = np.abs(wide[np.isfinite(wide)]).max(initial=np.finfo(np.float64).tiny)
+    difference = np.abs(other[~same] - wide[~same]).max()
+    return float(np.nan_to_num(difference / magnitude, nan=np.inf, posinf=np.inf))
 
 
 def compare(temp_bytes: int, plain_temp_bytes: int, actual: Any, expected: Any) -> Check:
