@@ -43,7 +43,7 @@ private:
   }
 
   const Arguments &arguments;
-  /// Options of each of the planner's runs.
+  /// Options of each run: of the planner, and of the search behind a strategy.
   SolverOptions options;
   Problem problem;
   std::vector<std::string_view> strategies;
@@ -73,7 +73,7 @@ bool Compare::chooseStrategies() {
 bool Compare::addCurve(std::string_view strategy) {
   progress("plans of " + std::string(strategy));
   BaselineCurve curve =
-      baselineCurve(problem, strategy, std::nullopt, SolverOptions());
+      baselineCurve(problem, strategy, std::nullopt, options, &unlimited);
   progress("");
   if (!curve.error.empty())
     std::cout << "left out: " << curve.error << "\n";

@@ -90,7 +90,7 @@ bool Solve::finish(const std::string &planned) {
     return true;
   int64_t within = budgetBytes.value_or(solution.plan.arenaBytes);
   return writeFile(arguments.value("certificate"),
-                   certify(problem, solution, within));
+                   certify(problem, solution, within, *bound));
 }
 
 /// Writes the figures of `ckpt-opt`, as far as a problem has them.
@@ -143,7 +143,7 @@ bool Solve::solve() {
   if (budget)
     budgetBytes = budget->resolve(baseline.plan.arenaBytes);
   if (isBaseline(strategy)) {
-    solution = solveBaseline(problem, strategy, budgetBytes, SolverOptions());
+    solution = solveBaseline(problem, strategy, budgetBytes, options);
     return true;
   }
   if (strategy == "reference")

@@ -8,10 +8,11 @@
 namespace ckpt::plan {
 
 /// A certificate (docs/Certificates.md): the costs of \p solution, and proofs
-/// that no plan within \p budgetBytes has fewer extra FLOPs than `Bound` says
-/// and none a smaller arena. `ckpt-plan --check` verifies it.
+/// that no plan within \p budgetBytes has fewer extra FLOPs than \p bound says
+/// and none a smaller arena. The clock of \p bound limits the proofs.
+/// `ckpt-plan --check` verifies the certificate.
 std::string certify(const Problem &problem, const Solution &solution,
-                    int64_t budgetBytes);
+                    int64_t budgetBytes, const Bound &bound);
 
 /// A number that differs for different problems, names apart.
 std::string fingerprint(const Problem &problem);

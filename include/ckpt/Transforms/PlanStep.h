@@ -40,6 +40,8 @@ struct PlanOutcome {
   /// The plan without a limit; empty for a forward chain.
   plan::Solution baseline;
   plan::Figures figures;
+  /// Behind the figures, with their answers; none for a forward chain.
+  std::optional<plan::Bound> bound;
   plan::ReportText text;
   /// Keys and figures of a strategy of layers, for the report file.
   std::map<std::string, int64_t> layerFigures;

@@ -182,9 +182,9 @@ namespace {
 /// Prints the evidence of both bounds, and computes the bound that it proves.
 class Prover {
 public:
-  Prover(const Problem &problem, int64_t budgetBytes)
-      : problem(problem), budgetBytes(budgetBytes), graph(problem, true),
-        moment(graph), bound(problem) {}
+  Prover(const Problem &problem, int64_t budgetBytes, const Bound &bound)
+      : budgetBytes(budgetBytes), bound(bound), graph(problem, true),
+        moment(graph) {}
 
   void printExtraFlops(std::ostream &os);
   void printMinimum(std::ostream &os);
@@ -200,11 +200,10 @@ private:
     return flow;
   }
 
-  const Problem &problem;
   const int64_t budgetBytes;
+  const Bound &bound;
   RematGraph graph;
   AnchorRelaxation moment;
-  Bound bound;
 };
 
 } // namespace
@@ -242,7 +241,8 @@ void Prover::printMinimum(std::ostream &os) {
 }
 
 std::string ckpt::plan::certify(const Problem &problem,
-                                const Solution &solution, int64_t budgetBytes) {
+                                const Solution &solution, int64_t budgetBytes,
+                                const Bound &bound) {
   std::ostringstream os, plan;
   printPlan(solution.plan, plan);
   os << "{\"format\": \"ckpt-certificate-3\",\n\"problem\": \""
@@ -257,7 +257,7 @@ std::string ckpt::plan::certify(const Problem &problem,
        separator = ",\n")
     os << separator << "  \"" << line << '"';
   os << "],\n";
-  Prover prover(problem, budgetBytes);
+  Prover prover(problem, budgetBytes, bound);
   prover.printExtraFlops(os);
   os << ",\n";
   prover.printMinimum(os);

@@ -239,7 +239,8 @@ LogicalResult PlanPass::saveCertificate(const ProgramProblem &program,
   int64_t within = outcome.solution.plan.arenaBytes;
   if (!countArguments)
     within = std::max(within, outcome.figures.budgetBytes);
-  std::string text = plan::certify(program.problem, outcome.solution, within);
+  std::string text =
+      plan::certify(program.problem, outcome.solution, within, *outcome.bound);
   llvm::Error error =
       writeOutputFile(certificate, [&](llvm::raw_ostream &os) { os << text; });
   if (error)

@@ -381,6 +381,7 @@ FailureOr<PlanOutcome> Planner::run() {
   else
     noteRegions();
   outcome.baseline = std::move(baseline);
+  outcome.bound = bound;
   return std::move(outcome);
 }
 

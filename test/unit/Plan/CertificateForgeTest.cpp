@@ -183,7 +183,7 @@ TEST(ForgedCertificate, ProvesNothingForWhatRunsOnceInsideAKernel) {
   made.solution.plan = *plan;
   packSlots(b.problem, made.solution.plan, 0);
   made.solution.verdict = validate(b.problem, made.solution.plan, true);
-  made.certificate = certify(b.problem, made.solution, 0);
+  made.certificate = certify(b.problem, made.solution, 0, Bound(b.problem));
   EXPECT_EQ(forge(made), 0);
 }
 

@@ -331,7 +331,8 @@ Plan changePlan(Plan plan, size_t k, int change) {
 
 /// What the checker says of a plan whose figures are what it says they are.
 std::string judge(const Certified &made, const Solution &solution) {
-  std::string certificate = certify(made.problem, solution, made.budgetBytes);
+  std::string certificate =
+      certify(made.problem, solution, made.budgetBytes, Bound(made.problem));
   Claims claims;
   std::string error;
   for (auto [key, start] : {std::pair("time_ns", "the time is "),
@@ -345,6 +346,30 @@ std::string judge(const Certified &made, const Solution &solution) {
               std::stoll(error.substr(length)) - figure(certificate, key));
   }
   return checkCertificate(certificate, made.text, claims);
+}
+
+/// A limit that is over ends the proofs, and the file claims no more than they
+/// found.
+TEST(Certificate, ClaimsWhatItsBoundHadTimeToProve) {
+  int weaker = 0;
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::optional<Certified> made = certifyRandom(seed, 12, 60);
+    if (!made)
+      continue;
+    SolverOptions ended;
+    ended.limitBegin = std::chrono::steady_clock::now() - std::chrono::hours(1);
+    Bound bound(made->problem, ended);
+    Claims claims;
+    EXPECT_EQ(checkCertificate(certify(made->problem, made->solution,
+                                       made->budgetBytes, bound),
+                               made->text, claims),
+              "");
+    EXPECT_EQ(claims.extraFlopsBound, bound.extraFlops(made->budgetBytes));
+    int64_t all = Bound(made->problem).extraFlops(made->budgetBytes);
+    weaker += claims.extraFlopsBound < all;
+  }
+  EXPECT_GT(weaker, 0);
 }
 
 /// The checker and the simulator of the planner are of one mind.

@@ -30,7 +30,8 @@ inline std::optional<Certified> certifyWithin(Problem problem,
     return std::nullopt;
   made.solution = std::move(*result.best);
   made.text = textOf(made.problem);
-  made.certificate = certify(made.problem, made.solution, budgetBytes);
+  made.certificate =
+      certify(made.problem, made.solution, budgetBytes, Bound(made.problem));
   return made;
 }
 

@@ -187,8 +187,9 @@ TEST(Regions, AreHeldByTheSimulatorAndTheChecker) {
     addRegions(problem, plan, seed % 2, 100);
     int64_t within = plan.plan.arenaBytes;
     ckpt::check::Claims claims;
-    EXPECT_EQ(ckpt::check::checkCertificate(certify(problem, plan, within),
-                                            textOf(problem), claims),
+    EXPECT_EQ(ckpt::check::checkCertificate(
+                  certify(problem, plan, within, Bound(problem)),
+                  textOf(problem), claims),
               "");
     int64_t &bytes = problem.regions[0].budgetBytes;
     if (bytes <= slotAlignment)
@@ -200,7 +201,8 @@ TEST(Regions, AreHeldByTheSimulatorAndTheChecker) {
     std::string simulated = validate(problem, plan.plan, /*slots=*/true).error;
     EXPECT_NE(simulated.find(expected), std::string::npos) << simulated;
     std::string checked = ckpt::check::checkCertificate(
-        certify(problem, plan, within), textOf(problem), claims);
+        certify(problem, plan, within, Bound(problem)), textOf(problem),
+        claims);
     EXPECT_NE(checked.find(expected), std::string::npos) << checked;
     ++refused;
   }
