@@ -243,11 +243,15 @@ def refused_draw(x):
     return x + torch.poisson(x.abs())
 
 
+def refused_size(x):
+    return x[x > 0].sum()
+
+
 def refused_branch(x):
     return x if x.sum() > 0 else 2 * x
 
 
-@pytest.mark.parametrize("step", [refused_special, refused_factorization, refused_draw, refused_branch])
+@pytest.mark.parametrize("step", [refused_special, refused_factorization, refused_draw, refused_size, refused_branch])
 def test_refusals_name_the_line(step):
     line = inspect.getsourcelines(step)[1] + 1
     with pytest.raises(ckpt.UnsupportedStep, match=rf"test_torch_kinds.py:{line}\)"):
