@@ -5,7 +5,7 @@ or torch.func) and update. Weights are arguments, by torch.func.functional_call.
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import torch
 import torch.utils._pytree as pytree
 
 from ...errors import ArrayError, UnsupportedStep
+from .complex import parts_of
 from .lowering import lower
 from .tracing import Draws, trace
 
@@ -43,14 +44,16 @@ class TorchStep:
         leaves, tree = pytree.tree_flatten(arguments)
         if tree != self.tree:
             raise ArrayError(f"expected arguments as in the example, {self.tree}, but got {tree}")
-        return leaves
+        for leaf, example in zip(leaves, self.leaves):
+            if example.is_complex() and not torch.as_tensor(leaf).is_complex():
+                raise ArrayError(f"expected an argument of {example.dtype}, but got {leaf.dtype}")
+        return [part for leaf in leaves for part in parts_of(leaf)]
 
     def unflatten(self, results: list[Any]) -> Any:
         """The return value of a call; a result that is no tensor is the one of the trace."""
-        # The types of a file do not tell unsigned integers apart.
-        pairs = zip(results, self.result_types, strict=True)
-        made = (result if result.dtype == dtype else result.view(dtype) for result, dtype in pairs)
-        return pytree.tree_unflatten([next(made) if one is None else one[0] for one in self.fixed], self.result_tree)
+        given, types = iter(results), iter(self.result_types)
+        made = [joined(given, next(types)) if one is None else one[0] for one in self.fixed]
+        return pytree.tree_unflatten(made, self.result_tree)
 
     def draws(self, leaves: list[Any]) -> Draws:
         """Runs the graph with random numbers from the argument that is called seed."""
@@ -62,11 +65,20 @@ class TorchStep:
         return lower(lambda *leaves: self.draws(list(leaves)).run(*leaves), self.leaves)
 
     def inputs(self) -> list[np.ndarray]:
-        return [leaf.detach().numpy() for leaf in self.leaves]
+        return [part.detach().numpy() for leaf in self.leaves for part in parts_of(leaf)]
 
     def expected(self) -> list[np.ndarray]:
         """What PyTorch computes, with random numbers from the seed."""
-        return [result.detach().numpy() for result in self.draws(self.leaves).run(*[leaf.detach().clone() for leaf in self.leaves])]
+        results = self.draws(self.leaves).run(*[leaf.detach().clone() for leaf in self.leaves])
+        return [part.detach().numpy() for result in results for part in parts_of(result)]
+
+
+def joined(given: Iterator[torch.Tensor], dtype: torch.dtype) -> torch.Tensor:
+    """The next result of a type: a complex one has two parts, and the types of a file do not tell unsigned integers apart."""
+    if dtype.is_complex:
+        return torch.complex(next(given), next(given))
+    result = next(given)
+    return result if result.dtype == dtype else result.view(dtype)
 
 
 def seed_of(step: Callable, example: tuple) -> torch.Tensor | None:

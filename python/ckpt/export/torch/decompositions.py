@@ -348,6 +348,8 @@ def is_negative(x: torch.Tensor) -> torch.Tensor:
 
 def half_turn(x: torch.Tensor) -> torch.Tensor:
     """aten.angle of real numbers."""
+    if x.is_complex():
+        return NotImplemented
     wide = x if x.is_floating_point() else x.to(torch.get_default_dtype())
     turned = torch.where(wide < 0, torch.full_like(wide, math.pi), torch.zeros_like(wide))
     return torch.where(wide != wide, wide, turned)
@@ -394,6 +396,8 @@ ROOTS = {0.5: torch.sqrt, -0.5: torch.rsqrt, -1: torch.reciprocal, -2: lambda x:
 
 def power(x: torch.Tensor, exponent: float) -> torch.Tensor:
     """aten.pow.Tensor_Scalar, as PyTorch takes apart some exponents."""
+    if x.is_complex() or isinstance(exponent, complex):
+        return NotImplemented
     x = x.to(torch.result_type(x, exponent))
     if exponent in (1, 2, 3, 4):
         result = x

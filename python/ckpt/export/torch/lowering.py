@@ -1,6 +1,7 @@
 """From a graph of ATen operations to linalg on tensors, by torch-mlir."""
 
 import contextlib
+import functools
 import os
 import re
 import sys
@@ -19,6 +20,7 @@ from torch_mlir.ir import Location
 
 from ...errors import UnsupportedStep
 from ..text import NO_FORM, pack_booleans
+from .complex import Paired, holds_complex, parts_of
 from .decompositions import OWN
 from .narrow import Widened, holds_narrow
 from .places import place_of
@@ -50,11 +52,15 @@ DECOMPOSED = [
 def lower(step: Callable, leaves: list[torch.Tensor]) -> str:
     """The text of a module in upstream dialects."""
     decompositions = {**core_aten_decompositions(), **get_decompositions(DECOMPOSED), **OWN}
-    with fx_traceback.preserve_node_meta():
+    with fx_traceback.preserve_node_meta(), torch.no_grad():
         pure = functionalize(step, remove="mutations")
-        graph = make_fx(pure, decomposition_table=decompositions, tracing_mode="fake", _allow_non_fake_inputs=True)(*leaves)
+        trace = functools.partial(make_fx, tracing_mode="fake", _allow_non_fake_inputs=True)
+        graph = trace(pure, decomposition_table=decompositions)(*leaves)
+        if holds_complex(graph):
+            leaves = [part for leaf in leaves for part in parts_of(leaf)]
+            graph = trace(Paired(graph).run, decomposition_table=decompositions)(*leaves)
         if holds_narrow(graph):
-            graph = make_fx(Widened(graph).run, tracing_mode="fake", _allow_non_fake_inputs=True)(*leaves)
+            graph = trace(Widened(graph).run)(*leaves)
     graph.graph.eliminate_dead_code()
     module = imported(graph)
     for block in (block for function in module.body.operations for block in function.regions[0].blocks):
