@@ -82,8 +82,8 @@ constexpr double shareOfLimit = 1.4;
 constexpr double shareOfChanges = 1.3;
 
 /// Share of time after which walks end without a plan. The rest of the limit
-/// belongs to the search for the smallest budget.
-constexpr double shareWithoutPlan = 1;
+/// belongs to the search for the smallest plan.
+constexpr double shareWithoutPlan = 0.9 * shareOfLimit;
 
 /// Most gain in score by merging kernels and saving time, roughly.
 constexpr double gainOfRefitting = 1.1;
@@ -98,14 +98,12 @@ inline constexpr const char *listPrices = "list-prices";
 inline constexpr const char *unlimited = "unlimited";
 inline constexpr const char *asWritten = "as-written";
 inline constexpr const char *walk = "walk";
-inline constexpr const char *walkBelow = "walk-below";
 inline constexpr const char *walkAgain = "walk-again";
 inline constexpr const char *walkSpare = "walk-spare";
 inline constexpr const char *walkRefit = "walk-refit";
 inline constexpr const char *descent = "descent";
 inline constexpr const char *randomDescent = "random-descent";
 inline constexpr const char *chain = "chain";
-inline constexpr const char *deepChain = "deep-chain";
 inline constexpr const char *annealing = "annealing";
 inline constexpr const char *greedyRemat = "greedy-remat";
 inline constexpr const char *eviction = "eviction";
@@ -116,17 +114,14 @@ inline constexpr const char *lowerBudgets = "lower-budgets";
 inline constexpr const char *tighten = "tighten";
 inline constexpr const char *shrink = "shrink";
 inline constexpr const char *pebble = "pebble";
-inline constexpr const char *closeIn = "close-in";
 inline constexpr const char *keepSmallest = "keep-smallest";
 /// Not to be turned off: nothing else holds regions to their budgets.
 inline constexpr const char *regions = "regions";
 inline constexpr const char *all[] = {
-    listSchedule, listLadder,    listPrices, unlimited,  asWritten,
-    walk,         walkBelow,     walkAgain,  walkSpare,  walkRefit,
-    descent,      randomDescent, chain,      deepChain,  annealing,
-    greedyRemat,  eviction,      keep,       reduceTime, exchange,
-    lowerBudgets, tighten,       shrink,     pebble,     closeIn,
-    keepSmallest};
+    listSchedule, listLadder,  listPrices, unlimited, asWritten,     walk,
+    walkAgain,    walkSpare,   walkRefit,  descent,   randomDescent, chain,
+    annealing,    greedyRemat, eviction,   keep,      reduceTime,    exchange,
+    lowerBudgets, tighten,     shrink,     pebble,    keepSmallest};
 } // namespace part
 
 /// From the plan without a limit down, before random ones.
@@ -138,7 +133,7 @@ public:
                const SolverOptions &options, const Solution *unlimited,
                LeastCosts least = {})
       : problem(problem), budget(budgetBytes), options(options), least(least),
-        askedBytes(budgetBytes), clock(options),
+        clock(options),
         graph(problem, options.fusion), walks{{graph, options, loose},
                                               {graph, options, loose}},
         unlimited(unlimited ? *unlimited : solveUnlimited(problem, options)),
@@ -181,7 +176,6 @@ private:
   bool descendAtRandom(double share);
   void descendFurther(double share, bool exchanging);
   void spareRepeats();
-  void walkBelow();
   void walkAgain();
   void varyFirstPlan();
   double enterBoth(const std::array<Plan *, 2> &plans);
@@ -198,13 +192,11 @@ private:
   void tryChains();
   void tryChain(const ChainOptions &chainOptions);
   std::optional<int64_t> enterChainPlan(Plan plan);
-  bool searchFixedKernels();
+  void anneal();
   bool enterPlan(Plan plan);
   bool enterAsItIs(Plan plan);
   void exchange(Draft draft);
   void exchangeOthers();
-  void runLarge();
-  void keepSmallestOfChains();
   void runFirstAttempts();
   void runRounds();
   void runRound();
@@ -214,25 +206,17 @@ private:
     return result.best && bestWalkScore > gainOfRefitting * bestScore;
   }
   void startAttempts();
-  bool isSmall() const;
-  double shareOver() const;
+  /// The share of the time that is over.
+  double shareOver() const { return shareOfLimit * clock.share(); }
   bool isHopeless();
-  void findSmallestFirstPlan();
-  void forgetBest();
-  bool walkWithin(int64_t capBytes, double share);
-  Plan shrunk(Plan plan, MemoryOptions fit) const;
-  Plan plainWalk() const;
-  void shrink(const Plan &plan, double share);
-  void closeIn(double share);
-  void trySmallest(const Solution &known, double share);
-  void spareSmallest();
   void findSmallest();
+  void takeSmallest();
   Outcome judge(Draft draft) const;
   void place(Outcome &outcome) const;
   void fit(Outcome &outcome) const;
   bool enter(Outcome &outcome);
   bool isBestPossible(const Verdict &verdict) const {
-    return budget == askedBytes && verdict.timeNs <= least.timeNs &&
+    return verdict.timeNs <= least.timeNs &&
            verdict.extraFlops <= least.extraFlops;
   }
   void keepOther(const Draft &draft);
@@ -259,23 +243,16 @@ private:
   /// Rounds leave time for later parts, but the best settings shall have their
   /// turn. They go on while there is no plan.
   bool roundsAreOver() {
-    if (anyPlanUntil)
-      return result.best || isOver(*anyPlanUntil);
     constexpr size_t fewest = 6;
     bool few = attempts.size() > fewest && attempts[fewest - 1].runs == 0;
     return isOver(!result.best ? shareWithoutPlan : few ? 0.7 : 0.4);
   }
 
   const Problem &problem;
-  int64_t budget;
-  /// Set while walks look for the smallest budget: they end with the first
-  /// plan, or at this share of the time.
-  std::optional<double> anyPlanUntil;
+  const int64_t budget;
   const SolverOptions &options;
-  /// Least costs of plans for `askedBytes`; parts of the search have other
-  /// budgets.
+  /// Least costs of plans for the budget.
   const LeastCosts least;
-  const int64_t askedBytes;
   /// The best plan is the best possible one: all that follows ends at once.
   bool isProven = false;
   /// It is part of another search (LowerBudgets.cpp).
@@ -296,9 +273,6 @@ private:
   /// Its live bytes and its plan without slots.
   int64_t unlimitedBytes = 0;
   Plan unlimitedPlan;
-  /// The smallest plan of chains. It does not end the search for the smallest
-  /// plan, as it may be far from it.
-  Solution smallestOfChains;
   /// The least time without remats.
   double leastNs = std::numeric_limits<double>::max();
   double bestScore = std::numeric_limits<double>::max();

@@ -341,16 +341,6 @@ void BudgetSearch::tryChain(const ChainOptions &chainOptions) {
   ChainDP chain(problem, unlimitedPlan, chainOptions);
   if (chain.points().empty())
     return;
-  Draft least;
-  least.plan = chain.plan(0);
-  least.verdict = mergeKernels(problem, least.plan, 0);
-  if (!result.best && least.verdict.error.empty()) {
-    Solution solution = assignOffsets(problem, least, 0, PackEffort::Orders);
-    solution.subSolver = running;
-    if (smallestOfChains.plan.kernels.empty() ||
-        solution.plan.arenaBytes < smallestOfChains.plan.arenaBytes)
-      smallestOfChains = std::move(solution);
-  }
   chain.tryWithin(budget,
                   [&](Plan plan) { return enterChainPlan(std::move(plan)); });
 }
@@ -376,27 +366,16 @@ void BudgetSearch::tryChains() {
         return;
       tryChain(chain);
     }
-  if (result.best || isOver(shareOfLimit))
-    return;
-  Running deep(*this, part::deepChain);
-  if (!deep)
-    return;
-  // Costs matter less now than every byte.
-  chain.backward = KernelChain::Backward::Early;
-  chain.mostStages = 160;
-  chain.mostPoints = 8;
-  tryChain(chain);
 }
 
 /// Single ops as kernels leave only the choice of kept values: annealing finds
-/// better plans than any walk, often in a fraction of the time. True if it
-/// found one, so that walks are not worth their time.
-bool BudgetSearch::searchFixedKernels() {
+/// better plans than most walks.
+void BudgetSearch::anneal() {
   constexpr size_t mostKernels = 3000;
   Running part(*this, part::annealing);
   if (!part || !hasFixedKernels(problem) || unlimitedPlan.kernels.empty() ||
       unlimitedPlan.kernels.size() > mostKernels)
-    return false;
+    return;
   Plan start = unlimitedPlan;
   std::sort(start.kernels.begin(), start.kernels.end(),
             [](const Kernel &left, const Kernel &right) {
@@ -408,17 +387,13 @@ bool BudgetSearch::searchFixedKernels() {
   RetentionOptions retention;
   retention.budgetBytes = budget;
   retention.flopNs = objective.flopNs();
-  // Deep budgets leave time to chains.
   constexpr double shareOfAnnealing = 0.8;
   retention.deadline = deadline(shareOfAnnealing * shareOfLimit);
   if (!clock.isLimited())
     retention.mostRounds = 1;
   // Its plans are few and good: their places are worth a search.
   retention.enter = [&](Plan plan) { return enterPlan(std::move(plan)); };
-  result.stoppedByClock |= !annealRetention(problem, start, retention);
-  if (isDeep())
-    tryChains();
-  return result.best.has_value();
+  annealRetention(problem, start, retention);
 }
 
 /// Moves that save time most often need a little more memory. They also start

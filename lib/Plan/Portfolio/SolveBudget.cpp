@@ -4,8 +4,7 @@
 // weighted contractions win FLOPs, walks without a guide win at the deepest
 // budgets. Each setting first gets the budget as its cap. Merging kernels and
 // slots change the need of a plan, so the need of the last plan scales the cap.
-// If nothing fits, walks with caps that do not depend on the budget look for
-// the smallest plan.
+// If nothing fits, the search for the smallest plan follows (MinimumBudget.h).
 //
 // Walks run two at a time and are judged in their order, so that the result
 // does not depend on the number of processors.
@@ -14,15 +13,18 @@
 
 #include "Plan/Construct/List/QuickPlan.h"
 #include "Plan/Improve/Anneal/RetentionAnnealing.h"
+#include "Plan/Improve/KeepMove.h"
 #include "Plan/Improve/MergeMove.h"
 #include "Plan/Improve/RematExchange.h"
 #include "Plan/Model/AsWrittenPlan.h"
 #include "Plan/Model/RunBoth.h"
 #include "Plan/Portfolio/BudgetSearch.h"
+#include "Plan/Portfolio/MinimumBudget.h"
 #include "Plan/Portfolio/RegionSearch.h"
 #include "ckpt/Plan/Budget.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -42,9 +44,7 @@ MemoryOptions BudgetSearch::fitOptions(int64_t budgetBytes) const {
 /// clock, which waits a little for the first plan.
 WalkLimits BudgetSearch::limits(double slack) const {
   WalkLimits limits;
-  limits.deadline = deadline(result.best    ? walksUntil
-                             : anyPlanUntil ? *anyPlanUntil
-                                            : shareWithoutPlan);
+  limits.deadline = deadline(result.best ? walksUntil : shareWithoutPlan);
   if (result.best && objective.nsPerFlop > 0)
     limits.extraFlops = static_cast<int64_t>(
         std::max(0.0, (slack * bestScore - leastNs) /
@@ -315,25 +315,19 @@ void BudgetSearch::runFirstAttempts() {
 void BudgetSearch::runRounds() {
   constexpr double shareOfFirstWalks = 0.3;
   startAttempts();
-  bool isFixed = hasFixedKernels(problem);
-  if (!isFixed) {
-    // If walks are slow, descents have their turn first.
-    walksUntil = shareOfFirstWalks;
-    runFirstAttempts();
-    walksUntil = 1;
-  }
-  if (tryUnlimited() || searchFixedKernels()) {
+  // If walks are slow, descents have their turn first.
+  walksUntil = shareOfFirstWalks;
+  runFirstAttempts();
+  walksUntil = 1;
+  if (tryUnlimited()) {
     // The plan without a limit spares memory, too.
     moveKernels();
     keepRepeated();
     keepRepeated(nearBudget);
     refit();
-    if (!isFixed)
-      walkBelow();
     return;
   }
-  if (isFixed)
-    runFirstAttempts();
+  anneal();
   descend();
   walkOrDescend();
   refit();
@@ -346,23 +340,6 @@ void BudgetSearch::runRounds() {
     walkAgain();
   if (clock.isLimited())
     descendFurther(shareOfLastDescents, /*exchanging=*/true);
-}
-
-/// If the unlimited plan fits, walks with less memory to fill may still be
-/// faster, as they decide otherwise; they give up early if they are not.
-void BudgetSearch::walkBelow() {
-  constexpr int64_t fourths = 3;
-  Running part(*this, part::walkBelow);
-  if (!options.fusion || isOver() || !part)
-    return;
-  int64_t asked = std::exchange(
-      budget, std::min(budget, unlimited.plan.arenaBytes) / 4 * fourths);
-  startAttempts();
-  runRound();
-  refit();
-  budget = asked;
-  keepRepeated();
-  refit();
 }
 
 /// All settings, and walks near the best one. If the first walks are far
@@ -438,18 +415,42 @@ void BudgetSearch::tighten() {
   exchangeRemats(problem, withoutSlots(result.best->plan), fit, takeIfTighter);
 }
 
-/// If a walk would take minutes, only chains follow a first plan.
-void BudgetSearch::runLarge() {
-  if (!tryUnlimited())
-    tryChains();
-  keepSmallestOfChains();
-  if (!result.best)
-    findSmallestFirstPlan();
+/// Whether some kernel alone needs more.
+bool BudgetSearch::isHopeless() {
+  if (!largestKernelBytes)
+    largestKernelBytes = largestWorkingSet(problem).bytes;
+  return budget < *largestKernelBytes;
 }
 
-void BudgetSearch::keepSmallestOfChains() {
-  if (!smallestOfChains.plan.kernels.empty())
-    keepIfSmallest(smallestOfChains);
+/// Whether there is a plan to fall back on. The report names its bytes if it
+/// does not fit.
+void BudgetSearch::findSmallest() {
+  result.smallest =
+      MinimumSearch(graph, unlimited, options, clock, objective.flopNs())
+          .run(budget);
+}
+
+/// Takes the smallest plan, without the remats for which the budget has room.
+void BudgetSearch::takeSmallest() {
+  constexpr std::array<int64_t, 5> percents = {100, 95, 90, 85, 80};
+  if (result.smallest.plan.kernels.empty() ||
+      result.smallest.plan.arenaBytes > budget)
+    return;
+  result.best = result.smallest;
+  result.firstPlanMs = clock.ms();
+  bestScore = scoreOf(result.best->verdict);
+  Running part(*this, part::keepSmallest);
+  if (!part)
+    return;
+  for (int64_t percent : percents) {
+    Plan plan = withoutSlots(result.smallest.plan);
+    keepValues(problem, plan, budget / 100 * percent, KeepEffort::Exact);
+    if (enterPlan(std::move(plan)))
+      break;
+  }
+  refit();
+  if (clock.isLimited())
+    exchange({withoutSlots(result.best->plan), result.best->verdict});
 }
 
 BudgetResult BudgetSearch::run() {
@@ -458,25 +459,20 @@ BudgetResult BudgetSearch::run() {
   if (!graph.error.empty())
     return std::move(result);
   tryFirstPlan();
-  if (isTooLargeToWalk(graph)) {
-    runLarge();
-    tryAsWritten();
-    return std::move(result);
-  }
-  if (!result.best)
-    findSmallestFirstPlan();
-  if (result.best && !isOver(shareOfFirst))
-    keepRepeated();
-  if (isHopeless()) {
-    if (!tryUnlimited())
-      tryChains();
-  } else {
-    runRounds();
-  }
-  keepSmallestOfChains();
   if (!result.best)
     findSmallest();
-  if (result.best && !isPart)
+  if (isTooLargeToWalk(graph)) {
+    // A walk would take minutes.
+    if (!tryUnlimited())
+      tryChains();
+  } else if (!isHopeless()) {
+    if (result.best && !isOver(shareOfFirst))
+      keepRepeated();
+    runRounds();
+  }
+  if (!result.best)
+    takeSmallest();
+  if (result.best && !isPart && !isTooLargeToWalk(graph))
     searchBelow();
   tryAsWritten();
   tighten();

@@ -270,7 +270,8 @@ void FrontierSearch::placeSmallest() {
       !begin(part::pebble))
     return;
   std::optional<Solution> smallest =
-      solvePebble(graph, largestWorkingSet(problem).bytes, above, clock.at(1));
+      solvePebble(graph, largestWorkingSet(problem).bytes, /*enoughBytes=*/0,
+                  above, clock.at(1));
   if (!smallest)
     return;
   int64_t below = smallest->plan.arenaBytes;

@@ -160,8 +160,9 @@ TEST(PebblePlan, ReachesItsLivePeakInPlaces) {
   ASSERT_EQ(generateProblem("resnet", 400, problem), "");
   RematGraph graph(problem, true);
   int64_t unlimited = solveUnlimited(problem, {}).plan.arenaBytes;
-  std::optional<Solution> found = solvePebble(
-      graph, largestWorkingSet(problem).bytes, unlimited, Deadline());
+  std::optional<Solution> found =
+      solvePebble(graph, largestWorkingSet(problem).bytes, /*enoughBytes=*/0,
+                  unlimited, Deadline());
   ASSERT_TRUE(found);
   EXPECT_GT(found->plan.kernels.size(), 10000u);
   EXPECT_EQ(found->plan.arenaBytes, found->verdict.livePeakBytes);

@@ -43,6 +43,7 @@ Plan PebblePlan::within(int64_t limitBytes, Deadline deadline) {
 /// that large steps down fail more often.
 std::optional<Solution> ckpt::plan::solvePebble(const RematGraph &graph,
                                                 int64_t leastBytes,
+                                                int64_t enoughBytes,
                                                 int64_t knownBytes,
                                                 Deadline deadline) {
   constexpr size_t mostOps = 3000;
@@ -53,11 +54,12 @@ std::optional<Solution> ckpt::plan::solvePebble(const RematGraph &graph,
   std::optional<Solution> best;
   PebblePlan smallest(graph);
   int64_t low = leastBytes, high = knownBytes;
-  auto isClose = [&] {
-    return high - low <= std::max(high / share, slotAlignment - 1);
+  auto isDone = [&] {
+    return high <= enoughBytes ||
+           high - low <= std::max(high / share, slotAlignment - 1);
   };
   // If walks are good, a plan just below theirs is not found.
-  for (int64_t limit = high - high / 32; !isClose() && !deadline.isOver();
+  for (int64_t limit = high - high / 32; !isDone() && !deadline.isOver();
        limit = high - (high - low) / 4) {
     Draft draft;
     draft.plan = smallest.within(limit, deadline);

@@ -28,10 +28,12 @@ private:
 };
 
 /// A plan whose arena is notably smaller than \p knownBytes, or nothing if none
-/// was found before \p deadline. No plan takes less than \p leastBytes. Every
-/// result is made as if repeating kernels cost nothing.
+/// was found before \p deadline. No plan takes less than \p leastBytes, and
+/// \p enoughBytes end the search. Every result is made as if repeating kernels
+/// cost nothing.
 std::optional<Solution> solvePebble(const RematGraph &graph, int64_t leastBytes,
-                                    int64_t knownBytes, Deadline deadline);
+                                    int64_t enoughBytes, int64_t knownBytes,
+                                    Deadline deadline);
 
 } // namespace ckpt::plan
 

@@ -2,6 +2,8 @@
 
 #include "Plan/Improve/Anneal/Retention.h"
 
+#include "Plan/Model/Work.h"
+
 #include <algorithm>
 
 using namespace ckpt::plan;
@@ -38,7 +40,7 @@ void Retention::restore(const std::vector<char> &decisions) {
 }
 
 void Retention::evaluateAll() {
-  load = LiveProfile(std::vector<int64_t>(count, 0));
+  std::vector<int64_t> keptBytes(count, 0);
   std::fill(touched.begin(), touched.end(), 0);
   stageOf.assign(count, Stage());
   for (auto &values : born)
@@ -49,14 +51,16 @@ void Retention::evaluateAll() {
       for (int32_t t = graph.maker[value] + 1; t < count; ++t) {
         if (!isKept(value, t))
           continue;
-        load.add(t, t + 1, slot[value]);
+        keptBytes[t] += slot[value];
         if (!isKept(value, t - 1) && graph.maker[value] != t - 1)
           born[t - 1].push_back(value);
       }
+  load = LiveProfile(keptBytes);
   for (int32_t t = 0; t < count; ++t)
     markDirty(t);
   settle();
   commit();
+  Work::spend(static_cast<int64_t>(kept.size()));
 }
 
 int32_t Retention::lastTouchBefore(ValueId value, int32_t stage) const {
@@ -172,6 +176,7 @@ void Retention::settle() {
       spare.push_back(std::move(other));
     }
     exchange(stage, change.before);
+    Work::spend(300 + 30 * static_cast<int64_t>(change.before.touched.size()));
     for (ValueId value : change.before.touched)
       if (!touched[index(value, stage)] && isKept(value, stage) &&
           !isKept(value, stage + 1))

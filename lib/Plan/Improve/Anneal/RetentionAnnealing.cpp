@@ -113,7 +113,7 @@ void Annealer::anneal(const Decisions &start, int64_t steps, double hot,
     fitting += state.overflowBytes() == 0;
     if (step % window > 0)
       continue;
-    Work::spend(1000 * window);
+    Work::spend(200 * window);
     adaptPrice(fitting, window);
     fitting = 0;
     now = moves.energy();

@@ -9,6 +9,8 @@
 
 #include "Plan/Improve/Anneal/RetentionMoves.h"
 
+#include "Plan/Model/Work.h"
+
 #include <cstdlib>
 
 using namespace ckpt::plan;
@@ -61,6 +63,7 @@ std::vector<char> RetentionMoves::chooseItems(int64_t room) const {
       saved[u] = std::max(saved[u], with);
     }
   }
+  Work::spend(units * static_cast<int64_t>(items.size()));
   std::vector<char> chosen(items.size(), 0);
   int64_t left = units;
   for (size_t i = items.size(); i-- > 0;) {

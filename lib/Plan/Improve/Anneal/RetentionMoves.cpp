@@ -6,6 +6,8 @@
 
 #include "Plan/Improve/Anneal/RetentionMoves.h"
 
+#include "Plan/Model/Work.h"
+
 #include <algorithm>
 
 using namespace ckpt::plan;
@@ -117,6 +119,8 @@ void RetentionMoves::findRepeats(int32_t first) {
       if (node != stage)
         repeats.push_back({stage, node});
   }
+  Work::spend(state.stages() - first +
+              2 * static_cast<int64_t>(repeats.size()));
 }
 
 /// Keeps values that pay off, in random order.
