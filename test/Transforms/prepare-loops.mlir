@@ -353,3 +353,53 @@ func.func @order(%x: tensor<4xf32>, %y: tensor<4xf32>, %e: tensor<f32>) -> (tens
   }
   return %r#1, %r#0 : tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// A sum that a loop begins with zeros begins with the number, filled or
+// constant. The second op has no other operand that says how long it runs.
+
+// CHECK-LABEL: @sum
+// CHECK-SAME: (%[[X:.*]]: tensor<4xf32>)
+// CHECK: %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
+// CHECK: linalg.generic {{.*}} ins(%[[X]] : tensor<4xf32>) {{.*}} {
+// CHECK: arith.addf %[[ZERO]], %in
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %[[X]] : tensor<4xf32>, tensor<4xf32>)
+// CHECK: %[[TWO:.*]] = arith.constant 2.000000e+00 : f32
+// CHECK: linalg.generic {{.*}} ins(%[[X]] : tensor<4xf32>) {{.*}} {
+// CHECK: arith.addf %[[TWO]], %in
+// CHECK: linalg.generic {{.*}} ins(%cst{{.*}} : tensor<4xf32>) outs(%{{.*}} : tensor<f32>)
+#element = affine_map<(d0) -> (d0)>
+#whole = affine_map<(d0) -> ()>
+func.func @sum(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<f32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %two = arith.constant 2.0 : f32
+  %zeros = arith.constant dense<0.0> : tensor<4xf32>
+  %e = tensor.empty() : tensor<4xf32>
+  %twos = linalg.fill ins(%two : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %r = scf.for %i = %c0 to %c2 step %c1 iter_args(%sum = %zeros) -> tensor<4xf32> {
+    %next = linalg.generic {indexing_maps = [#element, #element, #element], iterator_types = ["parallel"]}
+        ins(%sum, %x : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) {
+      ^bb0(%a: f32, %b: f32, %out: f32):
+        %s = arith.addf %a, %b : f32
+        linalg.yield %s : f32
+    } -> tensor<4xf32>
+    scf.yield %next : tensor<4xf32>
+  }
+  %filled = linalg.generic {indexing_maps = [#element, #element, #element], iterator_types = ["parallel"]}
+      ins(%twos, %x : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) {
+    ^bb0(%a: f32, %b: f32, %out: f32):
+      %s = arith.addf %a, %b : f32
+      linalg.yield %s : f32
+  } -> tensor<4xf32>
+  %e0 = tensor.empty() : tensor<f32>
+  %length = linalg.generic {indexing_maps = [#element, #whole], iterator_types = ["reduction"]}
+      ins(%zeros : tensor<4xf32>) outs(%e0 : tensor<f32>) {
+    ^bb0(%a: f32, %out: f32):
+      %s = arith.addf %a, %out : f32
+      linalg.yield %s : f32
+  } -> tensor<f32>
+  return %r, %filled, %length : tensor<4xf32>, tensor<4xf32>, tensor<f32>
+}

@@ -4,6 +4,7 @@
 #include "Transforms/Loops/CarryInOrder.h"
 #include "Transforms/Loops/FlattenBranches.h"
 #include "Transforms/Loops/ForwardStacks.h"
+#include "Transforms/Loops/InlineSplats.h"
 #include "Transforms/Loops/PushSlices.h"
 #include "Transforms/Loops/SplitStacks.h"
 #include "Transforms/Loops/UnrollLoops.h"
@@ -46,5 +47,6 @@ void ckpt::openLoops(mlir::func::FuncOp function, int64_t unrollLimit,
   mlir::IRRewriter rewriter(function.getContext());
   mlir::DominanceInfo dominance(function);
   mlir::eliminateCommonSubExpressions(rewriter, dominance, function);
+  inlineSplats(function.front());
   summary.stacks += openStacks(function.front());
 }
