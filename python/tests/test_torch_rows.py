@@ -1,6 +1,7 @@
 """A deep model of the shape of pytorch#197838: less budget, less memory, and less than the min-cut partitioner takes."""
 
 import torch
+import torch.nn.functional as F
 
 import ckpt.torch
 from torch_models import Llama, make
@@ -44,6 +45,27 @@ def test_inductor_takes_the_planned_bytes_for_convolutions():
     made = ckpt.torch.backend(effort=0.1)
     run = torch.compile(module, backend=made, dynamic=False)
     peak = peak_of(lambda x: run(x).mean(), module, images)
+    assert peak <= 1.02 * made.report.planned_bytes
+
+
+class Tied(torch.nn.Module):
+    """The gradient of the embedding is a sum; its terms come first and last in the backward pass."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding = torch.nn.Embedding(1024, 32)
+        self.inner, self.back = torch.nn.Linear(32, 1024), torch.nn.Linear(1024, 32)
+
+    def forward(self, tokens):
+        x = self.back(self.inner(self.embedding(tokens)).tanh())
+        return F.cross_entropy(F.linear(x, self.embedding.weight), tokens)
+
+
+def test_inductor_keeps_products_in_their_places():
+    """Moved to the sum that reads it, a product would keep its operands until the end."""
+    module, tokens = Tied(), (torch.randint(0, 1024, (512,)),)
+    made = ckpt.torch.backend(effort=0.1)
+    peak = peak_of(torch.compile(module, backend=made, dynamic=False), module, tokens)
     assert peak <= 1.02 * made.report.planned_bytes
 
 

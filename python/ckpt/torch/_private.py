@@ -31,6 +31,9 @@ _NAMES = {
     "TORCH_DYNAMO_RESUME_IN_PREFIX": "torch._dynamo.resume_execution",
 }
 
+# Metadata of a node: inductor's patterns match no nodes of different regions.
+REGION = "mutation_region_id"
+
 
 def require(name: str) -> Any:
     """Returns PyTorch's private helper `name`.

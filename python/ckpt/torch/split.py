@@ -2,7 +2,9 @@
 
 Both graphs hold a node for each time that the plan runs an op, in the order of
 the plan. The backward graph receives the values that stand in memory at the end
-of the forward graph and are read later.
+of the forward graph and are read later. Each kernel is a region of inductor's
+patterns: across kernels, they would move a product to the sum that reads it, and
+keep its operands until then.
 """
 
 from __future__ import annotations
@@ -31,13 +33,14 @@ class _Graph:
         self.held: dict[Value, fx.Node] = {}
         self.ran: set[fx.Node] = set()
         self.constants: dict[fx.Node, fx.Node] = {}
+        self.region = 0
 
     def placeholder(self, value: Value) -> fx.Node:
         node = self.graph.placeholder(value.shown.name)
         # The argument has the name that the graph found free: another value may
         # have the old one.
         node.target = node.name
-        node.meta = value.shown.meta
+        node.meta = {**value.shown.meta, _private.REGION: 0}
         self.held[value] = node
         return node
 
@@ -71,7 +74,7 @@ class _Graph:
         target, args = again(op.node) if op.node in self.ran else (op.node.target, op.node.args)
         args, kwargs = fx.node.map_arg((args, op.node.kwargs), lambda node: self.read(node, local))
         made = self.graph.create_node("call_function", target, args, kwargs, op.node.name)
-        made.meta = {**op.node.meta, OP: op.node.name}
+        made.meta = {**op.node.meta, OP: op.node.name, _private.REGION: self.region}
         self.ran.add(op.node)
         pieces = {user.args[1]: user for user in op.node.users if user.target is operator.getitem}
         for value in op.outputs:
@@ -83,6 +86,7 @@ class _Graph:
 
     def kernel(self, ops: Sequence[Op], outputs: Sequence[Value]) -> None:
         local: dict[Value, fx.Node] = {}
+        self.region += 1
         for op in ops:
             if not op.is_view:
                 self.run(op, local)
