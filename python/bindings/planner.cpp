@@ -21,6 +21,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <functional>
 #include <sstream>
 
 namespace nb = nanobind;
@@ -130,6 +131,15 @@ PlannedStep readPlan(const PlanningProblem &of, const std::string &text) {
   return checked(std::move(step.solution), true);
 }
 
+/// Asks the bounds of a problem. A signal alone ends the proof.
+template <typename Ask>
+int64_t bounded(const PlanningProblem &of, Ask ask) {
+  return watched(limitedBy(0, 0), nb::none(),
+                 [&](const SolverOptions &options) {
+                   return ask(Bound(of.problem, options));
+                 });
+}
+
 /// The report of a plan (docs/Report.md) in the format that the end of \p path
 /// names. The plan without a limit, to compare with, is made here.
 std::string writeReport(const PlanningProblem &of, const PlannedStep &step,
@@ -171,13 +181,13 @@ NB_MODULE(_planner, module) {
            nb::arg("hosts_results") = false)
       .def("minimum_bytes_bound",
            [](const PlanningProblem &of) {
-             nb::gil_scoped_release released;
-             return Bound(of.problem).minimumBytes();
+             return bounded(of, std::mem_fn(&Bound::minimumBytes));
            })
       .def("extra_flops_bound",
            [](const PlanningProblem &of, int64_t bytes) {
-             nb::gil_scoped_release released;
-             return Bound(of.problem).extraFlops(bytes);
+             return bounded(of, [&](const Bound &bound) {
+               return bound.extraFlops(bytes);
+             });
            })
       .def_prop_ro(
           "flops",

@@ -66,6 +66,31 @@ def test_ctrl_c_ends_a_search_of_an_hour():
     assert finish(child)[0].endswith("interrupted\n")
 
 
+class _Stopped(Exception):
+    pass
+
+
+@pytest.mark.parametrize("question", [lambda of: of.minimum_bytes_bound(), lambda of: of.extra_flops_bound(40000)])
+def test_a_signal_ends_a_proof_of_bounds(question):
+    """Python itself runs a handler once, behind the proof, however many signals there were."""
+    seen = []
+
+    def stop(*_):
+        seen.append(1)
+        if len(seen) == 3:
+            raise _Stopped
+
+    problem = chain(3000)._problem
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        with pytest.raises(_Stopped):
+            signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
+            question(problem)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def test_an_error_of_the_progress_function_ends_the_search():
     lines = []
 
