@@ -11,14 +11,7 @@ import torch
 from torch import fx
 
 from . import _private
-from .program import OP, is_view, tensors_of
-
-
-def _size(tensor: Any) -> int:
-    if not tensor.numel():
-        return 0
-    last = sum((extent - 1) * stride for extent, stride in zip(tensor.shape, tensor.stride()))
-    return (int(last) + 1) * tensor.element_size()
+from .program import is_view, nbytes_of, scratch_of, tensors_of
 
 
 class _Storages:
@@ -38,7 +31,7 @@ class _Storages:
                 self.of[node] = self.of[node.all_input_nodes[0]]
             else:
                 self.of[node] = [(node, index) for index, _ in tensors_of(node)]
-                self.sizes.update(((node, index), _size(tensor)) for index, tensor in tensors_of(node))
+                self.sizes.update(((node, i), nbytes_of(node, i, tensor)) for i, tensor in tensors_of(node))
 
     def _piece(self, node: fx.Node) -> list[Any]:
         whole = self.of[node.args[0]]
@@ -47,9 +40,7 @@ class _Storages:
         return [storage for storage in whole if storage[1] == node.args[1]]
 
 
-def _sweep(
-    graph: fx.Graph, storages: _Storages, alive: dict[Any, int], held: set[Any], scratch: Mapping[str, int]
-) -> int:
+def _sweep(graph: fx.Graph, storages: _Storages, alive: dict[Any, int], held: set[Any]) -> int:
     """The most bytes alive at once; a storage dies after its last reader."""
     last: dict[Any, fx.Node] = {}
     for node in graph.nodes:
@@ -64,20 +55,22 @@ def _sweep(
             if storage not in alive and node.op == "call_function":
                 alive[storage] = storages.sizes[storage]
                 now += alive[storage]
-        most = max(most, now + scratch.get(node.meta.get(OP, ""), 0))
+        most = max(most, now + scratch_of(node))
         for storage in dying.get(node, ()):
             if storage not in held and node.op != "placeholder":
                 now -= alive.pop(storage, 0)
     return most
 
 
+def scratch_of_graph(graph: fx.Graph) -> int:
+    """The peak of a graph that an op calls, run op by op, without operands and results."""
+    storages = _Storages(graph, {})
+    outputs = {storage for node in graph.output_node().all_input_nodes for storage in storages.of[node]}
+    return _sweep(graph, storages, {}, set()) - sum(storages.sizes[storage] for storage in outputs)
+
+
 def held_by(
-    forward: fx.GraphModule,
-    backward: fx.GraphModule,
-    kept: int,
-    skipped: int,
-    scratch: Mapping[str, int],
-    gradients_count: bool,
+    forward: fx.GraphModule, backward: fx.GraphModule, kept: int, skipped: int, gradients_count: bool
 ) -> int:
     """The peak of both graphs run one op after the other.
 
@@ -85,12 +78,11 @@ def held_by(
         forward: returns `skipped` new values of inputs, then outputs up to
             number `kept`, which the caller holds, then saved tensors.
         backward: receives the saved tensors and the gradients of outputs.
-        scratch: workspaces by names of nodes of the joint graph.
         gradients_count: the results of the backward graph take bytes.
     """
     first = _Storages(forward.graph, {})
     outputs = list(forward.graph.output_node().args[0])
-    most = _sweep(forward.graph, first, {}, set(), scratch)
+    most = _sweep(forward.graph, first, {}, set())
     held = {storage for node in outputs[skipped:kept] if node is not None for storage in first.of[node]}
     alive: dict[Any, int] = {storage: first.sizes[storage] for storage in held}
     given: dict[fx.Node, list[Any]] = {}
@@ -101,12 +93,12 @@ def held_by(
         alive.update((storage, first.sizes[storage]) for storage in given[node])
     for node in placeholders[len(saved) :]:
         given[node] = [(node, 0)]
-        alive[node, 0] = _size(node.meta["val"])
+        alive[node, 0] = nbytes_of(node, 0, node.meta["val"])
     second = _Storages(backward.graph, given)
     if not gradients_count:
         gradients = [node for node in backward.graph.output_node().args[0] if node is not None]
         second.sizes.update((storage, 0) for node in gradients for storage in second.of[node])
-    return max(most, _sweep(backward.graph, second, alive, held, scratch))
+    return max(most, _sweep(backward.graph, second, alive, held))
 
 
 def saved_by(forward: fx.GraphModule, kept: int) -> int:

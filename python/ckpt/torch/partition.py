@@ -24,7 +24,7 @@ from .memory import held_by, saved_by
 from .problem import JointProblem
 from .program import Program, read_joint
 from .split import as_written, split
-from .workspaces import workspaces_of
+from .workspaces import measure_ops
 
 
 @dataclasses.dataclass(frozen=True)
@@ -116,14 +116,9 @@ class _Planning:
         share = options.budget is not None and is_share(options.budget)
         self.takes_smallest = share and (piece.follows or piece.breaks)
         self.start = time.perf_counter()
-        workspaces = workspaces_of(program, options.engine)
-        self.scratch = {op.node.name: nbytes for op, nbytes in workspaces.items()}
+        measure_ops(program, options.engine)
         self.joint = JointProblem(
-            program,
-            options.engine,
-            options.model(program),
-            workspaces=workspaces,
-            gradients_count=options.count_gradients,
+            program, options.engine, options.model(program), gradients_count=options.count_gradients
         )
         self.arguments = sum(value.nbytes for value in program.inputs) if options.count_arguments else 0
         self.unplanned = self._held(*as_written(program)) + self.arguments
@@ -131,7 +126,7 @@ class _Planning:
     def _held(self, forward: fx.GraphModule, backward: fx.GraphModule) -> int:
         """Bytes that the eager engine holds at the peak of both graphs."""
         kept, skipped = len(self.program.forward_outputs), self.program.mutations
-        return held_by(forward, backward, kept, skipped, self.scratch, self.options.count_gradients)
+        return held_by(forward, backward, kept, skipped, self.options.count_gradients)
 
     def _solve(self, nbytes: int | None) -> Plan:
         limit, effort = self.options.time_limit, self.options.effort

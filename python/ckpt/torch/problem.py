@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ..planner import Problem, ProblemBuilder, Read
 from .kernels import KernelModel, describe, home_of, layer_of
-from .program import Op, Program, Value, base_of
+from .program import Op, Program, Value, base_of, scratch_of
 
 
 class JointProblem:
@@ -30,12 +28,10 @@ class JointProblem:
         engine: str,
         model: KernelModel,
         *,
-        workspaces: Mapping[Op, int] | None = None,
         gradients_count: bool = True,
     ) -> None:
         self._builder = ProblemBuilder(model.bandwidth, model.launch_ns)
         self._engine, self._model = engine, model
-        self._workspaces = workspaces or {}
         self.ops: list[Op | None] = []
         self.values: dict[int, Value] = {}
         self._results = set() if gradients_count else self._gradients(program)
@@ -78,7 +74,7 @@ class JointProblem:
             outputs,
             flops=description.flops,
             compute_ps=description.compute_ps,
-            workspace=self._workspaces.get(op, 0),
+            workspace=scratch_of(op.node),
             once=once,
             effects=op.ordered,
             backward=op.backward,

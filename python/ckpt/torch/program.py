@@ -20,8 +20,43 @@ from . import _private
 
 aten = torch.ops.aten
 
-# Metadata of a node in a split graph: the name of the op in the joint graph.
-OP = "ckpt_op"
+# Views whose schemas do not say so.
+_UNSAFE_VIEWS = {aten._unsafe_view, aten.unsafe_chunk, aten.unsafe_split, aten.unsafe_split_with_sizes}
+
+# Metadata of a node: the `Memory` of its kernel, where measured.
+MEMORY = "ckpt_memory"
+
+
+@dataclasses.dataclass(frozen=True)
+class Memory:
+    """Bytes that PyTorch's kernel of an op takes.
+
+    Attributes:
+        scratch: beside operands and results, while it runs.
+        kept: behind each of its results; 0 for those that share their memory.
+    """
+
+    scratch: int = 0
+    kept: tuple[int, ...] = ()
+
+
+def scratch_of(node: fx.Node) -> int:
+    """Bytes that an op takes beside operands and results while it runs."""
+    measured = node.op == "call_function" and node.meta.get(MEMORY)
+    return measured.scratch if measured else 0
+
+
+def nbytes_of(node: fx.Node, index: int, tensor: Any) -> int:
+    """Bytes behind result `index` of `node`: as measured, or from the first to the last element."""
+    kept = node.meta.get(MEMORY, Memory()).kept
+    if index < len(kept) and kept[index]:
+        return kept[index]
+    if not tensor.numel():
+        return 0
+    if tensor.layout != torch.strided:
+        return int(tensor.numel()) * tensor.element_size()
+    last = sum((extent - 1) * stride for extent, stride in zip(tensor.shape, tensor.stride()))
+    return (int(last) + 1) * tensor.element_size()
 
 
 @dataclasses.dataclass(eq=False)
@@ -45,13 +80,7 @@ class Value:
 
     @property
     def nbytes(self) -> int:
-        """Bytes from the first to the last element in memory."""
-        if not self.tensor.numel():
-            return 0
-        if self.tensor.layout != torch.strided:
-            return int(self.tensor.numel()) * self.tensor.element_size()
-        last = sum((extent - 1) * stride for extent, stride in zip(self.tensor.shape, self.tensor.stride()))
-        return (int(last) + 1) * self.tensor.element_size()
+        return nbytes_of(self.node, self.index, self.tensor)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -122,7 +151,7 @@ def tensors_of(node: fx.Node) -> list[tuple[int, Any]]:
 
 def is_view(node: fx.Node) -> bool:
     """True where the results of `node` lie in the memory of its operand."""
-    if getattr(node.target, "overloadpacket", None) is aten._unsafe_view:
+    if getattr(node.target, "overloadpacket", None) in _UNSAFE_VIEWS:
         return True
     schema = getattr(node.target, "_schema", None)
     aliases = [result.alias_info for result in schema.returns] if schema else []

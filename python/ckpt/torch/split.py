@@ -17,7 +17,7 @@ from torch import fx
 from ..planner import Plan
 from . import _private
 from .problem import JointProblem
-from .program import OP, Op, Program, Value, again, is_statistic
+from .program import Op, Program, Value, again, is_statistic
 
 # Ops of each kernel, and the values that it writes.
 Kernels = list[tuple[list[Op], list[Value]]]
@@ -74,7 +74,7 @@ class _Graph:
         target, args = again(op.node) if op.node in self.ran else (op.node.target, op.node.args)
         args, kwargs = fx.node.map_arg((args, op.node.kwargs), lambda node: self.read(node, local))
         made = self.graph.create_node("call_function", target, args, kwargs, op.node.name)
-        made.meta = {**op.node.meta, OP: op.node.name, _private.REGION: self.region}
+        made.meta = {**op.node.meta, _private.REGION: self.region}
         self.ran.add(op.node)
         pieces = {user.args[1]: user for user in op.node.users if user.target is operator.getitem}
         for value in op.outputs:
