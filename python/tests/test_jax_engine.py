@@ -99,8 +99,8 @@ def test_donated_weights_are_updated_in_place():
 
 
 def test_what_has_no_form_is_refused_by_its_line():
-    with pytest.raises(ckpt.UnsupportedStep, match="svd .*test_jax_engine.py"):
-        ckpt.compile(lambda x: jnp.linalg.svd(x)[1], np.eye(4, dtype=np.float32))
+    with pytest.raises(ckpt.UnsupportedStep, match="schur .*test_jax_engine.py"):
+        ckpt.compile(lambda x: jax.scipy.linalg.schur(x), np.eye(4, dtype=np.float32))
     with pytest.raises(ckpt.UnsupportedStep, match="JAX refuses the step"):
         ckpt.compile(lambda x: x.reshape(3), np.eye(4, dtype=np.float32))
 
@@ -155,3 +155,22 @@ def test_operations_without_elements_or_dimensions():
     ours, theirs = ckpt.compile(step, x)(x), jax.jit(step)(x)
     assert [result.shape for result in ours] == [result.shape for result in theirs]
     assert difference(ours[:1] + ours[2:], theirs[:1] + theirs[2:]) == 0
+
+
+def test_a_failed_check_of_equinox_gives_nan(capfd):
+    """equinox.error_if calls a function that only raises, where the check fails."""
+
+    def raises(_):
+        raise RuntimeError("the check failed")
+
+    raises.__module__ = "equinox._errors"
+
+    def step(x):
+        shape = jax.ShapeDtypeStruct(x.shape, x.dtype)
+        return jnp.sqrt(jax.lax.cond(jnp.any(x < 0), lambda: jax.pure_callback(raises, shape, 0), lambda: x))
+
+    x = np.arange(4, dtype=np.float32)
+    ours = ckpt.compile(step, x)
+    assert "test_jax_engine.py" in (said := capfd.readouterr().err) and "results are NaN" in said
+    assert difference(ours(x), np.sqrt(x)) < 1e-6
+    assert np.isnan(ours(x - 2)).all()

@@ -62,7 +62,10 @@ def matrices_step(x, y):
     value, gradient = jax.value_and_grad(matrices_loss)(x, y)
     values, vectors = jnp.linalg.eigh(gradient.T @ gradient + jnp.eye(x.shape[1]))
     orthogonal, _ = jnp.linalg.qr(x)
-    return value, x - 0.1 * gradient @ (vectors * values**-0.5) @ vectors.T, orthogonal
+    reflections, scales = jnp.linalg.qr(x, mode="raw")
+    product = jax.lax.linalg.householder_product(reflections.T, scales)
+    singular = jnp.linalg.svd(gradient, compute_uv=False), jnp.linalg.pinv(x), reflections, product
+    return value, x - 0.1 * gradient @ (vectors * values**-0.5) @ vectors.T, orthogonal, singular
 
 
 def matrices_arguments():
@@ -70,9 +73,9 @@ def matrices_arguments():
     return random.standard_normal((24, 12)).astype(np.float32), random.standard_normal((24, 2)).astype(np.float32)
 
 
-def singular_step(x):
-    return jnp.linalg.svd(x, compute_uv=False), jnp.sort(x + 1j)
+def triangular_step(x):
+    return jax.scipy.linalg.schur(x), jnp.sort(x + 1j)
 
 
-def singular_arguments():
+def triangular_arguments():
     return (np.ones((4, 4), np.float32),)

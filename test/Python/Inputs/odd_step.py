@@ -71,7 +71,7 @@ def applied_step(x, key, rows, columns):
 def refused_step(x, key, rows, columns):
     with jax.named_scope("router"):
         factors = jax.scipy.linalg.schur(x[:, :, 0])
-    return factors, jnp.linalg.svd(x[:, :, 1])
+    return factors, jax.lax.linalg.hessenberg(x[:, :, 1])
 
 
 def unknown_step(x, key, rows, columns):

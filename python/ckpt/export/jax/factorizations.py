@@ -120,18 +120,14 @@ def lu(a: jax.Array, **unused: Any) -> tuple[jax.Array, jax.Array, jax.Array]:
     return jax.lax.fori_loop(0, min(a.shape), eliminate, (a, pivots, rows))
 
 
-def qr(a: jax.Array, *, full_matrices: bool, **unused: Any) -> tuple[jax.Array, jax.Array]:
-    """Both factors by reflections (Householder, 1958)."""
-    return reflected(a, full_matrices=full_matrices)
-
-
 @of_matrices
-def reflected(a: jax.Array, *, full_matrices: bool) -> tuple[jax.Array, jax.Array]:
-    rows, count = jnp.arange(a.shape[0]), min(a.shape)
+def geqrf(a: jax.Array, **unused: Any) -> tuple[jax.Array, jax.Array]:
+    """The upper factor, below it the vectors of the reflections, and their scales (Householder, 1958)."""
+    rows, columns, count = jnp.arange(a.shape[0]), jnp.arange(a.shape[1]), min(a.shape)
 
     def reflect(j, state):
-        upper, vectors, scales = state
-        column = column_of(upper, j)
+        a, scales = state
+        column = column_of(a, j)
         first = row_of(column, j)
         below = jnp.sum(jnp.where(rows > j, jnp.abs(column) ** 2, 0))
         norm = jnp.sqrt(jnp.abs(first) ** 2 + below)
@@ -139,19 +135,36 @@ def reflected(a: jax.Array, *, full_matrices: bool) -> tuple[jax.Array, jax.Arra
         kept = (below == 0) & (jnp.imag(first) == 0)
         vector = jnp.where(rows > j, column / jnp.where(kept, 1, first - turned), rows == j)
         scale = jnp.where(kept, 0, (turned - first) / jnp.where(norm == 0, 1, turned))
-        upper = upper - jnp.conj(scale) * vector[:, None] * product(jnp.conj(vector), upper)
-        return upper, put_column(vectors, j, vector), jnp.where(jnp.arange(count) == j, scale, scales)
+        a = a - jnp.conj(scale) * vector[:, None] * jnp.where(columns >= j, product(jnp.conj(vector), a), 0)
+        a = put_column(a, j, jnp.where(rows > j, vector, column_of(a, j)))
+        return a, jnp.where(jnp.arange(count) == j, scale, scales)
 
-    state = (a, jnp.zeros((a.shape[0], count), a.dtype), jnp.zeros(count, a.dtype))
-    upper, vectors, scales = jax.lax.fori_loop(0, count, reflect, state)
+    return jax.lax.fori_loop(0, count, reflect, (a, jnp.zeros(count, a.dtype)))
+
+
+@of_matrices
+def united(vectors: jax.Array, scales: jax.Array, *, width: int) -> jax.Array:
+    """The first columns of the product of reflections, whose scales are a matrix of one row."""
+    rows, count = jnp.arange(vectors.shape[0]), scales.shape[-1]
 
     def unite(step, q):
         j = count - 1 - step
-        vector = column_of(vectors, j)
-        return q - row_of(scales, j) * vector[:, None] * product(jnp.conj(vector), q)
+        vector = jnp.where(rows > j, column_of(vectors, j), rows == j)
+        return q - row_of(scales[0], j) * vector[:, None] * product(jnp.conj(vector), q)
 
-    width = a.shape[0] if full_matrices else count
-    return jax.lax.fori_loop(0, count, unite, jnp.eye(a.shape[0], width, dtype=a.dtype)), jnp.triu(upper)[:width]
+    return jax.lax.fori_loop(0, count, unite, jnp.eye(vectors.shape[0], width, dtype=vectors.dtype))
+
+
+def householder_product(a: jax.Array, scales: jax.Array, **unused: Any) -> jax.Array:
+    """The orthogonal factor, from the results of geqrf."""
+    return united(a, scales[..., None, :], width=a.shape[-1])
+
+
+def qr(a: jax.Array, *, full_matrices: bool, **unused: Any) -> tuple[jax.Array, jax.Array]:
+    """Both factors."""
+    vectors, scales = geqrf(a)
+    width = a.shape[-2] if full_matrices else min(a.shape[-2:])
+    return united(vectors, scales[..., None, :], width=width), jnp.triu(vectors)[..., :width, :]
 
 
 def rotations(left: jax.Array, middle: jax.Array, right: jax.Array) -> tuple[jax.Array, jax.Array]:

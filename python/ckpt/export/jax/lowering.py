@@ -16,6 +16,7 @@ import numpy as np
 
 from ...errors import ArrayError, UnsupportedStep
 from ..text import unpack_booleans
+from .callbacks import callback_rules
 from .parts import Parts, holds_complex, is_complex, of_parts, split
 from .private import jit_options, lower_by
 from .refusals import refuse_equations
@@ -108,13 +109,13 @@ class Step:
 
     def stablehlo(self) -> str:
         """Text whose locations carry JAX's name stack, which names layers."""
-        dropped = refuse_equations(self.traced.jaxpr)
+        refuse_equations(self.traced.jaxpr)
         # One line of the user's per operation, not the stack of calls that led there.
         option = "jax_include_full_tracebacks_in_locations"
         before = getattr(jax.config, option)
         jax.config.update(option, False)
         try:
-            module = lower_by((*rules(), *dropped), self.traced_of_parts(), PLATFORM).compiler_ir("stablehlo")
+            module = lower_by((*rules(), *callback_rules()), self.traced_of_parts(), PLATFORM).compiler_ir("stablehlo")
         except NotImplementedError as error:
             raise UnsupportedStep(f"JAX has no general form: {summary_of(error)}") from error
         finally:

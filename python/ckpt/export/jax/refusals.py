@@ -1,7 +1,6 @@
 """What a step of JAX's may not hold, found before it is lowered, where each operation has its place in the user's file."""
 
 import re
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,22 +8,16 @@ from jax.extend import source_info_util
 
 from ...errors import UnsupportedStep
 from ..text import NO_FORM
+from .callbacks import primitives, refusal
 from .parts import KNOWN, meets_complex, programs_in
-from .rules import Rule, drop
 
-# Effects on the outside world: without results they are left out, their results cannot be.
-CALLBACKS = ("debug_callback", "debug_print", "io_callback", "pure_callback")
 OUTSIDE = "compute it outside of the step and pass the result as an argument"
 # Primitives without a form, and what to write instead.
 WAYS_OUT = {
     "eig": OUTSIDE,
-    "geqrf": OUTSIDE,
     "hessenberg": OUTSIDE,
-    "householder_product": OUTSIDE,
     "schur": OUTSIDE,
-    "svd": OUTSIDE,
     "tridiagonal": OUTSIDE,
-    "tridiagonal_solve": OUTSIDE,
 }
 
 
@@ -38,10 +31,10 @@ def equations_of(jaxpr: Any, caller: str = "unknown place") -> Iterator[tuple[An
             yield from equations_of(inner, place)
 
 
-def refuse_equations(jaxpr: Any) -> tuple[Rule, ...]:
-    """Refuses what has no form; returns rules that leave out callbacks without results, each with a remark."""
+def refuse_equations(jaxpr: Any) -> None:
+    """Refuses all equations that have no form, in one list."""
     refused = []
-    dropped = {}
+    callbacks = primitives()
     for equation, place in equations_of(jaxpr):
         name = equation.primitive.name
         if name in WAYS_OUT:
@@ -50,16 +43,7 @@ def refuse_equations(jaxpr: Any) -> tuple[Rule, ...]:
             refused.append(f"{name} with pivoting or a subset ({place}): {OUTSIDE}")
         elif name not in KNOWN and meets_complex(equation):
             refused.append(f"{name} of complex numbers ({place}): write it with their real and imaginary parts")
-        if name not in CALLBACKS:
-            continue
-        if equation.params.get("ordered"):
-            refused.append(f"{name} ({place}): leave out ordered=True")
-            continue
-        if equation.outvars:
-            refused.append(f"{name} ({place}): pass its result as an argument of the step")
-            continue
-        print(f"{place}: remark: {name} is left out", file=sys.stderr)
-        dropped[equation.primitive] = drop(equation.primitive)
+        elif name in callbacks and (why := refusal(name, equation.params, bool(equation.outvars))):
+            refused.append(f"{name} ({place}): {why}")
     if refused:
         raise UnsupportedStep("\n  ".join([NO_FORM, *dict.fromkeys(refused)]))
-    return tuple(dropped.values())

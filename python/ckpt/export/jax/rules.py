@@ -5,10 +5,12 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 from jax.interpreters import mlir
 
 from . import factorizations
 from .cumulative import along_last, cumulate, cumulate_exponentials
+from .refusals import equations_of
 from .sorting import sort, top_k
 
 # No device of this platform is in the process, and JAX's rules for it are its general ones: random
@@ -20,18 +22,18 @@ PLATFORM = "tpu"
 Rule = tuple[Any, Callable]
 
 
-def _nothing(context: Any, *arguments: Any, **parameters: Any) -> list[Any]:
-    return []
-
-
-def drop(primitive: Any) -> Rule:
-    """Lowers a primitive without results to nothing."""
-    return primitive, _nothing
-
-
 def cumulative(function: Callable) -> Callable:
     """A rule for one kind of cumulation."""
     return lambda x, *, axis, reverse: along_last(function, x, axis, reverse)
+
+
+def factorized() -> list[Any]:
+    """The primitives of factorizations and solves. JAX names that of LAPACK's geqrf in traces only."""
+    linalg = jax.lax.linalg
+    raw = jax.make_jaxpr(functools.partial(jnp.linalg.qr, mode="raw"))(jnp.ones((1, 1)))
+    geqrf = next(equation.primitive for equation, _ in equations_of(raw) if equation.primitive.name == "geqrf")
+    names = ("cholesky", "eigh", "householder_product", "lu", "qr", "triangular_solve")
+    return [geqrf, *(getattr(linalg, f"{name}_p") for name in names)]
 
 
 @functools.cache
@@ -44,8 +46,7 @@ def rules() -> tuple[Rule, ...]:
     made.append((jax.lax.cumlogsumexp_p, mlir.lower_fun(cumulative(cumulate_exponentials), multiple_results=False)))
     for primitive, function in ((jax.lax.sort_p, sort), (jax.lax.top_k_p, top_k)):
         made.append((primitive, mlir.lower_fun(function, multiple_results=True)))
-    linalg = jax.lax.linalg
-    for primitive in (linalg.cholesky_p, linalg.eigh_p, linalg.lu_p, linalg.qr_p, linalg.triangular_solve_p):
+    for primitive in factorized():
         function = getattr(factorizations, primitive.name)
         made.append((primitive, mlir.lower_fun(function, multiple_results=primitive.multiple_results)))
     return tuple(made)

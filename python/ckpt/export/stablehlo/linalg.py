@@ -7,8 +7,9 @@ from ..locations import join_names, read_place
 from ..text import NO_FORM, pack_booleans
 from .conversions import CONTRACTIONS, rewrite_contraction, rewrite_conversion, rewrite_reversal
 from .gathers import clamp_gather
+from .pooling import rewrite_pooling_gradient
 from .products import drop_algorithm, rewrite_turned_product
-from .scatters import rewrite_pooling_gradient, rewrite_scatter
+from .scatters import rewrite_scatter
 
 DIALECTS = ("arith", "complex", "func", "linalg", "math", "scf", "tensor")
 # What IREE's input pipeline would stop at one by one.

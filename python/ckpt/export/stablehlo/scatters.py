@@ -1,11 +1,10 @@
-"""What IREE's input pipeline has no form for, in what it has one for: scatters and the gradient of max pooling.
+"""Scatters, in operations that IREE's input pipeline has a form for.
 
 A scatter becomes elementwise where that is possible, so that it can be computed inside other
 kernels, and a loop over its updates elsewhere.
 """
 
 import collections
-import itertools
 import math
 import re
 
@@ -16,7 +15,6 @@ from ...errors import UnsupportedStep
 from ..locations import read_place
 from .ops import (
     UPSTREAM,
-    arrays,
     bitcast,
     compare,
     component_of,
@@ -25,8 +23,6 @@ from .ops import (
     replace,
     select,
     signless,
-    slice_of,
-    splat,
     spread,
     stablehlo_op,
     transpose,
@@ -162,37 +158,3 @@ def rewrite_scatter(scatter):
         raise UnsupportedStep(f"{read_place(str(scatter.location)).file}: a scatter to several arrays is not supported: use one for each")
     if not scatter_to_select(scatter):
         scatter_to_loop(scatter)
-
-
-def rewrite_pooling_gradient(op):
-    """Rewrites select_and_scatter with windows that overlap: for each window, which of its elements
-    is the largest, the first of them; then to each element what the windows that chose it give."""
-    operand, source, initial = op.operands
-    window, strides = ([int(n) for n in op.attributes[f"window_{name}"]] for name in ("dimensions", "strides"))
-    if window == strides:
-        return
-    is_padded = "padding" in op.attributes and any(int(n) != 0 for n in op.attributes["padding"])
-    chooses, adds = (str(region.blocks[0].operations[0]) for region in op.regions)
-    if is_padded or " GE," not in chooses or "stablehlo.add" not in adds:
-        raise UnsupportedStep(f"{read_place(str(op.location)).file}: a window that is padded, or selects or adds in this way, is not supported")
-    shape, count = operand.type.shape, source.type.shape
-    offsets = list(itertools.product(*map(range, window)))
-    ends = [[k + (n - 1) * s + 1 for k, n, s in zip(offset, count, strides)] for offset in offsets]
-    with ir.InsertionPoint(op), op.location:
-        numbered = ir.RankedTensorType.get(count, ir.IntegerType.get_signless(32))
-        largest, chosen = slice_of(operand, offsets[0], ends[0], strides), splat(numbered, 0)
-        for k in range(1, len(offsets)):
-            candidate = slice_of(operand, offsets[k], ends[k], strides)
-            stays = compare("GE", largest, candidate)
-            largest, chosen = select(stays, largest, candidate), select(stays, chosen, splat(numbered, k))
-        result = splat(operand.type, 0)
-        for k, (offset, end) in enumerate(zip(offsets, ends)):
-            part = select(compare("EQ", chosen, splat(numbered, k)), source, splat(source.type, 0))
-            padding = arrays(
-                edge_padding_low=offset,
-                edge_padding_high=[size - e for size, e in zip(shape, end)],
-                interior_padding=[s - 1 for s in strides],
-            )
-            part = stablehlo_op("pad", part, shape, [part, initial], **padding)
-            result = stablehlo_op("add", result, shape, [result, part])
-    replace(op, result)
