@@ -296,8 +296,9 @@ def test_the_caller_may_hold_outputs_that_are_no_loss():
         assert_same_bits(torch.autograd.grad(second.sum(), [x, lines[0].weight], retain_graph=True), expected)
 
 
-def test_dropouts_of_any_layout_draw_pytorchs_numbers():
-    line = torch.nn.Linear(32, 32)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_dropouts_of_any_layout_and_type_have_pytorchs_numbers(dtype):
+    line = torch.nn.Linear(32, 32, dtype=dtype)
 
     def model(x):
         hidden = torch.nn.functional.dropout(line(x).transpose(0, 1), 0.3)
@@ -307,9 +308,12 @@ def test_dropouts_of_any_layout_draw_pytorchs_numbers():
         torch.manual_seed(0)
         return torch.autograd.grad(call(x), line.weight)
 
-    x = torch.randn(16, 24, 32)
+    x = torch.randn(16, 24, 32, dtype=dtype)
     planned = ckpt.torch.plan(model, engine="eager", time_limit=0)
-    assert_same_bits(gradient(planned, x), gradient(model, x))
+    own = torch.compile(model, backend="aot_eager", dynamic=False)
+    assert_same_bits(gradient(planned, x), gradient(own, x))
+    if dtype == torch.float32:
+        assert_same_bits(gradient(planned, x), gradient(model, x))
 
 
 def test_ops_that_aot_autograd_decomposes_have_the_bits_of_its_own_eager_backend():

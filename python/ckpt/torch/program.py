@@ -222,6 +222,12 @@ def _mask_of(graph: fx.Graph, node: fx.Node) -> fx.Node:
     return mask
 
 
+def _rounded(number: float, dtype: torch.dtype) -> float:
+    """The nearest number of a type: `native_dropout` scales its mask in the type of its operand."""
+    with _private.without_modes():
+        return float(torch.tensor(number, dtype=dtype))
+
+
 def _mask_dropouts(graph: fx.Graph) -> None:
     """Splits dropouts on the CPU into the random mask and its use.
 
@@ -236,7 +242,7 @@ def _mask_dropouts(graph: fx.Graph) -> None:
         keep = 1.0 - probability
         with graph.inserting_before(node):
             mask = _mask_of(graph, node)
-            scale = 0.0 if keep == 0 else 1.0 / keep
+            scale = _rounded(0.0 if keep == 0 else 1.0 / keep, value.dtype)
             kept = graph.call_function(aten.native_dropout_backward.default, (tensor, mask, scale))
         kept.meta = {**node.meta, "val": node.meta["val"][0]}
         for user in list(node.users):
