@@ -119,6 +119,68 @@ def test_xla_compiles_the_smallest_plan_of_a_search_that_failed(monkeypatch):
     assert made.plan.arena_bytes == failed[0].smallest_bytes > made.report.budget_bytes == made.report.temp_bytes
 
 
+@pytest.fixture
+def xla_takes(monkeypatch):
+    """Makes XLA seem to take a share of the arena of each plan, by its number; returns the plans."""
+    from ckpt.jax import xla
+    from ckpt.planner import Problem
+
+    plans, temp_bytes, solve = [], xla.temp_bytes, Problem.solve
+
+    def recorded(self, budget_bytes=None, **options):
+        try:
+            plans.append(solve(self, budget_bytes, time_limit=0))
+        except ckpt.BudgetError as error:
+            plans.append(error.smallest)
+            raise
+        return plans[-1]
+
+    def takes(share):
+        monkeypatch.setattr(Problem, "solve", recorded)
+        monkeypatch.setattr(
+            xla, "temp_bytes", lambda e: int(plans[-1].arena_bytes * share(len(plans))) if plans else temp_bytes(e)
+        )
+        return plans
+
+    return takes
+
+
+def test_bytes_that_xla_leaves_become_less_extra_work(gpt, xla_takes):
+    step, arguments = gpt
+    plans = xla_takes(lambda number: 0.75)
+    made = ckpt.jax.jit(step, budget="35%").compile(*arguments)
+    assert made.report.temp_bytes <= made.report.budget_bytes < made.plan.arena_bytes
+    assert made.plan.extra_flops < plans[0].extra_flops
+    assert made.report.rounds == len(plans) > 1
+
+
+def test_a_larger_plan_that_exceeds_the_budget_leaves_the_smaller_one(gpt, xla_takes):
+    step, arguments = gpt
+    plans = xla_takes(lambda number: 0.75 if number == 1 else 1.25)
+    made = ckpt.jax.jit(step, budget="35%").compile(*arguments)
+    assert made.plan is plans[0]
+    assert made.report.rounds == len(plans) == 2
+
+
+def test_a_budget_below_the_smallest_arena_is_met_by_a_plan_of_which_xla_lays_more_elsewhere(gpt, xla_takes):
+    step, arguments = gpt
+    plans = xla_takes(lambda number: 1.0 if number == 1 else 0.1)
+    made = ckpt.jax.jit(step, budget="10%").compile(*arguments)
+    assert plans[0].arena_bytes > made.report.budget_bytes
+    assert made.plan is plans[1]
+    assert made.plan.extra_flops == 0
+
+
+def test_an_error_after_all_rounds_has_the_proof_of_the_planner(gpt, xla_takes):
+    step, arguments = gpt
+    plans = xla_takes(lambda number: 1.0)
+    with pytest.raises(ckpt.BudgetError, match="no arena does with less than") as raised:
+        ckpt.jax.jit(step, budget="10%").compile(*arguments)
+    assert len(plans) == 2
+    assert raised.value.smallest_bytes == plans[0].arena_bytes >= raised.value.bound_bytes > 0
+    assert "jax_models.py:" in raised.value.report
+
+
 def test_donated_arguments_keep_the_budget(gpt):
     step, arguments = gpt
 

@@ -20,7 +20,7 @@ from ..progress import Progress
 from ..report import PlannedReport
 from . import xla
 from .emit import planned_function
-from .kernels import MODELS, KernelModel
+from .kernels import MODELS, KernelModel, bytes_of
 from .problem import Pins, build_problem
 from .program import Program, flatten
 
@@ -128,9 +128,11 @@ class CompiledStep:
 
 
 class _Compilation:
-    """Compiles, reads XLA's bytes, and plans again with less until they fit."""
+    """Compiles, reads XLA's bytes, and plans again with less until they fit, or with more while they do."""
 
     MOST_ROUNDS = 5
+    # Of the budget: where XLA leaves more, another round plans with it.
+    LEAST_SPARE = 0.02
 
     def __init__(
         self, function: Callable[..., Any], args: Any, kwargs: Any, options: PlanOptions, jit_options: dict[str, Any]
@@ -180,41 +182,76 @@ class _Compilation:
         return self._fit(want)
 
     def _fit(self, want: int) -> CompiledStep:
-        # A step on several devices takes less on each than the plan counts.
-        scale = 1.0
-        if _devices(self.args, self.kwargs) > 1:
-            scale = max(1.0, self._solve(None).arena_bytes / max(1, self.plain_bytes))
-        ask = int(want * scale)
-        least_measured = least_excess = self.plain_bytes
+        scale = self._scale()
+        first = int(want * scale)
+        ask: int | None = first
+        best: tuple[Any, Plan] | None = None
+        failure: BudgetError | None = None
+        least_measured = self.least_excess = self.plain_bytes
         for number in range(self.MOST_ROUNDS):
-            plan, is_least = self._plan_within(ask, int(want * scale))
+            plan, failed = self._plan_within(ask, first)
             executable = self._planned(plan)
             got = xla.temp_bytes(executable)
             least_measured = min(least_measured, got)
+            # XLA lays temporaries into buffers of results that plans count apart.
+            like_this = plan.arena_bytes + int((want - got) * scale)
             if got <= want:
-                return self._finish(executable, plan, want)
-            if is_least:
+                is_better = best is None or plan.extra_flops < best[1].extra_flops
+                best = (executable, plan) if is_better else best
+                if not is_better or plan.extra_flops == 0 or want - got < want * self.LEAST_SPARE:
+                    break
+                ask = like_this
+            elif best is not None:
                 break
-            # XLA adds little to most plans and much to some: the smallest excess so far is the one to plan for.
-            # Where that lowers the budget by little, the steps of the rounds grow: 1 %, 2 %, 4 %, 8 %.
-            least_excess = min(least_excess, got - int(plan.arena_bytes / scale))
-            over = plan.arena_bytes + int((least_excess - want) * scale)
-            ask = min(plan.arena_bytes, ask) - max(over, ask * 2**number // 100)
-        raise BudgetError(
+            elif failed and failure is None:
+                # The plan that recomputes nothing shows the bytes that XLA lays elsewhere.
+                failure, ask = failed, None
+            elif ask is None and like_this > first:
+                ask = like_this
+            elif failed or ask is None:
+                break
+            else:
+                ask = self._smaller(plan, ask, got - int(plan.arena_bytes / scale), want, scale, number)
+        if best is not None:
+            return self._finish(*best, want)
+        raise self._budget_error(want, least_measured, failure)
+
+    def _smaller(self, plan: Plan, ask: int, excess: int, want: int, scale: float, number: int) -> int:
+        """The bytes to ask for after a plan to which XLA added `excess`.
+
+        XLA adds little to most plans and much to some: the smallest excess so far is the one to plan for.
+        Where that lowers the budget by little, the steps of the rounds grow: 1 %, 2 %, 4 %, 8 %.
+        """
+        self.least_excess = min(self.least_excess, excess)
+        over = plan.arena_bytes + int((self.least_excess - want) * scale)
+        return min(plan.arena_bytes, ask) - max(over, ask * 2**number // 100)
+
+    def _scale(self) -> float:
+        """A step on several devices takes less on each than the plan counts."""
+        if _devices(self.args, self.kwargs) == 1:
+            return 1.0
+        return max(1.0, self._solve(None).arena_bytes / max(1, self.plain_bytes))
+
+    def _plan_within(self, ask: int | None, first: int) -> tuple[Plan, BudgetError | None]:
+        """A plan within `ask` bytes, or else the smallest one that was found and the error that says so."""
+        try:
+            return self._solve(ask if ask is None else max(ask, 1)), None
+        except BudgetError as error:
+            results = sum(bytes_of(value.aval) for value in self.traced.program.outputs)
+            if error.smallest is None or error.smallest_bytes > 2 * first + results:
+                raise
+            return error.smallest, error
+
+    def _budget_error(self, want: int, least_measured: int, failure: BudgetError | None) -> BudgetError:
+        proven = f"; no arena does with less than {format_bytes(failure.bound_bytes)}" if failure else ""
+        return BudgetError(
             f"XLA takes {format_bytes(least_measured)} at least of the plans that were tried, "
-            f"more than the budget of {format_bytes(want)}",
+            f"more than the budget of {format_bytes(want)}{proven}",
             budget_bytes=want,
             smallest_bytes=least_measured,
+            bound_bytes=failure.bound_bytes if failure else 0,
+            report=failure.report if failure else "",
         )
-
-    def _plan_within(self, ask: int, want: int) -> tuple[Plan, bool]:
-        """A plan within `ask` bytes, or else the smallest one that was found."""
-        try:
-            return self._solve(max(ask, 1)), False
-        except BudgetError as error:
-            if error.smallest is None or error.smallest_bytes > want * 2:
-                raise
-            return error.smallest, True
 
     def _finish(self, executable: Any, plan: Plan | None, want: int | None) -> CompiledStep:
         flops = max(1, self.traced.problem.flops)
