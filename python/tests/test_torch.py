@@ -246,6 +246,16 @@ def test_bytes_hold_for_all_graphs_beside_a_graph_break():
     assert second.budget_bytes == first.budget_bytes - first.saved_bytes
 
 
+def test_a_checkpoint_that_loses_its_effect_is_named():
+    line = torch.nn.Linear(32, 32)
+
+    def model(x):
+        return torch.utils.checkpoint.checkpoint(lambda x: line(x).tanh(), x, use_reentrant=False).square().mean()
+
+    with pytest.warns(UserWarning, match=r"a checkpoint inside the model has no effect, .*test_torch.py:\d+\)"):
+        ckpt.torch.plan(model, engine="eager", time_limit=0)(torch.randn(8, 32))
+
+
 def test_a_module_without_a_graph_is_named():
     module = Broken()
     module.layers[0].register_full_backward_hook(lambda *_: None)

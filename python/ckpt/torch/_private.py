@@ -68,6 +68,11 @@ def is_unchecked(node: torch.fx.Node) -> bool:
     return bool(node.meta.get("saved_tensor_with_no_vc_check", False))
 
 
+def is_checkpointed(node: torch.fx.Node) -> bool:
+    """The user marked the op by `torch.utils.checkpoint`."""
+    return "recompute" in node.meta
+
+
 def is_tangent(node: torch.fx.Node) -> bool:
     """True for a gradient that the backward graph receives."""
     return node.op == "placeholder" and "tangents" in str(node.target)

@@ -19,7 +19,7 @@ from ..errors import BudgetError, CkptError
 from ..planner import Plan
 from ..progress import Progress
 from . import _private
-from .kernels import ENGINES, MODELS, KernelModel
+from .kernels import ENGINES, MODELS, KernelModel, place_of
 from .memory import held_by, saved_by
 from .problem import JointProblem
 from .program import Program, read_joint
@@ -234,19 +234,29 @@ class Partitioner(_private.require("CustomPartitionerFn")):  # type: ignore[misc
         self.options.check()
         self.progress = progress
         self.reports: list[Report] = []
-        self._warned = False
+        self._told: set[str] = set()
         # Bytes that each piece of a module keeps for its backward pass, by its name.
         self._kept: dict[str, int] = {}
 
-    def _warn_of(self, piece: _private.Piece) -> None:
-        if self._warned or not (piece.follows or piece.breaks):
-            return
-        self._warned = True
-        warnings.warn(
-            "a graph break splits the module: each graph is planned by itself, and the code between them runs "
-            "unplanned; TORCH_LOGS=graph_breaks names the place",
-            stacklevel=3,
-        )
+    def _warn_once(self, kind: str, text: str) -> None:
+        if kind not in self._told:
+            self._told.add(kind)
+            warnings.warn(text, stacklevel=4)
+
+    def _warn_of(self, piece: _private.Piece, program: Program) -> None:
+        if piece.follows or piece.breaks:
+            self._warn_once(
+                "break",
+                "a graph break splits the module: each graph is planned by itself, and the code between them runs "
+                "unplanned; TORCH_LOGS=graph_breaks names the place",
+            )
+        for op in program.ops:
+            if _private.is_checkpointed(op.node):
+                self._warn_once(
+                    "checkpoint",
+                    f"a checkpoint inside the model has no effect, first at {op.node.name!r}{place_of(op.node)}: "
+                    "the plan decides for the whole graph",
+                )
 
     def _before(self, piece: _private.Piece) -> int:
         """Bytes that the pieces before this one keep; a first piece begins a module."""
@@ -260,7 +270,7 @@ class Partitioner(_private.require("CustomPartitionerFn")):  # type: ignore[misc
     ) -> tuple[fx.GraphModule, fx.GraphModule]:
         program = read_joint(gm, num_fwd_outputs)
         piece = _private.piece()
-        self._warn_of(piece)
+        self._warn_of(piece, program)
         planning = _Planning(program, self.options, self.progress, piece, self._before(piece))
         forward, backward, report = planning.run()
         self._kept[piece.name] = report.saved_bytes
