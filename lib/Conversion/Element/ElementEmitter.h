@@ -95,6 +95,8 @@ private:
   Value emitInsertSlice(mlir::tensor::InsertSliceOp op,
                         ArrayRef<LinearIndex> at);
   Value emitPad(mlir::tensor::PadOp op, ArrayRef<LinearIndex> at);
+  /// The element of the padding at an index.
+  Value emitPadding(mlir::tensor::PadOp op, ArrayRef<LinearIndex> at);
   Value emitConcat(mlir::tensor::ConcatOp op, ArrayRef<LinearIndex> at);
   Value emitFromElements(mlir::tensor::FromElementsOp op,
                          ArrayRef<LinearIndex> at);

@@ -13,6 +13,12 @@
 using namespace ckpt;
 using namespace mlir;
 
+/// Whether \p value has no elements. An index cannot be kept inside of it, so
+/// that reading it would leave its memory.
+static bool isEmpty(Value value) {
+  return cast<ShapedType>(value.getType()).getNumElements() == 0;
+}
+
 /// Offsets are kept so that the slice stays inside: at most \p limit.
 LinearIndex ElementEmitter::offsetOf(OpFoldResult offset, int64_t limit) {
   if (std::optional<int64_t> constant = getConstantIntValue(offset))
@@ -37,6 +43,8 @@ Value ElementEmitter::emitExtractSlice(tensor::ExtractSliceOp op,
 
 Value ElementEmitter::emitInsertSlice(tensor::InsertSliceOp op,
                                       ArrayRef<LinearIndex> at) {
+  if (isEmpty(op.getSource()))
+    return emit(op.getDest(), at);
   llvm::SmallBitVector dropped = op.getDroppedDims();
   SmallVector<LinearIndex> source;
   Value inside;
@@ -65,6 +73,8 @@ Value ElementEmitter::emitInsertSlice(tensor::InsertSliceOp op,
 }
 
 Value ElementEmitter::emitPad(tensor::PadOp op, ArrayRef<LinearIndex> at) {
+  if (isEmpty(op.getSource()))
+    return emitPadding(op, at);
   SmallVector<LinearIndex> source;
   Value inside;
   for (auto [dim, extent] : llvm::enumerate(shapeOf(op.getSource()))) {
@@ -76,13 +86,18 @@ Value ElementEmitter::emitPad(tensor::PadOp op, ArrayRef<LinearIndex> at) {
   Value element = emit(op.getSource(), source);
   if (!element || !inside)
     return element;
+  Value padding = emitPadding(op, at);
+  return padding ? select(inside, element, padding) : Value();
+}
+
+Value ElementEmitter::emitPadding(tensor::PadOp op, ArrayRef<LinearIndex> at) {
   IRMapping mapping;
   Block &body = op.getRegion().front();
   for (auto [argument, at] : llvm::zip_equal(body.getArguments(), at))
     if (!argument.use_empty())
       mapping.map(argument, index.materialize(at));
   SmallVector<Value> padding = emitBlock(body, mapping, at);
-  return padding.empty() ? Value() : select(inside, element, padding.front());
+  return padding.empty() ? Value() : padding.front();
 }
 
 Value ElementEmitter::emitConcat(tensor::ConcatOp op,
@@ -91,6 +106,8 @@ Value ElementEmitter::emitConcat(tensor::ConcatOp op,
   int64_t begin = 0;
   Value result;
   for (Value input : op.getInputs()) {
+    if (isEmpty(input))
+      continue;
     int64_t extent = shapeOf(input)[dim];
     SmallVector<LinearIndex> source(at);
     ClampedIndex clamped = index.clamp(at[dim] - begin, {0, extent});
