@@ -379,7 +379,7 @@ void BudgetSearch::anneal() {
   Plan start = unlimitedPlan;
   std::sort(start.kernels.begin(), start.kernels.end(),
             [](const Kernel &left, const Kernel &right) {
-              return left.ops < right.ops;
+              return left.ops.back() < right.ops.back();
             });
   Verdict inOrder = validate(problem, start, false);
   if (!inOrder.error.empty() || inOrder.livePeakBytes > unlimitedBytes)

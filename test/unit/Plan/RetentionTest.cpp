@@ -124,6 +124,18 @@ TEST(StageKeepCut, MakesTheStageFit) {
   }
 }
 
+/// Engines that do not fuse hand over views, which run in no kernel of their
+/// own.
+TEST(RetentionAnnealing, IsForStepsWithViews) {
+  ProblemBuilder builder;
+  ValueId first = builder.opaque({}, 0);
+  ValueId view = builder.view(first, Access::Reshape, 0);
+  ValueId last = builder.opaque({{view, Access::Any}}, 0);
+  EXPECT_TRUE(hasFixedKernels(builder.problem));
+  builder.fusible({{last, Access::Pointwise}}, 0);
+  EXPECT_FALSE(hasFixedKernels(builder.problem));
+}
+
 TEST(RetentionAnnealing, FindsOptimaOfSmallSteps) {
   int feasible = 0, optimal = 0;
   for (uint64_t seed = 0; seed < 24; ++seed)

@@ -207,7 +207,9 @@ bool RetentionRounds::run() {
 }
 
 bool ckpt::plan::hasFixedKernels(const Problem &problem) {
-  return std::all_of(problem.ops.begin(), problem.ops.end(), isAnchor) &&
+  return std::none_of(
+             problem.ops.begin(), problem.ops.end(),
+             [](const Op &op) { return op.kind == OpKind::Fusible; }) &&
          std::none_of(
              problem.values.begin(), problem.values.end(),
              [](const Value &value) { return value.keep == Keep::Recompute; });

@@ -4,7 +4,8 @@
 // choice between kept values and remats. Simulated annealing over that choice
 // (Retention.h) starts from minimum cuts (StageKeepCut.h) and meets the optima
 // that mixed-integer solvers found for published instances in a day. The
-// portfolio calls it for problems in which every kernel is one op.
+// portfolio calls it for problems without fusible ops: published instances, and
+// steps of engines that do not fuse.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,8 +31,8 @@ struct RetentionOptions {
   std::function<bool(Plan)> enter;
 };
 
-/// Whether the search is for \p problem: kernels are single ops, and none has
-/// to run again.
+/// Whether the search is for \p problem: every op runs in a kernel of its own,
+/// but for views, and none has to run again.
 bool hasFixedKernels(const Problem &problem);
 
 /// Searches plans that run the kernels of \p start, which runs every kernel
