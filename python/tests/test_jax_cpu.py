@@ -126,7 +126,7 @@ def test_narrow_products_take_what_is_planned():
 
 
 @pytest.mark.parametrize("axes", [(1,), (0,), (0, 1), (0, 1, 2)])
-@pytest.mark.parametrize("shape", [(64, 96, 5), (33, 37, 64), (32, 40, 1)])
+@pytest.mark.parametrize("shape", [(64, 96, 5), (33, 37, 64), (32, 40, 1), (32, 32, 8)])
 @pytest.mark.parametrize("reduce", [jnp.sum, jnp.max, jnp.min, jnp.prod])
 def test_reductions_in_steps_compute_what_jax_computes(reduce, shape, axes):
     x = RANDOM.uniform(0.9, 1.1, shape).astype(np.float32)
@@ -135,6 +135,23 @@ def test_reductions_in_steps_compute_what_jax_computes(reduce, shape, axes):
         return reduce(jnp.sin(x) * 1.5 - 0.25, axes)
 
     np.testing.assert_allclose(ckpt.jax.plan(step, x)(x), step(x), rtol=2e-5)
+
+
+def test_a_sum_of_many_numbers_is_as_precise_as_that_of_few():
+    """Added one by one, they would be off by more."""
+    x = RANDOM.standard_normal((32, 32, 32, 4)).astype(np.float32) + 1
+
+    def step(x):
+        return jnp.sum(x * 1.5, (0, 1, 2))
+
+    exact = (x.astype(np.float64) * 1.5).sum((0, 1, 2))
+    planned = jax.jit(ckpt.jax.plan(step, x), compiler_options=ckpt.jax.compiler_options())
+    np.testing.assert_allclose(planned(x), exact, rtol=1e-6)
+
+
+def test_a_sum_of_no_numbers_is_zero():
+    x = np.ones((0, 64), np.float32)
+    assert ckpt.jax.plan(lambda x: jnp.sum(x * 2, (0, 1)), x)(x) == 0
 
 
 @pytest.mark.parametrize(
