@@ -223,6 +223,15 @@ class Broken(torch.nn.Module):
         return x.square().mean()
 
 
+class BrokenEarlier(Broken):
+    bounded = True
+
+    def forward(self, x):
+        x = self.layers[0](x).tanh()
+        torch._dynamo.graph_break()
+        return (x.tanh() if self.bounded else x.sin()).square().mean()
+
+
 def test_a_share_beside_a_graph_break_is_the_smallest_plan_where_none_meets_it():
     module, arguments = Broken(), (torch.randn(256, 64),)
     expected, _ = step_of(module, module, arguments)
@@ -244,6 +253,27 @@ def test_bytes_hold_for_all_graphs_beside_a_graph_break():
     first, second = planned.reports
     assert first.budget_bytes == 2 << 20
     assert second.budget_bytes == first.budget_bytes - first.saved_bytes
+
+
+def test_graphs_receive_the_bytes_that_the_ones_before_them_do_not_keep():
+    """A graph that is planned again, and a graph of another module, count no others."""
+    made, x = ckpt.torch.backend("2MiB", engine="eager", time_limit=0), torch.randn(256, 64)
+    module = BrokenEarlier()
+    planned = torch.compile(module, backend=made, dynamic=False)
+    with pytest.warns(UserWarning, match="a graph break splits the module"):
+        planned(x)
+    module.bounded = False
+    planned(x)
+    torch.compile(Broken(), backend=made, dynamic=False)(x)
+    left = [(2 << 20) - report.budget_bytes for report in made.reports]
+    first, second, again, other, _ = (report.saved_bytes for report in made.reports)
+    assert second > 0 and again > 0 and left == [0, first, first, 0, other]
+
+
+def test_arguments_beside_a_graph_break_count():
+    planned = ckpt.torch.plan(Broken(), budget="50KiB", engine="eager", count_arguments=True, time_limit=0)
+    with pytest.raises(ckpt.BudgetError, match="arguments, and the values"):
+        planned(torch.randn(256, 64))
 
 
 def test_a_checkpoint_that_loses_its_effect_is_named():

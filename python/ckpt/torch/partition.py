@@ -139,21 +139,11 @@ class _Planning:
         if budget is None:
             return None
         if not is_share(budget):
-            return self._left_of(parse_budget(budget))
+            return parse_budget(budget) - self.before
         whole = self.unplanned
         if self.options.engine == "inductor":
             whole = self._solve(None).arena_bytes + self.arguments
         return parse_budget(budget, whole)
-
-    def _left_of(self, budget: int) -> int:
-        if self.before < budget:
-            return budget - self.before
-        raise BudgetError(
-            f"the graphs before a graph break keep {format_bytes(self.before)} for their backward passes, "
-            f"no less than the budget of {format_bytes(budget)}: without the break, the module is planned as a whole",
-            budget_bytes=budget,
-            smallest_bytes=self.before,
-        )
 
     def run(self) -> tuple[fx.GraphModule, fx.GraphModule, Report]:
         want = self._want()
@@ -162,10 +152,12 @@ class _Planning:
             return self._finish(plan, *split(self.program, self.joint, plan), None)
         ask = want - self.arguments
         if ask <= 0:
+            taken, budget = self.arguments + self.before, want + self.before
             raise BudgetError(
-                f"the arguments take {format_bytes(self.arguments)}, no less than the budget of {format_bytes(want)}",
-                budget_bytes=want,
-                smallest_bytes=self.arguments,
+                f"arguments, and the values that graphs before a graph break keep for their backward passes, take "
+                f"{format_bytes(taken)}, no less than the budget of {format_bytes(budget)}",
+                budget_bytes=budget,
+                smallest_bytes=taken,
             )
         for _ in range(self.MOST_ROUNDS):
             plan = self._solve(ask)
