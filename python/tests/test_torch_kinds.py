@@ -190,7 +190,17 @@ class Translation(torch.nn.Module):
         return self.layers(x, x.flip(0), tgt_mask=torch.nn.Transformer.generate_square_subsequent_mask(4))
 
 
-@pytest.mark.parametrize("model", [Recurrent, WeightNorm, Likelihood, Translation])
+class Frozen(torch.nn.Sequential):
+    """A batch norm that normalizes by its statistics, which the step captures."""
+
+    def __init__(self):
+        norm = torch.nn.BatchNorm1d(6).eval()
+        norm.running_mean += torch.randn(6)
+        norm.running_var *= 2
+        super().__init__(torch.nn.Linear(6, 6), norm, torch.nn.ReLU())
+
+
+@pytest.mark.parametrize("model", [Recurrent, WeightNorm, Likelihood, Translation, Frozen])
 def test_gradients_of_modules(model):
     torch.manual_seed(0)
     module, x = model(), torch.randn(4, 6)
@@ -231,8 +241,11 @@ def test_steps_by_other_means_than_autograd_grad(step):
     torch.testing.assert_close(ckpt.compile(step, *arguments, time_limit=0)(*arguments), step(*arguments), rtol=1e-4, atol=1e-5)
 
 
+CAPTURED = torch.ones(4)
+
+
 def refused_special(x):
-    return torch.special.i0(x) + x.mode(0).values
+    return torch.special.i0(x + CAPTURED) + x.mode(0).values
 
 
 def refused_factorization(x):

@@ -35,6 +35,7 @@ DECOMPOSED = [
     aten._log_softmax_backward_data,
     aten._native_batch_norm_legit,
     aten._native_batch_norm_legit_functional,
+    aten._native_batch_norm_legit_no_training,
     aten._softmax,
     aten._softmax_backward_data,
     aten.gelu,

@@ -9,13 +9,17 @@ from typing import Any
 
 import torch
 import torch.utils._pytree as pytree
+from torch._guards import detect_fake_mode
 
 from .places import in_words
 
 
 def value_of(node: torch.fx.Node) -> Any:
-    """A tensor like the result; a constant of the graph is itself."""
-    return getattr(node.graph.owning_module, node.target) if node.op == "get_attr" else node.meta.get("val")
+    """A tensor without memory like the result, or like the constant of the graph."""
+    if node.op != "get_attr":
+        return node.meta.get("val")
+    others = [other.meta["val"] for other in node.graph.nodes if "val" in other.meta]
+    return detect_fake_mode(others).from_tensor(getattr(node.graph.owning_module, node.target))
 
 
 def alone(node: torch.fx.Node) -> torch.fx.GraphModule:
