@@ -24,7 +24,7 @@ PlanState::PlanState(const Problem &problem, Plan plan, KernelCache &kernels)
     : problem(problem), kernels(kernels), list(std::move(plan.kernels)),
       takenBytes(list.size(), 0), runs(problem.ops.size(), 0), lives(problem) {
   for (int32_t place = 0; place < size(); ++place) {
-    infos.push_back(isEmpty(place) ? &nothing : &kernels.get(list[place]));
+    infos.push_back(&infoOf(list[place]));
     count(place, 1);
     lives.enter(place, list[place], *infos[place]);
   }
@@ -146,8 +146,8 @@ void PlanState::leave(int32_t place) {
                           : -slotBytes(infos[place]->workspaceBytes));
 }
 
-void PlanState::enter(int32_t place, Kernel kernel) {
-  infos[place] = kernel.ops.empty() ? &nothing : &kernels.get(kernel);
+void PlanState::enter(int32_t place, Kernel kernel, const KernelInfo &info) {
+  infos[place] = &info;
   list[place] = std::move(kernel);
   lives.enter(place, list[place], *infos[place]);
   count(place, 1);
@@ -171,10 +171,14 @@ std::vector<PlanState::Range> PlanState::touchedRanges() const {
     ranges.push_back({life.value, life.place, life.last()});
   };
   for (auto [value, place] : touched) {
-    if (Life life = lifeAt(value, place))
+    Life life = lifeFrom(value, place);
+    if (life)
       add(life);
-    if (Life life = lifeFrom(value, place); life.place == place)
-      add(life);
+    if (life.place != place)
+      continue;
+    // The place writes it and so ends the instance before.
+    if (Life earlier = lifeAt(value, place))
+      add(earlier);
   }
   std::sort(ranges.begin(), ranges.end(), [](const Range &a, const Range &b) {
     return std::pair(a.value, a.place) < std::pair(b.value, b.place);
@@ -237,19 +241,22 @@ void PlanState::updateTakenOver() {
 void PlanState::replace(Edit::Kernels changes) {
   touched.clear();
   touchedPlaces.clear();
+  std::vector<const KernelInfo *> infosAfter;
   for (const auto &[place, kernel] : changes) {
+    infosAfter.push_back(&infoOf(kernel));
     touch(place, list[place], *infos[place]);
-    touch(place, kernel, kernel.ops.empty() ? nothing : kernels.get(kernel));
+    touch(place, kernel, *infosAfter.back());
     touchedPlaces.push_back(place);
   }
   std::sort(touched.begin(), touched.end());
   touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
   std::vector<Range> rangesBefore = touchedRanges();
   unmadeReads -= unmadeOfTouched();
-  for (auto &[place, kernel] : changes) {
+  for (size_t i = 0; i < changes.size(); ++i) {
+    auto &[place, kernel] = changes[i];
     leave(place);
     before.emplace_back(place, std::move(list[place]));
-    enter(place, std::move(kernel));
+    enter(place, std::move(kernel), *infosAfter[i]);
   }
   unmadeReads += unmadeOfTouched();
   ranges = touchedRanges();
@@ -276,23 +283,27 @@ Kernel PlanState::withoutDead(int32_t place) const {
 /// Removes the outputs that the last change left without readers, then those
 /// that were made only for them.
 void PlanState::removeDead() {
-  std::vector<Range> work = ranges;
-  while (!work.empty()) {
-    Range life = work.back();
-    work.pop_back();
-    const std::vector<ValueId> &outputs = list[life.place].outputs;
-    bool isThere =
-        std::find(outputs.begin(), outputs.end(), life.value) != outputs.end();
-    if (!isThere || isWanted(life.value, life.place))
-      continue;
-    Kernel kernel = withoutDead(life.place);
-    if (kernel.outputs.size() == outputs.size())
-      continue;
-    Edit::Kernels change;
-    change.emplace_back(life.place, std::move(kernel));
-    replace(std::move(change));
-    work.insert(work.end(), ranges.begin(), ranges.end());
+  while (true) {
+    Edit::Kernels changes;
+    for (int32_t place : placesOfDead())
+      if (Kernel kernel = withoutDead(place);
+          kernel.outputs.size() < list[place].outputs.size())
+        changes.emplace_back(place, std::move(kernel));
+    if (changes.empty())
+      return;
+    replace(std::move(changes));
   }
+}
+
+/// The places that write instances of the last change in vain, ascending.
+std::vector<int32_t> PlanState::placesOfDead() const {
+  std::vector<int32_t> places;
+  for (const Range &range : ranges)
+    if (range.last == range.place && !isWanted(range.value, range.place))
+      places.push_back(range.place);
+  std::sort(places.begin(), places.end());
+  places.erase(std::unique(places.begin(), places.end()), places.end());
+  return places;
 }
 
 //===----------------------------------------------------------------------===//

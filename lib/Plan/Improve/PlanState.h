@@ -104,7 +104,10 @@ private:
   int64_t slotOf(ValueId value) const {
     return inArena(value) ? slotBytes(problem.values[value].bytes) : 0;
   }
-  void enter(int32_t place, Kernel kernel);
+  const KernelInfo &infoOf(const Kernel &kernel) {
+    return kernel.ops.empty() ? nothing : kernels.get(kernel);
+  }
+  void enter(int32_t place, Kernel kernel, const KernelInfo &info);
   void leave(int32_t place);
   void count(int32_t place, int sign);
   void replace(Edit::Kernels changes);
@@ -115,6 +118,7 @@ private:
   void updateTakenOver();
   int64_t takenOver(int32_t place) const;
   void removeDead();
+  std::vector<int32_t> placesOfDead() const;
   Kernel withoutDead(int32_t place) const;
   void open(const std::vector<int32_t> &before);
   void close(const std::vector<int32_t> &places);

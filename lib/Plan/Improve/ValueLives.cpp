@@ -12,7 +12,11 @@ using namespace ckpt::plan;
 
 void ValueLives::enter(int32_t place, const Kernel &kernel,
                        const KernelInfo &info) {
+  // The smallest block of memory holds as many.
+  constexpr size_t fewPlaces = 6;
   auto insert = [&](std::vector<int32_t> &places) {
+    if (places.empty())
+      places.reserve(fewPlaces);
     places.insert(std::lower_bound(places.begin(), places.end(), place), place);
   };
   for (ValueId value : info.memoryReads)
