@@ -131,8 +131,10 @@ class _Compilation:
     """Compiles, reads XLA's bytes, and plans again with less until they fit, or with more while they do."""
 
     MOST_ROUNDS = 5
-    # Of the budget: where XLA leaves more, another round plans with it.
+    # Shares of the budget and of the step's FLOPs: another round plans with the bytes that XLA leaves, where they
+    # are more, and the plan repeats more.
     LEAST_SPARE = 0.02
+    LEAST_EXTRA = 0.01
 
     def __init__(
         self, function: Callable[..., Any], args: Any, kwargs: Any, options: PlanOptions, jit_options: dict[str, Any]
@@ -198,7 +200,8 @@ class _Compilation:
             if got <= want:
                 is_better = best is None or plan.extra_flops < best[1].extra_flops
                 best = (executable, plan) if is_better else best
-                if not is_better or plan.extra_flops == 0 or want - got < want * self.LEAST_SPARE:
+                saves = plan.extra_flops >= self.LEAST_EXTRA * self.traced.problem.flops
+                if not is_better or not saves or want - got < want * self.LEAST_SPARE:
                     break
                 ask = like_this
             elif best is not None:
