@@ -2,7 +2,8 @@
 // which none is accessible, is not read.
 // RUN: head -c 82 /dev/zero > %t.arguments
 // RUN: ckpt-fuzz %s %t.arguments %t.results
-// RUN: head -c 2 %t.results | grep ok
+// RUN: head -c 2 %t.results | FileCheck %s
+// CHECK: {{^}}ok{{$}}
 
 // ways: as-written:cpu 50%:cpu as-written:emulator
 // bytes: 82

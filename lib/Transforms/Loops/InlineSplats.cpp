@@ -50,6 +50,8 @@ static void inlineNumber(linalg::GenericOp op, OpOperand &input,
   op.setIndexingMapsAttr(builder.getAffineMapArrayAttr(maps));
 }
 
+// Upstream's pattern for this comes only with the fusion of elementwise ops,
+// whose other patterns change ops that need nothing.
 void ckpt::inlineSplats(Block &block) {
   for (linalg::GenericOp op : block.getOps<linalg::GenericOp>()) {
     if (!op.hasPureTensorSemantics() ||
