@@ -8,6 +8,7 @@
 
 #include "Watch.h"
 #include "ckpt/Plan/Budget.h"
+#include "ckpt/Plan/Donation.h"
 #include "ckpt/Plan/Explain.h"
 #include "ckpt/Plan/Frontier.h"
 #include "ckpt/Plan/Text.h"
@@ -22,6 +23,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <sstream>
 
 namespace nb = nanobind;
@@ -98,11 +100,16 @@ PlannedStep solve(const PlanningProblem &of, std::optional<int64_t> budgetBytes,
   };
   auto [unlimited, found] =
       watched(limitedBy(timeLimitMs, effortMs), progress, search);
-  if (!budgetBytes)
-    return checked(std::move(unlimited), true);
-  bool fits = found.best.has_value();
-  return checked(fits ? std::move(*found.best) : std::move(found.smallest),
-                 fits);
+  bool fits = !budgetBytes || found.best.has_value();
+  Solution best = !budgetBytes ? std::move(unlimited)
+                  : fits       ? std::move(*found.best)
+                               : std::move(found.smallest);
+  constexpr int64_t noLimit = int64_t(1) << 60;
+  int64_t limitBytes =
+      fits ? budgetBytes.value_or(noLimit) : best.plan.arenaBytes;
+  if (best.verdict.error.empty())
+    best = moveForDonations(of.problem, std::move(best), limitBytes);
+  return checked(std::move(best), fits);
 }
 
 std::vector<PlannedStep> frontier(const PlanningProblem &of, int32_t points,

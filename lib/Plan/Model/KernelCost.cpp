@@ -98,8 +98,6 @@ void KernelAnalysis::findInPlacePairs() {
   for (int32_t output : outputs)
     places.push_back(placesFor(output));
   bool isOpaque = anchor != none && op(anchor).kind == OpKind::Opaque;
-  if (!problem.takesOver && !isOpaque)
-    return;
   for (int32_t input = locals.size() - info.memoryReads.size();
        input < static_cast<int32_t>(locals.size()); ++input) {
     const Value &source = valueOf(input);
@@ -108,6 +106,10 @@ void KernelAnalysis::findInPlacePairs() {
       continue;
     for (size_t k = 0; k < outputs.size(); ++k) {
       const Value &target = valueOf(outputs[k]);
+      bool isDonated =
+          target.home == Home::Result && target.host == locals[input].value;
+      if (!problem.takesOver && !isOpaque && !isDonated)
+        continue;
       if (source.bytes != target.bytes || source.elements != target.elements ||
           places[k][input] != source.shape)
         continue;

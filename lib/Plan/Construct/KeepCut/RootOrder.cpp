@@ -30,6 +30,7 @@ private:
   int64_t growth(OpId root) const;
   void finish(OpId root);
   void becomePast(OpId op);
+  bool release(OpId op);
 
   const RematGraph &graph;
   const Problem &problem;
@@ -76,16 +77,21 @@ void Orderer::becomePast(OpId op) {
     for (ValueId value : problem.ops[current].results) {
       if (!graph.node[value])
         continue;
-      for (OpId reader : graph.readers[value]) {
-        if (--pending[reader] > 0)
-          continue;
-        if (graph.isRoot[reader])
-          ready.insert(ranks.rank[reader]);
-        if (!graph.rooted[reader])
+      for (OpId reader : graph.readers[value])
+        if (release(reader))
           work.push_back(reader);
-      }
     }
   }
+}
+
+/// One of the leaves or roots that \p op waits for has run; true if all have,
+/// and what \p op makes can be made.
+bool Orderer::release(OpId op) {
+  if (--pending[op] > 0)
+    return false;
+  if (graph.isRoot[op])
+    ready.insert(ranks.rank[op]);
+  return !graph.rooted[op];
 }
 
 /// Bytes that \p root adds to the live ones.
@@ -128,8 +134,8 @@ void Orderer::finish(OpId root) {
   ready.erase(ranks.rank[root]);
   order.push_back(root);
   for (OpId next : followers[root])
-    if (--pending[next] == 0)
-      ready.insert(ranks.rank[next]);
+    if (release(next))
+      becomePast(next);
   if (graph.rooted[root])
     becomePast(root);
 }

@@ -70,16 +70,20 @@ void WalkState::becomePast(ValueId value) {
   if (past[value])
     return;
   past[value] = 1;
-  for (OpId reader : graph.readers[value]) {
-    if (--pendingLeaves[reader] > 0)
-      continue;
-    if (graph.isRoot[reader] && !done[reader])
-      ready.insert(rank[reader]);
-    if (!graph.rooted[reader])
-      for (ValueId made : graph.problem.ops[reader].results)
-        if (graph.node[made])
-          becomePast(made);
-  }
+  for (OpId reader : graph.readers[value])
+    release(reader);
+}
+
+/// One of the leaves or roots that \p op waits for has run.
+void WalkState::release(OpId op) {
+  if (--pendingLeaves[op] > 0)
+    return;
+  if (graph.isRoot[op] && !done[op])
+    ready.insert(rank[op]);
+  if (!graph.rooted[op])
+    for (ValueId made : graph.problem.ops[op].results)
+      if (graph.node[made])
+        becomePast(made);
 }
 
 /// \p op and all ops between it and memory, in program order.
@@ -145,8 +149,7 @@ void WalkState::finishRoot(OpId op) {
   schedule.rootKernel.push_back(
       static_cast<int32_t>(schedule.plan.kernels.size()) - 1);
   for (OpId next : followers[op])
-    if (--pendingLeaves[next] == 0)
-      ready.insert(rank[next]);
+    release(next);
   if (graph.rooted[op])
     for (ValueId value : graph.problem.ops[op].results)
       becomePast(value);

@@ -82,6 +82,7 @@ private:
   std::vector<OpId> opsInside(OpId op);
   void finishRoot(OpId op);
   void becomePast(ValueId value);
+  void release(OpId op);
   void dropRecomputed();
 
   /// Per op: see `findFollowers`.
