@@ -25,7 +25,7 @@ MIB = 2**20
 
 
 def problem_of(step: Any, arguments: Any) -> ckpt.Problem:
-    return TracedStep(step, arguments, {}, PlanOptions(), donates=False).problem
+    return TracedStep(step, arguments, {}, PlanOptions()).problem
 
 
 def time_of(executable: Any, arguments: Any) -> float:

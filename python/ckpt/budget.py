@@ -33,11 +33,14 @@ def parse_budget(budget: Budget, whole_bytes: int = 0) -> int:
     An `int` counts bytes. A text has a unit, such as "512KiB" or "1.5GB"; a
     text without a unit counts MiB, as the command line does.
 
+    A share of nothing is no bytes: a step that takes none meets it.
+
     Raises:
         CkptError: `budget` is not positive or not a budget.
     """
     if isinstance(budget, bool) or not isinstance(budget, (int, str)):
         raise CkptError(f"expected a budget such as '12GiB', '50%' or bytes, but got {budget!r}")
+    least = 1
     if isinstance(budget, int):
         number = budget
     else:
@@ -47,7 +50,8 @@ def parse_budget(budget: Budget, whole_bytes: int = 0) -> int:
             raise CkptError(f"expected a budget such as '12GiB', '50%' or bytes, but got {budget!r}")
         scale = whole_bytes / 100 if unit == "%" else _UNITS[unit]
         number = int(float(match.group(1)) * scale)
-    if number <= 0 or number >= 1 << 62:
+        least = 0 if unit == "%" and whole_bytes == 0 else 1
+    if number < least or number >= 1 << 62:
         raise CkptError(f"expected a budget of at least one byte, but got {budget!r}")
     return number
 

@@ -58,10 +58,11 @@ class ProblemBuilder:
         nbytes: int,
         *,
         home: str = "arena",
+        host: int | None = None,
         keep: str = "free",
         name: str = "",
     ) -> int:
-        """Adds a value of `nbytes` bytes and returns its number."""
+        """Adds a value of `nbytes` bytes and returns its number; a result may lie in a donated argument, its `host`."""
         elements = 1
         for extent in shape:
             elements *= extent
@@ -69,6 +70,8 @@ class ProblemBuilder:
         line += f" shape={self._shapes.setdefault(shape, len(self._shapes))}"
         if home != "arena":
             line += f" home={home}"
+        if host is not None:
+            line += f" host={host}"
         if keep != "free":
             line += f" keep={keep}"
         self._lines.append(line + f" name={_quoted(name)}")
@@ -152,7 +155,7 @@ class Problem:
     Args:
         text: the problem.
         hosts_results: results' buffers may hold values before the results are
-            written; only right where no argument is donated.
+            written, unless they lie in donated arguments (`host`).
     """
 
     def __init__(self, text: str, *, hosts_results: bool = False) -> None:

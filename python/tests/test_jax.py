@@ -195,6 +195,40 @@ def test_donated_arguments_keep_the_budget(gpt):
     assert all(leaf.is_deleted() for leaf in jax.tree.leaves(donated))
 
 
+def momentum_step(unrolled):
+    def loss(weights, x):
+        for weight in weights:
+            x = jnp.tanh(x @ weight)
+        return (x**2).mean()
+
+    def update(state, x):
+        weights, moments = state
+        value, gradients = jax.value_and_grad(loss)(weights, x)
+        moments = jax.tree.map(lambda m, g: 0.9 * m + g, moments, gradients)
+        return (jax.tree.map(lambda w, m: w - 0.1 * m, weights, moments), moments), value
+
+    random = np.random.default_rng(0)
+    weights = [random.standard_normal((64, 64)).astype(np.float32) / 8 for _ in range(4)]
+    x = random.standard_normal((4, 512, 64)).astype(np.float32)
+    arguments = (weights, jax.tree.map(np.zeros_like, weights)), x if unrolled else x[0]
+    return (lambda state, x: jax.lax.scan(update, state, x)) if unrolled else update, arguments
+
+
+@pytest.mark.parametrize("unrolled", [False, True])
+@pytest.mark.parametrize("donates", [{"donate_argnums": 0}, {"donate_argnames": "state"}])
+def test_results_are_written_behind_the_readers_of_their_donated_arguments(unrolled, donates):
+    step, arguments = momentum_step(unrolled)
+    if "donate_argnames" in donates and unrolled:
+
+        def step(state, x, scanned=step):
+            return scanned(state, x)
+
+    made = ckpt.jax.jit(step, effort=0.2, **donates).compile(*arguments)
+    assert made.executable.memory_analysis().alias_size_in_bytes == 8 * 64 * 64 * 4
+    assert " copy(" not in made.executable.as_text()
+    assert made.report.temp_bytes <= 1.03 * made.report.planned_bytes
+
+
 def test_each_shape_is_planned_once(gpt):
     step, (parameters, tokens) = gpt
     planned = ckpt.jax.jit(step, budget="60%", time_limit=0)
@@ -208,6 +242,60 @@ def test_a_budget_that_plain_jit_meets_leaves_the_step_alone(gpt):
     planned = ckpt.jax.jit(step, budget="1GiB")
     assert_close(planned(*arguments), jax.jit(step)(*arguments))
     assert not planned.report.planned
+
+
+def test_a_step_without_temporary_memory_meets_every_share():
+    planned = ckpt.jax.jit(lambda x: x * 2, budget="50%")
+    assert_close(planned(np.ones(4, np.float32)), 2 * np.ones(4))
+    assert not planned.report.planned
+
+
+@pytest.mark.parametrize(
+    "options, call",
+    [
+        ({"static_argnums": 2}, lambda step, mode, *a: step(*a, mode)),
+        ({"static_argnums": -1}, lambda step, mode, *a: step(*a, mode)),
+        ({"static_argnames": "mode"}, lambda step, mode, *a: step(*a, mode=mode)),
+        ({"static_argnames": ("mode",)}, lambda step, mode, *a: step(*a, mode)),
+        ({"static_argnums": (2,), "donate_argnums": (0,)}, lambda step, mode, *a: step(*a, mode=mode)),
+    ],
+)
+def test_static_arguments_are_part_of_the_program(options, call):
+    def step(weight, x, mode="tanh"):
+        function = {"tanh": jnp.tanh, "sine": jnp.sin}[mode]
+        value, gradient = jax.value_and_grad(lambda w: (function(function(x @ w) @ w) ** 2).mean())(weight)
+        return weight - gradient, value
+
+    random = np.random.default_rng(0)
+    arguments = random.standard_normal((64, 64)).astype(np.float32) / 8, random.standard_normal((512, 64))
+    planned = ckpt.jax.jit(step, effort=0.1, **options)
+    for mode in ("sine", "tanh"):
+        assert_close(call(planned, mode, *arguments), step(*arguments, mode))
+        assert call(planned.compile, mode, *arguments) is call(planned.compile, mode, *arguments)
+    assert call(planned.check, "sine", *arguments).largest_difference < 1e-4
+
+
+def test_static_arguments_that_cannot_be_hashed_are_refused():
+    with pytest.raises(ckpt.UnsupportedStep, match="static arguments that can be hashed"):
+        ckpt.jax.jit(lambda x, sizes: x, static_argnums=1)(np.ones(4, np.float32), [1])
+
+
+def test_compile_options_of_the_user_stand_beside_those_that_keep_the_plan(gpt):
+    step, arguments = gpt
+    options = {"compiler_options": {"xla_cpu_use_fusion_emitters": False}}
+    texts = [
+        ckpt.jax.jit(step, effort=0.1, **given).compile(*arguments).executable.as_text() for given in ({}, options)
+    ]
+    assert texts[0] != texts[1]
+    assert all("opt-barrier" in text for text in texts)
+
+
+def test_a_step_that_jax_cannot_trace_is_refused():
+    def step(x):
+        return x if x.sum() > 0 else -x
+
+    with pytest.raises(ckpt.UnsupportedStep, match="JAX cannot trace the step: Attempted boolean conversion"):
+        ckpt.jax.jit(step, budget="50%")(np.ones(4, np.float32))
 
 
 def test_an_impossible_budget_says_what_is_possible(gpt):
@@ -382,7 +470,7 @@ def test_an_argument_that_is_no_array_names_the_way_out():
         return x * 2 if mode == "double" else x
 
     for planned in (ckpt.jax.jit(step), ckpt.jax.planned(step)):
-        with pytest.raises(ckpt.UnsupportedStep, match="'double': bind it with functools.partial"):
+        with pytest.raises(ckpt.UnsupportedStep, match="'double': bind it with functools.partial, or split"):
             planned(np.ones(3, np.float32), "double")
 
 

@@ -18,11 +18,12 @@ from ..errors import CkptError, UnsupportedStep
 from ..planner import Plan
 from ..progress import Progress
 from . import xla
+from .arguments import STATIC_OPTIONS, Statics, signature
 from .check import Check, compare
 from .inner import Planned
 from .kernels import MODELS, KernelModel
 from .policies import Policy, policy
-from .step import CompiledStep, PlanOptions, Report, SavedPlan, compile_step, signature
+from .step import CompiledStep, PlanOptions, Report, SavedPlan, compile_step
 
 __all__ = [
     "Check",
@@ -58,6 +59,7 @@ class Step:
         self._function = function
         self._options = options
         self._jit_options = jit_options
+        self._statics = Statics.of(function, jit_options)
         self._saved = saved
         self._compiled: dict[Any, CompiledStep] = {}
         self._last: CompiledStep | None = None
@@ -68,11 +70,14 @@ class Step:
                 "a step of ckpt.jax.jit sets compile options and cannot run inside another "
                 "transformation of JAX; use ckpt.jax.plan or ckpt.jax.planned there"
             )
-        return self.compile(*args, **kwargs).executable(*args, **kwargs)
+        made = self.compile(*args, **kwargs)
+        _, args, kwargs = self._statics.split(args, kwargs)
+        return made.executable(*args, **kwargs)
 
     def compile(self, *args: Any, **kwargs: Any) -> CompiledStep:
         """Plans and compiles for the shapes of the arguments, without a run."""
-        key = signature(args, kwargs)
+        static, *left = self._statics.split(args, kwargs)
+        key = (static, signature(*left))
         if key not in self._compiled:
             self._compiled[key] = compile_step(
                 self._function, args, kwargs, self._options, self._jit_options, self._saved
@@ -100,8 +105,10 @@ class Step:
         Donated arguments are copied before, so that they stay alive.
         """
         made = self.compile(*args, **kwargs)
-        plain = _jax.jit(self._function)(*args, **kwargs)
-        copied = _jax.tree.map(lambda x: x.copy() if isinstance(x, _jax.Array) else x, (args, kwargs))
+        static = {name: value for name, value in self._jit_options.items() if name in STATIC_OPTIONS}
+        plain = _jax.jit(self._function, **static)(*args, **kwargs)
+        _, *left = self._statics.split(args, kwargs)
+        copied = _jax.tree.map(lambda x: x.copy() if isinstance(x, _jax.Array) else x, left)
         report = made.report
         return compare(report.temp_bytes, report.plain_temp_bytes, made.executable(*copied[0], **copied[1]), plain)
 
@@ -144,14 +151,12 @@ def jit(
         unroll_limit: a scan of more equations stays one op.
         progress: called with each new line for people while the planner searches;
             by default, a bar shows on a terminal and in a notebook.
-        jit_options: passed on to `jax.jit`, such as `donate_argnums`.
+        jit_options: passed on to `jax.jit`, such as `donate_argnums` and `static_argnames`.
 
     Raises (at the first call per shapes):
         BudgetError: no plan meets the budget.
         UnsupportedStep: JAX cannot trace the step.
     """
-    if "static_argnums" in jit_options or "static_argnames" in jit_options:
-        raise UnsupportedStep("bind static arguments with functools.partial before ckpt.jax.jit")
     if budget is not None:
         parse_budget(budget, 1 << 40)
     options = PlanOptions(budget, device, pins, exact, time_limit, effort, unroll_limit, progress)

@@ -16,8 +16,9 @@ from ..errors import CkptError, UnsupportedStep
 from ..planner import Plan
 from ..report import Report
 from . import xla
+from .arguments import signature
 from .check import Check, compare
-from .step import PlanOptions, SavedPlan, TracedStep, signature, title
+from .step import PlanOptions, SavedPlan, TracedStep
 
 # Transformations that would undo the plan, by the types of JAX's tracers.
 _REFUSED = {
@@ -61,7 +62,7 @@ class Planned:
     def _plan(self, args: Any, kwargs: Any) -> tuple[TracedStep, Plan, int | None]:
         avals = jax.tree.map(jax.typeof, (args, kwargs))
         shapes = jax.tree.map(lambda a: jax.ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type), avals)
-        traced = TracedStep(self._function, *shapes, self._options, donates=False)
+        traced = TracedStep(self._function, *shapes, self._options)
         problem, budget = traced.problem, self._options.budget
         if budget is None:
             return traced, problem.solve(None), None
@@ -80,7 +81,7 @@ class Planned:
     @property
     def report(self) -> Report:
         traced, plan, want = self._latest()
-        return traced.problem.report(plan, want, title(self._function))
+        return traced.problem.report(plan, want, traced.title)
 
     def frontier(self, points: int = 20) -> list[Plan]:
         """Returns plans from the smallest arena to that of no recomputation."""

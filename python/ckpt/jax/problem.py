@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Mapping
+from collections import defaultdict, deque
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ..errors import CkptError
 from ..planner import Problem, ProblemBuilder
 from .kernels import KernelModel, bytes_of, describe, is_collective
-from .program import Op, Program, Value, is_backward, layer_of, place_of
+from .program import Op, Operand, Program, Value, is_backward, layer_of, place_of
 
 Pins = Mapping[str, str]
 
@@ -29,19 +31,36 @@ def _check_pins(pins: Pins, layers: set[str]) -> None:
             raise CkptError(f"pin {pattern!r} matches no layer; the step has {some}")
 
 
-def build_problem(program: Program, model: KernelModel, *, pins: Pins | None = None, donates: bool = False) -> Problem:
+def _donations(program: Program, donated: Sequence[bool]) -> dict[Value, Value]:
+    """By result, the argument in whose buffer it lies: JAX gives each result the first one left of its type."""
+    free: dict[Any, deque[Value]] = defaultdict(deque)
+
+    def kind(operand: Operand) -> Any:
+        return operand.aval.shape, operand.aval.dtype
+
+    for value, is_donated in zip(program.inputs, donated):
+        if is_donated:
+            free[kind(value)].append(value)
+    takers = [(operand, free[kind(operand)].popleft()) for operand in program.outputs if free[kind(operand)]]
+    return {result: argument for result, argument in reversed(takers) if isinstance(result, Value) and result.op}
+
+
+def build_problem(
+    program: Program, model: KernelModel, *, pins: Pins | None = None, donated: Sequence[bool] = ()
+) -> Problem:
     """Numbers the values of `program` and returns its planning problem.
 
     Args:
         program: its values receive their numbers.
         model: the kernels of the backend.
         pins: "save" or "recompute" by patterns on layer names.
-        donates: arguments are donated, so that results' buffers are theirs.
+        donated: by input, whether a result may lie in its buffer.
     """
     pins = pins or {}
     builder = ProblemBuilder(model.bandwidth, model.launch_ns, takes_over=not model.cpu_buffers)
     for value in (*program.inputs, *program.constants):
         value.number = builder.value(_shape(value), bytes_of(value.aval), home="argument")
+    hosts = _donations(program, donated)
     results = {operand for operand in program.outputs if isinstance(operand, Value)}
     backward: set[Value] = set()
     layers = {layer for op in program.ops if (layer := layer_of(op.scope))}
@@ -57,6 +76,7 @@ def build_problem(program: Program, model: KernelModel, *, pins: Pins | None = N
                 _shape(value),
                 bytes_of(value.aval),
                 home="result" if value in results else "arena",
+                host=hosts[value].number if value in hosts else None,
                 keep=keep,
                 name=_name_of(op),
             )
@@ -76,7 +96,7 @@ def build_problem(program: Program, model: KernelModel, *, pins: Pins | None = N
             layer=layer,
             name=op.name,
         )
-    return Problem(builder.text(), hosts_results=not donates)
+    return Problem(builder.text(), hosts_results=True)
 
 
 def _name_of(op: Op) -> str:

@@ -19,6 +19,7 @@ from ..planner import Plan, Problem
 from ..progress import Progress
 from ..report import PlannedReport
 from . import xla
+from .arguments import STATIC_OPTIONS, Statics, devices, donation_options
 from .emit import planned_function
 from .kernels import MODELS, KernelModel, bytes_of
 from .problem import Pins, build_problem
@@ -54,22 +55,29 @@ class PlanOptions:
 
 
 class TracedStep:
-    """A step as a flat program and a planning problem, for fixed shapes."""
+    """A step as a flat program and a planning problem, for fixed shapes.
+
+    Attributes:
+        traced: the step as `jax.jit` traced it; static arguments are part of it.
+        title: the name of the step in reports.
+    """
 
     def __init__(
-        self, function: Callable[..., Any], args: Any, kwargs: Any, options: PlanOptions, donates: bool
+        self, function: Callable[..., Any], args: Any, kwargs: Any, options: PlanOptions, **jit_options: Any
     ) -> None:
         try:
-            closed, shape = jax.make_jaxpr(lambda a, k: function(*a, **k), return_shape=True)(args, kwargs)
+            self.traced = jax.jit(function, **jit_options).trace(*args, **kwargs)
         except Exception as error:
             raise UnsupportedStep(f"JAX cannot trace the step: {error}") from error
-        self.out_tree = jax.tree.structure(shape)
-        self.program: Program = flatten(closed, unroll_limit=options.unroll_limit)
+        self.title = f"@{getattr(function, '__name__', 'step')}"
+        self.out_tree = jax.tree.structure(self.traced.out_info)
+        self.program: Program = flatten(self.traced.jaxpr, unroll_limit=options.unroll_limit)
         self.model = options.model()
-        self.problem: Problem = build_problem(self.program, self.model, pins=options.pins, donates=donates)
+        donated = [leaf.donated for leaf in jax.tree.leaves(self.traced.args_info)]
+        self.problem: Problem = build_problem(self.program, self.model, pins=options.pins, donated=donated)
 
     def function(self, plan: Plan, is_sharded: bool = False) -> Callable[..., Any]:
-        """The step with its own signature, in the order of `plan`; XLA partitions a sharded one."""
+        """The step of the arguments that are not static, in the order of `plan`; XLA partitions a sharded one."""
         run = planned_function(self.program, plan, self.model, is_sharded)
 
         def planned(*args: Any, **kwargs: Any) -> Any:
@@ -137,26 +145,29 @@ class _Compilation:
     LEAST_EXTRA = 0.01
 
     def __init__(
-        self, function: Callable[..., Any], args: Any, kwargs: Any, options: PlanOptions, jit_options: dict[str, Any]
+        self, traced: TracedStep, args: Sequence[Any], kwargs: dict[str, Any], options: PlanOptions, jit_options: Any
     ) -> None:
-        self.function, self.args, self.kwargs = function, args, kwargs
+        """`args` and `kwargs` are those of `traced` that are not static."""
+        self.traced, self.args, self.kwargs = traced, args, kwargs
         self.options, self.jit_options = options, jit_options
         self.planning = self.compiling = 0.0
         self.rounds = 0
         self.share = 1.0
-        self.donates = bool(jit_options.get("donate_argnums") or jit_options.get("donate_argnames"))
 
-    def _compile(self, function: Callable[..., Any], **more: Any) -> Any:
+    def _compile(self, compiled: Callable[[], Any]) -> Any:
         start = time.perf_counter()
-        executable = xla.compiled(function, self.args, self.kwargs, **self.jit_options, **more)
+        executable = compiled()
         self.compiling += time.perf_counter() - start
         return executable
 
     def _planned(self, plan: Plan) -> Any:
-        options = xla.compile_options(jax.default_backend(), self.options.exact)
+        keeping = xla.compile_options(jax.default_backend(), self.options.exact)
+        options = {**keeping, **(self.jit_options.get("compiler_options") or {})}
+        given = {name: value for name, value in self.jit_options.items() if name not in STATIC_OPTIONS}
+        given |= {**donation_options(self.traced.traced.args_info), "compiler_options": options or None}
         self.rounds += 1
-        is_sharded = _devices(self.args, self.kwargs) > 1
-        return self._compile(self.traced.function(plan, is_sharded), compiler_options=options or None)
+        function = self.traced.function(plan, is_sharded=devices(self.args, self.kwargs) > 1)
+        return self._compile(lambda: xla.compiled(function, self.args, self.kwargs, **given))
 
     def _solve(self, nbytes: int | None) -> Plan:
         start = time.perf_counter()
@@ -169,9 +180,8 @@ class _Compilation:
             self.planning += time.perf_counter() - start
 
     def run(self, replayed: str | None = None) -> CompiledStep:
-        self.plain = self._compile(self.function)
+        self.plain = self._compile(lambda: self.traced.traced.lower().compile())
         self.plain_bytes = xla.temp_bytes(self.plain)
-        self.traced = TracedStep(self.function, self.args, self.kwargs, self.options, self.donates)
         if replayed is not None:
             plan = self.traced.problem.read_plan(replayed)
             return self._finish(self._planned(plan), plan, None)
@@ -231,7 +241,7 @@ class _Compilation:
 
     def _scale(self) -> float:
         """A step on several devices takes less on each than the plan counts."""
-        if _devices(self.args, self.kwargs) == 1:
+        if devices(self.args, self.kwargs) == 1:
             return 1.0
         return max(1.0, self._solve(None).arena_bytes / max(1, self.plain_bytes))
 
@@ -272,14 +282,9 @@ class _Compilation:
             compile_seconds=self.compiling,
             rounds=self.rounds,
             planned=plan is not None,
-            schedule=self.traced.problem.report(plan, want, title(self.function)) if plan else None,
+            schedule=self.traced.problem.report(plan, want, self.traced.title) if plan else None,
         )
         return CompiledStep(executable, self.traced, plan, report)
-
-
-def title(function: Callable[..., Any]) -> str:
-    """The name of a step in reports."""
-    return f"@{getattr(function, '__name__', 'step')}"
 
 
 def compile_step(
@@ -296,11 +301,11 @@ def compile_step(
             f"expected a JAX whose CPU backend takes per-call compile options (0.6.2 or newer), "
             f"but got {jax.__version__}"
         )
-    compilation = _Compilation(function, tuple(args), kwargs, options, jit_options)
-    if saved is None:
-        return compilation.run()
-    saved.check(TracedStep(function, tuple(args), kwargs, options, compilation.donates).problem)
-    return compilation.run(replayed=saved.plan)
+    traced = TracedStep(function, args, kwargs, options, **jit_options)
+    if saved is not None:
+        saved.check(traced.problem)
+    _, *left = Statics.of(function, jit_options).split(args, kwargs)
+    return _Compilation(traced, *left, options, jit_options).run(saved and saved.plan)
 
 
 @dataclasses.dataclass
@@ -336,30 +341,3 @@ class SavedPlan:
                     f"the plan belongs to another step; they first differ in line {number + 1} "
                     f"of their problems: {old!r} was planned, and this step has {new!r}"
                 )
-
-
-def _devices(args: Any, kwargs: Any) -> int:
-    """The most devices that hold one argument."""
-    leaves = jax.tree.leaves((args, kwargs))
-    return max((len(leaf.sharding.device_set) for leaf in leaves if isinstance(leaf, jax.Array)), default=1)
-
-
-def signature(args: Any, kwargs: Any) -> Any:
-    """A key that is equal for arguments of equal structure, shapes and places.
-
-    Raises `UnsupportedStep` for an argument that is no array.
-    """
-    leaves, tree = jax.tree.flatten((args, kwargs))
-    shapes = []
-    for leaf in leaves:
-        try:
-            aval = jax.typeof(leaf)
-        except TypeError:
-            raise UnsupportedStep(
-                f"expected arrays and numbers as arguments of the step, but got {leaf!r}: "
-                "bind it with functools.partial"
-            ) from None
-        is_placed = isinstance(leaf, jax.Array) and not isinstance(leaf, jax.core.Tracer)
-        sharding = leaf.sharding if is_placed and len(leaf.sharding.device_set) > 1 else None
-        shapes.append((aval.shape, str(aval.dtype), getattr(aval, "weak_type", False), sharding))
-    return tree, tuple(shapes)
