@@ -2,6 +2,9 @@
 
 #include "Plan/Construct/List/QuickPlan.h"
 #include "Plan/Construct/KeepCut/CutScheduler.h"
+#include "Plan/Construct/KeepCut/RootOrder.h"
+#include "Plan/Construct/List/ListScheduler.h"
+#include "ProblemBuilder.h"
 #include "RandomProblem.h"
 #include "SolverEffort.h"
 #include "ckpt/Plan/Frontier.h"
@@ -121,6 +124,28 @@ TEST(QuickPlan, KnowsWhatIsUsedForTheNextValueOfAGuide) {
 TEST(QuickPlan, IsMadeAgainWherePlacesExceedTheBudget) {
   // 1.18; none where it is not.
   EXPECT_LT(timesAsLongPlaced("unet", 10000, 50), 1.25);
+}
+
+/// An update that reads the new momentum in the kernel of the gradient does not
+/// ask for the momentum before that kernel.
+TEST(QuickPlan, RunsAGradientWithMomentumOnce) {
+  ProblemBuilder builder;
+  ValueId weight = builder.argument(matrix),
+          momentum = builder.argument(matrix);
+  ValueId input = builder.argument(matrix), error = builder.argument(matrix);
+  ValueId gradient = builder.contraction({any(input), any(error)}, matrix);
+  ValueId next = builder.fusible({point(gradient), point(momentum)}, matrix);
+  ValueId updated = builder.fusible({point(weight), point(next)}, matrix);
+  // Worth a place in memory.
+  builder.opOf(next).computePs = 1'000'000'000;
+  builder.result(next);
+  builder.result(updated);
+  RematGraph graph(builder.problem, /*fusion=*/true);
+  KernelCache kernels(builder.problem);
+  ListScheduler scheduler(graph, orderRoots(graph, /*reorder=*/true),
+                          CostWeights(), kernels);
+  Plan plan = scheduler.run({}).plan;
+  EXPECT_EQ(runsOf(builder.problem, plan, gradient), 1);
 }
 
 /// The search for a budget has a plan before its first walk, where there is

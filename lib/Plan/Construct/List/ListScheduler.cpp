@@ -97,7 +97,22 @@ void ListScheduler::findFolds() {
       last = std::max(last, ready[op]);
     if (last > ready[root])
       folds[root] = Fold();
+    findLeaves(root);
   }
+}
+
+/// A folded op may read a result that the same kernel writes: an update reads
+/// the momentum.
+void ListScheduler::findLeaves(OpId root) {
+  Fold &fold = folds[root];
+  ++stamp;
+  opStamp[root] = stamp;
+  for (OpId op : fold.ops)
+    opStamp[op] = stamp;
+  for (OpId op : fold.ops)
+    for (const Leaf &leaf : graph.leaves[op])
+      if (opStamp[problem.values[leaf.value].op] != stamp)
+        fold.leaves.push_back(leaf);
 }
 
 void ListScheduler::foldIntoResults(OpId root) {

@@ -85,6 +85,8 @@ private:
   struct Fold {
     std::vector<OpId> ops;
     std::vector<ValueId> outputs;
+    /// Values that these ops read and that the kernel does not make.
+    std::vector<Leaf> leaves;
     bool checked = false;
   };
 
@@ -94,6 +96,7 @@ private:
   void findFolds();
   void foldIntoResults(OpId root);
   void foldIntoReader(OpId root);
+  void findLeaves(OpId root);
   void placeGuides(const Guides &guides);
   void learnUses(const Schedule &before, const std::vector<int32_t> &bursts);
   void start();

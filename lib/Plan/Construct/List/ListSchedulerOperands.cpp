@@ -17,10 +17,8 @@ template <typename Function>
 void ListScheduler::forEachLeaf(OpId op, Function function) const {
   for (const Leaf &leaf : graph.leaves[op])
     function(leaf);
-  for (OpId folded : folds[op].ops)
-    for (const Leaf &leaf : graph.leaves[folded])
-      if (problem.values[leaf.value].op != op)
-        function(leaf);
+  for (const Leaf &leaf : folds[op].leaves)
+    function(leaf);
 }
 
 /// Values to make before \p root can run, in an order that works.
