@@ -135,7 +135,7 @@ void BudgetSearch::keepRepeated(double share) {
 /// as other systems do it, can be better than any walk.
 void BudgetSearch::moveKernels() {
   constexpr size_t mostMoved = 500;
-  if (unlimitedPlan.kernels.size() > mostMoved)
+  if (unlimitedPlan.kernels.empty() || unlimitedPlan.kernels.size() > mostMoved)
     return;
   if (!isOver(shareOfChanges))
     rematKernels();
