@@ -270,6 +270,36 @@ def test_graphs_receive_the_bytes_that_the_ones_before_them_do_not_keep():
     assert second > 0 and again > 0 and left == [0, first, first, 0, other]
 
 
+class Interpreted(Broken):
+    """Dynamo compiles none of `forward`, but the functions that it calls."""
+
+    def __init__(self):
+        super().__init__()
+        torch._dynamo.decorators.skip(type(self).forward)
+
+    def deep(self, x):
+        for layer in self.layers:
+            x = x + torch.tanh(torch.tanh(layer(x)))
+        return x
+
+    def bound(self, x):
+        return x.square().mean()
+
+    def forward(self, x):
+        return self.bound(self.deep(x))
+
+
+def test_graphs_that_interpreted_code_calls_are_like_those_beside_a_graph_break():
+    module, arguments = Interpreted(), (torch.randn(256, 64),)
+    for budget in ("75%", "2MiB"):
+        torch._dynamo.reset()
+        planned = ckpt.torch.plan(module, budget=budget, engine="eager", time_limit=0)
+        with pytest.warns(UserWarning, match="a graph break splits the module"):
+            planned(*arguments).backward()
+    first, second = planned.reports
+    assert second.budget_bytes == first.budget_bytes - first.saved_bytes
+
+
 def test_arguments_beside_a_graph_break_count():
     planned = ckpt.torch.plan(Broken(), budget="50KiB", engine="eager", count_arguments=True, time_limit=0)
     with pytest.raises(ckpt.BudgetError, match="arguments, and the values"):

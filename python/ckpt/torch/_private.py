@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import inspect
+import sys
+import types
 from typing import Any
 
 import torch
@@ -27,6 +30,7 @@ _NAMES = {
     "compile_fx": "torch._inductor.compile_fx",
     "fallbacks": "torch._inductor.lowering",
     "lowerings": "torch._inductor.lowering",
+    "CatchErrorsWrapper": "torch._dynamo.convert_frame",
     "InstructionTranslator": "torch._dynamo.symbolic_convert",
     "TORCH_DYNAMO_RESUME_IN_PREFIX": "torch._dynamo.resume_execution",
 }
@@ -98,14 +102,33 @@ class Piece:
     """The code of the user that Dynamo compiles now.
 
     Attributes:
-        name: of the code; a piece after a graph break has a name of its own.
-        follows: a graph break stands before the piece.
+        code: a piece after a graph break has code of its own.
+        follows: code that Dynamo did not compile calls the piece, such as code with a graph break.
         breaks: a graph break ends the piece.
     """
 
-    name: str = ""
+    code: types.CodeType | None = None
     follows: bool = False
     breaks: bool = False
+
+    @property
+    def is_part(self) -> bool:
+        """The graph of the piece is not that of the whole module."""
+        return self.follows or self.breaks
+
+
+def _is_called_by_user() -> bool:
+    """Code of the user stands between `torch.compile` and the code that Dynamo compiles."""
+    compiler, package = inspect.getfile(importlib.import_module("torch._dynamo.eval_frame")), torch.__path__[0]
+    callback = require("CatchErrorsWrapper").__call__.__code__
+    frame: types.FrameType | None = sys._getframe()
+    while frame is not None and frame.f_code is not callback:
+        frame = frame.f_back
+    while frame is not None and (path := frame.f_code.co_filename) != compiler:
+        if not path.startswith(package):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def piece() -> Piece:
@@ -114,9 +137,9 @@ def piece() -> Piece:
         running = require("InstructionTranslator").current_tx()
     except AttributeError:
         return Piece()
-    name, reason = running.f_code.co_name, running.output.compile_subgraph_reason
-    follows = name.startswith(require("TORCH_DYNAMO_RESUME_IN_PREFIX"))
-    return Piece(name, follows, reason is not None and reason.graph_break)
+    code, reason = running.f_code, running.output.compile_subgraph_reason
+    follows = code.co_name.startswith(require("TORCH_DYNAMO_RESUME_IN_PREFIX")) or _is_called_by_user()
+    return Piece(code, follows, reason is not None and reason.graph_break)
 
 
 def memory_changes(profile: Any) -> list[tuple[int, int]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import time
+import types
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -114,7 +115,7 @@ class _Planning:
         """`before` bytes stand from earlier pieces of the module while the graphs run."""
         self.program, self.options, self.progress, self.before = program, options, progress, before
         share = options.budget is not None and is_share(options.budget)
-        self.takes_smallest = share and (piece.follows or piece.breaks)
+        self.takes_smallest = share and piece.is_part
         self.start = time.perf_counter()
         measure_ops(program, options.engine)
         self.joint = JointProblem(
@@ -227,8 +228,8 @@ class Partitioner(_private.require("CustomPartitionerFn")):  # type: ignore[misc
         self.progress = progress
         self.reports: list[Report] = []
         self._told: set[str] = set()
-        # Bytes that each piece of a module keeps for its backward pass, by its name.
-        self._kept: dict[str, int] = {}
+        # Bytes that each piece of a module keeps for its backward pass, by its code.
+        self._kept: dict[types.CodeType | None, int] = {}
 
     def _warn_once(self, kind: str, text: str) -> None:
         if kind not in self._told:
@@ -236,7 +237,7 @@ class Partitioner(_private.require("CustomPartitionerFn")):  # type: ignore[misc
             warnings.warn(text, stacklevel=4)
 
     def _warn_of(self, piece: _private.Piece, program: Program) -> None:
-        if piece.follows or piece.breaks:
+        if piece.is_part:
             self._warn_once(
                 "break",
                 "a graph break splits the module: each graph is planned by itself, and the code between them runs "
@@ -254,8 +255,8 @@ class Partitioner(_private.require("CustomPartitionerFn")):  # type: ignore[misc
         """Bytes that the pieces before this one keep; a first piece begins a module."""
         if not piece.follows:
             self._kept.clear()
-        names = itertools.takewhile(lambda name: name != piece.name, self._kept)
-        return sum(self._kept[name] for name in names)
+        codes = itertools.takewhile(lambda code: code != piece.code, self._kept)
+        return sum(self._kept[code] for code in codes)
 
     def __call__(
         self, gm: fx.GraphModule, joint_inputs: Sequence[object], *, num_fwd_outputs: int, **_: Any
@@ -265,7 +266,7 @@ class Partitioner(_private.require("CustomPartitionerFn")):  # type: ignore[misc
         self._warn_of(piece, program)
         planning = _Planning(program, self.options, self.progress, piece, self._before(piece))
         forward, backward, report = planning.run()
-        self._kept[piece.name] = report.saved_bytes
+        self._kept[piece.code] = report.saved_bytes
         self.reports.append(report)
         return forward, backward
 
