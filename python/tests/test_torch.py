@@ -300,6 +300,41 @@ def test_graphs_that_interpreted_code_calls_are_like_those_beside_a_graph_break(
     assert second.budget_bytes == first.budget_bytes - first.saved_bytes
 
 
+class Deep(torch.nn.Module):
+    """Its weights fill more than the first bucket of DistributedDataParallel, a mebibyte."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.ModuleList(torch.nn.Linear(512, 512) for _ in range(4))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = x + torch.tanh(torch.tanh(layer(x)))
+        return x.square().mean()
+
+
+@pytest.fixture
+def process_group(tmp_path):
+    torch.distributed.init_process_group("gloo", init_method=f"file://{tmp_path}/group", rank=0, world_size=1)
+    yield
+    torch.distributed.destroy_process_group()
+
+
+def test_bytes_hold_for_all_graphs_of_distributed_data_parallel(process_group):
+    module, arguments = torch.nn.parallel.DistributedDataParallel(Deep()), (torch.randn(256, 512),)
+    expected, _ = step_of(module, module, arguments)
+    planned = ckpt.torch.plan(module, budget="16MiB", engine="eager", time_limit=0)
+    with pytest.warns(UserWarning, match="DistributedDataParallel splits the module"):
+        actual, _ = step_of(planned, module, arguments)
+    assert_same_bits(actual, expected)
+    first, *others = planned.reports
+    left = first.budget_bytes
+    assert others and left == 16 << 20
+    for before, report in zip(planned.reports, others):
+        left -= before.saved_bytes
+        assert report.budget_bytes == left
+
+
 def test_arguments_beside_a_graph_break_count():
     planned = ckpt.torch.plan(Broken(), budget="50KiB", engine="eager", count_arguments=True, time_limit=0)
     with pytest.raises(ckpt.BudgetError, match="arguments, and the values"):

@@ -31,6 +31,7 @@ _NAMES = {
     "fallbacks": "torch._inductor.lowering",
     "lowerings": "torch._inductor.lowering",
     "CatchErrorsWrapper": "torch._dynamo.convert_frame",
+    "SubmodCompiler": "torch._dynamo.backends.distributed",
     "InstructionTranslator": "torch._dynamo.symbolic_convert",
     "TORCH_DYNAMO_RESUME_IN_PREFIX": "torch._dynamo.resume_execution",
 }
@@ -103,13 +104,21 @@ class Piece:
 
     Attributes:
         code: a piece after a graph break has code of its own.
-        follows: code that Dynamo did not compile calls the piece, such as code with a graph break.
-        breaks: a graph break ends the piece.
+        bucket: the part of the code's graph that waits for one bucket of DistributedDataParallel.
+        follows: code that Dynamo did not compile calls the piece, such as code with a graph break,
+            or another bucket comes before it.
+        breaks: a graph break or another bucket ends the piece.
     """
 
     code: types.CodeType | None = None
+    bucket: str = ""
     follows: bool = False
     breaks: bool = False
+
+    @property
+    def key(self) -> tuple[types.CodeType | None, str]:
+        """Differs between the pieces of a module, and not between the times that one is compiled."""
+        return self.code, self.bucket
 
     @property
     def is_part(self) -> bool:
@@ -117,18 +126,29 @@ class Piece:
         return self.follows or self.breaks
 
 
+def _running(code: types.CodeType) -> types.FrameType | None:
+    """The innermost frame that runs `code`."""
+    frame: types.FrameType | None = sys._getframe()
+    while frame is not None and frame.f_code is not code:
+        frame = frame.f_back
+    return frame
+
+
 def _is_called_by_user() -> bool:
     """Code of the user stands between `torch.compile` and the code that Dynamo compiles."""
     compiler, package = inspect.getfile(importlib.import_module("torch._dynamo.eval_frame")), torch.__path__[0]
-    callback = require("CatchErrorsWrapper").__call__.__code__
-    frame: types.FrameType | None = sys._getframe()
-    while frame is not None and frame.f_code is not callback:
-        frame = frame.f_back
+    frame = _running(require("CatchErrorsWrapper").__call__.__code__)
     while frame is not None and (path := frame.f_code.co_filename) != compiler:
         if not path.startswith(package):
             return True
         frame = frame.f_back
     return False
+
+
+def _bucket() -> torch.fx.Node | None:
+    """The call of the part that Dynamo compiles for one bucket of DistributedDataParallel."""
+    frame = _running(require("SubmodCompiler").run_node.__code__)
+    return None if frame is None else frame.f_locals["n"]
 
 
 def piece() -> Piece:
@@ -139,7 +159,11 @@ def piece() -> Piece:
         return Piece()
     code, reason = running.f_code, running.output.compile_subgraph_reason
     follows = code.co_name.startswith(require("TORCH_DYNAMO_RESUME_IN_PREFIX")) or _is_called_by_user()
-    return Piece(code, follows, reason is not None and reason.graph_break)
+    breaks = reason is not None and reason.graph_break
+    if (call := _bucket()) is None:
+        return Piece(code, "", follows, breaks)
+    calls = list(call.graph.find_nodes(op="call_module"))
+    return Piece(code, str(call.target), follows or call is not calls[0], breaks or call is not calls[-1])
 
 
 def memory_changes(profile: Any) -> list[tuple[int, int]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import time
-import types
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -228,8 +227,8 @@ class Partitioner(_private.require("CustomPartitionerFn")):  # type: ignore[misc
         self.progress = progress
         self.reports: list[Report] = []
         self._told: set[str] = set()
-        # Bytes that each piece of a module keeps for its backward pass, by its code.
-        self._kept: dict[types.CodeType | None, int] = {}
+        # Bytes that each piece of a module keeps for its backward pass, by its key.
+        self._kept: dict[Any, int] = {}
 
     def _warn_once(self, kind: str, text: str) -> None:
         if kind not in self._told:
@@ -237,7 +236,13 @@ class Partitioner(_private.require("CustomPartitionerFn")):  # type: ignore[misc
             warnings.warn(text, stacklevel=4)
 
     def _warn_of(self, piece: _private.Piece, program: Program) -> None:
-        if piece.is_part:
+        if piece.bucket:
+            self._warn_once(
+                "bucket",
+                "DistributedDataParallel splits the module, and each graph is planned by itself: with "
+                "torch._dynamo.config.optimize_ddp = False, there is one graph",
+            )
+        elif piece.is_part:
             self._warn_once(
                 "break",
                 "a graph break splits the module: each graph is planned by itself, and the code between them runs "
@@ -255,8 +260,8 @@ class Partitioner(_private.require("CustomPartitionerFn")):  # type: ignore[misc
         """Bytes that the pieces before this one keep; a first piece begins a module."""
         if not piece.follows:
             self._kept.clear()
-        codes = itertools.takewhile(lambda code: code != piece.code, self._kept)
-        return sum(self._kept[code] for code in codes)
+        keys = itertools.takewhile(lambda key: key != piece.key, self._kept)
+        return sum(self._kept[key] for key in keys)
 
     def __call__(
         self, gm: fx.GraphModule, joint_inputs: Sequence[object], *, num_fwd_outputs: int, **_: Any
@@ -266,7 +271,7 @@ class Partitioner(_private.require("CustomPartitionerFn")):  # type: ignore[misc
         self._warn_of(piece, program)
         planning = _Planning(program, self.options, self.progress, piece, self._before(piece))
         forward, backward, report = planning.run()
-        self._kept[piece.code] = report.saved_bytes
+        self._kept[piece.key] = report.saved_bytes
         self.reports.append(report)
         return forward, backward
 
