@@ -112,6 +112,19 @@ def test_products_of_groups():
         torch.testing.assert_close(ours, theirs.detach(), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("stride", [1, 2])
+def test_gradients_of_weights_are_no_sum_over_images_of_many_channels(stride):
+    def step(images, weight):
+        images, weight = images.detach().requires_grad_(), weight.detach().requires_grad_()
+        return torch.autograd.grad(F.conv2d(images, weight, None, stride, 1).tanh().sum(), [images, weight])
+
+    images, weight = torch.randn(8, 32, 4, 4), torch.randn(32, 32, 3, 3) / 10
+    compiled = ckpt.compile(step, images, weight, time_limit=0)
+    for ours, theirs in zip(compiled(images, weight), step(images, weight), strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
+    assert compiled.arena_bytes < len(images) * weight.nbytes
+
+
 def test_counts():
     def step(x):
         whole = (4 * x).int()

@@ -1,4 +1,7 @@
-"""Gradients of convolutions in groups and of transposed ones, as convolutions that torch-mlir has.
+"""Gradients of convolutions, as convolutions that torch-mlir has.
+
+torch-mlir has those of one group alone. It makes a gradient of the weight for each image and adds
+them up: they stay its own where these take no more elements than the operands.
 
 `decompositions` lists them by the ATen operations that they replace.
 """
@@ -23,12 +26,12 @@ def widened(x: torch.Tensor, strides: list[int]) -> torch.Tensor:
 def gradients(
     gradient, x, weight, bias_sizes, stride, padding, dilation, transposed, output_padding, groups, wanted
 ) -> Any:
-    """The gradients of a convolution in groups, as convolutions: torch-mlir has those of one group alone."""
+    """The gradients of a convolution, as convolutions."""
     if transposed:
         return transposed_gradients(
             gradient, x, weight, bias_sizes, stride, padding, dilation, output_padding, groups, wanted
         )
-    if groups == 1:
+    if groups == 1 and x.shape[0] * weight.numel() <= x.numel() + gradient.numel():
         return NotImplemented
     spatial = x.ndim - 2
     outputs, inputs = weight.shape[0] // groups, weight.shape[1]
