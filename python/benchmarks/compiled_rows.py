@@ -1,8 +1,9 @@
 """Whole steps by `ckpt.compile` beside the framework that they come from, on one core.
 
-usage: compiled_rows.py [jax|torch] [gpt2-tiny|gpt2-mid|gpt2] [--budget BUDGET] [--runs RUNS]
+usage: compiled_rows.py [jax|torch] [MODEL] [--budget BUDGET] [--runs RUNS]
 
-A step is forward pass, backward pass and update of GPT-2: in plain JAX, or the module of Hugging Face.
+A step is forward pass, backward pass and gradient descent: of GPT-2 in plain JAX (gpt2-tiny, gpt2-mid, gpt2), or
+of a module of another project in PyTorch (the MODULES of torch_modules.py).
 Each round runs every engine once, and the fastest round of each counts. Arguments do not count as memory:
 
     temporary memory    the arena; XLA's temp_size_in_bytes; for PyTorch all that its allocator gives out
@@ -25,7 +26,7 @@ if __name__ == "__main__":
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
 import ckpt  # noqa: E402
-from gpt2_sizes import RATE, SIZES, Size  # noqa: E402
+from gpt2_sizes import RATE, SIZES  # noqa: E402
 
 
 @dataclasses.dataclass
@@ -57,12 +58,12 @@ def ours(step: Any, arguments: Any, budgets: list[Any], distance: Callable[[Any]
     return engines
 
 
-def of_jax(size: Size, budgets: list[Any]) -> list[Engine]:
+def of_jax(model: str, budgets: list[Any]) -> list[Engine]:
     import gpt2_jax
     import jax
     import numpy as np
 
-    step, arguments = gpt2_jax.make(size)
+    step, arguments = gpt2_jax.make(SIZES[model])
     jitted = jax.jit(step).lower(*arguments).compile()
     memory = jitted.memory_analysis()
     expected = jax.tree.leaves(jitted(*arguments))
@@ -76,26 +77,31 @@ def of_jax(size: Size, budgets: list[Any]) -> list[Engine]:
     return [framework, *ours(step, arguments, budgets, distance)]
 
 
-def of_torch(size: Size, budgets: list[Any]) -> list[Engine]:
+def flat(results: Any) -> list[Any]:
+    """The tensors of what a step of torch_modules.py returns."""
+    loss, weights, buffers = results
+    return [loss, *weights.values(), *buffers.values()]
+
+
+def of_torch(model: str, budgets: list[Any]) -> list[Engine]:
     import ckpt.torch
-    import gpt2_torch
     import torch
+    import torch_modules
 
     torch.set_num_threads(1)
-    module, step, (weights, tokens) = gpt2_torch.make(size)
-    loss, updated = step(weights, tokens)
-    expected = [loss.detach(), *(each.detach() for each in updated.values())]
-    weights = {name: weight.detach().clone() for name, weight in weights.items()}
+    module, step, (weights, buffers, *batch) = torch_modules.make(model)
+    expected = [each.detach() for each in flat(step(weights, buffers, *batch))]
+    copies = [{name: each.detach().clone() for name, each in given.items()} for given in (weights, buffers)]
 
     def distance(results: Any) -> float:
-        pairs = zip([results[0], *results[1].values()], expected, strict=True)
+        pairs = zip(flat(results), expected, strict=True)
         return max(float((mine - theirs).abs().max()) for mine, theirs in pairs)
 
     optimizer = torch.optim.SGD(module.parameters(), lr=RATE)
 
     def engine(name: str, call: Any) -> Engine:
         def run() -> None:
-            call(tokens).backward()
+            call(*batch).backward()
             optimizer.step()
             optimizer.zero_grad()
 
@@ -103,7 +109,7 @@ def of_torch(size: Size, budgets: list[Any]) -> list[Engine]:
         return Engine(name, run, ckpt.torch.measure(run).peak_bytes, 0)
 
     frameworks = [engine("PyTorch, eager", module), engine("`torch.compile`", torch.compile(module, dynamic=False))]
-    return [*frameworks, *ours(step, (weights, tokens), budgets, distance)]
+    return [*frameworks, *ours(step, (*copies, *batch), budgets, distance)]
 
 
 def fastest(engines: list[Engine], runs: int) -> list[float]:
@@ -138,11 +144,11 @@ def table(name: str, engines: list[Engine], times: list[float]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("framework", choices=("jax", "torch"))
-    parser.add_argument("model", nargs="?", default="gpt2-mid", choices=SIZES)
+    parser.add_argument("model", nargs="?", default="gpt2-mid")
     parser.add_argument("--budget", default="50%")
     parser.add_argument("--runs", type=int, default=10)
     options = parser.parse_args()
-    engines = {"jax": of_jax, "torch": of_torch}[options.framework](SIZES[options.model], [None, options.budget])
+    engines = {"jax": of_jax, "torch": of_torch}[options.framework](options.model, [None, options.budget])
     print(table(f"{options.model} from {options.framework}", engines, fastest(engines, options.runs)))
 
 

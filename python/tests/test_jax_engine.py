@@ -107,9 +107,8 @@ def test_what_has_no_form_is_refused_by_its_line():
 
 def test_gpt2_beside_jax():
     from compiled_rows import of_jax
-    from gpt2_sizes import SIZES
 
-    framework, whole, half = of_jax(SIZES["gpt2-tiny"], [None, "50%"])
+    framework, whole, half = of_jax("gpt2-tiny", [None, "50%"])
     assert whole.temporary <= framework.temporary
     assert half.temporary <= whole.temporary / 2
     assert max(whole.difference, half.difference) < 1e-5

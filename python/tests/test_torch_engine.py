@@ -36,18 +36,16 @@ def test_a_module_with_loss_and_optimizer():
 
 def test_gpt2_of_hugging_face():
     pytest.importorskip("transformers")
-    from compiled_rows import ours
-    from gpt2_sizes import SIZES
-    from gpt2_torch import make
+    from compiled_rows import flat, ours
+    from torch_modules import make
 
-    _, step, (weights, tokens) = make(SIZES["gpt2-tiny"])
-    loss, updated = step(weights, tokens)
+    _, step, arguments = make("gpt2-tiny")
+    expected = flat(step(*arguments))
 
     def distance(results):
-        pairs = zip([results[0], *results[1].values()], [loss, *updated.values()], strict=True)
-        return max(float((mine - theirs.detach()).abs().max()) for mine, theirs in pairs)
+        return max(float((mine - theirs.detach()).abs().max()) for mine, theirs in zip(flat(results), expected, strict=True))
 
-    whole, half = ours(step, (weights, tokens), [None, "50%"], distance)
+    whole, half = ours(step, arguments, [None, "50%"], distance)
     assert half.temporary <= whole.temporary / 2
     assert max(whole.difference, half.difference) < 1e-5
 
