@@ -121,6 +121,42 @@ def test_a_check_names_both_peaks_where_the_engine_exceeds_the_plan():
     assert text in str(found) and "take 3,072.0 KiB more: lower the budget" in str(found)
 
 
+class Recomputed(torch.autograd.Function):
+    """Keeps its operand alone; the traced graph keeps the sine and the cosine."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.sin() * x.cos()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        (x,) = ctx.saved_tensors
+        return gradient * (x.cos() * x.cos() - x.sin() * x.sin())
+
+
+class Recomputing(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.ModuleList(torch.nn.Linear(64, 64) for _ in range(4))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = Recomputed.apply(layer(x))
+        return x.mean()
+
+
+def test_a_check_says_where_the_traced_graph_takes_more_than_the_module():
+    x = torch.randn(1024, 64)
+    planned = ckpt.torch.plan(Recomputing(), engine="eager", time_limit=0)
+    found = planned.check(x)
+    assert found.peak_bytes > found.unplanned_bytes and "ask for the bytes of the module" in str(found)
+    torch._dynamo.reset()
+    planned = ckpt.torch.plan(planned.module, budget=found.unplanned_bytes, engine="eager", time_limit=0)
+    found = planned.check(x)
+    assert found.peak_bytes <= found.unplanned_bytes and "ask for the bytes of the module" not in str(found)
+
+
 def test_a_check_refuses_what_is_no_module():
     with pytest.raises(ckpt.CkptError, match="expected a module to check, but got function"):
         ckpt.torch.plan(lambda x: x, engine="eager").check(torch.ones(1))

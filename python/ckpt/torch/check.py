@@ -51,6 +51,8 @@ class Check:
         )
         if self.differing:
             text += f", of {self.differing}"
+        if self.peak_bytes > 1.01 * self.unplanned_bytes:
+            text += "; the graph as traced takes more than the module itself: ask for the bytes of the module"
         above = self.peak_bytes - self.planned_bytes
         if above > 0.01 * self.planned_bytes:
             text += f"; the engine's own order and fusion take {format_bytes(above)} more: lower the budget by as much"
