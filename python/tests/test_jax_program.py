@@ -75,3 +75,35 @@ def test_a_plan_without_extra_work_needs_no_bound(gpt, monkeypatch):
     plan = problem.solve(None)
     monkeypatch.setattr(problem, "_problem", None)
     assert problem.extra_flops_bound(plan) == plan.extra_flops == 0
+
+
+def tiny_loops(x):
+    """A recurrence of a few numbers, as losses of alignments have it, beside large values."""
+
+    def row(state, part):
+        return jax.lax.scan(lambda c, p: (jnp.logaddexp(c, p),) * 2, state[0], part + state)[1], None
+
+    return jax.lax.scan(row, jnp.zeros(16), x[:32, :16])[0].sum()
+
+
+def test_a_scan_of_small_values_stays_one_op():
+    def step(weights, x):
+        def loss(weights):
+            y, _ = jax.lax.scan(lambda y, w: (jnp.tanh(y @ w), None), x, weights)
+            return tiny_loops(y)
+
+        return jax.value_and_grad(loss)(weights)
+
+    weights, x = array(3, 64, 64) / 8, array(512, 64)
+    made = names(step, weights, x)
+    # The scan over weights is unrolled, forward and backward.
+    assert made.count("dot_general") == 8 and made.count("logaddexp") == 0
+    assert len(made) < 300
+    planned = ckpt.jax.jit(step, effort=0.2)(weights, x)
+    for a, e in zip(*map(jax.tree.leaves, (planned, jax.jit(step)(weights, x))), strict=True):
+        np.testing.assert_allclose(a, e, rtol=1e-4, atol=1e-5)
+
+
+def test_a_scan_over_layers_is_unrolled(scanned_gpt):
+    step, arguments = scanned_gpt
+    assert "scan" not in names(step, *arguments)

@@ -54,13 +54,6 @@ def is_product(op: Op) -> bool:
     return op.name in ("dot_general", "conv_general_dilated")
 
 
-def bytes_of(aval: Any) -> int:
-    """Bytes of one value; keys and tokens included."""
-    if not hasattr(aval, "shape") or not hasattr(aval, "dtype"):
-        return 0
-    return math.prod(aval.shape) * aval.dtype.itemsize
-
-
 def elements_of(value: Any) -> int:
     return math.prod(getattr(value.aval, "shape", ()))
 

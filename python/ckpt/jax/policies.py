@@ -22,8 +22,8 @@ from ..errors import BudgetError
 from ..planner import Plan
 from ..progress import Progress
 from . import xla
-from .kernels import KernelModel, bytes_of, describe
-from .program import CALLS, REMATS, Op, Program, Value, is_backward, layer_of, place_of
+from .kernels import KernelModel, describe
+from .program import CALLS, REMATS, Op, Program, Value, bytes_of, is_backward, layer_of, place_of
 from .step import CompiledStep, PlanOptions, compile_step
 
 # Layer without numbers, place, primitive and type of a value: equal in all layers.

@@ -9,8 +9,8 @@ from typing import Any
 
 from ..errors import CkptError
 from ..planner import Problem, ProblemBuilder
-from .kernels import KernelModel, bytes_of, describe, is_collective
-from .program import Op, Operand, Program, Value, is_backward, layer_of, place_of
+from .kernels import KernelModel, describe, is_collective
+from .program import Op, Operand, Program, Value, bytes_of, is_backward, layer_of, place_of
 
 Pins = Mapping[str, str]
 

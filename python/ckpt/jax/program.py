@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
+import math
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -34,6 +35,9 @@ CALLS = {
 }
 
 
+# A scan whose values are this many times smaller, by op, than those of the step stays one op: unrolled, it would add
+# many ops to the plan and to XLA's program, and few bytes to choose among.
+_SMALLER = 16
 # Primitives that only say something about their operands.
 _IDENTITIES = ("name", "optimization_barrier")
 
@@ -50,6 +54,13 @@ class Value:
 
 
 Operand = Value | jex.Literal
+
+
+def bytes_of(aval: Any) -> int:
+    """Bytes of one value; keys and tokens included."""
+    if not hasattr(aval, "shape") or not hasattr(aval, "dtype"):
+        return 0
+    return math.prod(aval.shape) * aval.dtype.itemsize
 
 
 @dataclasses.dataclass(eq=False)
@@ -101,9 +112,33 @@ class Program:
     outputs: list[Operand]
 
 
+@dataclasses.dataclass
+class _Size:
+    """Equations of a jaxpr and bytes of their results, calls inlined and counted loops unrolled."""
+
+    ops: int = 0
+    nbytes: int = 0
+
+    @staticmethod
+    def of(jaxpr: Any) -> _Size:
+        size = _Size()
+        for eqn in jaxpr.eqns:
+            inner, times = eqn.params.get(CALLS.get(eqn.primitive.name, "")), 1
+            if eqn.primitive.name == "scan":
+                inner, times = eqn.params["jaxpr"], eqn.params["length"]
+            if inner is None:
+                one = _Size(1, sum(bytes_of(variable.aval) for variable in eqn.outvars))
+            else:
+                one = _Size.of(getattr(inner, "jaxpr", inner))
+            size.ops += times * one.ops
+            size.nbytes += times * one.nbytes
+        return size
+
+
 class _Flattener:
-    def __init__(self, unroll_limit: int) -> None:
+    def __init__(self, unroll_limit: int, step: _Size) -> None:
         self.unroll_limit = unroll_limit
+        self.step = step
         self.ops: list[Op] = []
         self.constants: dict[Value, Any] = {}
         # The values of a stack that an unrolled loop made: a loop that slices
@@ -135,7 +170,7 @@ class _Flattener:
             if isinstance(called, jex.ClosedJaxpr):
                 return self.inline(called.jaxpr, called.consts, inputs, scope)
             return self.inline(called, (), inputs, scope)
-        if name == "scan" and self._is_short(eqn):
+        if name == "scan" and self._is_worth_unrolling(eqn):
             return self._unroll(eqn, inputs, scope)
         if name in _IDENTITIES:
             return inputs
@@ -146,8 +181,10 @@ class _Flattener:
         self.ops.append(op)
         return op.outputs
 
-    def _is_short(self, eqn: Any) -> bool:
-        return eqn.params["length"] * _count(eqn.params["jaxpr"].jaxpr) <= self.unroll_limit
+    def _is_worth_unrolling(self, eqn: Any) -> bool:
+        body = _Size.of(eqn.params["jaxpr"].jaxpr)
+        is_small = body.nbytes * self.step.ops * _SMALLER < self.step.nbytes * body.ops
+        return not is_small and eqn.params["length"] * body.ops <= self.unroll_limit
 
     def _trace(self, function: Any, *args: Operand, scope: str) -> Operand:
         """The ops of `function`, which has one result, on `args`."""
@@ -207,20 +244,6 @@ def _has_shardings(eqn: Any) -> bool:
     """A jit inside the step that places its arguments stays one op."""
     shardings = (*eqn.params.get("in_shardings", ()), *eqn.params.get("out_shardings", ()))
     return any(isinstance(sharding, jax.sharding.Sharding) for sharding in shardings)
-
-
-def _count(jaxpr: Any) -> int:
-    """Equations of `jaxpr`, calls and counted loops in it inlined."""
-    number = 0
-    for eqn in jaxpr.eqns:
-        inner = eqn.params.get(CALLS.get(eqn.primitive.name, ""))
-        if eqn.primitive.name == "scan":
-            number += eqn.params["length"] * _count(eqn.params["jaxpr"].jaxpr)
-        elif inner is not None:
-            number += _count(getattr(inner, "jaxpr", inner))
-        else:
-            number += 1
-    return number
 
 
 def _attributes(op: Op) -> Any:
@@ -317,7 +340,7 @@ def flatten(closed: Any, *, unroll_limit: int = 60_000) -> Program:
         closed: what `jax.make_jaxpr` returns.
         unroll_limit: a scan that would become more equations stays one op.
     """
-    flattener = _Flattener(unroll_limit)
+    flattener = _Flattener(unroll_limit, _Size.of(closed.jaxpr))
     inputs = [Value(variable.aval) for variable in closed.jaxpr.invars]
     outputs = flattener.inline(closed.jaxpr, closed.consts, inputs, "")
     program = Program(inputs, flattener.constants, flattener.ops, outputs)

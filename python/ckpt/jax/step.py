@@ -21,9 +21,9 @@ from ..report import PlannedReport
 from . import xla
 from .arguments import STATIC_OPTIONS, Statics, devices, donation_options
 from .emit import planned_function
-from .kernels import MODELS, KernelModel, bytes_of
+from .kernels import MODELS, KernelModel
 from .problem import Pins, build_problem
-from .program import Program, flatten
+from .program import Program, bytes_of, flatten
 
 
 @dataclasses.dataclass(frozen=True)
