@@ -36,15 +36,22 @@ void LiveProfile::add(size_t first, size_t end, int64_t bytes) {
     if (right % 2 == 1)
       addTo(--right);
   }
-  updateAbove(leaves + first);
-  updateAbove(leaves + end - 1);
+  updateAbove(leaves + first, leaves + end - 1);
 }
 
-/// Updates the most bytes of all nodes above \p node.
-void LiveProfile::updateAbove(size_t node) {
-  while (node /= 2)
+/// Updates the most bytes of all nodes above \p first and \p last, which are
+/// on one level.
+void LiveProfile::updateAbove(size_t first, size_t last) {
+  auto update = [&](size_t node) {
     nodes[node].most = nodes[node].added +
                        std::max(nodes[2 * node].most, nodes[2 * node + 1].most);
+  };
+  while (first /= 2) {
+    last /= 2;
+    update(first);
+    if (last != first)
+      update(last);
+  }
 }
 
 int64_t LiveProfile::at(size_t place) const {
@@ -56,19 +63,24 @@ int64_t LiveProfile::at(size_t place) const {
 }
 
 int64_t LiveProfile::most(size_t first, size_t end) const {
-  return first < end ? most(all(), first, end) : 0;
-}
-
-int64_t LiveProfile::most(const Span &span, size_t first, size_t end) const {
-  const Node &node = nodes[span.node];
-  if (first <= span.begin && span.end <= end)
-    return node.most;
-  if (end <= span.middle())
-    return node.added + most(span.left(), first, end);
-  if (first >= span.middle())
-    return node.added + most(span.right(), first, end);
-  return node.added + std::max(most(span.left(), first, end),
-                               most(span.right(), first, end));
+  if (first >= end)
+    return 0;
+  // The most bytes from the first place on and up to the last one, as far as
+  // both nodes are up.
+  size_t left = leaves + first, right = leaves + end - 1;
+  int64_t fromLeft = nodes[left].most, fromRight = nodes[right].most;
+  while (left / 2 != right / 2) {
+    if (left % 2 == 0)
+      fromLeft = std::max(fromLeft, nodes[left + 1].most);
+    if (right % 2 == 1)
+      fromRight = std::max(fromRight, nodes[right - 1].most);
+    fromLeft += nodes[left /= 2].added;
+    fromRight += nodes[right /= 2].added;
+  }
+  int64_t bytes = std::max(fromLeft, fromRight);
+  while (left /= 2)
+    bytes += nodes[left].added;
+  return bytes;
 }
 
 size_t LiveProfile::worst() const {

@@ -48,8 +48,7 @@ private:
   };
 
   Span all() const { return {1, 0, leaves}; }
-  void updateAbove(size_t node);
-  int64_t most(const Span &span, size_t first, size_t end) const;
+  void updateAbove(size_t first, size_t last);
   int64_t excess(const Span &span, int64_t limit) const;
   void list(const Span &span, int64_t added, std::vector<int64_t> &bytes) const;
 

@@ -167,6 +167,7 @@ void PlanState::touch(int32_t place, const Kernel &kernel,
 /// The instances of touched values that their places read or write.
 std::vector<PlanState::Range> PlanState::touchedRanges() const {
   std::vector<Range> ranges;
+  ranges.reserve(2 * touched.size());
   auto add = [&](const Life &life) {
     ranges.push_back({life.value, life.place, life.last()});
   };

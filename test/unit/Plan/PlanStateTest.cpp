@@ -106,6 +106,12 @@ public:
         EXPECT_EQ(state.bytesAt(place), bytes[k++]);
       }
     EXPECT_EQ(state.excessBytes(limit), excess);
+    for (int32_t first = 0; first < state.size(); ++first)
+      for (int32_t end = first + 1, most = first; end <= state.size(); ++end) {
+        if (state.bytesAt(end - 1) > state.bytesAt(most))
+          most = end - 1;
+        EXPECT_EQ(state.peakBytes(first, end), state.bytesAt(most));
+      }
     return true;
   }
 
