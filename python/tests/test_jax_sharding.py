@@ -85,6 +85,18 @@ def test_data_parallel_by_shard_map(mesh):
     check(mesh, local, (P(), P("devices")), (parameters(), inputs()))
 
 
+def test_gradients_by_shard_map_are_products_without_a_transpose(mesh):
+    """JAX gives products of a shard_map a sharding that names no axis."""
+
+    def local(parameters, x):
+        return jax.tree.map(lambda g: jax.lax.pmean(g, "devices"), jax.grad(loss)(parameters, x))
+
+    planned = ckpt.jax.planned(local, effort=0.1)
+    specs = {"mesh": mesh, "in_specs": (P(), P("devices")), "out_specs": P(), "check_vma": False}
+    jax.eval_shape(jax.shard_map(planned, **specs), parameters(), inputs())
+    assert "transpose" not in {op.name for op in planned._latest()[0].program.ops}
+
+
 def test_tensor_parallel_by_shard_map(mesh):
     weights = {"up": P(None, "devices"), "down": P("devices", None)}
 

@@ -301,7 +301,9 @@ def _swapped(product: Op, transpose: Op) -> Op | None:
     )
     order = [*range(batches), *range(batches + left_free, batches + left_free + right_free)]
     order += range(batches, batches + left_free)
-    if list(transpose.eqn.params["permutation"]) != order or params.get("out_sharding") is not None:
+    sharding = params.get("out_sharding")
+    is_placed = sharding is not None and any(axis is not None for axis in sharding.spec)
+    if list(transpose.eqn.params["permutation"]) != order or is_placed:
         return None
     changed = {"dimension_numbers": ((right_contracted, left_contracted), (right_batch, left_batch))}
     if isinstance(params["precision"], tuple):
