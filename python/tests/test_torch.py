@@ -371,6 +371,25 @@ def test_bytes_hold_for_all_graphs_of_distributed_data_parallel(process_group):
         assert report.budget_bytes == left
 
 
+def test_gaps_of_an_arena_are_no_reason_to_refuse_in_eager(monkeypatch):
+    from ckpt.planner import Problem
+
+    solve = Problem.solve
+
+    def with_gaps(self, budget_bytes=None, **options):
+        whole = solve(self, None, **options)
+        raise ckpt.BudgetError("gaps", budget_bytes=budget_bytes, smallest_bytes=whole.arena_bytes, smallest=whole)
+
+    monkeypatch.setattr(Problem, "solve", with_gaps)
+    module, x = Deep(), torch.randn(64, 512)
+    planned = ckpt.torch.plan(module, budget="100%", engine="eager", time_limit=0)
+    planned(x).backward()
+    assert planned.report.held_bytes <= planned.report.budget_bytes
+    torch._dynamo.reset()
+    with pytest.raises(ckpt.BudgetError, match="gaps"):
+        ckpt.torch.plan(module, budget="75%", engine="eager", time_limit=0)(x)
+
+
 def test_arguments_beside_a_graph_break_count():
     planned = ckpt.torch.plan(Broken(), budget="50KiB", engine="eager", count_arguments=True, time_limit=0)
     with pytest.raises(ckpt.BudgetError, match="arguments, and the values"):

@@ -134,6 +134,19 @@ class _Planning:
             nbytes, time_limit=limit, effort=effort, progress=self.progress, or_smallest=self.takes_smallest
         )
 
+    def _planned(self, ask: int, want: int) -> tuple[Plan, tuple[fx.GraphModule, fx.GraphModule]]:
+        """A plan within `ask`, or, in the eager engine, one whose graphs hold no more than `want` without its gaps."""
+        try:
+            plan = self._solve(ask)
+            return plan, split(self.program, self.joint, plan)
+        except BudgetError as error:
+            if error.smallest is None or self.options.engine != "eager":
+                raise
+            graphs = split(self.program, self.joint, error.smallest)
+            if self._held(*graphs) + self.arguments > want:
+                raise
+            return error.smallest, graphs
+
     def _want(self) -> int | None:
         budget = self.options.budget
         if budget is None:
@@ -160,8 +173,7 @@ class _Planning:
                 smallest_bytes=taken,
             )
         for _ in range(self.MOST_ROUNDS):
-            plan = self._solve(ask)
-            graphs = split(self.program, self.joint, plan)
+            plan, graphs = self._planned(ask, want)
             over = self._held(*graphs) + self.arguments - want
             if self.takes_smallest and plan.arena_bytes > ask:
                 self._warn(plan.arena_bytes + self.arguments, want)
