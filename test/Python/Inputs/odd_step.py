@@ -16,6 +16,7 @@ def gathers(x, rows, columns):
     yield x.at[rows, 1].set(0.5)
     yield x.at[1:3, 2:4].add(x[:2, :2])
     yield x.at[rows].multiply(2.0)
+    yield x.at[rows].subtract(x[:1])
     yield x.at[:, rows].max(x[:, :1])
     yield jnp.take_along_axis(jax.nn.log_softmax(x), columns[:, None, None], 2)
     yield jax.lax.reduce_window(jnp.round(2 * x), -jnp.inf, jax.lax.max, (1, 3, 2), (1, 2, 1), "SAME")

@@ -123,6 +123,7 @@ def indexed_step(x, signed, narrow, updates):
         x[narrow],
         x.at[signed].add(updates),
         x.at[signed].set(updates[0]),
+        x.at[signed].subtract(updates),
         x.at[signed, signed].multiply(2.0),
         x.at[signed].add(updates, mode="clip"),
         x.at[narrow].add(updates),

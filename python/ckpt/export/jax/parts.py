@@ -279,11 +279,23 @@ def by_part(eqn: Any, *operands: Complex) -> Any:
 
 
 def scatter(eqn: Any, operand: Complex, indices: jax.Array, updates: Complex) -> Complex:
-    """Writes or adds each part: the parameters hold the combination of complex numbers, which goes."""
+    """Writes, adds or subtracts each part: the parameters hold the combination of complex numbers, which goes."""
     names = ("dimension_numbers", "indices_are_sorted", "unique_indices", "mode")
-    function = {"scatter": jax.lax.scatter, "scatter-add": jax.lax.scatter_add}[eqn.primitive.name]
+    if eqn.primitive.name == "scatter-sub":
+        updates = jax.tree.map(jnp.negative, updates)
+    function = jax.lax.scatter if eqn.primitive.name == "scatter" else jax.lax.scatter_add
     of_part = lambda x, y: function(x, indices, y, **{name: eqn.params[name] for name in names})
     return Parts(*map(of_part, parts_of(operand), parts_of(updates)))
+
+
+def scatter_factors(eqn: Any, operand: Complex, indices: jax.Array, updates: Complex) -> Complex:
+    """Multiplies by updates at indices that differ: by an array of ones that holds them there."""
+    names = ("dimension_numbers", "indices_are_sorted", "unique_indices", "mode")
+    parts = parts_of(updates)
+    written = lambda start, part: jax.lax.scatter(
+        jnp.full_like(parts_of(operand).real, start), indices, part, **{name: eqn.params[name] for name in names}
+    )
+    return multiply(operand, Parts(written(1, parts.real), written(0, parts.imag)))
 
 
 def convert(eqn: Any, x: Complex) -> Complex:
@@ -418,6 +430,8 @@ RULES = {
     "scan": run_scan,
     "scatter": scatter,
     "scatter-add": scatter,
+    "scatter-mul": scatter_factors,
+    "scatter-sub": scatter,
     "while": run_while,
 }
 # Every primitive that complex numbers may meet.

@@ -43,6 +43,10 @@ def refuse_equations(jaxpr: Any) -> None:
             refused.append(f"{name} with pivoting or a subset ({place}): {OUTSIDE}")
         elif name not in KNOWN and meets_complex(equation):
             refused.append(f"{name} of complex numbers ({place}): write it with their real and imaginary parts")
+        elif name == "scatter" and equation.params["update_jaxpr"] is not None:
+            refused.append(f"a scatter that applies a function ({place}): set the elements to what it makes of them")
+        elif name == "scatter-mul" and meets_complex(equation) and not equation.params["unique_indices"]:
+            refused.append(f"{name} of complex numbers ({place}): say unique_indices=True, or write it with their real and imaginary parts")
         elif name in callbacks and (why := refusal(name, equation.params, bool(equation.outvars))):
             refused.append(f"{name} ({place}): {why}")
     if refused:

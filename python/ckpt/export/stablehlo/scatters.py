@@ -44,6 +44,7 @@ COMBINERS = {
     "add": dict(float=arith.AddFOp, signed=arith.AddIOp, unsigned=arith.AddIOp),
     "multiply": dict(float=arith.MulFOp, signed=arith.MulIOp, unsigned=arith.MulIOp),
     "maximum": dict(float=arith.MaximumFOp, signed=arith.MaxSIOp, unsigned=arith.MaxUIOp),
+    "subtract": dict(float=arith.SubFOp, signed=arith.SubIOp, unsigned=arith.SubIOp),
     "minimum": dict(float=arith.MinimumFOp, signed=arith.MinSIOp, unsigned=arith.MinUIOp),
 }
 
@@ -57,10 +58,12 @@ def combiner_of(block):
         return None
     if len(body) == 1 and terminator.operands[0] == body[0].operation.results[0]:
         name = body[0].operation.name.removeprefix("stablehlo.")
-        if name in COMBINERS and list(body[0].operation.operands) in ([old, update], [update, old]):
+        operands = list(body[0].operation.operands)
+        swapped = name != "subtract" and operands == [update, old]
+        if name in COMBINERS and (operands == [old, update] or swapped):
             return name
     place = read_place(str(block.owner.location))
-    raise UnsupportedStep(f"{place.file}: a scatter that combines elements in this way is not supported: use add, multiply, max, min or set")
+    raise UnsupportedStep(f"{place.file}: a scatter that combines elements in this way is not supported: use add, subtract, multiply, max, min or set")
 
 
 def is_constant(value):
