@@ -13,10 +13,18 @@ import ckpt
 if importlib.util.find_spec("torch_mlir") is None:
     pytest.skip("torch-mlir is not installed", allow_module_level=True)
 
+from ckpt.export.torch import decompositions  # noqa: E402
+
 
 def stored(x, *indices):
     changed = x.clone()
     changed[indices] = 3 * x[indices]
+    return changed
+
+
+def masked(x, mask, values):
+    changed = x.clone()
+    changed[mask] = values
     return changed
 
 
@@ -35,8 +43,10 @@ KINDS = {
     "bags of embeddings": lambda x: F.embedding_bag(BAGS, x, torch.tensor([0, 3, 3, 6]), mode="mean", padding_idx=1),
     "bicubic interpolation": lambda x: F.interpolate(x[None, None], scale_factor=2, mode="bicubic"),
     "bilinear interpolation": lambda x: F.interpolate(x[None, None], scale_factor=2, mode="bilinear", align_corners=True),
+    "combinations": lambda x: torch.combinations(x[0], 3) + torch.combinations(x[1, :4], 3, True)[:, :1],
     "copied sign": lambda x: torch.copysign(x, x.flip(0) * torch.tensor([0.0, 1, -1, -0.0, 2, 1])),
     "correlations": lambda x: torch.corrcoef(x),
+    "covariances with weights": lambda x: torch.cov(x, fweights=torch.tensor([1, 2, 0, 3, 1, 1]), aweights=x[0].detach().abs()),
     "covariances": lambda x: torch.cov(x, correction=0),
     "cumulative extremes of ties": lambda x: x.round().cummax(0).values * x.round().cummax(0).indices,
     "cumulative extremes": lambda x: x.cummax(1).values + x.cummin(0).values,
@@ -48,15 +58,18 @@ KINDS = {
     "elements of a rank": lambda x: x.kthvalue(2, 0).values + x.median(0).values + x.nanmedian(),
     "gathers along the last dimension": lambda x: x.gather(-1, PAIRS),
     "Gaussian likelihoods": lambda x: F.gaussian_nll_loss(x, x.flip(0), x.abs(), full=True),
+    "equal rows in the place of a mask": lambda x: masked(x, (x[:, 0] > 0,), x[0]) + masked(x, (slice(None), x[0] > 0), x[:, :1]) + masked(x, (x > 1,), x[0, 0]),
     "hypotenuse": lambda x: torch.hypot(x, 2 * x.flip(0)),
     "indices with a gap": lambda x: stored(x.reshape(2, 2, 6), torch.tensor([0, 1]), slice(None), torch.tensor([1, 2])),
     "largest and mean elements of windows without a batch": lambda x: F.max_pool2d(x[None], 2, 2, 1) + F.avg_pool2d(x[None], 2, 2, 1),
     "logarithms of summed exponentials": lambda x: (9 * x).logcumsumexp(1),
     "parts of one projection": attended,
+    "places among sorted elements": lambda x: x * torch.searchsorted(x.sort(1).values, x, right=True) + torch.bucketize(x, x[0].sort().values),
     "places of a grid": lambda x: F.grid_sample(x[None, None], 3 * torch.tanh(x.reshape(1, 3, 4, 2)), padding_mode="reflection", align_corners=False),
     "places of a grid, the nearest": lambda x: F.grid_sample(x[None, None], torch.tanh(x.reshape(1, 3, 4, 2)), mode="nearest", align_corners=True),
     "places of the flattened tensor": lambda x: torch.take(x, PAIRS) + x.put(PAIRS, PAIRS.float(), accumulate=True).sum(),
     "products of a matrix and a vector": lambda x: torch.addmv(x[:, 0], x, x[0], beta=0.5, alpha=2),
+    "products of a batch, added": lambda x: torch.addbmm(x[:2, :2], x.reshape(3, 2, 4), x.reshape(3, 4, 2), beta=0.5, alpha=2),
     "quantiles": lambda x: x.quantile(0.3, 1),
     "reductions at an index": lambda x: torch.ones(3, 6).index_reduce(0, torch.tensor([2, 0, 2, 0]), x, "amax"),
     "remainders": lambda x: torch.fmod(x, 0.7),
@@ -70,6 +83,12 @@ KINDS = {
     "special functions": lambda x: x.lgamma() + (3 * x).erfc() + torch.erfinv(torch.tanh(x)),
     "transposed convolution in groups": lambda x: F.conv_transpose1d(
         x[None], torch.arange(16.0).reshape(4, 2, 2) / 10, stride=2, groups=2
+    ),
+    "transposed convolution with much padding of its output": lambda x: F.conv_transpose2d(
+        x[None, None], torch.arange(24.0).reshape(1, 2, 3, 4) / 10, stride=2, padding=3, output_padding=(3, 2), dilation=4
+    ),
+    "transposed convolution with much padding, its weights": lambda x: F.conv_transpose1d(
+        torch.arange(24.0).reshape(1, 4, 6) / 10, x.reshape(4, 2, 3), stride=2, output_padding=3, dilation=4, groups=2
     ),
     "transposed convolution": lambda x: F.conv_transpose2d(
         x[None, None], torch.arange(24.0).reshape(1, 2, 3, 4) / 10, torch.ones(2), stride=2, padding=1, output_padding=1
@@ -125,14 +144,37 @@ def test_gradients_of_weights_are_no_sum_over_images_of_many_channels(stride):
     assert compiled.arena_bytes < len(images) * weight.nbytes
 
 
+def test_tensors_without_elements():
+    def step(x):
+        x = x.detach().requires_grad_()
+        empty = x[:0]
+        results = (empty.cos().reshape(3, 0), torch.cat([empty, x]), empty.T @ empty, empty.sum(0), torch.cdist(empty, x))
+        return *results, *torch.autograd.grad(sum(each.sum() for each in results), [x])
+
+    x = torch.randn(4, 6)
+    for ours, theirs in zip(ckpt.compile(step, x, time_limit=0)(x), step(x), strict=True):
+        torch.testing.assert_close(ours, theirs.detach())
+
+
 def test_counts():
     def step(x):
         whole = (4 * x).int()
-        return x.histc(5, -1, 1), x.histc(3), x.round().histc(4), whole.cumsum(0, dtype=torch.int32), whole.cumprod(1)
+        products = torch.addmm(whole, whole @ whole.T, whole, beta=0, alpha=3), torch.addbmm(whole, whole.reshape(1, 4, 6), whole[None].mT @ whole)
+        pooled = *F.max_pool3d(whole[None, None], (1, 2, 2), return_indices=True), F.max_pool2d(whole[None], 2), F.avg_pool2d(whole[None].long(), 2)
+        extremes = *(whole > 0).cummax(1), torch.copysign(whole, x)
+        return x.histc(5, -1, 1), x.histc(3), x.round().histc(4), whole.cumsum(0, dtype=torch.int32), whole.cumprod(1), *products, *extremes, *pooled
 
     x = torch.randn(4, 6)
     for ours, theirs in zip(ckpt.compile(step, x, time_limit=0)(x), step(x), strict=True):
         torch.testing.assert_close(ours, theirs, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.bfloat16])
+def test_special_functions_of_other_types(dtype):
+    step = lambda x: (x.lgamma(), x.digamma(), torch.polygamma(2, x), x.erfc(), torch.erfinv(x / 50))
+    x = torch.tensor([1, 2, 3, 7, 40]).to(dtype)
+    for ours, theirs in zip(ckpt.compile(step, x, time_limit=0)(x), step(x), strict=True):
+        torch.testing.assert_close(ours, theirs)
 
 
 @pytest.mark.parametrize("order", [1, 2, 5])
@@ -157,12 +199,18 @@ def test_constants_have_the_numbers_of_pytorch(value, dtype):
             torch.testing.assert_close(ours, theirs, rtol=1e-12, atol=0)
 
 
+def test_a_form_of_another_type_is_refused(monkeypatch):
+    monkeypatch.setitem(decompositions.OWN, torch.ops.aten.floor.default, lambda x: x.to(torch.int64))
+    with pytest.raises(ckpt.UnsupportedStep, match="result 0 of the step is of torch.float32, but its form here gives torch.int64"):
+        ckpt.compile(torch.floor, torch.randn(3))
+
+
 def test_numbers_that_are_none_stay():
     def step(x):
         bounds = x.flip(0)
         return (
             x.clamp(-1, 1), x.clamp(min=0), x.clamp(bounds, bounds + 1), F.relu6(x), F.hardtanh(x), F.relu(x),
-            torch.maximum(x, bounds), torch.minimum(x, bounds), x == x, x != x, x.amax(0), *x.max(0), *x.reshape(2, 4).min(1), x.argmax(), x.argmin(), x.sort().values, torch.sqrt(x), x**0.5,
+            torch.maximum(x, bounds), torch.minimum(x, bounds), torch.fmax(x, bounds), torch.fmin(x, bounds), x == x, x != x, x.amax(0), *x.max(0), *x.reshape(2, 4).min(1), x.argmax(), x.argmin(), x.sort().values, torch.sqrt(x), x**0.5,
         )  # fmt: skip
 
     x = torch.tensor([torch.nan, 1.0, -2.0, 0.5, 3.0, torch.nan, torch.inf, -torch.inf])
@@ -262,7 +310,7 @@ def refused_special(x):
 
 
 def refused_factorization(x):
-    return torch.linalg.inv(x.reshape(2, 2))
+    return torch.linalg.eigvalsh(x.reshape(2, 2))
 
 
 def refused_draw(x):

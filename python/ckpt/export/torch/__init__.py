@@ -62,7 +62,7 @@ class TorchStep:
 
     def export(self) -> str:
         """The step as text in upstream MLIR dialects."""
-        return lower(lambda *leaves: self.draws(list(leaves)).run(*leaves), self.leaves)
+        return lower(lambda *leaves: self.draws(list(leaves)).run(*leaves), self.leaves, self.result_types)
 
     def inputs(self) -> list[np.ndarray]:
         return [part.detach().numpy() for leaf in self.leaves for part in parts_of(leaf)]

@@ -46,6 +46,15 @@ def minimum(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return torch.where((x < y) | torch.isnan(x), x, y)
 
 
+def other_of_none(operation: Operation) -> Operation:
+    """aten.fmax and aten.fmin, which pass over numbers that are none."""
+
+    def of(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return torch.where(torch.isnan(x), y, torch.where(torch.isnan(y), x, operation(x, y)))
+
+    return of
+
+
 def clamped(x: torch.Tensor, low: float | torch.Tensor | None = None, high: float | torch.Tensor | None = None) -> torch.Tensor:
     if low is not None:
         x = maximum(x, as_tensor(low, x))
@@ -58,6 +67,8 @@ OWN = {
     aten.clamp_max.default: of_floats(lambda x, high: clamped(x, high=high)),
     aten.clamp_min.default: of_floats(clamped),
     aten.eq.Tensor: of_floats(equal),
+    aten.fmax.default: of_floats(other_of_none(maximum)),
+    aten.fmin.default: of_floats(other_of_none(minimum)),
     aten.hardtanh.default: of_floats(lambda x, low=-1, high=1: clamped(x, low, high)),
     aten.maximum.default: of_floats(maximum),
     aten.minimum.default: of_floats(minimum),

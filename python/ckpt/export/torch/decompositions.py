@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from ...errors import UnsupportedStep
-from . import comparisons, convolutions, indexing, ordering, pooling, special
+from . import comparisons, convolutions, factorizations, indexing, ordering, pooling, special
 
 aten = torch.ops.aten
 
@@ -73,6 +73,8 @@ def zeros_of_tangent(x: torch.Tensor, other: torch.Tensor, *, self_num_batch_dim
 
 
 def copied_sign(x: torch.Tensor, sign: torch.Tensor) -> torch.Tensor:
+    if not x.is_floating_point():
+        x = x.to(torch.result_type(x, sign) if sign.is_floating_point() else torch.get_default_dtype())
     return torch.where(is_negative(sign), -x.abs(), x.abs())
 
 
@@ -88,8 +90,21 @@ def remainder_of(x: torch.Tensor, divisor: float) -> torch.Tensor:
     return torch.fmod(x, torch.full_like(x, divisor))
 
 
-def product_added(x: torch.Tensor, matrix: torch.Tensor, vector: torch.Tensor, beta: float = 1, alpha: float = 1) -> torch.Tensor:
-    return beta * x + alpha * torch.mv(matrix, vector)
+def product_added(product: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+    """A product of two operands, which PyTorch adds to a third one; that does not count at all with a factor of zero."""
+
+    def of(x: torch.Tensor, first: torch.Tensor, second: torch.Tensor, *, beta: float = 1, alpha: float = 1) -> torch.Tensor:
+        result = product(first, second) if alpha == 1 else alpha * product(first, second)
+        return result + torch.zeros_like(x) if beta == 0 else result + (x if beta == 1 else beta * x)
+
+    return of
+
+
+def integers_added(x: torch.Tensor, first: torch.Tensor, second: torch.Tensor, *, beta: float = 1, alpha: float = 1) -> torch.Tensor:
+    """aten.addmm, which torch-mlir knows for floating-point numbers that all count."""
+    if x.is_floating_point() and beta != 0:
+        return NotImplemented
+    return product_added(torch.mm)(x, first, second, beta=beta, alpha=alpha)
 
 
 def histogram(x: torch.Tensor, bins: int = 100, least: float = 0, most: float = 0) -> torch.Tensor:
@@ -189,17 +204,21 @@ def power(x: torch.Tensor, exponent: float) -> torch.Tensor:
 
 OWN = {
     **comparisons.OWN,
+    **factorizations.OWN,
     aten.__rshift__.Scalar: shifted,
     aten._adaptive_avg_pool2d.default: pooling.adaptive_average_pooling,
     aten._adaptive_avg_pool2d_backward.default: pooling.adaptive_average_pooling_gradient(2),
     aten._adaptive_avg_pool3d.default: pooling.adaptive_average_pooling,
     aten._adaptive_avg_pool3d_backward.default: pooling.adaptive_average_pooling_gradient(3),
+    aten._efficientzerotensor.default: torch.zeros,
     aten._grouped_mm.default: products_of_groups,
     aten._new_zeros_with_same_feature_meta.default: zeros_of_tangent,
     aten._weight_norm_interface_backward.default: weight_norm_gradients,
     aten.adaptive_max_pool2d.default: pooling.with_batch(aten.adaptive_max_pool2d, 2),
     aten.adaptive_max_pool2d_backward.default: pooling.adaptive_max_pooling_gradient,
-    aten.addmv.default: product_added,
+    aten.addbmm.default: product_added(lambda first, second: torch.bmm(first, second).sum(0, dtype=first.dtype)),
+    aten.addmm.default: integers_added,
+    aten.addmv.default: product_added(torch.mv),
     aten.angle.default: half_turn,
     aten.argmax.default: ordering.place_of_extreme(True),
     aten.argmin.default: ordering.place_of_extreme(False),
@@ -260,6 +279,8 @@ OWN = {
     aten.scatter.value: indexing.scattered,
     aten.scatter_add.default: indexing.scattered_sums,
     aten.scatter_reduce.two: indexing.scatter_reduced,
+    aten.searchsorted.Scalar: ordering.places_among,
+    aten.searchsorted.Tensor: ordering.places_among,
     aten.signbit.default: is_negative,
     aten.sort.default: ordering.sorted_along,
     aten.sort.stable: ordering.stably_sorted,

@@ -22,6 +22,7 @@ from ...errors import UnsupportedStep
 from ..text import NO_FORM, pack_booleans
 from .complex import Paired, holds_complex, parts_of
 from .decompositions import OWN
+from .empty import fill_empty
 from .narrow import Widened, holds_narrow
 from .places import place_of
 from .refusals import refused_operations
@@ -50,8 +51,8 @@ DECOMPOSED = [
 ]
 
 
-def lower(step: Callable, leaves: list[torch.Tensor]) -> str:
-    """The text of a module in upstream dialects."""
+def lower(step: Callable, leaves: list[torch.Tensor], types: list[torch.dtype]) -> str:
+    """The text of a module in upstream dialects; `types` are those of the step's results."""
     decompositions = {**core_aten_decompositions(), **get_decompositions(DECOMPOSED), **OWN}
     with fx_traceback.preserve_node_meta(), torch.no_grad():
         pure = functionalize(step, remove="mutations")
@@ -62,6 +63,8 @@ def lower(step: Callable, leaves: list[torch.Tensor]) -> str:
             graph = trace(Paired(graph).run, decomposition_table=decompositions)(*leaves)
         if holds_narrow(graph):
             graph = trace(Widened(graph).run)(*leaves)
+    fill_empty(graph)
+    check_types(graph, types)
     graph.graph.eliminate_dead_code()
     module = imported(graph)
     for block in (block for function in module.body.operations for block in function.regions[0].blocks):
@@ -77,6 +80,14 @@ def lower(step: Callable, leaves: list[torch.Tensor]) -> str:
                 shown = f" ({place[1]}:{place[2]})" if place else ""
                 raise UnsupportedStep(f"{NO_FORM}\n  {operation.name} of {path}{shown}")
     return pack_booleans(module.operation.get_asm(enable_debug_info=True))
+
+
+def check_types(graph: torch.fx.GraphModule, types: list[torch.dtype]) -> None:
+    """Refuses a form of ours that gives another type than the operation: the bits of a result would be misread."""
+    wanted = [part for dtype in types for part in ([dtype.to_real()] * 2 if dtype.is_complex else [dtype])]
+    for i, (result, dtype) in enumerate(zip(graph.graph.output_node().args[0], wanted, strict=True)):
+        if result.meta["val"].dtype != dtype:
+            raise UnsupportedStep(f"result {i} of the step is of {dtype}, but its form here gives {result.meta['val'].dtype}: please report it")
 
 
 def imported(graph: torch.fx.GraphModule) -> Any:

@@ -103,6 +103,21 @@ def ranked(x: torch.Tensor, rank: int, dimension: int = -1, keepdim: bool = Fals
     return pair if keepdim else tuple(each.squeeze(dimension) for each in pair)
 
 
+def places_among(
+    sequence: torch.Tensor, values: torch.Tensor | float, *, out_int32: bool = False, right: bool = False,
+    side: str | None = None, sorter: torch.Tensor | None = None,
+) -> torch.Tensor:  # fmt: skip
+    """aten.searchsorted: how many elements of a sorted last dimension come before each value."""
+    values = values if isinstance(values, torch.Tensor) else torch.full((), values, dtype=sequence.dtype, device=sequence.device)
+    sequence = sequence if sorter is None else taken(sequence, sorter)
+    mine = values[..., None]
+    if sequence.ndim > 1:
+        sequence = sequence[..., None, :]
+    # Numbers that are none come last.
+    before = ~(sequence > mine if right or side == "right" else sequence >= mine)
+    return before.to(torch.int64).sum(-1).to(torch.int32 if out_int32 else torch.int64)
+
+
 def middle(ignores_none: bool) -> Callable[..., tuple[torch.Tensor, torch.Tensor]]:
     """aten.median and aten.nanmedian along a dimension: the lower one of two middles. Numbers that are none come
     last; where there are any, they are the median, or do not count."""
@@ -163,6 +178,9 @@ def extremes(is_largest: bool) -> Callable[[torch.Tensor, int], tuple[torch.Tens
     def of(x: torch.Tensor, dimension: int) -> tuple[torch.Tensor, torch.Tensor]:
         if x.ndim == 0:
             return x.clone(), torch.zeros_like(x, dtype=torch.int64)
+        if x.dtype == torch.bool:
+            values, order = of(x.to(torch.int32), dimension)
+            return values.to(torch.bool), order
         last = x.transpose(dimension, -1)
         bounds = (-torch.inf, torch.inf) if x.is_floating_point() else (torch.iinfo(x.dtype).min, torch.iinfo(x.dtype).max)
         values = cumulated(last, reduced, bounds[0 if is_largest else 1])

@@ -4,6 +4,7 @@
 traced graph, behind autograd, are in `decompositions`.
 """
 
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -139,22 +140,51 @@ def sampled(
 def covariance(
     input: torch.Tensor, *, correction: int = 1, fweights: torch.Tensor | None = None, aweights: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """torch.cov of variables in rows; without weights, whose checks stop the trace."""
-    if fweights is not None or aweights is not None:
-        raise UnsupportedStep("a covariance with weights is not supported")
-    if input.ndim < 2:
-        return torch.var(input, correction=correction)
-    centered = input - input.mean(1, keepdim=True)
-    return centered @ centered.T.conj() / max(input.shape[1] - correction, 0)
+    """torch.cov of variables in rows, without the checks of weights, which stop the trace."""
+    x = input if input.is_floating_point() or input.is_complex() else input.to(torch.get_default_dtype())
+    x = x.reshape(1, -1) if x.ndim < 2 else x
+    given = [each.to(x.dtype) for each in (fweights, aweights) if each is not None]
+    weights = math.prod(given[1:], start=given[0]) if given else torch.ones(x.shape[1], dtype=x.dtype, device=x.device)
+    total = weights.sum()
+    centered = x - (x * weights).sum(1, keepdim=True) / total
+    # Each observation counts as often as its frequency says; importance lowers the correction.
+    lost = total if aweights is None else (weights * given[-1]).sum()
+    degrees = total - correction * lost / total
+    degrees = torch.where(degrees.real > 0, degrees, torch.zeros_like(degrees)) if x.is_complex() else degrees.clamp(min=0)
+    return ((centered * weights) @ centered.T.conj() / degrees).squeeze()
 
 
 def correlation(input: torch.Tensor) -> torch.Tensor:
     """torch.corrcoef of variables in rows."""
     products = covariance(input)
-    if input.ndim < 2:
+    if products.ndim == 0:
         return products / products
     deviations = torch.sqrt(torch.diagonal(products))
     return (products / deviations[:, None] / deviations[None, :]).clamp(-1, 1)
+
+
+def combinations(input: torch.Tensor, r: int = 2, with_replacement: bool = False) -> torch.Tensor:
+    """torch.combinations: rows of `r` elements of a vector, in order."""
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    rows = list(choose(range(input.shape[0]), r))
+    return input[torch.tensor(rows, dtype=torch.int64, device=input.device).reshape(len(rows), r)]
+
+
+def assigned(x: torch.Tensor, index: Any, values: Any) -> None:
+    """x[..., mask, ...] = values, where these are the same wherever the mask holds: PyTorch's gradient of them has as many as that."""
+    entries = index if isinstance(index, tuple) else (index,)
+    masks = [i for i, entry in enumerate(entries) if isinstance(entry, torch.Tensor) and entry.dtype == torch.bool]
+    whole = all(i in masks or (isinstance(entry, slice) and entry == slice(None)) for i, entry in enumerate(entries))
+    if len(masks) != 1 or not whole or not isinstance(values, torch.Tensor):
+        return torch.Tensor.__setitem__(x, index, values)
+    mask = entries[masks[0]]
+    last = x.ndim - masks[0] - mask.ndim
+    split = values.ndim - last
+    if split > 0:
+        if values.shape[split - 1] != 1:
+            return torch.Tensor.__setitem__(x, index, values)
+        values = values.reshape(*values.shape[: split - 1], *[1] * mask.ndim, *values.shape[split:])
+    x.copy_(torch.where(mask.reshape(*mask.shape, *[1] * last), values.to(x.dtype), x))
 
 
 COMPOSED: dict[Any, Callable[..., Any]] = {
@@ -162,10 +192,12 @@ COMPOSED: dict[Any, Callable[..., Any]] = {
     F.gaussian_nll_loss: gaussian_loss,
     F.grid_sample: sampled,
     F.pdist: distances_of_pairs,
+    torch.Tensor.__setitem__: assigned,
     torch.Tensor.corrcoef: correlation,
     torch.Tensor.cov: covariance,
     torch.Tensor.dist: distance,
     torch.cdist: distances,
+    torch.combinations: combinations,
     torch.corrcoef: correlation,
     torch.cov: covariance,
     torch.dist: distance,

@@ -123,9 +123,13 @@ def adaptive_max_pooling_gradient(gradient: torch.Tensor, x: torch.Tensor, chose
 
 
 def with_batch(operation: Callable[..., Any], spatial: int) -> Callable[..., Any]:
-    """A pooling of one image without a batch, which torch-mlir has no form for, as a batch of one."""
+    """A pooling of one image without a batch, which torch-mlir has no form for, as a batch of one; one of integers,
+    which ends the process there, in a type that holds them up to 2^53."""
 
     def of(x: torch.Tensor, *options: Any) -> Any:
+        if not x.is_floating_point():
+            made = operation(x.to(torch.float64), *options)
+            return made.to(x.dtype) if isinstance(made, torch.Tensor) else (made[0].to(x.dtype), made[1])
         if x.ndim != spatial + 1:
             return NotImplemented
         made = operation(x.unsqueeze(0), *options)

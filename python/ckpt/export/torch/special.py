@@ -3,7 +3,10 @@
 `decompositions` lists them by the ATen operations that they replace.
 """
 
+import functools
 import math
+from collections.abc import Callable
+from typing import Any
 
 import torch
 
@@ -70,6 +73,19 @@ def lanczos(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, 
     return z, total, slope, math.log(base) + torch.log1p(z / base)
 
 
+def of_numbers(form: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+    """A form for integers as well, and in 32 bits for halves, as PyTorch computes them; the number is the last argument."""
+
+    @functools.wraps(form)
+    def of(*arguments: Any) -> torch.Tensor:
+        *order, x = arguments
+        dtype = x.dtype if x.is_floating_point() else torch.get_default_dtype()
+        return form(*order, x.to(torch.promote_types(dtype, torch.float32))).to(dtype)
+
+    return of
+
+
+@of_numbers
 def log_gamma(x: torch.Tensor) -> torch.Tensor:
     """aten.lgamma: by reflection below 1/2."""
     z, total, _, log_base = lanczos(x)
@@ -83,6 +99,7 @@ def log_gamma(x: torch.Tensor) -> torch.Tensor:
     return torch.where(torch.isinf(x), torch.full_like(x, math.inf), result)
 
 
+@of_numbers
 def digamma(x: torch.Tensor) -> torch.Tensor:
     """aten.digamma: by reflection below 1/2; at negative whole numbers it is none."""
     z, total, slope, log_base = lanczos(x)
@@ -107,6 +124,7 @@ def cotangent_derivative(order: int, x: torch.Tensor) -> torch.Tensor:
     return polynomial(torch.cos(math.pi * part) / torch.sin(math.pi * part), coefficients[::-1])
 
 
+@of_numbers
 def polygamma(order: int, x: torch.Tensor) -> torch.Tensor:
     """aten.polygamma, derivatives of digamma: by reflection below 1/2."""
     if order == 0:
@@ -127,6 +145,7 @@ def polygamma(order: int, x: torch.Tensor) -> torch.Tensor:
     return torch.where(x < 0.5, reflected, result)
 
 
+@of_numbers
 def complementary_error(x: torch.Tensor) -> torch.Tensor:
     """aten.erfc: by erf below 1, where nothing cancels."""
     size = torch.clamp(x.abs(), min=1.0)
@@ -139,6 +158,7 @@ def complementary_error(x: torch.Tensor) -> torch.Tensor:
     return torch.where(x != x, x, result)
 
 
+@of_numbers
 def inverse_error(x: torch.Tensor) -> torch.Tensor:
     """aten.erfinv: Giles' approximation and two steps of Newton's, as PyTorch refines its own."""
     w = -torch.log1p(-x * x)

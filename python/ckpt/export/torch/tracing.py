@@ -20,6 +20,7 @@ from torch.nn.modules.module import (
 from torch.overrides import TorchFunctionMode
 
 from ...errors import UnsupportedStep
+from . import factorizations
 from .narrow import tensors_of
 from .parts import COMPOSED
 from .places import TRACE, in_words, trace_of_caller, trace_of_error
@@ -131,11 +132,13 @@ def trace(step: Callable, leaves: list[torch.Tensor]) -> torch.fx.GraphModule:
         raise UnsupportedStep(f"PyTorch cannot trace the step{place}: {type(error).__name__}: {first}") from error
     for node in graph.graph.nodes:
         if any(isinstance(size, torch.SymInt) for value in tensors_of(node) for size in value.shape):
-            raise UnsupportedStep(f"the size of the result of {node.target}{in_words(node.meta)} depends on numbers, which is not supported")
+            advice = "torch.where of all elements has a size of its own"
+            raise UnsupportedStep(f"the size of the result of {node.target}{in_words(node.meta)} depends on numbers, which is not supported: {advice}")
     # Optimizers say to the profiler where they begin and end.
     for node in reversed(graph.graph.nodes):
         if getattr(node.target, "namespace", "") == "profiler":
             graph.graph.erase_node(node)
+    factorizations.adapt(graph)
     graph.recompile()
     return graph
 
