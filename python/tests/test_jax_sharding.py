@@ -8,6 +8,8 @@ from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
 import ckpt.jax
+from ckpt.jax import partial
+from ckpt.jax.program import flatten
 
 WIDTH, LAYERS, BATCH = 64, 6, 1024
 
@@ -74,6 +76,79 @@ def test_data_parallel_by_sharding(mesh):
     assert_close(planned(*arguments), expected())
     assert temp(executable) <= 0.6 * temp(plain)
     assert all_reduces(executable) <= 1.2 * all_reduces(plain)
+
+
+def test_gradients_of_shared_weights_wait_for_no_other_device(mesh):
+    """Their sums over the layers follow sums over the devices; the operands must not stand until these are made."""
+
+    def step(weights, x):
+        value, gradients = jax.value_and_grad(lambda weights: loss([weights] * LAYERS, x))(weights)
+        return value, update(weights, gradients)
+
+    replicated = NamedSharding(mesh, P())
+    arguments = jax.device_put(parameters()[0], replicated), jax.device_put(inputs(), NamedSharding(mesh, P("devices")))
+    plain = jax.jit(step, out_shardings=replicated).lower(*arguments).compile()
+    unlimited = ckpt.jax.jit(step, effort=1, out_shardings=replicated).compile(*arguments).executable
+    planned = ckpt.jax.jit(step, budget=int(0.75 * temp(unlimited)), effort=1, out_shardings=replicated)
+    assert_close(planned(*arguments), plain(*arguments))
+    executable = planned.compile(*arguments).executable
+    assert temp(executable) <= 0.75 * temp(unlimited)
+    assert all_reduces(executable) <= 1.2 * all_reduces(plain)
+
+
+ROWS = P("devices")
+IMAGES = ("NHWC", "HWIO", "NHWC")
+SUMS = {
+    "batches of products": (lambda x, y: jnp.einsum("brk,brl->bkl", x, y), (2, 8, 3), (2, 8, 5), P(None, "devices")),
+    "convolution": (
+        lambda x, y: jax.lax.conv_general_dilated(x, y, (1, 1), "SAME", dimension_numbers=IMAGES),
+        (2, 5, 5, 8), (3, 3, 8, 4), (P(None, None, None, "devices"), P(None, None, "devices")),
+    ),
+    "product": (lambda x, y: x.T @ y, (8, 3), (8, 5), ROWS),
+    "product with other dimensions": (lambda x, y: jnp.einsum("bri,brj->ij", x, y), (8, 2, 3), (8, 2, 5), ROWS),
+    "sum": (lambda x, y: x.sum((0, 2)) + y.sum(0), (8, 2, 3), (8, 2), ROWS),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", SUMS)
+def test_devices_sum_their_own_parts_first(mesh, kind):
+    function, left, right, specs = SUMS[kind]
+    specs = specs if isinstance(specs, tuple) and not isinstance(specs, P) else (specs, specs)
+    random = np.random.default_rng(0)
+    arrays = [random.standard_normal(shape).astype(np.float32) for shape in (left, right)]
+    placed = [jax.device_put(x, NamedSharding(mesh, spec)) for x, spec in zip(arrays, specs)]
+    program = flatten(jax.jit(function).trace(*placed).jaxpr)
+    found = {}
+    jax.jit(partial.observing_function(program, found)).lower(*placed).compile()
+    sums = [op for op in program.ops if op.name in ("dot_general", "conv_general_dilated", "reduce_sum")]
+    assert sums and all(partial.parts_of(op, found) for op in sums)
+
+    def in_parts(*arguments):
+        env = dict(zip(program.inputs, arguments))
+        for op in program.ops:
+            operands = [env.get(operand) for operand in op.inputs]
+            parts = partial.parts_of(op, found)
+            env[op.outputs[0]] = partial.total(parts.run(op, operands)) if parts else op.run(operands)[0]
+        return [env[output] for output in program.outputs]
+
+    (result,) = jax.jit(in_parts)(*placed)
+    np.testing.assert_allclose(result, function(*arrays), rtol=1e-4, atol=1e-5)
+
+
+def test_sums_on_one_device_have_no_parts(mesh):
+    x = jax.device_put(np.ones((8, 4), np.float32), NamedSharding(mesh, P(None, "devices")))
+    program = flatten(jax.jit(lambda x: x.sum(0)).trace(x).jaxpr)
+    found = {}
+    jax.jit(partial.observing_function(program, found)).lower(x).compile()
+    assert not any(partial.parts_of(op, found) for op in program.ops)
+
+
+def test_axes_that_the_step_names_stay():
+    mesh = jax.make_mesh((4,), ("devices",), axis_types=(jax.sharding.AxisType.Explicit,))
+    placed = jax.device_put(parameters(), NamedSharding(mesh, P())), jax.device_put(inputs(), NamedSharding(mesh, ROWS))
+    step = jax.grad(loss)
+    planned = ckpt.jax.jit(step, budget="70%", effort=1)
+    assert_close(planned(*placed), jax.jit(step)(*placed))
 
 
 def test_data_parallel_by_shard_map(mesh):

@@ -13,7 +13,7 @@ from typing import Any
 import jax
 
 from ..planner import Plan
-from . import cpu
+from . import cpu, partial
 from .kernels import KernelModel, is_anchor, is_collective, is_product
 from .program import Op, Program, Value
 
@@ -40,13 +40,20 @@ def _makers(ops: list[Op], output: Value, made: set[Value]) -> list[Op]:
 class _Run:
     """One trace of the planned step."""
 
-    def __init__(self, program: Program, arguments: Sequence[Any], model: KernelModel, is_sharded: bool) -> None:
+    def __init__(
+        self, program: Program, arguments: Sequence[Any], model: KernelModel, placement: partial.Placement | None
+    ) -> None:
         self.model = model
+        self.placement = placement
         # XLA may not be able to partition the reshaped operands of these forms.
-        self.cpu_forms = model.cpu_buffers and not is_sharded
+        self.cpu_forms = model.cpu_buffers and placement is None
         self.env: dict[Value, Any] = dict(zip(program.inputs, arguments))
         self.env.update(program.constants)
-        self.previous: list[Value] = []
+        # What the next kernel waits for, and the parts that devices made of the sums of this one.
+        self.previous: list[Any] = []
+        self.parts: list[Any] = []
+        # Values of a sharded step that no product depends on.
+        self.late: set[Value] = set()
 
     def read(self, operand: Any, local: dict[Value, Any]) -> Any:
         return local[operand] if isinstance(operand, Value) else operand.val
@@ -56,7 +63,16 @@ class _Run:
         waits = [self._loop(part, written, chained) for part, written in self._loops(ops, outputs)]
         if awaited and outputs:
             # A loop that reads nothing, such as that of a constant, waits for no kernel.
-            self.previous = outputs if all(waits) else [*self.previous, *outputs]
+            written = [self.env[value] for value in outputs]
+            self.previous = written if all(waits) else [*self.previous, *written]
+
+    def sharded_kernel(self, ops: list[Op], outputs: list[Value], feeding: set[Value]) -> None:
+        """Runs `ops` of a step that XLA partitions behind the kernel before. What no product depends on may wait for
+        other devices: the next kernel waits for the parts of its sums instead."""
+        self.parts = []
+        self._loop(ops, outputs, chained=True, feeding=feeding)
+        awaited = self.parts + [self.env[value] for value in outputs if value in feeding]
+        self.previous = awaited or self.previous
 
     def _loops(self, ops: list[Op], outputs: list[Value]) -> list[tuple[list[Op], list[Value]]]:
         """The loops of a kernel, each with the values that it writes.
@@ -70,30 +86,44 @@ class _Run:
         ordered = sorted(outputs, key=place.__getitem__)
         return [(_makers(ops, value, set(ordered[:i])), [value]) for i, value in enumerate(ordered)]
 
-    def _loop(self, ops: list[Op], outputs: list[Value], chained: bool) -> bool:
-        """Returns whether the loop waits for the kernel before."""
+    def _loop(self, ops: list[Op], outputs: list[Value], chained: bool, feeding: set[Value] | None = None) -> bool:
+        """Returns whether the loop waits for the kernel before. Sums that are not `feeding` any product are made in
+        parts, and nothing that follows them waits; without such a set, there are none."""
         made = {value for op in ops for value in op.outputs}
         reads = list(dict.fromkeys(value for op in ops for value in op.reads if value not in made))
         local = {value: self.env[value] for value in reads}
         if chained and self.previous:
-            before = [self.env[value] for value in self.previous]
-            held = jax.lax.optimization_barrier(([local[value] for value in reads], before))
-            local.update(zip(reads, held[0]))
+            waiting = [value for value in reads if value not in self.late]
+            held = jax.lax.optimization_barrier(([local[value] for value in waiting], self.previous))
+            local.update(zip(waiting, held[0]))
         for op in ops:
             operands = [self.read(operand, local) for operand in op.inputs]
-            results = cpu.run(op, operands) if self.cpu_forms else op.run(operands)
-            local.update(zip(op.outputs, results))
+            in_parts = feeding is not None and not any(value in feeding for value in op.outputs)
+            local.update(zip(op.outputs, self._results(op, operands, in_parts)))
+            self.late.update(op.outputs if in_parts else ())
         self.env.update((value, local[value]) for value in outputs)
         return bool(reads)
 
 
-def planned_function(program: Program, plan: Plan, model: KernelModel, is_sharded: bool) -> Callable[..., list[Any]]:
+    def _results(self, op: Op, operands: list[Any], in_parts: bool) -> list[Any]:
+        if self.cpu_forms:
+            return cpu.run(op, operands)
+        parts = partial.parts_of(op, self.placement or {}) if in_parts else None
+        if parts is None:
+            return op.run(operands)
+        self.parts.append(parts.run(op, operands))
+        return [partial.total(self.parts[-1])]
+
+
+def planned_function(
+    program: Program, plan: Plan, model: KernelModel, placement: partial.Placement | None
+) -> Callable[..., list[Any]]:
     """Returns a function of the flat inputs of `program` that follows `plan`.
 
     XLA combines only collectives that do not wait for each other. Collectives that
     no product depends on, such as those of gradients, therefore run behind all
-    kernels. XLA inserts those of a sharded step (`is_sharded`) itself, behind the
-    kernels that make gradients: no other kernel waits for these.
+    kernels. XLA inserts those of a sharded step (with a `placement`) itself, behind
+    the kernels that make gradients: other kernels wait for the parts of each device.
     """
     values: dict[int, Value] = {value.number: value for value in (*program.inputs, *program.constants)}
     for op in program.ops:
@@ -104,7 +134,7 @@ def planned_function(program: Program, plan: Plan, model: KernelModel, is_sharde
         return is_collective(op) and not any(value in feeding for value in op.outputs)
 
     def run(*arguments: Any) -> list[Any]:
-        state = _Run(program, arguments, model, is_sharded)
+        state = _Run(program, arguments, model, placement)
         deferred = []
         late: set[Value] = set()
         for numbers, written in plan.kernels:
@@ -118,12 +148,11 @@ def planned_function(program: Program, plan: Plan, model: KernelModel, is_sharde
                 deferred.append((ops, outputs))
                 late.update(outputs)
                 continue
-            awaited = not is_sharded or any(value in feeding for value in outputs)
-            state.kernel(ops, outputs, chained=True, awaited=awaited)
-            if awaited:
-                late.difference_update(outputs)
+            late.difference_update(outputs)
+            if placement is None:
+                state.kernel(ops, outputs, chained=True, awaited=True)
             else:
-                late.update(outputs)
+                state.sharded_kernel(ops, outputs, feeding)
         for ops, outputs in deferred:
             state.kernel(ops, outputs, chained=False, awaited=False)
         return [state.read(operand, state.env) for operand in program.outputs]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import json
 import time
@@ -22,8 +23,9 @@ from . import xla
 from .arguments import STATIC_OPTIONS, Statics, devices, donation_options
 from .emit import planned_function
 from .kernels import MODELS, KernelModel
+from .partial import Placement, observing_function
 from .problem import Pins, build_problem
-from .program import Program, bytes_of, flatten
+from .program import Program, Value, bytes_of, flatten
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,10 +78,15 @@ class TracedStep:
         donated = [leaf.donated for leaf in jax.tree.leaves(self.traced.args_info)]
         self.problem: Problem = build_problem(self.program, self.model, pins=options.pins, donated=donated)
 
-    def function(self, plan: Plan, is_sharded: bool = False) -> Callable[..., Any]:
-        """The step of the arguments that are not static, in the order of `plan`; XLA partitions a sharded one."""
-        run = planned_function(self.program, plan, self.model, is_sharded)
+    def function(self, plan: Plan, placement: Placement | None = None) -> Callable[..., Any]:
+        """The step of the arguments that are not static, in the order of `plan`; XLA partitions one with a `placement`."""
+        return self._of_arguments(planned_function(self.program, plan, self.model, placement))
 
+    def observed(self, found: dict[Value, Any]) -> Callable[..., Any]:
+        """The step; its compilation enters where values lie."""
+        return self._of_arguments(observing_function(self.program, found))
+
+    def _of_arguments(self, run: Callable[..., list[Any]]) -> Callable[..., Any]:
         def planned(*args: Any, **kwargs: Any) -> Any:
             return jax.tree.unflatten(self.out_tree, run(*jax.tree.leaves((args, kwargs))))
 
@@ -160,13 +167,23 @@ class _Compilation:
         self.compiling += time.perf_counter() - start
         return executable
 
+    @functools.cached_property
+    def _placement(self) -> Placement | None:
+        """Where XLA lays values of a step on several devices."""
+        if devices(self.args, self.kwargs) == 1:
+            return None
+        found: dict[Value, Any] = {}
+        given = {name: value for name, value in self.jit_options.items() if name in ("in_shardings", "out_shardings")}
+        self._compile(lambda: xla.compiled(self.traced.observed(found), self.args, self.kwargs, **given))
+        return found
+
     def _planned(self, plan: Plan) -> Any:
         keeping = xla.compile_options(jax.default_backend(), self.options.exact)
         options = {**keeping, **(self.jit_options.get("compiler_options") or {})}
         given = {name: value for name, value in self.jit_options.items() if name not in STATIC_OPTIONS}
         given |= {**donation_options(self.traced.traced.args_info), "compiler_options": options or None}
         self.rounds += 1
-        function = self.traced.function(plan, is_sharded=devices(self.args, self.kwargs) > 1)
+        function = self.traced.function(plan, self._placement)
         return self._compile(lambda: xla.compiled(function, self.args, self.kwargs, **given))
 
     def _solve(self, nbytes: int | None) -> Plan:
