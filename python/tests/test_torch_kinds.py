@@ -69,7 +69,6 @@ KINDS = {
     "places of a grid, the nearest": lambda x: F.grid_sample(x[None, None], torch.tanh(x.reshape(1, 3, 4, 2)), mode="nearest", align_corners=True),
     "places of the flattened tensor": lambda x: torch.take(x, PAIRS) + x.put(PAIRS, PAIRS.float(), accumulate=True).sum(),
     "products of a matrix and a vector": lambda x: torch.addmv(x[:, 0], x, x[0], beta=0.5, alpha=2),
-    "products of a batch, added": lambda x: torch.addbmm(x[:2, :2], x.reshape(3, 2, 4), x.reshape(3, 4, 2), beta=0.5, alpha=2),
     "quantiles": lambda x: x.quantile(0.3, 1),
     "reductions at an index": lambda x: torch.ones(3, 6).index_reduce(0, torch.tensor([2, 0, 2, 0]), x, "amax"),
     "remainders": lambda x: torch.fmod(x, 0.7),
@@ -88,7 +87,7 @@ KINDS = {
         x[None, None], torch.arange(24.0).reshape(1, 2, 3, 4) / 10, stride=2, padding=3, output_padding=(3, 2), dilation=4
     ),
     "transposed convolution with much padding, its weights": lambda x: F.conv_transpose1d(
-        torch.arange(24.0).reshape(1, 4, 6) / 10, x.reshape(4, 2, 3), stride=2, output_padding=3, dilation=4, groups=2
+        torch.arange(24.0).reshape(1, 4, 6) / 10, x.reshape(4, 2, 3), stride=2, output_padding=3, dilation=4
     ),
     "transposed convolution": lambda x: F.conv_transpose2d(
         x[None, None], torch.arange(24.0).reshape(1, 2, 3, 4) / 10, torch.ones(2), stride=2, padding=1, output_padding=1
@@ -210,7 +209,7 @@ def test_numbers_that_are_none_stay():
         bounds = x.flip(0)
         return (
             x.clamp(-1, 1), x.clamp(min=0), x.clamp(bounds, bounds + 1), F.relu6(x), F.hardtanh(x), F.relu(x),
-            torch.maximum(x, bounds), torch.minimum(x, bounds), torch.fmax(x, bounds), torch.fmin(x, bounds), x == x, x != x, x.amax(0), *x.max(0), *x.reshape(2, 4).min(1), x.argmax(), x.argmin(), x.sort().values, torch.sqrt(x), x**0.5,
+            torch.maximum(x, bounds), torch.minimum(x, bounds), torch.fmax(x, x[2]), torch.fmin(bounds, x[0]), x == x, x != x, x.amax(0), *x.max(0), *x.reshape(2, 4).min(1), x.argmax(), x.argmin(), x.sort().values, torch.sqrt(x), x**0.5,
         )  # fmt: skip
 
     x = torch.tensor([torch.nan, 1.0, -2.0, 0.5, 3.0, torch.nan, torch.inf, -torch.inf])

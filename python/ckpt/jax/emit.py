@@ -58,10 +58,10 @@ class _Run:
     def read(self, operand: Any, local: dict[Value, Any]) -> Any:
         return local[operand] if isinstance(operand, Value) else operand.val
 
-    def kernel(self, ops: list[Op], outputs: list[Value], chained: bool, awaited: bool) -> None:
-        """Runs `ops`, behind the kernel before if `chained`; the next kernel waits for it if `awaited`."""
+    def kernel(self, ops: list[Op], outputs: list[Value], chained: bool) -> None:
+        """Runs `ops`, if `chained` behind the kernel before and ahead of the next one."""
         waits = [self._loop(part, written, chained) for part, written in self._loops(ops, outputs)]
-        if awaited and outputs:
+        if chained and outputs:
             # A loop that reads nothing, such as that of a constant, waits for no kernel.
             written = [self.env[value] for value in outputs]
             self.previous = written if all(waits) else [*self.previous, *written]
@@ -103,7 +103,6 @@ class _Run:
             self.late.update(op.outputs if in_parts else ())
         self.env.update((value, local[value]) for value in outputs)
         return bool(reads)
-
 
     def _results(self, op: Op, operands: list[Any], in_parts: bool) -> list[Any]:
         if self.cpu_forms:
@@ -150,11 +149,11 @@ def planned_function(
                 continue
             late.difference_update(outputs)
             if placement is None:
-                state.kernel(ops, outputs, chained=True, awaited=True)
+                state.kernel(ops, outputs, chained=True)
             else:
                 state.sharded_kernel(ops, outputs, feeding)
         for ops, outputs in deferred:
-            state.kernel(ops, outputs, chained=False, awaited=False)
+            state.kernel(ops, outputs, chained=False)
         return [state.read(operand, state.env) for operand in program.outputs]
 
     return run

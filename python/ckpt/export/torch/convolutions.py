@@ -68,16 +68,13 @@ def transposed_gradients(
     """A transposed convolution takes its inputs to where a convolution with the same weight takes them from: to more
     places than there are inputs where padding is added to its output."""
     spatial = x.ndim - 2
-    placed, kernel = range(2, 2 + spatial), weight.shape[2:]
+    placed = range(2, 2 + spatial)
     of_x = of_weight = of_bias = None
     if wanted[0]:
         of_x = aten.convolution(gradient, weight, None, stride, padding, dilation, False, [0] * spatial, groups)
         for i in placed:
             of_x = of_x.narrow(i, 0, x.shape[i])
     if wanted[1]:
-        sizes = zip(gradient.shape[2:], stride, padding, dilation, kernel, x.shape[2:])
-        more = [(n + 2 * p - d * (k - 1) - 1) // s + 1 - count for n, s, p, d, k, count in sizes]
-        x = torch.constant_pad_nd(x, [side for each in reversed(more) for side in (0, each)])
         _, of_weight, _ = aten.convolution_backward(
             x, gradient, weight, None, stride, padding, dilation, False, [0] * spatial, groups, [False, True, False]
         )
