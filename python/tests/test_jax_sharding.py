@@ -96,8 +96,85 @@ def test_gradients_of_shared_weights_wait_for_no_other_device(mesh):
     assert all_reduces(executable) <= 1.2 * all_reduces(plain)
 
 
-ROWS = P("devices")
 IMAGES = ("NHWC", "HWIO", "NHWC")
+
+
+def normalized(weights, x):
+    """A convolution with a batch norm; XLA combines the sums of its two moments."""
+    y = jax.lax.conv_general_dilated(x, weights["kernel"], (1, 1), "SAME", dimension_numbers=IMAGES)
+    mean, square = y.mean((0, 1, 2)), (y * y).mean((0, 1, 2))
+    variance = square - mean * mean
+    y = (y - mean) * (jax.lax.rsqrt(variance + 1e-5) * weights["scale"]) + weights["shift"]
+    return x + jnp.tanh(y), (mean, variance)
+
+
+@pytest.mark.parametrize("share", [1.0, 0.75, 0.55])
+def test_statistics_of_a_sharded_batch_take_no_more_collectives(mesh, share):
+    def step(parameters, x):
+        def loss(parameters):
+            y, moments = x, []
+            for weights in parameters:
+                y, own = normalized(weights, y)
+                moments.append(own)
+            return jnp.mean(y**2), moments
+
+        value, gradients = jax.value_and_grad(loss, has_aux=True)(parameters)
+        return value, update(parameters, gradients)
+
+    random = np.random.default_rng(0)
+    layer = lambda: {
+        "kernel": random.standard_normal((3, 3, 8, 8)).astype(np.float32) / 8,
+        "scale": np.ones(8, np.float32),
+        "shift": np.zeros(8, np.float32),
+    }
+    images = random.standard_normal((16, 16, 16, 8)).astype(np.float32)
+    # The arguments lie on the host: only the options say where the step runs.
+    arguments = [layer() for _ in range(4)], images
+    replicated = NamedSharding(mesh, P())
+    placed = {"in_shardings": (replicated, NamedSharding(mesh, ROWS)), "out_shardings": replicated}
+    plain = jax.jit(step, **placed).lower(*arguments).compile()
+    unlimited = ckpt.jax.jit(step, effort=0.5, **placed).compile(*arguments).executable
+    budget = int(share * temp(unlimited)) if share < 1 else None
+    planned = ckpt.jax.jit(step, budget=budget, effort=0.5, **placed)
+    assert_close(planned(*arguments), plain(*arguments))
+    executable = planned.compile(*arguments).executable
+    assert temp(executable) <= share * temp(unlimited)
+    assert all_reduces(executable) <= 1.2 * all_reduces(plain)
+
+
+def test_tensor_parallel_by_sharding_repeats_no_collective(mesh):
+    """Each layer multiplies twice between sums, so that a plan can repeat one of the products."""
+    random = np.random.default_rng(0)
+    shapes = {"up": (WIDTH, 4 * WIDTH), "gate": (WIDTH, 4 * WIDTH), "down": (4 * WIDTH, WIDTH)}
+    specs = {"up": P(None, "devices"), "gate": P(None, "devices"), "down": P("devices", None)}
+    weights = [{name: (random.standard_normal(s) / 16).astype(np.float32) for name, s in shapes.items()}] * LAYERS
+
+    def step(parameters, x):
+        def loss(parameters):
+            y = x
+            for own in parameters:
+                y = y + (jax.nn.gelu(y @ own["up"]) * jnp.tanh(y @ own["gate"])) @ own["down"]
+            return jnp.mean(y**2)
+
+        value, gradients = jax.value_and_grad(loss)(parameters)
+        return value, update(parameters, gradients)
+
+    places = [{name: NamedSharding(mesh, spec) for name, spec in specs.items()}] * LAYERS
+    replicated = NamedSharding(mesh, P())
+    arguments = jax.device_put(weights, places), jax.device_put(inputs(), replicated)
+    outputs = (replicated, places)
+    plain = jax.jit(step, out_shardings=outputs).lower(*arguments).compile()
+    planned = ckpt.jax.jit(step, budget="50%", effort=1, out_shardings=outputs)
+    assert_close(planned(*arguments), plain(*arguments))
+    report, executable = planned.report, planned.compile(*arguments).executable
+    assert temp(executable) <= 0.5 * temp(plain)
+    assert report.extra_flops_share > 0
+    assert all_reduces(executable) <= 1.2 * all_reduces(plain)
+    # The plan counts bytes of one device.
+    assert report.planned_bytes <= 1.1 * temp(plain)
+
+
+ROWS = P("devices")
 SUMS = {
     "batches of products": (lambda x, y: jnp.einsum("brk,brl->bkl", x, y), (2, 8, 3), (2, 8, 5), P(None, "devices")),
     "convolution": (

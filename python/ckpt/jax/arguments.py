@@ -78,12 +78,6 @@ def donation_options(args_info: Any) -> dict[str, Any]:
     }
 
 
-def devices(args: Any, kwargs: Any) -> int:
-    """The most devices that hold one argument."""
-    leaves = jax.tree.leaves((args, kwargs))
-    return max((len(leaf.sharding.device_set) for leaf in leaves if isinstance(leaf, jax.Array)), default=1)
-
-
 def signature(args: Any, kwargs: Any) -> Any:
     """A key that is equal for arguments of equal structure, shapes and places.
 

@@ -7,6 +7,7 @@ rematerialization with its original, nor leaves the planned order.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -37,23 +38,49 @@ def _makers(ops: list[Op], output: Value, made: set[Value]) -> list[Op]:
     return makers[::-1]
 
 
+@dataclasses.dataclass
+class _Sums:
+    """The sums of a step that XLA partitions.
+
+    Attributes:
+        parts: by op that sums over several devices, the parts that these make.
+        late: sums over several devices on which no product depends, such as gradients, and the values that follow them.
+        delayed: all sums over several devices, and values that follow them alone, such as those of statistics.
+    """
+
+    parts: dict[Op, partial.Parts]
+    late: set[Value]
+    delayed: set[Value]
+
+    @staticmethod
+    def of(program: Program, placement: partial.Placement) -> _Sums:
+        parts = {op: own for op in program.ops if (own := partial.parts_of(op, placement))}
+        feeding, exchanging = _feeding_products(program), partial.exchanging(program, placement)
+        known, late, delayed = {*program.inputs, *program.constants}, set(), set()
+        for op in program.ops:
+            if op in exchanging or not late.isdisjoint(op.reads):
+                late.update(value for value in op.outputs if value not in feeding)
+            follows = not delayed.isdisjoint(op.reads) and delayed.issuperset(set(op.reads) - known)
+            if op in parts or (follows and not is_product(op)):
+                delayed.update(op.outputs)
+            elif not op.reads:
+                known.update(op.outputs)
+        return _Sums(parts, late, delayed)
+
+
 class _Run:
     """One trace of the planned step."""
 
-    def __init__(
-        self, program: Program, arguments: Sequence[Any], model: KernelModel, placement: partial.Placement | None
-    ) -> None:
+    def __init__(self, program: Program, arguments: Sequence[Any], model: KernelModel, sums: _Sums | None) -> None:
         self.model = model
-        self.placement = placement
+        self.sums = sums
         # XLA may not be able to partition the reshaped operands of these forms.
-        self.cpu_forms = model.cpu_buffers and placement is None
+        self.cpu_forms = model.cpu_buffers and sums is None
         self.env: dict[Value, Any] = dict(zip(program.inputs, arguments))
         self.env.update(program.constants)
         # What the next kernel waits for, and the parts that devices made of the sums of this one.
         self.previous: list[Any] = []
         self.parts: list[Any] = []
-        # Values of a sharded step that no product depends on.
-        self.late: set[Value] = set()
 
     def read(self, operand: Any, local: dict[Value, Any]) -> Any:
         return local[operand] if isinstance(operand, Value) else operand.val
@@ -66,13 +93,15 @@ class _Run:
             written = [self.env[value] for value in outputs]
             self.previous = written if all(waits) else [*self.previous, *written]
 
-    def sharded_kernel(self, ops: list[Op], outputs: list[Value], feeding: set[Value]) -> None:
-        """Runs `ops` of a step that XLA partitions behind the kernel before. What no product depends on may wait for
-        other devices: the next kernel waits for the parts of its sums instead."""
+    def sharded_kernel(self, ops: list[Op], outputs: list[Value], sums: _Sums) -> None:
+        """Runs `ops` of a step that XLA partitions behind the kernel before.
+
+        The next kernel waits for the parts of sums, and for no sum, so that XLA can combine these.
+        """
         self.parts = []
-        self._loop(ops, outputs, chained=True, feeding=feeding)
-        awaited = self.parts + [self.env[value] for value in outputs if value in feeding]
-        self.previous = awaited or self.previous
+        self._loop(ops, outputs, chained=True)
+        ready = [self.env[value] for value in outputs if value not in sums.late and value not in sums.delayed]
+        self.previous = self.parts + ready or self.previous
 
     def _loops(self, ops: list[Op], outputs: list[Value]) -> list[tuple[list[Op], list[Value]]]:
         """The loops of a kernel, each with the values that it writes.
@@ -86,28 +115,32 @@ class _Run:
         ordered = sorted(outputs, key=place.__getitem__)
         return [(_makers(ops, value, set(ordered[:i])), [value]) for i, value in enumerate(ordered)]
 
-    def _loop(self, ops: list[Op], outputs: list[Value], chained: bool, feeding: set[Value] | None = None) -> bool:
-        """Returns whether the loop waits for the kernel before. Sums that are not `feeding` any product are made in
-        parts, and nothing that follows them waits; without such a set, there are none."""
+    def _loop(self, ops: list[Op], outputs: list[Value], chained: bool) -> bool:
+        """Returns whether the loop waits for the kernel before."""
         made = {value for op in ops for value in op.outputs}
         reads = list(dict.fromkeys(value for op in ops for value in op.reads if value not in made))
         local = {value: self.env[value] for value in reads}
-        if chained and self.previous:
-            waiting = [value for value in reads if value not in self.late]
+        for waiting in self._barriers(reads) if chained and self.previous else ():
             held = jax.lax.optimization_barrier(([local[value] for value in waiting], self.previous))
             local.update(zip(waiting, held[0]))
         for op in ops:
             operands = [self.read(operand, local) for operand in op.inputs]
-            in_parts = feeding is not None and not any(value in feeding for value in op.outputs)
-            local.update(zip(op.outputs, self._results(op, operands, in_parts)))
-            self.late.update(op.outputs if in_parts else ())
+            local.update(zip(op.outputs, self._results(op, operands)))
         self.env.update((value, local[value]) for value in outputs)
         return bool(reads)
 
-    def _results(self, op: Op, operands: list[Any], in_parts: bool) -> list[Any]:
+    def _barriers(self, reads: list[Value]) -> list[list[Value]]:
+        """The operands that pass each barrier: no operand waits for sums over several devices beside it."""
+        if self.sums is None:
+            return [reads]
+        delayed = self.sums.delayed
+        waiting = [value for value in reads if value not in self.sums.late]
+        return [[value for value in waiting if (value in delayed) == is_delayed] for is_delayed in (False, True)]
+
+    def _results(self, op: Op, operands: list[Any]) -> list[Any]:
         if self.cpu_forms:
             return cpu.run(op, operands)
-        parts = partial.parts_of(op, self.placement or {}) if in_parts else None
+        parts = self.sums.parts.get(op) if self.sums else None
         if parts is None:
             return op.run(operands)
         self.parts.append(parts.run(op, operands))
@@ -128,12 +161,13 @@ def planned_function(
     for op in program.ops:
         values.update((value.number, value) for value in op.outputs)
     feeding = _feeding_products(program)
+    sums = None if placement is None else _Sums.of(program, placement)
 
     def is_last(op: Op) -> bool:
         return is_collective(op) and not any(value in feeding for value in op.outputs)
 
     def run(*arguments: Any) -> list[Any]:
-        state = _Run(program, arguments, model, placement)
+        state = _Run(program, arguments, model, sums)
         deferred = []
         late: set[Value] = set()
         for numbers, written in plan.kernels:
@@ -148,10 +182,10 @@ def planned_function(
                 late.update(outputs)
                 continue
             late.difference_update(outputs)
-            if placement is None:
+            if sums is None:
                 state.kernel(ops, outputs, chained=True)
             else:
-                state.sharded_kernel(ops, outputs, feeding)
+                state.sharded_kernel(ops, outputs, sums)
         for ops, outputs in deferred:
             state.kernel(ops, outputs, chained=False)
         return [state.read(operand, state.env) for operand in program.outputs]

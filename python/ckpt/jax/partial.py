@@ -3,7 +3,7 @@
 XLA makes a gradient of weights on all devices by an all-reduce. A kernel that waited for it would keep it
 from being combined with others; if no kernel waits for it, its operands stand to the end. Later kernels
 wait for the parts instead, which no device sends. `emit` takes such sums apart; `step` asks XLA where
-their operands lie.
+values lie, so that `problem` counts the bytes of one device.
 """
 
 from __future__ import annotations
@@ -24,17 +24,21 @@ _Axes = tuple[str, ...]
 
 
 def observing_function(program: Program, found: dict[Value, Any]) -> Callable[..., list[Any]]:
-    """Returns a function of the flat inputs of `program`; its compilation enters the operands of sums into `found`."""
+    """Returns a function of the flat inputs of `program`; its compilation enters where values lie into `found`."""
+
+    def observe(value: Value, array: Any) -> None:
+        if getattr(value.aval, "shape", ()) and not jax.dtypes.issubdtype(value.aval.dtype, jax.dtypes.extended):
+            jax.debug.inspect_array_sharding(array, callback=lambda sharding: found.update({value: sharding}))
 
     def run(*arguments: Any) -> list[Any]:
         env = {**dict(zip(program.inputs, arguments)), **program.constants}
         read = lambda operand: env[operand] if isinstance(operand, Value) else operand.val
+        for value in (*program.inputs, *program.constants):
+            observe(value, env[value])
         for op in program.ops:
-            if op.name in _SUMS:
-                for value in op.reads:
-                    note = lambda sharding, value=value: found.update({value: sharding})
-                    jax.debug.inspect_array_sharding(env[value], callback=note)
             env.update(zip(op.outputs, op.run([read(operand) for operand in op.inputs])))
+            for value in op.outputs:
+                observe(value, env[value])
         return [read(operand) for operand in program.outputs]
 
     return run
@@ -87,11 +91,12 @@ def _sum(op: Op, x: list[_Axes]) -> tuple[list[_Axes], list[_Axes]] | None:
 
 
 # By primitive: the axes of the mesh on which the dimensions that are summed over lie, and those of the result's.
-_SUMS: dict[str, Callable[..., tuple[list[_Axes], list[_Axes]] | None]] = {
+_SUMMED: dict[str, Callable[..., tuple[list[_Axes], list[_Axes]] | None]] = {
     "conv_general_dilated": _convolution,
     "dot_general": _product,
-    "reduce_sum": _sum,
+    **{f"reduce_{kind}": _sum for kind in ("sum", "max", "min", "prod", "and", "or", "xor")},
 }
+_SUMS = ("conv_general_dilated", "dot_general", "reduce_sum")
 
 
 def _axes(sharding: NamedSharding, shape: Sequence[int]) -> list[_Axes] | None:
@@ -110,19 +115,43 @@ def _is_explicit(value: Value) -> bool:
     return jax.sharding.AxisType.Explicit in (getattr(mesh, "axis_types", None) or ())
 
 
-def parts_of(op: Op, placement: Placement) -> Parts | None:
-    """How `op` sums on each device first, or `None` where it sums over no dimension that lies on several."""
+def _summed(op: Op, placement: Placement) -> tuple[list[PartitionSpec], _Axes, PartitionSpec] | None:
+    """Where the operands of a sum over a dimension on several devices lie, the axes of that dimension, and the result."""
     shardings = [placement.get(value) for value in op.reads]
-    if op.name not in _SUMS or len(op.reads) != len(op.inputs) or any(map(_is_explicit, op.reads)):
+    if op.name not in _SUMMED or len(op.reads) != len(op.inputs):
         return None
     if not all(isinstance(each, NamedSharding) and each.mesh == shardings[0].mesh for each in shardings):
         return None
     operands = [_axes(sharding, value.aval.shape) for sharding, value in zip(shardings, op.reads)]
-    if any(axes is None for axes in operands) or (found := _SUMS[op.name](op, *operands)) is None:
+    if any(axes is None for axes in operands) or (found := _SUMMED[op.name](op, *operands)) is None:
         return None
     summed = tuple(itertools.chain(*found[0]))
     names = [*summed, *itertools.chain(*found[1])]
     if not summed or len(set(names)) < len(names):
         return None
-    reads = [PartitionSpec(*axes) for axes in operands]
-    return Parts(shardings[0].mesh, reads, PartitionSpec(summed, *found[1]))
+    return [PartitionSpec(*axes) for axes in operands], summed, PartitionSpec(*found[1])
+
+
+def share(value: Value, placement: Placement) -> float:
+    """The part of `value` that each device holds."""
+    if value not in placement:
+        return 1.0
+    try:
+        local = placement[value].shard_shape(value.aval.shape)
+    except ValueError:  # The pieces differ in size.
+        return 1.0
+    return math.prod(local) / max(1, math.prod(value.aval.shape))
+
+
+def exchanging(program: Program, placement: Placement) -> set[Op]:
+    """The ops for whose results devices exchange parts: a plan that repeated one would repeat a collective."""
+    return {op for op in program.ops if _summed(op, placement)}
+
+
+def parts_of(op: Op, placement: Placement) -> Parts | None:
+    """How `op` sums on each device first, or `None` where it sums over no dimension that lies on several."""
+    found = _summed(op, placement) if op.name in _SUMS and not any(map(_is_explicit, op.reads)) else None
+    if found is None:
+        return None
+    reads, summed, result = found
+    return Parts(placement[op.reads[0]].mesh, reads, PartitionSpec(summed, *result))

@@ -5,11 +5,13 @@ from __future__ import annotations
 import fnmatch
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from ..errors import CkptError
 from ..planner import Problem, ProblemBuilder
 from .kernels import KernelModel, describe, is_collective
+from .partial import Placement, exchanging, share
 from .program import Op, Operand, Program, Value, bytes_of, is_backward, layer_of, place_of
 
 Pins = Mapping[str, str]
@@ -46,7 +48,12 @@ def _donations(program: Program, donated: Sequence[bool]) -> dict[Value, Value]:
 
 
 def build_problem(
-    program: Program, model: KernelModel, *, pins: Pins | None = None, donated: Sequence[bool] = ()
+    program: Program,
+    model: KernelModel,
+    *,
+    pins: Pins | None = None,
+    donated: Sequence[bool] = (),
+    placement: Placement = MappingProxyType({}),
 ) -> Problem:
     """Numbers the values of `program` and returns its planning problem.
 
@@ -55,11 +62,15 @@ def build_problem(
         model: the kernels of the backend.
         pins: "save" or "recompute" by patterns on layer names.
         donated: by input, whether a result may lie in its buffer.
+        placement: where XLA lays values of a step that it partitions. Bytes and work are then those of one device.
     """
     pins = pins or {}
     builder = ProblemBuilder(model.bandwidth, model.launch_ns, takes_over=not model.cpu_buffers)
+    exchanged = exchanging(program, placement)
+    shares = {value: share(value, placement) for value in placement}
+    nbytes = lambda value: round(bytes_of(value.aval) * shares.get(value, 1.0))
     for value in (*program.inputs, *program.constants):
-        value.number = builder.value(_shape(value), bytes_of(value.aval), home="argument")
+        value.number = builder.value(_shape(value), nbytes(value), home="argument")
     hosts = _donations(program, donated)
     results = {operand for operand in program.outputs if isinstance(operand, Value)}
     backward: set[Value] = set()
@@ -68,13 +79,14 @@ def build_problem(
     for op in program.ops:
         late = is_backward(op) or any(value in backward for value in op.reads)
         layer = layer_of(op.scope)
-        once = bool(op.eqn.effects) or is_collective(op)
+        is_alone = bool(op.eqn.effects) or is_collective(op)
+        is_once = is_alone or op in exchanged
         description = describe(op, model)
         for value in op.outputs:
-            keep = "free" if late or once or description.kind == "view" else _pin_of(layer, pins)
+            keep = "free" if late or is_once or description.kind == "view" else _pin_of(layer, pins)
             value.number = builder.value(
                 _shape(value),
-                bytes_of(value.aval),
+                nbytes(value),
                 home="result" if value in results else "arena",
                 host=hosts[value].number if value in hosts else None,
                 keep=keep,
@@ -83,14 +95,17 @@ def build_problem(
             if late:
                 backward.add(value)
         rate = model.product_rate if description.is_product else model.element_rate
+        # A device does the part of an op that its most divided value has.
+        part = min((shares.get(value, 1.0) for value in (*op.outputs, *op.reads)), default=1.0)
+        flops = round(description.flops * part)
         builder.op(
-            "opaque" if once else description.kind,
+            "opaque" if is_alone else description.kind,
             description.reads,
             [value.number for value in op.outputs],
-            flops=description.flops,
-            compute_ps=description.flops * 1_000_000 // rate,
-            workspace=description.workspace,
-            once=once,
+            flops=flops,
+            compute_ps=flops * 1_000_000 // rate,
+            workspace=round(description.workspace * part),
+            once=is_once,
             effects=bool(op.eqn.effects),
             backward=late,
             layer=layer,

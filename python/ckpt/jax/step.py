@@ -20,7 +20,7 @@ from ..planner import Plan, Problem
 from ..progress import Progress
 from ..report import PlannedReport
 from . import xla
-from .arguments import STATIC_OPTIONS, Statics, devices, donation_options
+from .arguments import STATIC_OPTIONS, Statics, donation_options
 from .emit import planned_function
 from .kernels import MODELS, KernelModel
 from .partial import Placement, observing_function
@@ -62,7 +62,10 @@ class TracedStep:
     Attributes:
         traced: the step as `jax.jit` traced it; static arguments are part of it.
         title: the name of the step in reports.
+        placement: where XLA lays values of a step that it partitions; set before `problem` is read.
     """
+
+    placement: Placement | None = None
 
     def __init__(
         self, function: Callable[..., Any], args: Any, kwargs: Any, options: PlanOptions, **jit_options: Any
@@ -75,12 +78,18 @@ class TracedStep:
         self.out_tree = jax.tree.structure(self.traced.out_info)
         self.program: Program = flatten(self.traced.jaxpr, unroll_limit=options.unroll_limit)
         self.model = options.model()
-        donated = [leaf.donated for leaf in jax.tree.leaves(self.traced.args_info)]
-        self.problem: Problem = build_problem(self.program, self.model, pins=options.pins, donated=donated)
+        self.pins = options.pins
 
-    def function(self, plan: Plan, placement: Placement | None = None) -> Callable[..., Any]:
-        """The step of the arguments that are not static, in the order of `plan`; XLA partitions one with a `placement`."""
-        return self._of_arguments(planned_function(self.program, plan, self.model, placement))
+    @functools.cached_property
+    def problem(self) -> Problem:
+        donated = [leaf.donated for leaf in jax.tree.leaves(self.traced.args_info)]
+        return build_problem(
+            self.program, self.model, pins=self.pins, donated=donated, placement=self.placement or {}
+        )
+
+    def function(self, plan: Plan) -> Callable[..., Any]:
+        """The step of the arguments that are not static, in the order of `plan`."""
+        return self._of_arguments(planned_function(self.program, plan, self.model, self.placement))
 
     def observed(self, found: dict[Value, Any]) -> Callable[..., Any]:
         """The step; its compilation enters where values lie."""
@@ -167,11 +176,8 @@ class _Compilation:
         self.compiling += time.perf_counter() - start
         return executable
 
-    @functools.cached_property
-    def _placement(self) -> Placement | None:
+    def _observed(self) -> Placement:
         """Where XLA lays values of a step on several devices."""
-        if devices(self.args, self.kwargs) == 1:
-            return None
         found: dict[Value, Any] = {}
         given = {name: value for name, value in self.jit_options.items() if name in ("in_shardings", "out_shardings")}
         self._compile(lambda: xla.compiled(self.traced.observed(found), self.args, self.kwargs, **given))
@@ -183,7 +189,7 @@ class _Compilation:
         given = {name: value for name, value in self.jit_options.items() if name not in STATIC_OPTIONS}
         given |= {**donation_options(self.traced.traced.args_info), "compiler_options": options or None}
         self.rounds += 1
-        function = self.traced.function(plan, self._placement)
+        function = self.traced.function(plan)
         return self._compile(lambda: xla.compiled(function, self.args, self.kwargs, **given))
 
     def _solve(self, nbytes: int | None) -> Plan:
@@ -196,19 +202,19 @@ class _Compilation:
                 self.share /= 2
             self.planning += time.perf_counter() - start
 
-    def run(self, replayed: str | None = None) -> CompiledStep:
+    def run(self, saved: SavedPlan | None = None) -> CompiledStep:
         self.plain = self._compile(lambda: self.traced.traced.lower().compile())
         self.plain_bytes = xla.temp_bytes(self.plain)
-        if replayed is not None:
-            plan = self.traced.problem.read_plan(replayed)
-            return self._finish(self._planned(plan), plan, None)
-        if self.options.budget is None:
-            plan = self._solve(None)
-            return self._finish(self._planned(plan), plan, None)
-        want = budgets.parse_budget(self.options.budget, self.plain_bytes)
-        if want >= self.plain_bytes:
+        budget = None if saved else self.options.budget
+        want = None if budget is None else budgets.parse_budget(budget, self.plain_bytes)
+        if want is not None and want >= self.plain_bytes:
             return self._finish(self.plain, None, want)
-        return self._fit(want)
+        if xla.devices(self.plain) > 1:
+            self.traced.placement = self._observed()
+        if want is not None:
+            return self._fit(want)
+        plan = saved.replayed(self.traced.problem) if saved else self._solve(None)
+        return self._finish(self._planned(plan), plan, None)
 
     def _fit(self, want: int) -> CompiledStep:
         scale = self._scale()
@@ -258,7 +264,7 @@ class _Compilation:
 
     def _scale(self) -> float:
         """A step on several devices takes less on each than the plan counts."""
-        if devices(self.args, self.kwargs) == 1:
+        if self.traced.placement is None:
             return 1.0
         return max(1.0, self._solve(None).arena_bytes / max(1, self.plain_bytes))
 
@@ -284,7 +290,7 @@ class _Compilation:
         )
 
     def _finish(self, executable: Any, plan: Plan | None, want: int | None) -> CompiledStep:
-        flops = max(1, self.traced.problem.flops)
+        flops = max(1, self.traced.problem.flops) if plan else 1
         bound = self.traced.problem.extra_flops_bound(plan) if plan else 0
         report = Report(
             budget_bytes=want,
@@ -319,10 +325,8 @@ def compile_step(
             f"but got {jax.__version__}"
         )
     traced = TracedStep(function, args, kwargs, options, **jit_options)
-    if saved is not None:
-        saved.check(traced.problem)
     _, *left = Statics.of(function, jit_options).split(args, kwargs)
-    return _Compilation(traced, *left, options, jit_options).run(saved and saved.plan)
+    return _Compilation(traced, *left, options, jit_options).run(saved)
 
 
 @dataclasses.dataclass
@@ -346,10 +350,10 @@ class SavedPlan:
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise CkptError(f"{path!r} holds no plan: {error}") from None
 
-    def check(self, problem: Problem) -> None:
-        """Raises `PlanMismatch` at the first line that differs."""
+    def replayed(self, problem: Problem) -> Plan:
+        """The plan, for the `problem` that it was made for; raises `PlanMismatch` at the first line that differs."""
         if problem.text == self.problem:
-            return
+            return problem.read_plan(self.plan)
         for number, (old, new) in enumerate(
             zip(self.problem.splitlines() + ["the end"], problem.text.splitlines() + ["the end"])
         ):
@@ -358,3 +362,4 @@ class SavedPlan:
                     f"the plan belongs to another step; they first differ in line {number + 1} "
                     f"of their problems: {old!r} was planned, and this step has {new!r}"
                 )
+        raise PlanMismatch("the plan belongs to another step")

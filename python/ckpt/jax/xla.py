@@ -59,6 +59,12 @@ def compiled(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[
     return jax.jit(function, **jit).lower(*args, **kwargs).compile()
 
 
+def devices(executable: Any) -> int:
+    """The devices that run `executable` together."""
+    placed = jax.tree.leaves((executable.input_shardings, executable.output_shardings))
+    return max((len(sharding.device_set) for sharding in placed), default=1)
+
+
 def temp_bytes(executable: Any) -> int:
     """XLA's temporary memory per device: neither arguments nor results."""
     return int(executable.memory_analysis().temp_size_in_bytes)
