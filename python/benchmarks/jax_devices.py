@@ -2,7 +2,7 @@
 
 usage: jax_devices.py [ROW ...] [--shares 75,50,35]
 
-A GPT of four layers runs data parallel by shardings, data parallel by `shard_map`, and tensor parallel by `shard_map`.
+A GPT of four layers runs data parallel and tensor parallel, each by shardings and by `shard_map`.
 Each line names XLA's temporary memory per device in MiB, the collectives of the program, and the largest difference of
 a result from that of the step without a plan. Shares refer to the plan that recomputes nothing. Searches count work.
 """
@@ -74,15 +74,28 @@ class Row:
     compiled: Callable[[int | None], Any]
 
 
-def by_shardings(mesh: Mesh, arguments: tuple[Any, ...]) -> Row:
-    step, replicated = trained(loss), NamedSharding(mesh, P())
-    weights, tokens = arguments
-    placed = jax.device_put(weights, replicated), jax.device_put(tokens, NamedSharding(mesh, P(AXIS)))
+_BLOCK = {"qkv": P(None, None, AXIS), "out": P(AXIS, None), "up": P(None, AXIS), "down": P(AXIS, None)}
+SPLIT_WEIGHTS = {"embedding": P(), "blocks": [_BLOCK] * LAYERS}
+
+
+def _by_shardings(mesh: Mesh, weights: Tree, batch: P, arguments: tuple[Any, ...]) -> Row:
+    step, place = trained(loss), lambda spec: NamedSharding(mesh, spec)
+    places = jax.tree.map(place, weights, is_leaf=lambda leaf: isinstance(leaf, P))
+    placed = jax.device_put(arguments, (places, place(batch)))
+    options = {"out_shardings": (place(P()), places)}
 
     def compiled(budget: int | None) -> Any:
-        return ckpt.jax.jit(step, budget=budget, effort=EFFORT, out_shardings=replicated).compile(*placed).executable
+        return ckpt.jax.jit(step, budget=budget, effort=EFFORT, **options).compile(*placed).executable
 
-    return Row(placed, xla.compiled(step, placed, {}, out_shardings=replicated), compiled)
+    return Row(placed, xla.compiled(step, placed, {}, **options), compiled)
+
+
+def data_by_shardings(mesh: Mesh, arguments: tuple[Any, ...]) -> Row:
+    return _by_shardings(mesh, P(), P(AXIS), arguments)
+
+
+def tensor_by_shardings(mesh: Mesh, arguments: tuple[Any, ...]) -> Row:
+    return _by_shardings(mesh, SPLIT_WEIGHTS, P(), arguments)
 
 
 def _by_shard_map(mesh: Mesh, local: Callable[..., Any], weights: Tree, batch: P, arguments: tuple[Any, ...]) -> Row:
@@ -105,8 +118,6 @@ def data_parallel(mesh: Mesh, arguments: tuple[Any, ...]) -> Row:
 
 
 def tensor_parallel(mesh: Mesh, arguments: tuple[Any, ...]) -> Row:
-    block = {"qkv": P(None, None, AXIS), "out": P(AXIS, None), "up": P(None, AXIS), "down": P(AXIS, None)}
-
     def local(parameters: Tree, tokens: jax.Array) -> tuple[jax.Array, Tree]:
         def share(parameters: Tree, tokens: jax.Array) -> jax.Array:
             return loss(parameters, tokens, lambda x: jax.lax.psum(x, AXIS)) / jax.lax.psum(1, AXIS)
@@ -115,10 +126,15 @@ def tensor_parallel(mesh: Mesh, arguments: tuple[Any, ...]) -> Row:
         gradients["embedding"] = jax.lax.psum(gradients["embedding"], AXIS)
         return jax.lax.psum(value, AXIS), updated(parameters, gradients)
 
-    return _by_shard_map(mesh, local, {"embedding": P(), "blocks": [block] * LAYERS}, P(), arguments)
+    return _by_shard_map(mesh, local, SPLIT_WEIGHTS, P(), arguments)
 
 
-ROWS = {"shardings": by_shardings, "data-shard-map": data_parallel, "tensor-shard-map": tensor_parallel}
+ROWS = {
+    "data-shardings": data_by_shardings,
+    "data-shard-map": data_parallel,
+    "tensor-shardings": tensor_by_shardings,
+    "tensor-shard-map": tensor_parallel,
+}
 
 
 def line(name: str, budget: int | None, made: Any, row: Row) -> str:
