@@ -7,14 +7,14 @@ from typing import Any
 import torch
 
 from ...errors import UnsupportedStep
-from . import comparisons, convolutions, factorizations, indexing, ordering, pooling, special
+from . import bessel, comparisons, convolutions, factorizations, indexing, ordering, pooling, special
 
 aten = torch.ops.aten
 
 
 def squeezed(x: torch.Tensor, dimensions: list[int]) -> torch.Tensor:
     """aten.squeeze.dims: torch-mlir knows only the form with one dimension."""
-    single = {dimension % x.ndim for dimension in dimensions if x.shape[dimension] == 1}
+    single = {dimension % x.ndim for dimension in dimensions if x.shape[dimension] == 1} if x.ndim else set()
     return x.view([size for i, size in enumerate(x.shape) if i not in single])
 
 
@@ -220,6 +220,8 @@ OWN = {
     aten.addmm.default: integers_added,
     aten.addmv.default: product_added(torch.mv),
     aten.angle.default: half_turn,
+    aten.amax.default: ordering.extreme_of_one,
+    aten.amin.default: ordering.extreme_of_one,
     aten.argmax.default: ordering.place_of_extreme(True),
     aten.argmin.default: ordering.place_of_extreme(False),
     aten.as_strided.default: indexing.strided,
@@ -248,6 +250,7 @@ OWN = {
     aten.fmod.Scalar: remainder_of,
     aten.histc.default: histogram,
     aten.hypot.default: hypotenuse,
+    aten.i0.default: bessel.I0,
     aten.index.Tensor: indexing.looked_up,
     aten.index_put.default: indexing.put,
     aten.index_reduce.default: indexing.index_reduced,
@@ -284,6 +287,13 @@ OWN = {
     aten.signbit.default: is_negative,
     aten.sort.default: ordering.sorted_along,
     aten.sort.stable: ordering.stably_sorted,
+    aten.special_erfcx.default: special.scaled_complementary_error,
+    aten.special_i0e.default: bessel.I0E,
+    aten.special_i1.default: bessel.I1,
+    aten.special_i1e.default: bessel.I1E,
+    aten.special_modified_bessel_i0.default: bessel.I0,
+    aten.special_modified_bessel_i1.default: bessel.I1,
+    aten.special_ndtri.default: special.inverse_normal,
     aten.squeeze.dims: squeezed,
     aten.topk.default: ordering.largest,
     aten.view.default: viewed,

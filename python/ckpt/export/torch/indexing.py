@@ -85,7 +85,10 @@ def scattered_sums(x: torch.Tensor, dimension: int, index: torch.Tensor, value: 
 def scatter_reduced(
     x: torch.Tensor, dimension: int, index: torch.Tensor, value: torch.Tensor, reduction: str, *, include_self: bool = True
 ) -> torch.Tensor:
-    """aten.scatter_reduce, likewise."""
+    """aten.scatter_reduce, likewise; means of integers are rounded down."""
+    if reduction == "mean" and not x.is_floating_point():
+        totals = lambda start, part: torch.scatter_reduce(start, dimension, index, part, "sum", include_self=include_self)
+        return torch.div(totals(x, value), totals(torch.ones_like(x), torch.ones_like(value)), rounding_mode="floor")
     if dimension >= 0:
         return NotImplemented
     return torch.scatter_reduce(x, dimension % x.ndim, index, value, reduction, include_self=include_self)
@@ -118,6 +121,8 @@ def index_reduced(
     x: torch.Tensor, dimension: int, index: torch.Tensor, source: torch.Tensor, reduction: str, *, include_self: bool = True
 ) -> torch.Tensor:
     """aten.index_reduce, as a scatter."""
+    if x.ndim == 0:
+        return index_reduced(x.reshape(1), 0, index.reshape(1), source.reshape(1), reduction, include_self=include_self).reshape([])
     places = index.reshape([-1 if i == dimension % x.ndim else 1 for i in range(x.ndim)]).expand(source.shape)
     return torch.scatter_reduce(x, dimension % x.ndim, places, source, reduction, include_self=include_self)
 

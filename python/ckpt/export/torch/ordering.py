@@ -146,7 +146,9 @@ def extreme(is_largest: bool) -> Callable[..., tuple[torch.Tensor, torch.Tensor]
     reduced = torch.amax if is_largest else torch.amin
 
     def of(x: torch.Tensor, dimension: int, keepdim: bool = False) -> tuple[torch.Tensor, torch.Tensor]:
-        if not x.is_floating_point() or x.ndim == 0:
+        if x.ndim == 0:
+            return x.clone(), torch.zeros_like(x, dtype=torch.int64)
+        if not x.is_floating_point():
             return NotImplemented
         values = reduced(x, dimension, keepdim=True)
         count = x.shape[dimension]
@@ -156,6 +158,11 @@ def extreme(is_largest: bool) -> Callable[..., tuple[torch.Tensor, torch.Tensor]
         return (values, order) if keepdim else (values.squeeze(dimension), order.squeeze(dimension))
 
     return of
+
+
+def extreme_of_one(x: torch.Tensor, dimensions: list[int] = (), keepdim: bool = False) -> torch.Tensor:
+    """aten.amax and aten.amin of a tensor without dimensions, which torch-mlir does not know."""
+    return NotImplemented if x.ndim else x.clone()
 
 
 def place_of_extreme(is_largest: bool) -> Callable[..., torch.Tensor]:

@@ -52,6 +52,36 @@ ERFINV_FAR = [
     -0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773, -0.0076224613, 0.00943887047,
     1.00167406, 2.83297682,
 ]  # fmt: skip
+# The inverse of the normal distribution: around 1/2, and by z = sqrt(-2 log p) from 2 to 8 and beyond: Cephes, by S. Moshier.
+NORMAL_P = [
+    -5.99633501014107895267e1, 9.80010754185999661536e1, -5.66762857469070293439e1, 1.39312609387279679503e1,
+    -1.23916583867381258016e0,
+]  # fmt: skip
+NORMAL_Q = [
+    1.00000000000000000000e0, 1.95448858338141759834e0, 4.67627912898881538453e0, 8.63602421390890590575e1,
+    -2.25462687854119370527e2, 2.00260212380060660359e2, -8.20372256168333339912e1, 1.59056225126211695515e1,
+    -1.18331621121330003142e0,
+]  # fmt: skip
+TAIL_P = [
+    4.05544892305962419923e0, 3.15251094599893866154e1, 5.71628192246421288162e1, 4.40805073893200834700e1,
+    1.46849561928858024014e1, 2.18663306850790267539e0, -1.40256079171354495875e-1, -3.50424626827848203418e-2,
+    -8.57456785154685413611e-4,
+]  # fmt: skip
+TAIL_Q = [
+    1.00000000000000000000e0, 1.57799883256466749731e1, 4.53907635128879210584e1, 4.13172038254672030440e1,
+    1.50425385692907503408e1, 2.50464946208309415979e0, -1.42182922854787788574e-1, -3.80806407691578277194e-2,
+    -9.33259480895457427372e-4,
+]  # fmt: skip
+FAR_TAIL_P = [
+    3.23774891776946035970e0, 6.91522889068984211695e0, 3.93881025292474443415e0, 1.33303460815807542389e0,
+    2.01485389549179081538e-1, 1.23716634817820021358e-2, 3.01581553508235416007e-4, 2.65806974686737550832e-6,
+    6.23974539184983293730e-9,
+]  # fmt: skip
+FAR_TAIL_Q = [
+    1.00000000000000000000e0, 6.02427039364742014255e0, 3.67983563856160859403e0, 1.37702099489081330271e0,
+    2.16236993594496635890e-1, 1.34204006088543189037e-2, 3.28014464682127739104e-4, 2.89247864745380683936e-6,
+    6.79019408009981274425e-9,
+]  # fmt: skip
 
 
 def polynomial(x: torch.Tensor, coefficients: list[float]) -> torch.Tensor:
@@ -145,17 +175,48 @@ def polygamma(order: int, x: torch.Tensor) -> torch.Tensor:
     return torch.where(x < 0.5, reflected, result)
 
 
+def scaled_tail(size: torch.Tensor) -> torch.Tensor:
+    """exp(x^2) erfc(x) from 1 on. Beyond 50 its polynomials would overflow."""
+    some = torch.clamp(size, min=1.0, max=50.0)
+    near, far = polynomial(some, ERFC_P) / polynomial(some, ERFC_Q), polynomial(some, ERFC_R) / polynomial(some, ERFC_S)
+    inverse = 1 / torch.clamp(size, min=50.0)
+    square = inverse * inverse
+    series = inverse / math.sqrt(math.pi) * (1 - square * (0.5 - square * (0.75 - square * 1.875)))
+    return torch.where(size < 8, near, torch.where(size < 50, far, series))
+
+
 @of_numbers
 def complementary_error(x: torch.Tensor) -> torch.Tensor:
     """aten.erfc: by erf below 1, where nothing cancels."""
     size = torch.clamp(x.abs(), min=1.0)
-    near = polynomial(size, ERFC_P) / polynomial(size, ERFC_Q)
-    far = polynomial(size, ERFC_R) / polynomial(size, ERFC_S)
-    tail = torch.exp(-size * size) * torch.where(size < 8, near, far)
-    # The quotient is none where its polynomials overflow; nothing is left of the tail there.
-    tail = torch.where(size > 30, torch.zeros_like(tail), tail)
+    tail = torch.exp(-size * size) * scaled_tail(size)
     result = torch.where(x.abs() < 1, 1 - torch.erf(x), torch.where(x < 0, 2 - tail, tail))
     return torch.where(x != x, x, result)
+
+
+@of_numbers
+def scaled_complementary_error(x: torch.Tensor) -> torch.Tensor:
+    """aten.special_erfcx: exp(x^2) erfc(x)."""
+    tail, growth = scaled_tail(x.abs()), torch.exp(x * x)
+    result = torch.where(x.abs() < 1, growth * (1 - torch.erf(x)), torch.where(x < 0, 2 * growth - tail, tail))
+    return torch.where(x != x, x, result)
+
+
+@of_numbers
+def inverse_normal(x: torch.Tensor) -> torch.Tensor:
+    """aten.special_ndtri."""
+    edge = math.exp(-2)
+    offset = x - 0.5
+    square = offset * offset
+    middle = math.sqrt(2 * math.pi) * (offset + offset * (square * (polynomial(square, NORMAL_P) / polynomial(square, NORMAL_Q))))
+    least = torch.clamp(torch.minimum(x, 1 - x), max=edge)
+    root = torch.sqrt(-2 * torch.log(least))
+    inverse = 1 / root
+    near = polynomial(inverse, TAIL_P) / polynomial(inverse, TAIL_Q)
+    far = polynomial(inverse, FAR_TAIL_P) / polynomial(inverse, FAR_TAIL_Q)
+    tail = root - torch.log(root) / root - inverse * torch.where(root < 8, near, far)
+    tail = torch.where(least == 0, torch.full_like(tail, math.inf), tail)
+    return torch.where((x > edge) & (x < 1 - edge), middle, torch.where(x < 0.5, -tail, tail))
 
 
 @of_numbers
