@@ -123,12 +123,14 @@ void IndexClamp::guard(DestinationStyleOpInterface op,
   auto yield = scf::YieldOp::create(builder, op->getResults());
   op->moveBefore(yield);
   // A value written over a slice in place must not be in the branch without a
-  // write.
+  // write. Ops before the loop around the write stay there: they run once.
   DominanceInfo dominance(choice->getParentOp());
   SmallVector<Region *> regions{&choice.getThenRegion()};
   controlFlowSink(
       regions, dominance,
-      [](Operation *op, Region *) { return isMemoryEffectFree(op); },
+      [&](Operation *op, Region *) {
+        return op->getBlock() == choice->getBlock() && isMemoryEffectFree(op);
+      },
       [](Operation *op, Region *region) {
         op->moveBefore(&region->front(), region->front().begin());
       });

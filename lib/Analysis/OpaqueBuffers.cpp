@@ -190,12 +190,25 @@ static void stepByOne(func::FuncOp function) {
   });
 }
 
+/// Gives each user undefined contents of its own. A buffer that ops inside and
+/// outside of a loop share would keep the loop from passing values in place.
+static void separateUndefined(func::FuncOp function) {
+  SmallVector<tensor::EmptyOp> shared;
+  function.walk([&](tensor::EmptyOp empty) { shared.push_back(empty); });
+  for (tensor::EmptyOp empty : shared) {
+    for (OpOperand &use : llvm::make_early_inc_range(empty->getUses()))
+      use.set(OpBuilder(use.getOwner()).clone(*empty)->getResult(0));
+    empty.erase();
+  }
+}
+
 LogicalResult ckpt::bufferizeOpaque(func::FuncOp function, Operation *anchor) {
   for (auto output : llvm::to_vector(
            function.getOps<bufferization::MaterializeInDestinationOp>()))
     writeIntoOutput(anchor, output.getSource(), output.getDest());
   clampIndices(function);
   stepByOne(function);
+  separateUndefined(function);
   RewritePatternSet patterns(function.getContext());
   linalg::populateElementwiseToLinalgConversionPatterns(patterns);
   // The body of a named op is fixed: arithmetic on narrow floats could not be

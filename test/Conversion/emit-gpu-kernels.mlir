@@ -106,11 +106,11 @@
 // CHECK-LABEL: gpu.func @loop(
 // CHECK-SAME: known_block_size = array<i32: 256, 1, 1>
 // CHECK-DAG: %[[THREAD:.*]] = gpu.thread_id x
+// CHECK-DAG: memref.get_global @[[CONSTANT:.*]] :
 // CHECK: gpu.barrier
 // CHECK: scf.for %{{.*}} = %[[THREAD]] to %c4{{.*}} step %c256
 // CHECK: gpu.barrier
 // CHECK: scf.for
-// CHECK: memref.get_global @[[CONSTANT:.*]] :
 // CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[THREAD]], %c0
 // CHECK: gpu.barrier
 // CHECK: scf.if

@@ -47,3 +47,34 @@ func.func private @empty(%x: memref<0xf32>, %out: memref<0xf32>) {
   bufferization.materialize_in_destination %0#2 in restrict writable %out : (tensor<0xf32>, memref<0xf32>) -> ()
   return
 }
+
+// A write of a loop takes along what only it needs, but not the work in front
+// of the loop.
+// CHECK-LABEL: func.func private @work_before_a_loop(
+// CHECK: math.exp
+// CHECK: scf.for
+// CHECK-NOT: math.exp
+// CHECK: return
+func.func private @work_before_a_loop(%go: i1, %x: memref<8x8xf32>, %places: memref<8xi32>, %out: memref<8x8xf32>) {
+  %from = bufferization.to_tensor %x restrict : memref<8x8xf32> to tensor<8x8xf32>
+  %at = bufferization.to_tensor %places restrict : memref<8xi32> to tensor<8xi32>
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %end = arith.constant 8 : index
+  %0 = scf.if %go -> (tensor<8x8xf32>) {
+    %e0 = tensor.empty() : tensor<8x8xf32>
+    %1 = linalg.exp ins(%from : tensor<8x8xf32>) outs(%e0 : tensor<8x8xf32>) -> tensor<8x8xf32>
+    %2 = scf.for %i = %zero to %end step %one iter_args(%s = %from) -> (tensor<8x8xf32>) {
+      %p = tensor.extract %at[%i] : tensor<8xi32>
+      %k = arith.index_cast %p : i32 to index
+      %row = tensor.extract_slice %1[%k, 0] [1, 8] [1, 1] : tensor<8x8xf32> to tensor<1x8xf32>
+      %3 = tensor.insert_slice %row into %s[%k, 0] [1, 8] [1, 1] : tensor<1x8xf32> into tensor<8x8xf32>
+      scf.yield %3 : tensor<8x8xf32>
+    }
+    scf.yield %2 : tensor<8x8xf32>
+  } else {
+    scf.yield %from : tensor<8x8xf32>
+  }
+  bufferization.materialize_in_destination %0 in restrict writable %out : (tensor<8x8xf32>, memref<8x8xf32>) -> ()
+  return
+}

@@ -118,6 +118,38 @@ func.func @rotation(%x0: tensor<3xf32>, %x1: tensor<3xf32>, %x2: tensor<3xf32>) 
   } -> tensor<3xf32>, tensor<3xf32>, tensor<3xf32>
   return %r#0, %r#1, %r#2 : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>
 }
+// One tensor.empty for ops inside and outside of a loop that keeps or replaces
+// its value.
+// CHECK: shared_undefined: ok
+func.func @shared_undefined(%x0: tensor<6x6xf32>, %x1: tensor<i32>) -> (tensor<6x6xf32>, tensor<6x6xf32>) {
+  %r:2 = ckpt.kernel(%a0 = %x0 : tensor<6x6xf32>, %a1 = %x1 : tensor<i32>) slots [-1 : 144, -1 : 144] {
+    %z = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %n = arith.constant 5 : i32
+    %k = tensor.extract %a1[] : tensor<i32>
+    %c = arith.cmpi sge, %k, %z : i32
+    %0:2 = scf.if %c -> (tensor<6x6xf32>, tensor<6x6xf32>) {
+      %e = tensor.empty() : tensor<6x6xf32>
+      %l = scf.for %i = %z to %n step %one iter_args(%s = %a0) -> (tensor<6x6xf32>) : i32 {
+        %d = arith.cmpi slt, %i, %k : i32
+        %u = scf.if %d -> (tensor<6x6xf32>) {
+          scf.yield %s : tensor<6x6xf32>
+        } else {
+          %v = linalg.transpose ins(%s : tensor<6x6xf32>) outs(%e : tensor<6x6xf32>) permutation = [1, 0]
+          %w = linalg.add ins(%v, %a0 : tensor<6x6xf32>, tensor<6x6xf32>) outs(%e : tensor<6x6xf32>) -> tensor<6x6xf32>
+          scf.yield %w : tensor<6x6xf32>
+        }
+        scf.yield %u : tensor<6x6xf32>
+      }
+      %t = linalg.transpose ins(%l : tensor<6x6xf32>) outs(%e : tensor<6x6xf32>) permutation = [1, 0]
+      scf.yield %l, %t : tensor<6x6xf32>, tensor<6x6xf32>
+    } else {
+      scf.yield %a0, %a0 : tensor<6x6xf32>, tensor<6x6xf32>
+    }
+    ckpt.yield %0#0, %0#1 : tensor<6x6xf32>, tensor<6x6xf32>
+  } -> tensor<6x6xf32>, tensor<6x6xf32>
+  return %r#0, %r#1 : tensor<6x6xf32>, tensor<6x6xf32>
+}
 // CHECK: while: ok
 func.func @while(%x0: tensor<i32>, %x1: tensor<5xf32>) -> (tensor<5xf32>) {
   %r1 = ckpt.kernel(%a0 = %x0 : tensor<i32>, %a1 = %x1 : tensor<5xf32>) slots [-1 : 20] {
