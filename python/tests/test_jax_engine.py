@@ -156,6 +156,17 @@ def test_operations_without_elements_or_dimensions():
     assert difference(ours[:1] + ours[2:], theirs[:1] + theirs[2:]) == 0
 
 
+def test_equal_operations_of_one_reshape():
+    exponential = jax.jit(jnp.exp)
+
+    def step(x):
+        matrix, turned = x.reshape(2, 3), x.reshape(3, 2).T
+        return exponential(matrix) * 2, -jnp.exp(matrix).reshape(6), exponential(turned) * 2, -jnp.exp(turned).T
+
+    x = jnp.arange(6.0) / 6
+    assert difference(ckpt.compile(step, x)(x), jax.jit(step)(x)) < 1e-6
+
+
 def test_a_failed_check_of_equinox_gives_nan(capfd):
     """equinox.error_if calls a function that only raises, where the check fails."""
 
