@@ -61,11 +61,13 @@ int64_t GuideLoop::enter(Plan plan) {
 }
 
 /// Schedules \p attempt within the budget; returns the cost.
-int64_t GuideLoop::schedule(const Attempt &attempt) {
+int64_t GuideLoop::schedule(Attempt &attempt) {
   // Slots of many values leave small gaps.
   constexpr size_t mostRoots = 1000;
   Schedule within = scheduler.runWithin(attempt.guides, *attempt.known,
-                                        {budget, attempt.gradientFactor});
+                                        {budget, attempt.gradientFactor,
+                                         attempt.sourcesLeave});
+  attempt.dependsOnFactor = within.dependsOnFactor;
   if (!within.complete)
     return unlimitedBytes;
   if (graph.roots.size() <= mostRoots)
@@ -75,17 +77,20 @@ int64_t GuideLoop::schedule(const Attempt &attempt) {
 }
 
 /// Remembers \p attempt if it leads to a plan and few do to better ones.
-void GuideLoop::tryOut(Attempt attempt) {
+/// Returns whether another factor of gradients makes a difference.
+bool GuideLoop::tryOut(Attempt attempt) {
   constexpr size_t mostAttempts = 3;
   attempt.cost = schedule(attempt);
+  bool dependsOnFactor = attempt.dependsOnFactor;
   if (attempt.cost == unlimitedBytes)
-    return;
+    return dependsOnFactor;
   auto place = std::upper_bound(
       attempts.begin(), attempts.end(), attempt.cost,
       [](int64_t cost, const Attempt &other) { return cost < other.cost; });
   attempts.insert(place, std::move(attempt));
   if (attempts.size() > mostAttempts)
     attempts.pop_back();
+  return dependsOnFactor;
 }
 
 /// One cut per moment from the changed one on, each after the values that the
@@ -195,9 +200,12 @@ void GuideLoop::startFree(std::shared_ptr<const Schedule> free,
   all.clear();
   loose = Found();
   attempts.clear();
-  tryOut({{}, free});
-  if (!isTooLargeToWalk(graph))
+  bool dependsOnFactor = tryOut({{}, free});
+  if (isTooLargeToWalk(graph))
+    return;
+  if (dependsOnFactor)
     tryOut({{}, free, 3});
+  tryOut({{}, free, 1, /*sourcesLeave=*/true});
 }
 
 bool GuideLoop::start(std::shared_ptr<const Schedule> free,
@@ -219,7 +227,7 @@ bool GuideLoop::tighten(int64_t budgetBytes) {
   budget = budgetBytes;
   all.clear();
   loose = Found();
-  for (const Attempt &attempt : attempts)
+  for (Attempt &attempt : attempts)
     schedule(attempt);
   return found();
 }

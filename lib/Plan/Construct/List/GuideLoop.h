@@ -94,6 +94,8 @@ private:
     /// Their schedule without a limit.
     std::shared_ptr<const Schedule> known;
     double gradientFactor = 1;
+    bool sourcesLeave = false;
+    bool dependsOnFactor = false;
     int64_t cost = unlimitedBytes;
   };
   /// A moment with a guide, and how much that may keep.
@@ -121,8 +123,8 @@ private:
 
   int64_t costOf(const Plan &plan);
   int64_t enter(Plan plan);
-  int64_t schedule(const Attempt &attempt);
-  void tryOut(Attempt attempt);
+  int64_t schedule(Attempt &attempt);
+  bool tryOut(Attempt attempt);
   bool chooseGuides();
   bool tryGuides();
   void relieve();

@@ -394,8 +394,12 @@ ListScheduler::Schedule ListScheduler::runWithin(const Guides &guides,
   limited = true;
   cap = limit.capBytes;
   gradientFactor = limit.gradientFactor;
+  sourcesLeave = limit.sourcesLeave;
+  askedForFactor = false;
   learnUses(before, before.burst);
-  return play(guides, order.size());
+  Schedule played = play(guides, order.size());
+  played.dependsOnFactor = askedForFactor;
+  return played;
 }
 
 std::vector<char> ListScheduler::residentsAt(const Guides &guides, size_t at) {

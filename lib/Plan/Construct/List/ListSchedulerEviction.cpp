@@ -32,10 +32,14 @@ void ListScheduler::learnUses(const Schedule &before,
   uses.resize(firstUse.back());
   for (size_t k = 0; k < kernels.size(); ++k) {
     for (int32_t i = before.firstRead[k]; i < before.firstRead[k + 1]; ++i)
-      uses[cursor[before.reads[i]]++] = {bursts[k], false};
+      uses[cursor[before.reads[i]]++] = {bursts[k], false, bursts[k]};
     for (ValueId value : kernels[k].outputs)
-      uses[cursor[value]++] = {bursts[k], true};
+      uses[cursor[value]++] = {bursts[k], true, bursts[k]};
   }
+  for (size_t value = 0; value < problem.values.size(); ++value)
+    for (int32_t at = firstUse[value + 1] - 2; at >= firstUse[value]; --at)
+      if (!uses[at + 1].made)
+        uses[at].last = uses[at + 1].last;
   cursor = firstUse;
 }
 
@@ -47,6 +51,15 @@ int32_t ListScheduler::nextUse(ValueId value) {
   if (at < firstUse[value + 1] && !uses[at].made)
     next = next == none ? uses[at].burst : std::min(next, uses[at].burst);
   return next;
+}
+
+/// Whether \p value, which is in memory, is read until \p burst anyway.
+bool ListScheduler::staysUntil(ValueId value, int32_t burst) {
+  if (keptUntil[value] >= burst)
+    return true;
+  int32_t next = nextUse(value), at = cursor[value];
+  return next != none && at < firstUse[value + 1] && !uses[at].made &&
+         uses[at].last >= burst;
 }
 
 void ListScheduler::drop(ValueId value) {
@@ -126,7 +139,7 @@ void ListScheduler::makeRoom(const Kernel &kernel,
 void ListScheduler::rankResidents(int32_t step) {
   struct Candidate {
     double score;
-    ValueId value;
+    Eviction eviction;
   };
   std::vector<Candidate> candidates;
   size_t kept = 0;
@@ -143,29 +156,40 @@ void ListScheduler::rankResidents(int32_t step) {
     int32_t next = nextUse(value);
     double distance = next == none ? std::numeric_limits<int32_t>::max()
                                    : static_cast<double>(next - now);
-    candidates.push_back(
-        {restorePs(value) / (distance * static_cast<double>(graph.slot[value])),
-         value});
+    Candidate best = {std::numeric_limits<double>::infinity(), {value, true}};
+    for (bool hold : {true, false}) {
+      Remat remat = rematOf(value, next, hold);
+      if (remat.freed <= 0)
+        continue;
+      double score = remat.ps / (distance * static_cast<double>(remat.freed));
+      if (score < best.score)
+        best = {score, {value, hold}};
+      if (!sourcesLeave)
+        break;
+    }
+    candidates.push_back(best);
   }
   residents.resize(kept);
   std::sort(candidates.begin(), candidates.end(),
             [](const Candidate &a, const Candidate &b) {
-              return a.score != b.score ? a.score > b.score : a.value > b.value;
+              return a.score != b.score
+                         ? a.score > b.score
+                         : a.eviction.value > b.eviction.value;
             });
   ranked.clear();
   for (const Candidate &candidate : candidates)
-    ranked.push_back(candidate.value);
+    ranked.push_back(candidate.eviction);
 }
 
 /// Drops the next of the ranking; false if none is left.
 bool ListScheduler::evictNext(int32_t step) {
   while (!ranked.empty()) {
-    ValueId value = ranked.back();
+    auto [value, hold] = ranked.back();
     ranked.pop_back();
     if (!resident[value] || isNeeded(value, step))
       continue;
     if (int32_t next = nextUse(value); next != none)
-      keepForRestoring(value, next);
+      keepForRestoring(value, next, hold);
     rankedBytes -= graph.slot[value];
     drop(value);
     return true;
@@ -207,8 +231,9 @@ void ListScheduler::evictPinned(int64_t bytes,
     if (resident[value] && !readNow[value] && isNeeded(value, step + 1) &&
         !graph.once[problem.values[value].op] && graph.slot[value] > 0)
       candidates.push_back(
-          {restorePs(value) / (static_cast<double>(graph.slot[value]) *
-                               (needStep[value] - step)),
+          {rematOf(value, none, true).ps /
+               (static_cast<double>(graph.slot[value]) *
+                (needStep[value] - step)),
            value});
   for (ValueId value : reads)
     readNow[value] = 0;
@@ -222,23 +247,33 @@ void ListScheduler::evictPinned(int64_t bytes,
   }
 }
 
-/// Time of a remat of \p value with its missing sources; a guess if these are
-/// many.
-double ListScheduler::restorePs(ValueId value) {
+/// A remat of \p value at the burst \p next with its missing sources; a guess
+/// if these are many. If `sourcesLeave`, sources that are not read until then
+/// are missing as well, or \p hold keeps them and their bytes are not free.
+ListScheduler::Remat ListScheduler::rematOf(ValueId value, int32_t next,
+                                            bool hold) {
   constexpr size_t mostVisited = 64;
   constexpr double muchMore = 30;
   ++stamp;
   std::array<OpId, mostVisited> work = {problem.values[value].op};
   size_t visited = 1;
   opStamp[work.front()] = stamp;
-  double time = 0;
+  Remat remat = {0, graph.slot[value]};
   bool isMore = false;
   for (size_t i = 0; i < visited; ++i) {
-    time += static_cast<double>(again[work[i]]);
+    remat.ps += static_cast<double>(again[work[i]]);
     for (const Leaf &leaf : graph.leaves[work[i]]) {
       OpId producer = problem.values[leaf.value].op;
-      if (resident[leaf.value] || opStamp[producer] == stamp)
+      if (opStamp[producer] == stamp)
         continue;
+      if (resident[leaf.value]) {
+        if (!sourcesLeave || next == none || staysUntil(leaf.value, next))
+          continue;
+        if ((hold && i == 0) || graph.once[producer]) {
+          remat.freed -= graph.slot[leaf.value];
+          continue;
+        }
+      }
       if (visited == mostVisited) {
         isMore = true;
         continue;
@@ -248,15 +283,19 @@ double ListScheduler::restorePs(ValueId value) {
     }
   }
   if (!isMore)
-    return time;
+    return remat;
   // Gradients that wait have a common past that is made again only once.
   bool isGradient = problem.ops[work.front()].backward;
-  return (isGradient ? gradientFactor : muchMore) * time;
+  askedForFactor |= isGradient;
+  remat.ps *= isGradient ? gradientFactor : muchMore;
+  return remat;
 }
 
-/// The sources of \p value must not leave before its remat.
-void ListScheduler::keepForRestoring(ValueId value, int32_t until) {
+/// The sources of \p value that nothing makes again must not leave before its
+/// remat, nor any that it reads if \p hold.
+void ListScheduler::keepForRestoring(ValueId value, int32_t until, bool hold) {
   for (const Leaf &leaf : graph.leaves[problem.values[value].op])
-    if (resident[leaf.value])
+    if (resident[leaf.value] &&
+        (hold || graph.once[problem.values[leaf.value].op]))
       keptUntil[leaf.value] = std::max(keptUntil[leaf.value], until);
 }
