@@ -113,12 +113,61 @@ static Value copyInto(Value destination, OpOperand *operand) {
       .getResult(0);
 }
 
+static Value copyToScratch(OpOperand *operand) {
+  OpBuilder builder(operand->getOwner());
+  auto type = cast<RankedTensorType>(operand->get().getType());
+  Value scratch =
+      tensor::EmptyOp::create(builder, operand->getOwner()->getLoc(),
+                              type.getShape(), type.getElementType());
+  return copyInto(scratch, operand);
+}
+
+/// Copies values that the branches of \p choice only pass on, where the other
+/// branch has another buffer. Its result would tie both buffers together, and a
+/// loop could not write over its value any more.
+static void separateBranches(scf::IfOp choice,
+                             const bufferization::OneShotAnalysisState &state) {
+  SmallVector<OpOperand *> passed;
+  for (auto [left, right] :
+       llvm::zip_equal(choice.thenYield().getResultsMutable(),
+                       choice.elseYield().getResultsMutable()))
+    if (isa<TensorType>(left.get().getType()) &&
+        !state.areEquivalentBufferizedValues(left.get(), right.get()))
+      for (OpOperand *operand : {&left, &right})
+        if (operand->get().getParentRegion()->isProperAncestor(
+                operand->getOwner()->getParentRegion()))
+          passed.push_back(operand);
+  auto isOfLoop = [](OpOperand *operand) {
+    auto argument = dyn_cast<BlockArgument>(operand->get());
+    return argument &&
+           isa<LoopLikeOpInterface>(argument.getOwner()->getParentOp());
+  };
+  if (llvm::any_of(passed, isOfLoop))
+    for (OpOperand *operand : passed)
+      operand->set(copyToScratch(operand));
+}
+
+static LogicalResult
+separateBranches(func::FuncOp function,
+                 const bufferization::OneShotBufferizationOptions &options) {
+  bufferization::OneShotAnalysisState state(function, options);
+  if (failed(bufferization::analyzeOp(function, state)))
+    return failure();
+  function.walk([&](scf::IfOp choice) {
+    if (choice->getNumResults() > 0)
+      separateBranches(choice, state);
+  });
+  return success();
+}
+
 /// Lets every iteration of a loop leave its values in the places of the
 /// iteration before.
 static LogicalResult
 passInPlace(func::FuncOp function,
             bufferization::OneShotBufferizationOptions options) {
   options.allowReturnAllocsFromLoops = true;
+  if (failed(separateBranches(function, options)))
+    return failure();
   bufferization::OneShotAnalysisState state(function, options);
   if (failed(bufferization::analyzeOp(function, state)))
     return failure();
@@ -136,14 +185,8 @@ passInPlace(func::FuncOp function,
   });
   // All are read before the first is overwritten.
   for (const Moved &move : moved)
-    if (move.isShared) {
-      OpBuilder builder(move.operand->getOwner());
-      auto type = cast<RankedTensorType>(move.argument.getType());
-      Value scratch =
-          tensor::EmptyOp::create(builder, move.operand->getOwner()->getLoc(),
-                                  type.getShape(), type.getElementType());
-      move.operand->set(copyInto(scratch, move.operand));
-    }
+    if (move.isShared)
+      move.operand->set(copyToScratch(move.operand));
   for (const Moved &move : moved)
     move.operand->set(copyInto(move.argument, move.operand));
   return success();
@@ -190,25 +233,12 @@ static void stepByOne(func::FuncOp function) {
   });
 }
 
-/// Gives each user undefined contents of its own. A buffer that ops inside and
-/// outside of a loop share would keep the loop from passing values in place.
-static void separateUndefined(func::FuncOp function) {
-  SmallVector<tensor::EmptyOp> shared;
-  function.walk([&](tensor::EmptyOp empty) { shared.push_back(empty); });
-  for (tensor::EmptyOp empty : shared) {
-    for (OpOperand &use : llvm::make_early_inc_range(empty->getUses()))
-      use.set(OpBuilder(use.getOwner()).clone(*empty)->getResult(0));
-    empty.erase();
-  }
-}
-
 LogicalResult ckpt::bufferizeOpaque(func::FuncOp function, Operation *anchor) {
   for (auto output : llvm::to_vector(
            function.getOps<bufferization::MaterializeInDestinationOp>()))
     writeIntoOutput(anchor, output.getSource(), output.getDest());
   clampIndices(function);
   stepByOne(function);
-  separateUndefined(function);
   RewritePatternSet patterns(function.getContext());
   linalg::populateElementwiseToLinalgConversionPatterns(patterns);
   // The body of a named op is fixed: arithmetic on narrow floats could not be

@@ -150,6 +150,30 @@ func.func @shared_undefined(%x0: tensor<6x6xf32>, %x1: tensor<i32>) -> (tensor<6
   } -> tensor<6x6xf32>, tensor<6x6xf32>
   return %r#0, %r#1 : tensor<6x6xf32>, tensor<6x6xf32>
 }
+// The branch that keeps the value also passes on an argument, and the other
+// gives one value twice.
+// CHECK: kept_or_replaced: ok
+func.func @kept_or_replaced(%x0: tensor<5xf32>, %x1: tensor<5xf32>, %x2: tensor<i32>) -> (tensor<5xf32>, tensor<5xf32>) {
+  %r:2 = ckpt.kernel(%a0 = %x0 : tensor<5xf32>, %a1 = %x1 : tensor<5xf32>, %a2 = %x2 : tensor<i32>) slots [-1 : 20, -1 : 20] {
+    %z = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %n = arith.constant 5 : i32
+    %k = tensor.extract %a2[] : tensor<i32>
+    %0:2 = scf.for %i = %z to %n step %one iter_args(%s = %a0, %t = %a0) -> (tensor<5xf32>, tensor<5xf32>) : i32 {
+      %d = arith.cmpi sle, %i, %k : i32
+      %u:2 = scf.if %d -> (tensor<5xf32>, tensor<5xf32>) {
+        scf.yield %s, %a1 : tensor<5xf32>, tensor<5xf32>
+      } else {
+        %v = math.sin %s : tensor<5xf32>
+        scf.yield %v, %v : tensor<5xf32>, tensor<5xf32>
+      }
+      %w = arith.addf %t, %u#1 : tensor<5xf32>
+      scf.yield %u#0, %w : tensor<5xf32>, tensor<5xf32>
+    }
+    ckpt.yield %0#0, %0#1 : tensor<5xf32>, tensor<5xf32>
+  } -> tensor<5xf32>, tensor<5xf32>
+  return %r#0, %r#1 : tensor<5xf32>, tensor<5xf32>
+}
 // CHECK: while: ok
 func.func @while(%x0: tensor<i32>, %x1: tensor<5xf32>) -> (tensor<5xf32>) {
   %r1 = ckpt.kernel(%a0 = %x0 : tensor<i32>, %a1 = %x1 : tensor<5xf32>) slots [-1 : 20] {

@@ -244,10 +244,9 @@ bool Hosting::mayReplace(ValueId part, ValueId sum) const {
   const Value &from = problem.values[part], &to = problem.values[sum];
   const Op &op = problem.ops[to.op];
   bool may = problem.takesOver && onlyUser[part] == to.op &&
-             op.kind == OpKind::Fusible &&
-             op.results.size() == 1 && from.home == Home::Arena &&
-             from.keep == Keep::Free && from.bytes == to.bytes &&
-             from.elements == to.elements;
+             op.kind == OpKind::Fusible && op.results.size() == 1 &&
+             from.home == Home::Arena && from.keep == Keep::Free &&
+             from.bytes == to.bytes && from.elements == to.elements;
   for (const Read &read : op.reads)
     may &= read.value != part || read.access == Access::Pointwise;
   return may;
@@ -271,16 +270,17 @@ ValueId Hosting::overwrittenBy(ValueId guest) const {
   const Op &maker = problem.ops[value.op];
   if (maker.kind != OpKind::Opaque || maker.results.front() != guest)
     return none;
-  auto isOverwritten = [&](const Read &read) {
-    const Value &from = problem.values[read.value];
-    return read.destination && onlyUser[read.value] == value.op &&
-           from.home == Home::Arena && from.keep == Keep::Free &&
-           problem.ops[from.op].kind != OpKind::View &&
-           from.bytes == value.bytes && from.elements == value.elements;
-  };
-  auto read =
-      std::find_if(maker.reads.begin(), maker.reads.end(), isOverwritten);
-  return read == maker.reads.end() ? static_cast<ValueId>(none) : read->value;
+  // The first destination belongs to the first result.
+  auto read = std::find_if(maker.reads.begin(), maker.reads.end(),
+                           [](const Read &read) { return read.destination; });
+  if (read == maker.reads.end() || onlyUser[read->value] != value.op)
+    return none;
+  const Value &from = problem.values[read->value];
+  bool isOverwritten = from.home == Home::Arena && from.keep == Keep::Free &&
+                       problem.ops[from.op].kind != OpKind::View &&
+                       from.bytes == value.bytes &&
+                       from.elements == value.elements;
+  return isOverwritten ? read->value : static_cast<ValueId>(none);
 }
 
 /// A value that becomes this result alone is most often a part of it; next come

@@ -116,6 +116,18 @@ TEST(ResultAliasing, LeavesOutADestinationThatOthersRead) {
   EXPECT_EQ(b.problem.values[sum].home, Home::Hosted);
 }
 
+/// An op updates its second destination into its second result.
+TEST(ResultAliasing, LeavesOutADestinationOfAnotherResult) {
+  ProblemBuilder b;
+  ValueId read = b.fusible({}, matrix), written = b.fusible({}, matrix);
+  ValueId sum = b.opaque({destination(read), destination(written)}, matrix);
+  b.result(b.addResult(matrix));
+  b.result(b.fusible({point(read), point(sum)}, matrix));
+  hostInResults(b.problem);
+  EXPECT_EQ(b.problem.values[written].home, Home::Arena);
+  EXPECT_EQ(b.problem.values[sum].home, Home::Hosted);
+}
+
 TEST(ResultAliasing, BufferIsNotReadAfterItsResultIsWritten) {
   TiedEmbedding b;
   hostInResults(b.problem);
