@@ -105,10 +105,11 @@ def normalized(weights, x):
     mean, square = y.mean((0, 1, 2)), (y * y).mean((0, 1, 2))
     variance = square - mean * mean
     y = (y - mean) * (jax.lax.rsqrt(variance + 1e-5) * weights["scale"]) + weights["shift"]
-    return x + jnp.tanh(y), (mean, variance)
+    running = 0.9 * weights["mean"] + 0.1 * mean, 0.9 * weights["variance"] + 0.1 * variance
+    return x + jnp.tanh(y), running
 
 
-@pytest.mark.parametrize("share", [1.0, 0.75, 0.55])
+@pytest.mark.parametrize("share", [1.0, 0.75, 0.65])
 def test_statistics_of_a_sharded_batch_take_no_more_collectives(mesh, share):
     def step(parameters, x):
         def loss(parameters):
@@ -126,6 +127,8 @@ def test_statistics_of_a_sharded_batch_take_no_more_collectives(mesh, share):
         "kernel": random.standard_normal((3, 3, 8, 8)).astype(np.float32) / 8,
         "scale": np.ones(8, np.float32),
         "shift": np.zeros(8, np.float32),
+        "mean": np.zeros(8, np.float32),
+        "variance": np.ones(8, np.float32),
     }
     images = random.standard_normal((16, 16, 16, 8)).astype(np.float32)
     # The arguments lie on the host: only the options say where the step runs.

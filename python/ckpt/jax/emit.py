@@ -63,7 +63,7 @@ class _Sums:
             follows = not delayed.isdisjoint(op.reads) and delayed.issuperset(set(op.reads) - known)
             if op in parts or (follows and not is_product(op)):
                 delayed.update(op.outputs)
-            elif not op.reads:
+            elif known.issuperset(op.reads) and not is_product(op):
                 known.update(op.outputs)
         return _Sums(parts, late, delayed)
 
