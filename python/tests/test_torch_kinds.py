@@ -147,6 +147,22 @@ def test_gradients_of_weights_are_no_sum_over_images_of_many_channels(stride):
     assert compiled.arena_bytes < len(images) * weight.nbytes
 
 
+@pytest.mark.parametrize("options", [{}, {"reduction": "sum", "zero_infinity": True}, {"reduction": "none", "blank": 2}])
+def test_connectionist_losses(options):
+    # Four equal labels need seven times: the loss is infinite.
+    last = 4 if "zero_infinity" in options else 3
+    targets, lengths = torch.tensor([[1, 3, 3, 0], [4, 1, 0, 0], [3, 3, 3, 3]]), torch.tensor([3, 1, last])
+
+    def step(x):
+        x = x.detach().requires_grad_()
+        loss = F.ctc_loss(x.log_softmax(-1), targets, torch.tensor([6, 4, 6]), lengths, **options)
+        return loss, *torch.autograd.grad(loss.sum(), [x])
+
+    x = torch.randn(6, 3, 5)
+    for ours, theirs in zip(ckpt.compile(step, x, time_limit=0)(x), step(x), strict=True):
+        torch.testing.assert_close(ours, theirs.detach(), rtol=1e-4, atol=1e-5)
+
+
 def test_tensors_without_elements():
     def step(x):
         x = x.detach().requires_grad_()
@@ -306,11 +322,11 @@ def test_steps_by_other_means_than_autograd_grad(step):
     torch.testing.assert_close(ckpt.compile(step, *arguments, time_limit=0)(*arguments), step(*arguments), rtol=1e-4, atol=1e-5)
 
 
-CAPTURED = torch.ones(4)
+CAPTURED, NORMALIZED = torch.ones(4), torch.nn.BatchNorm1d(1)
 
 
 def refused_special(x):
-    return torch.special.i0(x + CAPTURED) + x.mode(0).values
+    return torch.special.bessel_j0(x + CAPTURED) + x.mode(0).values
 
 
 def refused_factorization(x):
@@ -329,7 +345,21 @@ def refused_branch(x):
     return x if x.sum() > 0 else 2 * x
 
 
-@pytest.mark.parametrize("step", [refused_special, refused_factorization, refused_draw, refused_size, refused_branch])
+def refused_condition(x):
+    return torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,))
+
+
+def refused_write(x):
+    return CAPTURED[1:].add_(x[1:].detach()) + x[1:]
+
+
+def refused_statistics(x):
+    return NORMALIZED(x[:, None])
+
+
+@pytest.mark.parametrize(
+    "step", [refused_special, refused_factorization, refused_draw, refused_size, refused_branch, refused_condition, refused_write, refused_statistics]
+)
 def test_refusals_name_the_line(step):
     line = inspect.getsourcelines(step)[1] + 1
     with pytest.raises(ckpt.UnsupportedStep, match=rf"test_torch_kinds.py:{line}\)"):

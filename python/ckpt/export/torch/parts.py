@@ -170,6 +170,47 @@ def combinations(input: torch.Tensor, r: int = 2, with_replacement: bool = False
     return input[torch.tensor(rows, dtype=torch.int64, device=input.device).reshape(len(rows), r)]
 
 
+def connectionist_loss(
+    log_probs: torch.Tensor,
+    targets: torch.Tensor,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> torch.Tensor:
+    """torch.nn.functional.ctc_loss of `log_probs` [times, rows, classes] and `targets` [rows, labels]: the forward pass of
+    Graves et al., "Connectionist Temporal Classification", 2006, a step of the graph for each time."""
+    inputs, labels = (torch.as_tensor(lengths, device=log_probs.device).reshape(-1) for lengths in (input_lengths, target_lengths))
+    is_single = log_probs.ndim == 2
+    if is_single:
+        log_probs, targets = log_probs.unsqueeze(1), targets.unsqueeze(0)
+    times, rows, classes = log_probs.shape
+    if targets.ndim != 2 or targets.shape[0] != rows:
+        raise UnsupportedStep("a ctc_loss of labels in one row is not supported: pad them to a tensor [rows, labels]")
+    never = -1e30  # Infinity has no gradient.
+    blanks = torch.full_like(targets, blank)
+    path = torch.stack([blanks, torch.clamp(targets, 0, classes - 1)], -1).flatten(1)
+    path = torch.cat([path, torch.full((rows, 1), blank, dtype=path.dtype, device=path.device)], 1)
+    scores = log_probs.gather(2, path.to(torch.int64).expand(times, *path.shape))
+    shifted = lambda x, count: F.pad(x, (count, 0), value=never)[:, : path.shape[1]]
+    skips = (path != blank) & (path != F.pad(path, (2, 0), value=blank)[:, : path.shape[1]])
+    states = torch.arange(path.shape[1], device=path.device)
+    nothing = torch.full_like(scores[0], never)
+    now = torch.where(states < 2, scores[0], nothing)
+    for time in range(1, times):
+        before = torch.stack([now, shifted(now, 1), torch.where(skips, shifted(now, 2), nothing)])
+        now = torch.where((time < inputs)[:, None], torch.logsumexp(before, 0) + scores[time], now)
+    last = 2 * labels[:, None]
+    is_end = (states == last) | (states == last - 1)
+    loss = -torch.logsumexp(torch.where(is_end, now, nothing), 1)
+    beyond = torch.full_like(loss, 0.0 if zero_infinity else math.inf)
+    loss = torch.where(loss > -never / 2, beyond, loss)
+    if reduction == "mean":
+        return (loss / torch.clamp(labels, min=1)).mean()
+    return loss.sum() if reduction == "sum" else loss[0] if is_single else loss
+
+
 def assigned(x: torch.Tensor, index: Any, values: Any) -> None:
     """x[..., mask, ...] = values, where these are the same wherever the mask holds: PyTorch's gradient of them has as many as that."""
     entries = index if isinstance(index, tuple) else (index,)
@@ -188,6 +229,7 @@ def assigned(x: torch.Tensor, index: Any, values: Any) -> None:
 
 
 COMPOSED: dict[Any, Callable[..., Any]] = {
+    F.ctc_loss: connectionist_loss,
     F.embedding_bag: bags,
     F.gaussian_nll_loss: gaussian_loss,
     F.grid_sample: sampled,

@@ -121,6 +121,37 @@ def in_parts() -> Iterator[None]:
         transformer._detect_is_causal_mask = is_causal
 
 
+def written_by(node: torch.fx.Node) -> list[Any]:
+    """The operands that an operation changes in place."""
+    if node.target == aten.native_batch_norm.default:
+        # Its schema does not say so.
+        _, _, _, mean, variance, training, *_ = node.args
+        return [mean, variance] if training else []
+    schema = getattr(node.target, "_schema", None)
+    if schema is None or not schema.is_mutable:
+        return []
+    given = {**dict(zip((each.name for each in schema.arguments), node.args)), **node.kwargs}
+    return [given.get(each.name) for each in schema.arguments if each.alias_info is not None and each.alias_info.is_write]
+
+
+def is_captured(value: Any) -> bool:
+    """Whether a value is, or is a view of, a tensor that the step closes over; torch.tensor makes a new one."""
+    while isinstance(value, torch.fx.Node) and value.op == "call_function" and value.target != aten.lift_fresh.default:
+        schema = getattr(value.target, "_schema", None)
+        if schema is None or not any(each.alias_info is not None for each in schema.returns):
+            return False
+        value = value.args[0] if value.args else None
+    return isinstance(value, torch.fx.Node) and value.op == "get_attr"
+
+
+def refuse_captured_writes(graph: torch.fx.GraphModule) -> None:
+    for node in graph.graph.nodes:
+        if any(is_captured(value) for value in written_by(node)):
+            raise UnsupportedStep(
+                f"the step changes a tensor that it closes over, by {node.target}{in_words(node.meta)}: make the tensor an argument, and return it"
+            )
+
+
 def trace(step: Callable, leaves: list[torch.Tensor]) -> torch.fx.GraphModule:
     """The step as one graph: forward pass, backward pass and update."""
     try:
@@ -129,11 +160,15 @@ def trace(step: Callable, leaves: list[torch.Tensor]) -> torch.fx.GraphModule:
     except Exception as error:
         first = (str(error).strip().splitlines() or [""])[0]
         place = in_words({TRACE: trace_of_error(error)})
+        if type(error).__name__ == "UncapturedHigherOrderOpError":
+            advice = "write Python loops of known length, and torch.where of both branches"
+            raise UnsupportedStep(f"control flow of PyTorch{place}, such as torch.cond or while_loop, is not supported: {advice}") from error
         raise UnsupportedStep(f"PyTorch cannot trace the step{place}: {type(error).__name__}: {first}") from error
     for node in graph.graph.nodes:
         if any(isinstance(size, torch.SymInt) for value in tensors_of(node) for size in value.shape):
             advice = "torch.where of all elements has a size of its own"
             raise UnsupportedStep(f"the size of the result of {node.target}{in_words(node.meta)} depends on numbers, which is not supported: {advice}")
+    refuse_captured_writes(graph)
     # Optimizers say to the profiler where they begin and end.
     for node in reversed(graph.graph.nodes):
         if getattr(node.target, "namespace", "") == "profiler":
