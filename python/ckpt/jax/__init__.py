@@ -20,6 +20,7 @@ from ..progress import Progress
 from . import xla
 from .arguments import STATIC_OPTIONS, Statics, signature
 from .check import Check, compare
+from .hlo import CompiledHlo, hlo
 from .inner import Planned
 from .kernels import MODELS, KernelModel
 from .policies import Policy, policy
@@ -27,12 +28,14 @@ from .step import CompiledStep, PlanOptions, Report, SavedPlan, compile_step
 
 __all__ = [
     "Check",
+    "CompiledHlo",
     "KernelModel",
     "MODELS",
     "Planned",
     "Policy",
     "Report",
     "Step",
+    "hlo",
     "jit",
     "load",
     "plan",

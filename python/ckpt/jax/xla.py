@@ -59,10 +59,14 @@ def compiled(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[
     return jax.jit(function, **jit).lower(*args, **kwargs).compile()
 
 
+def shardings(executable: Any) -> list[Any]:
+    """Of all arguments and results."""
+    return jax.tree.leaves((executable.input_shardings, executable.output_shardings))
+
+
 def devices(executable: Any) -> int:
     """The devices that run `executable` together."""
-    placed = jax.tree.leaves((executable.input_shardings, executable.output_shardings))
-    return max((len(sharding.device_set) for sharding in placed), default=1)
+    return max((len(sharding.device_set) for sharding in shardings(executable)), default=1)
 
 
 def temp_bytes(executable: Any) -> int:
