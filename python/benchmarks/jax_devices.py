@@ -9,7 +9,6 @@ a result from that of the step without a plan. Shares refer to the plan that rec
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import os
 import re
@@ -29,6 +28,7 @@ import ckpt.jax  # noqa: E402
 from ckpt.jax import xla  # noqa: E402
 from ckpt.jax.check import compare  # noqa: E402
 from jax_steps import Tree, Weights, normed, trained  # noqa: E402
+from rows import parser_of  # noqa: E402
 
 MIB = 2**20
 AXIS = "devices"
@@ -145,10 +145,7 @@ def line(name: str, budget: int | None, made: Any, row: Row) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("rows", nargs="*", metavar="ROW", help=", ".join(ROWS))
-    parser.add_argument("--shares", default="75,50,35")
-    options = parser.parse_args()
+    options = parser_of(__doc__, ROWS).parse_args()
     mesh = Mesh(np.array(jax.devices()), (AXIS,))
     tokens = np.random.default_rng(1).integers(0, VOCABULARY, (BATCH, LENGTH)).astype(np.int32)
     print(f"JAX {jax.__version__} on {len(jax.devices())} devices of {jax.default_backend()}")

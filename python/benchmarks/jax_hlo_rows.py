@@ -8,7 +8,6 @@ the bits of plain `jax.jit`. Searches count work, so that plans do not depend on
 
 from __future__ import annotations
 
-import argparse
 from typing import Any
 
 import jax
@@ -17,6 +16,7 @@ import numpy as np
 import ckpt
 import ckpt.jax
 from jax_steps import STEPS, make
+from rows import parser_of
 
 MIB = 2**20
 
@@ -34,10 +34,7 @@ def row(lowered: Any, arguments: Any, wanted: Any, share: str) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("rows", nargs="*", metavar="ROW", help=", ".join(STEPS))
-    parser.add_argument("--shares", default="75,50,35")
-    options = parser.parse_args()
+    options = parser_of(__doc__, STEPS).parse_args()
     print(f"JAX {jax.__version__} on {jax.default_backend()}")
     for name in options.rows or STEPS:
         step, arguments = make(name)

@@ -9,7 +9,6 @@ that of plain `jax.jit`, in turns. Searches count work, so that plans do not dep
 
 from __future__ import annotations
 
-import argparse
 import time
 from typing import Any
 
@@ -20,6 +19,7 @@ import ckpt.jax
 from ckpt.jax import xla
 from ckpt.jax.step import PlanOptions, TracedStep
 from jax_steps import STEPS, make
+from rows import parser_of
 
 MIB = 2**20
 
@@ -56,9 +56,7 @@ def row(step: Any, arguments: Any, budget: int, effort: float, plain: Any, with_
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("rows", nargs="*", metavar="ROW", help=", ".join(STEPS))
-    parser.add_argument("--shares", default="75,50,35")
+    parser = parser_of(__doc__, STEPS)
     parser.add_argument("--no-times", action="store_true")
     options = parser.parse_args()
     print(f"JAX {jax.__version__} on {jax.default_backend()}")

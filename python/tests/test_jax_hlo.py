@@ -1,5 +1,7 @@
 """XLA's own kernels in a planned order: the results have the bits of plain jit."""
 
+import re
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,6 +11,7 @@ from jax import lax
 import ckpt
 import ckpt.jax
 from ckpt.budget import parse_budget
+from ckpt.jax.hlo_plan import ScheduledModule
 
 try:
     from jax.extend import xla as extend
@@ -77,6 +80,36 @@ def test_results_keep_their_bits(layer_of, budget):
     if budget:
         assert temp <= planned.report.budget_bytes == parse_budget(budget, plain.memory_analysis().temp_size_in_bytes)
         assert planned.report.kernels > planned.report.ops
+
+
+WRITTEN_OVER = """HloModule step, is_scheduled=true
+
+%add (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %c = f32[] add(%a, %b)
+}
+
+ENTRY %main (p: f32[64,64], row: f32[1,64], i: s32[]) -> f32[] {
+  %p = f32[64,64]{1,0} parameter(0)
+  %row = f32[1,64]{1,0} parameter(1)
+  %i = s32[] parameter(2)
+  %zero = f32[] constant(0)
+  %x = f32[64,64]{1,0} copy(%p)
+  %reader = f32[64,64]{1,0} transpose(%x), dimensions={1,0}
+  %written = f32[64,64]{1,0} dynamic-update-slice(%x, %row, %i, %i)
+  %sum = f32[] reduce(%written, %zero), dimensions={0,1}, to_apply=%add
+  ROOT %total = f32[] reduce(%reader, %sum), dimensions={0,1}, to_apply=%add
+}
+"""
+
+
+def test_an_operand_is_read_before_it_is_written_over():
+    """The update waits for the reader, which runs once: another order would read the matrix that the update has changed."""
+    lines = ScheduledModule(WRITTEN_OVER).problem.text.splitlines()
+    reader, update = (next(line for line in lines if f'name="{name}"' in line) for name in ("transpose", "dynamic-update-slice"))
+    value = re.search(r"results=(\d+)", reader)[1]
+    assert " once " in reader and f",{value}:any" in update
 
 
 @needs_hook

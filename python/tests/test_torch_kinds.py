@@ -358,12 +358,17 @@ def refused_statistics(x):
 
 
 @pytest.mark.parametrize(
-    "step", [refused_special, refused_factorization, refused_draw, refused_size, refused_branch, refused_condition, refused_write, refused_statistics]
+    "step", [refused_special, refused_factorization, refused_draw, refused_size, refused_branch, refused_write, refused_statistics]
 )
 def test_refusals_name_the_line(step):
     line = inspect.getsourcelines(step)[1] + 1
     with pytest.raises(ckpt.UnsupportedStep, match=rf"test_torch_kinds.py:{line}\)"):
         ckpt.compile(step, torch.randn(4))
+
+
+def test_control_flow_is_refused_with_another_way():
+    with pytest.raises(ckpt.UnsupportedStep, match=r"test_torch_kinds.py:\d+\), such as torch.cond .* write Python loops"):
+        ckpt.compile(refused_condition, torch.randn(4))
 
 
 def test_refusals_name_each_operation():

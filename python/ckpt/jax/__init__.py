@@ -20,7 +20,7 @@ from ..progress import Progress
 from . import xla
 from .arguments import STATIC_OPTIONS, Statics, signature
 from .check import Check, compare
-from .hlo import CompiledHlo, hlo
+from .hlo_plan import CompiledHlo, hlo
 from .inner import Planned
 from .kernels import MODELS, KernelModel
 from .policies import Policy, policy

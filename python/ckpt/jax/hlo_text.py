@@ -1,6 +1,7 @@
 """The entry computation of an HLO module in XLA's text: instructions, their kinds, and copies of them.
 
-`ckpt.jax.hlo` reads a scheduled module with it, in which the order of lines is the schedule, and writes it again.
+`ckpt.jax.hlo` reads a scheduled module with it, in which the order of lines is the schedule, and writes it again. jaxlib turns
+text into modules and back; no small package has the protobuf classes of HLO.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ PURE = frozenset(
 # Inside of a fusion: written into an operand, or not the same twice.
 _BOUND = re.compile(r" (?:dynamic-update-slice|scatter|custom-call|rng[\w-]*)\(")
 _SHAPE = re.compile(r"([a-z]+\d*[a-z0-9]*)\[([\d,]*)\]")
-_NARROW = {"pred": 8, "token": 0}
 
 
 def elements_of(shape: str) -> int:
@@ -33,7 +33,8 @@ def bytes_of(shape: str) -> int:
     """Of an array or of all arrays of a tuple."""
     total = 0
     for kind, extents in _SHAPE.findall(shape):
-        bits = _NARROW.get(kind) if kind in _NARROW else int(re.sub(r"\D.*", "", kind.lstrip("abcdefghijklmnopqrstuvwxyz")) or 32)
+        digits = re.search(r"\d+", kind)
+        bits = int(digits[0]) if digits else 8 if kind == "pred" else 0
         total += -(-bits * math.prod(map(int, filter(None, extents.split(",")))) // 8)
     return total
 

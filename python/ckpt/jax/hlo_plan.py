@@ -1,6 +1,6 @@
 """Plans the kernels that XLA itself made of a step, inside XLA's compilation: results keep the bits of plain `jit`.
 
-XLA hands over its scheduled module behind fusion, layouts and copies. Each instruction is an op of a planning problem; the module is
+XLA hands over its scheduled module behind fusion, layouts and copies (`ScheduledModule`). Each instruction is an op of a planning problem; the module is
 written again in the order of the plan, with copies of the instructions that run twice. `ckpt.jax.jit` changes what XLA fuses, and
 reaches lower budgets for it.
 """
@@ -45,7 +45,7 @@ class CompiledHlo:
         return self.executable(*args, **kwargs)
 
 
-class _Module:
+class ScheduledModule:
     """A scheduled module as a planning problem."""
 
     def __init__(self, text: str) -> None:
@@ -177,13 +177,13 @@ class _Pass:
         self.seconds = 0.0
 
     def __call__(self, serialized: bytes) -> bytes | None:
-        # XLA would print an exception and go on.
+        # XLA would wrap an exception in one of its own; `_compile` raises it.
         try:
             name, text = module_text(serialized)
             if name != self.module:
                 return None
             start = time.perf_counter()
-            module = _Module(text)
+            module = ScheduledModule(text)
             self.problem = module.problem
             self.plan = self.solve(module.problem)
             self.seconds = time.perf_counter() - start
