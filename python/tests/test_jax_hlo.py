@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import lax
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 import ckpt
 import ckpt.jax
@@ -129,6 +130,13 @@ def test_a_budget_that_no_plan_meets_is_an_error():
 def test_donated_arguments_are_refused():
     with pytest.raises(ckpt.UnsupportedStep, match="donates arguments"):
         ckpt.jax.hlo(jax.jit(step_of(layered), donate_argnums=0).lower(*arguments()))
+
+
+@needs_hook
+def test_several_devices_are_refused():
+    devices = NamedSharding(Mesh(np.array(jax.devices()), ("devices",)), PartitionSpec())
+    with pytest.raises(ckpt.UnsupportedStep, match="one CPU device"):
+        ckpt.jax.hlo(jax.jit(step_of(layered), out_shardings=devices).lower(*arguments()))
 
 
 @pytest.mark.skipif(has_hook, reason="this JAX has the interface")
