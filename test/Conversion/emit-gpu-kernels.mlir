@@ -53,6 +53,19 @@
 // CHECK: vector.store %{{.*}} {alignment = 16 : i64} : memref<1760xf32>
 // CHECK: gpu.return
 
+// 18 x 3 squares: blocks go down the columns of 16 rows of them, then of two.
+// CHECK-LABEL: gpu.func @bands(
+// CHECK: %[[BLOCK:.*]] = gpu.block_id x
+// CHECK: %[[BAND:.*]] = arith.divui %[[BLOCK]], %c48
+// CHECK: %[[REST:.*]] = arith.remui %[[BLOCK]], %c48
+// CHECK: %[[FIRST:.*]] = arith.muli %[[BAND]], %c16
+// CHECK: %[[LEFT:.*]] = arith.subi %c18, %[[FIRST]]
+// CHECK: %[[ROWS:.*]] = arith.minui %[[LEFT]], %c16
+// CHECK: %[[INSIDE:.*]] = arith.remui %[[REST]], %[[ROWS]]
+// CHECK: %[[ROW:.*]] = arith.addi %[[FIRST]], %[[INSIDE]]
+// CHECK: %[[COLUMN:.*]] = arith.divui %[[REST]], %[[ROWS]]
+// CHECK: gpu.return
+
 // Both operands go through shared memory, between two barriers; one chain of
 // fused multiply-adds. 20 steps are a full square and a part of one.
 // CHECK-LABEL: gpu.func @matmul(
@@ -155,6 +168,17 @@ func.func private @tile(%a: memref<40x36xf32>, %b: memref<36x44xf32>, %c: memref
   %3 = linalg.fill ins(%zero : f32) outs(%2 : tensor<40x44xf32>) -> tensor<40x44xf32>
   %4 = linalg.matmul ins(%0, %1 : tensor<40x36xf32>, tensor<36x44xf32>) outs(%3 : tensor<40x44xf32>) -> tensor<40x44xf32>
   bufferization.materialize_in_destination %4 in restrict writable %c : (tensor<40x44xf32>, memref<40x44xf32>) -> ()
+  return
+}
+
+func.func private @bands(%a: memref<1100x3xf32>, %b: memref<3x136xf32>, %c: memref<1100x136xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %0 = bufferization.to_tensor %a restrict : memref<1100x3xf32> to tensor<1100x3xf32>
+  %1 = bufferization.to_tensor %b restrict : memref<3x136xf32> to tensor<3x136xf32>
+  %2 = tensor.empty() : tensor<1100x136xf32>
+  %3 = linalg.fill ins(%zero : f32) outs(%2 : tensor<1100x136xf32>) -> tensor<1100x136xf32>
+  %4 = linalg.matmul ins(%0, %1 : tensor<1100x3xf32>, tensor<3x136xf32>) outs(%3 : tensor<1100x136xf32>) -> tensor<1100x136xf32>
+  bufferization.materialize_in_destination %4 in restrict writable %c : (tensor<1100x136xf32>, memref<1100x136xf32>) -> ()
   return
 }
 

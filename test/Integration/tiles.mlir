@@ -307,3 +307,15 @@ func.func @heads_values(%x0: tensor<6x44x44xf32>, %x1: tensor<2x44x120xf32>) -> 
   } -> tensor<2x44x120xf32>, tensor<6x40x44xf32>
   return %r1, %r2 : tensor<2x44x120xf32>, tensor<6x40x44xf32>
 }
+// A full band of rows of squares and a part of one.
+// CHECK: bands_1220x136x3: ok
+func.func @bands_1220x136x3(%x0: tensor<1220x3xf32>, %x1: tensor<3x136xf32>) -> (tensor<1220x136xf32>) {
+  %r1 = ckpt.kernel(%a0 = %x0 : tensor<1220x3xf32>, %a1 = %x1 : tensor<3x136xf32>) slots [-1 : 4] {
+    %c = arith.constant 0.5 : f32
+    %e = tensor.empty() : tensor<1220x136xf32>
+    %f = linalg.fill ins(%c : f32) outs(%e : tensor<1220x136xf32>) -> tensor<1220x136xf32>
+    %0 = linalg.matmul ins(%a0, %a1 : tensor<1220x3xf32>, tensor<3x136xf32>) outs(%f : tensor<1220x136xf32>) -> tensor<1220x136xf32>
+    ckpt.yield %0 : tensor<1220x136xf32>
+  } -> tensor<1220x136xf32>
+  return %r1 : tensor<1220x136xf32>
+}
