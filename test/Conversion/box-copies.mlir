@@ -26,11 +26,12 @@
 // CHECK: nvvm.mbarrier.arrive.expect_tx %[[NEXT:.*]], %c16384_i32
 // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[LEFT]], %[[NEXT]], box[%c64_i32, %c0_i32]
 // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[RIGHT]], %[[NEXT]], box[%{{.*}}, %c64_i32]
-// When all have passed the barrier, the place of the part before is free. What
-// has come needs no fence.
+// All have to see the barriers. What has come needs no fence, and no barrier of
+// threads.
+// CHECK: gpu.barrier
 // CHECK: scf.for %[[NUMBER:[a-z0-9]+]] =
 // CHECK-NOT: nvvm.fence.proxy
-// CHECK: gpu.barrier
+// CHECK-NOT: gpu.barrier
 // CHECK: %[[TURN:.*]] = arith.divui %[[NUMBER]], %c3
 // CHECK: %[[PARITY:.*]] = arith.remui %[[TURN]], %c2
 // CHECK: %[[PHASE:.*]] = arith.index_cast %[[PARITY]] : index to i32
@@ -39,9 +40,13 @@
 // CHECK: scf.condition
 // CHECK: nvvm.wgmma.fence.aligned
 // CHECK: nvvm.wgmma.commit.group.sync.aligned
+// When all have waited for the part before, its place is free.
+// CHECK: nvvm.wgmma.wait.group.sync.aligned 1
+// CHECK: gpu.barrier
 // CHECK: scf.if %[[FIRST]]
 // CHECK: nvvm.mbarrier.arrive.expect_tx
 // CHECK-COUNT-2: nvvm.cp.async.bulk.tensor
+// CHECK: scf.yield
 // CHECK: nvvm.wgmma.wait.group.sync.aligned 0
 
 // Whoever launches makes the maps.

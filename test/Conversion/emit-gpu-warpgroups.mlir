@@ -9,8 +9,8 @@
 
 // Shared memory that the launch asks for. Steps are neighbours in the left
 // operand, columns in the right one; both come by vectors, since rows and steps
-// have two strides. The next part is on its way while this one is multiplied;
-// nobody goes on to the barrier before that is done.
+// have two strides. This part is begun before the wait for the part before; all
+// have waited for that when the next part goes to its place.
 // CHECK: memref.global @dynamic_shared : memref<0xi8, #gpu.address_space<workgroup>> {alignment = 1024 : i64}
 // CHECK-LABEL: gpu.func @kernel_0_linalg_matmul(
 // CHECK-SAME: known_block_size = array<i32: 128, 1, 1>
@@ -23,10 +23,12 @@
 // CHECK: nvvm.wgmma.fence.aligned
 // CHECK-COUNT-4: nvvm.wgmma.mma_async {{.*}} <m = 64, n = 64, k = 16>, D[<f32>, <one>], A[<bf16>, <one>, <row>], B[<bf16>, <one>, <row>]
 // CHECK: nvvm.wgmma.commit.group.sync.aligned
+// CHECK: nvvm.wgmma.wait.group.sync.aligned 1
+// CHECK: gpu.barrier
 // CHECK: nvgpu.device_async_copy
+// CHECK: scf.yield
 // CHECK: nvvm.wgmma.wait.group.sync.aligned 0
 // CHECK: llvm.inline_asm has_side_effects {{.*}}""
-// CHECK: scf.yield
 
 // 32 rows are too few.
 // CHECK-LABEL: gpu.func @kernel_1_linalg_matmul(

@@ -25,6 +25,7 @@ enum class Fault {
   NoSwizzle,
   NoWarpgroupFence,
   NoWarpgroupWait,
+  WeakWarpgroupWait,
   DivergentWarpgroup,
   NoBoxWait,
   WrongParity,
@@ -56,6 +57,8 @@ static llvm::cl::opt<Fault>
                          "erase fences of registers before wgmma"),
               clEnumValN(Fault::NoWarpgroupWait, "no-warpgroup-wait",
                          "erase waits for wgmma"),
+              clEnumValN(Fault::WeakWarpgroupWait, "weak-warpgroup-wait",
+                         "let one more group of wgmma be at work"),
               clEnumValN(Fault::DivergentWarpgroup, "divergent-warpgroup",
                          "let one thread of a warpgroup make more"),
               clEnumValN(Fault::NoBoxWait, "no-box-wait",
@@ -98,6 +101,12 @@ static void plantInWarpgroups(ModuleOp module) {
     eraseAll<NVVM::WgmmaFenceAlignedOp>(module);
   if (plant == Fault::NoWarpgroupWait)
     eraseAll<NVVM::WgmmaWaitGroupSyncOp>(module);
+  if (plant == Fault::WeakWarpgroupWait)
+    module.walk([](NVVM::WgmmaWaitGroupSyncOp wait) {
+      // The one behind the loop stays.
+      if (wait.getGroup() > 0)
+        wait.setGroup(wait.getGroup() + 1);
+    });
   if (plant == Fault::NoSwizzle)
     module.walk([](arith::XOrIOp swapped) {
       swapped.getResult().replaceAllUsesWith(swapped.getLhs());

@@ -21,6 +21,8 @@
 // RUN: %{run} | FileCheck %s
 // REDEFINE: %{plant} = no-warpgroup-wait
 // RUN: %{run} | FileCheck %s
+// REDEFINE: %{plant} = weak-warpgroup-wait
+// RUN: %{run} | FileCheck %s
 
 // CHECK: product: result 0 differs at {{.*}} with wgmma on the emulator
 // FENCE: error: in kernel 'kernel_0_linalg_matmul', thread 0 of block 0 copies a box for a barrier that copies do not see

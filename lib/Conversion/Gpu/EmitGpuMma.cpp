@@ -207,15 +207,16 @@ void TensorCoreEmitter::multiplyStep(MutableArrayRef<Value> running,
 FailureOr<LaunchSize> TensorCoreEmitter::emit() {
   LaunchSize size{squaresOf(shape, side).blocks()};
   enterBlock();
-  auto multiply = [&](ValueRange running, Value part,
-                      llvm::function_ref<void()> copyNext) {
-    copyNext();
+  auto multiply = [&](ValueRange running, Value part) {
     SmallVector<Value> next(running);
     for (int64_t step = 0; step < partSteps / stepsAtOnce; ++step)
       multiplyStep(next, step, part);
     return next;
   };
-  if (failed(operands.emitResults(sums, place(), multiply)))
+  auto add = [&](SmallVector<Value> inits) {
+    return sums.join(operands.addParts(sums.split(inits), multiply));
+  };
+  if (failed(sums.emit(emitter, corner.batch, place(), add)))
     return failure();
   return size;
 }

@@ -297,10 +297,8 @@ FailureOr<LaunchSize> GpuTileEmitter::emit() {
   if (tile.side == smallTile.side)
     builder.getInsertionBlock()->getParentOp()->setAttr(
         NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(2));
-  FailureOr<SmallVector<Value>> inits =
-      sums.emitInits(emitter, corner.batch, place());
-  if (failed(inits) || failed(sums.emitResults(emitter, corner.batch, place(),
-                                               emitSteps(*inits))))
+  auto add = [&](SmallVector<Value> inits) { return emitSteps(inits); };
+  if (failed(sums.emit(emitter, corner.batch, place(), add)))
     return failure();
   return size;
 }

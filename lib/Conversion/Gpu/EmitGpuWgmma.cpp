@@ -59,8 +59,8 @@ private:
   Value descriptorAt(const StagedOperand &operand, Value part, int64_t step);
   Value multiplyStep(Value running, Value part, int64_t step);
   SmallVector<Value> settle(ValueRange registers);
-  SmallVector<Value> multiplyPart(ValueRange running, Value part,
-                                  llvm::function_ref<void()> copyNext);
+  SmallVector<Value> multiplyPart(ValueRange running, Value part);
+  SmallVector<Value> addParts(ValueRange inits);
   GpuAccumulators::Place place() const;
   Value word(int64_t value);
 
@@ -207,26 +207,34 @@ SmallVector<Value> WarpgroupEmitter::settle(ValueRange registers) {
   return elements;
 }
 
-/// All warps wait for this part before any goes on to a barrier: then its place
-/// in shared memory is free.
-SmallVector<Value>
-WarpgroupEmitter::multiplyPart(ValueRange running, Value part,
-                               llvm::function_ref<void()> copyNext) {
+/// Begins to add this part and ends the part before, so that there is always
+/// one at work.
+SmallVector<Value> WarpgroupEmitter::multiplyPart(ValueRange running,
+                                                  Value part) {
   Type type = LLVM::LLVMStructType::getLiteral(
       builder.getContext(), SmallVector<Type>(running.getTypes()));
   Value all = LLVM::PoisonOp::create(builder, type);
-  for (auto [number, sum] : llvm::enumerate(settle(running)))
+  for (auto [number, sum] : llvm::enumerate(running))
     all = LLVM::InsertValueOp::create(builder, all, sum, number);
   NVVM::WgmmaFenceAlignedOp::create(builder);
   for (int64_t step = 0; step < partSteps / stepsAtOnce; ++step)
     all = multiplyStep(all, part, step);
   NVVM::WgmmaGroupSyncAlignedOp::create(builder);
-  copyNext();
-  NVVM::WgmmaWaitGroupSyncOp::create(builder, /*group=*/0);
+  NVVM::WgmmaWaitGroupSyncOp::create(builder, /*group=*/1);
   SmallVector<Value> registers;
   for (int64_t number = 0; number < int64_t(running.size()); ++number)
     registers.push_back(LLVM::ExtractValueOp::create(builder, all, number));
-  return settle(registers);
+  return registers;
+}
+
+SmallVector<Value> WarpgroupEmitter::addParts(ValueRange inits) {
+  auto multiply = [&](ValueRange running, Value part) {
+    return multiplyPart(running, part);
+  };
+  SmallVector<Value> running =
+      operands.addParts(settle(sums.split(inits)), multiply);
+  NVVM::WgmmaWaitGroupSyncOp::create(builder, /*group=*/0);
+  return sums.join(settle(running));
 }
 
 FailureOr<LaunchSize> WarpgroupEmitter::emit() {
@@ -235,11 +243,8 @@ FailureOr<LaunchSize> WarpgroupEmitter::emit() {
   size.sharedBytes = thread.getDynamicBytes();
   size.tensorMaps.append(thread.getTensorMaps().begin(),
                          thread.getTensorMaps().end());
-  auto multiply = [&](ValueRange running, Value part,
-                      llvm::function_ref<void()> copyNext) {
-    return multiplyPart(running, part, copyNext);
-  };
-  if (failed(operands.emitResults(sums, place(), multiply)))
+  auto add = [&](ValueRange inits) { return addParts(inits); };
+  if (failed(sums.emit(emitter, corner.batch, place(), add)))
     return failure();
   return size;
 }

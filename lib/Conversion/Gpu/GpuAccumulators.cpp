@@ -95,8 +95,7 @@ LogicalResult GpuAccumulators::forEach(const Range &range, EmitPoint emitEach) {
 }
 
 FailureOr<SmallVector<Value>>
-GpuAccumulators::emitInits(const ElementEmitter &emitter,
-                           const LinearIndex &batch, const Place &place) {
+GpuAccumulators::emitInits(const Range &range) {
   auto emitInit = [&](ElementEmitter &inside, ArrayRef<LinearIndex> at,
                       Value slot, Value lane) -> LogicalResult {
     Value init = inside.emit(op.getDpsInits().front(), at);
@@ -109,7 +108,7 @@ GpuAccumulators::emitInits(const ElementEmitter &emitter,
     store(init, slot, lane);
     return success();
   };
-  if (failed(forEach({emitter, batch, place}, emitInit)))
+  if (failed(forEach(range, emitInit)))
     return failure();
   SmallVector<Value> sums;
   for (int64_t slot = 0; slot < slots; ++slot)
@@ -117,9 +116,7 @@ GpuAccumulators::emitInits(const ElementEmitter &emitter,
   return sums;
 }
 
-LogicalResult GpuAccumulators::emitResults(const ElementEmitter &emitter,
-                                           const LinearIndex &batch,
-                                           const Place &place,
+LogicalResult GpuAccumulators::emitResults(const Range &range,
                                            ValueRange sums) {
   for (auto [slot, sum] : llvm::enumerate(sums))
     store(sum, thread.constant(slot), Value());
@@ -135,5 +132,15 @@ LogicalResult GpuAccumulators::emitResults(const ElementEmitter &emitter,
     inside.setElement(result, sum);
     return emitOutputs(code, thread.getTarget(), inside, at);
   };
-  return forEach({emitter, batch, place}, emitResult);
+  return forEach(range, emitResult);
+}
+
+LogicalResult GpuAccumulators::emit(
+    const ElementEmitter &emitter, const LinearIndex &batch, const Place &place,
+    llvm::function_ref<SmallVector<Value>(SmallVector<Value>)> add) {
+  Range range = {emitter, batch, place};
+  FailureOr<SmallVector<Value>> inits = emitInits(range);
+  if (failed(inits))
+    return failure();
+  return emitResults(range, add(std::move(*inits)));
 }

@@ -25,15 +25,12 @@ public:
   GpuAccumulators(KernelCode &code, const ContractionShape &shape,
                   GpuThread &thread, int64_t slots, int64_t width);
 
-  /// The inits of all vectors; \p place may use the values that \p emitter
-  /// knows.
-  FailureOr<SmallVector<Value>> emitInits(const ElementEmitter &emitter,
-                                          const LinearIndex &batch,
-                                          const Place &place);
-  /// Makes and stores the outputs from the vectors \p sums.
-  LogicalResult emitResults(const ElementEmitter &emitter,
-                            const LinearIndex &batch, const Place &place,
-                            mlir::ValueRange sums);
+  /// Makes the inits of all vectors, adds to them by \p add, and makes and
+  /// stores the outputs. \p place may use the values that \p emitter knows.
+  LogicalResult
+  emit(const ElementEmitter &emitter, const LinearIndex &batch,
+       const Place &place,
+       llvm::function_ref<SmallVector<Value>(SmallVector<Value>)> add);
 
   /// Elements of all vectors, one after the other, and back.
   SmallVector<Value> split(mlir::ValueRange vectors);
@@ -50,6 +47,8 @@ private:
     const Place &place;
   };
 
+  FailureOr<SmallVector<Value>> emitInits(const Range &range);
+  LogicalResult emitResults(const Range &range, mlir::ValueRange sums);
   LogicalResult forEach(const Range &range, EmitPoint emitPoint);
   LogicalResult emitPoint(const Range &range, Value slot, Value lane,
                           EmitPoint emitPoint);

@@ -174,11 +174,12 @@ void SharedMemoryStaging::commit() {
 
 /// Makes the elements brought to \p place in shared memory visible to all.
 void SharedMemoryStaging::publish(Value number, Value place) {
-  if (!allByBoxes())
+  if (!allByBoxes()) {
     NVVM::CpAsyncWaitGroupOp::create(builder, uint32_t(staging.parts - 2));
-  if (!allByBoxes() && staging.readsByProxy)
-    thread.fenceProxies();
-  thread.barrier();
+    if (staging.readsByProxy)
+      thread.fenceProxies();
+    thread.barrier();
+  }
   boxes.wait(number, place);
 }
 
@@ -198,17 +199,19 @@ static LLVM::LoopAnnotationAttr neverUnrolled(OpBuilder &builder) {
       /*parallelAccesses=*/{});
 }
 
-/// Part number p goes to place p mod `parts`. When a thread has passed the
-/// barrier of part p, all have multiplied part p - 1, so its place is free for
-/// another.
-SmallVector<Value> SharedMemoryStaging::emitParts(ValueRange sums,
-                                                  Multiply multiply) {
+/// Part number p goes to place p mod `parts`. Part p - 1 has been multiplied by
+/// all threads that have passed a barrier: that of part p, or if they read by
+/// proxy, one behind the begin of part p. Then its place is free for another.
+SmallVector<Value> SharedMemoryStaging::addParts(ValueRange sums,
+                                                 Multiply multiply) {
   int64_t ahead = staging.parts - 1;
   for (int64_t part = 0; part < ahead; ++part) {
     if (part < count())
       copyAll(thread.constant(part), thread.constant(part));
     commit();
   }
+  if (allByBoxes())
+    thread.barrier();
   auto loop =
       scf::ForOp::create(builder, thread.constant(0), thread.constant(count()),
                          thread.constant(1), sums);
@@ -218,22 +221,15 @@ SmallVector<Value> SharedMemoryStaging::emitParts(ValueRange sums,
   Value number = loop.getInductionVar();
   Value place =
       arith::RemUIOp::create(builder, number, thread.constant(staging.parts));
-  publish(number, place);
   Value next = arith::AddIOp::create(builder, number, thread.constant(ahead));
-  scf::YieldOp::create(builder, multiply(loop.getRegionIterArgs(), place,
-                                         [&] { copyNext(next); }));
+  publish(number, place);
+  if (!staging.readsByProxy)
+    copyNext(next);
+  SmallVector<Value> more = multiply(loop.getRegionIterArgs(), place);
+  if (staging.readsByProxy) {
+    thread.barrier();
+    copyNext(next);
+  }
+  scf::YieldOp::create(builder, more);
   return SmallVector<Value>(loop.getResults());
-}
-
-LogicalResult
-SharedMemoryStaging::emitResults(GpuAccumulators &sums,
-                                 const GpuAccumulators::Place &place,
-                                 Multiply multiply) {
-  FailureOr<SmallVector<Value>> inits =
-      sums.emitInits(emitter, corner.batch, place);
-  if (failed(inits))
-    return failure();
-  SmallVector<Value> vectors =
-      sums.join(emitParts(sums.split(*inits), multiply));
-  return sums.emitResults(emitter, corner.batch, place, vectors);
 }

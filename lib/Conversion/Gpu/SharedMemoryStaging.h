@@ -14,7 +14,6 @@
 #ifndef CKPT_LIB_CONVERSION_GPU_SHAREDMEMORYSTAGING_H
 #define CKPT_LIB_CONVERSION_GPU_SHAREDMEMORYSTAGING_H
 
-#include "Conversion/Gpu/GpuAccumulators.h"
 #include "Conversion/Gpu/TmaCopies.h"
 #include "Conversion/Kernel/ContractionShape.h"
 
@@ -36,7 +35,8 @@ struct Staging {
   int64_t outerColumns;
   int64_t threads;
   /// Whether the multiplying threads read past the caches of the writing ones:
-  /// by the asynchronous proxy, which copies boxes too.
+  /// by the asynchronous proxy, which copies boxes too. They are still at it
+  /// when the next part begins.
   bool readsByProxy;
 };
 
@@ -60,10 +60,10 @@ class SharedMemoryStaging {
 public:
   /// Makes the memory of one operand.
   using Allocate = llvm::function_ref<Value(ArrayRef<int64_t> extents)>;
-  /// Adds the part at \p place to \p sums; calls \p copyNext once, which begins
-  /// to bring another one.
-  using Multiply = llvm::function_ref<SmallVector<Value>(
-      mlir::ValueRange sums, Value place, llvm::function_ref<void()> copyNext)>;
+  /// Adds the part at \p place to \p sums. If it reads by proxy, it begins to,
+  /// and ends that for the part before.
+  using Multiply = llvm::function_ref<SmallVector<Value>(mlir::ValueRange sums,
+                                                         Value place)>;
 
   SharedMemoryStaging(const KernelCode &code, const ContractionShape &shape,
                       GpuThread &thread, const ElementEmitter &emitter,
@@ -81,14 +81,10 @@ public:
   /// Element of the line numbered \p row at which \p chunk begins.
   Value swizzled(const LinearIndex &row, const LinearIndex &chunk,
                  const StagedOperand &operand, IndexEmitter &at) const;
-  /// Makes and stores the results of the block: \p sums begin as their inits,
-  /// and all parts are multiplied in order.
-  LogicalResult emitResults(GpuAccumulators &sums,
-                            const GpuAccumulators::Place &place,
-                            Multiply multiply);
+  /// Adds all parts to \p sums, in order.
+  SmallVector<Value> addParts(mlir::ValueRange sums, Multiply multiply);
 
 private:
-  SmallVector<Value> emitParts(mlir::ValueRange sums, Multiply multiply);
   void makeOperand(StagedOperand &operand, bool isRight, Allocate allocate);
   std::pair<LinearIndex, LinearIndex> placeOf(const StagedOperand &operand,
                                               const LinearIndex &line,
