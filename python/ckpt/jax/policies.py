@@ -23,7 +23,7 @@ from ..planner import Plan
 from ..progress import Progress
 from . import xla
 from .kernels import KernelModel, describe
-from .program import CALLS, REMATS, Op, Program, Value, bytes_of, is_backward, layer_of, place_of
+from .program import CALLS, REMATS, Op, Program, Value, bytes_of, is_backward, layer_of, place_of, scan_counts
 from .step import CompiledStep, PlanOptions, compile_step
 
 # Layer without numbers, place, primitive and type of a value: equal in all layers.
@@ -175,7 +175,7 @@ class _NamedLoss:
         return Op(eqn, [], [], scope).run(args)
 
     def _scan(self, params: Any, args: list[Any], scope: str) -> list[Any]:
-        fixed, carries, body = params["num_consts"], params["num_carry"], params["jaxpr"]
+        (fixed, carries), body = scan_counts(params), params["jaxpr"]
 
         def one(carry: list[Any], slices: list[Any]) -> tuple[list[Any], list[Any]]:
             results = self._run(body.jaxpr, body.consts, [*args[:fixed], *carry, *slices], scope)

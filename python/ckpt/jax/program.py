@@ -102,6 +102,14 @@ def _keys(invars: Sequence[Any]) -> list[Any]:
     return [None if isinstance(v, jex.Literal) else v for v in invars]
 
 
+def scan_counts(params: Any) -> tuple[int, int]:
+    """How many of a scan's operands are constants, and how many are carries behind them."""
+    if "num_consts" in params:
+        return params["num_consts"], params["num_carry"]
+    constants, carries, _ = params["ft_in"].unpack()  # Since JAX 0.11, the operands are a tree.
+    return len(constants), len(carries)
+
+
 @dataclasses.dataclass
 class Program:
     """A step: inputs and constants, ops in order, and outputs."""
@@ -203,7 +211,7 @@ class _Flattener:
 
     def _unroll(self, eqn: Any, args: list[Operand], scope: str) -> list[Operand]:
         params = eqn.params
-        constants, carries = params["num_consts"], params["num_carry"]
+        constants, carries = scan_counts(params)
         length, body = params["length"], params["jaxpr"]
         fixed, carry = args[:constants], args[constants : constants + carries]
         stacks = args[constants + carries :]
