@@ -5,6 +5,7 @@ import pickle
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch_models import make
 
 import ckpt
@@ -517,3 +518,21 @@ def test_a_pytorch_without_a_helper_is_refused_by_name(monkeypatch):
     monkeypatch.setitem(_private._NAMES, "fx_graph_cse", "torch._functorch.moved")
     with pytest.raises(ckpt.UnsupportedStep, match="torch._functorch.moved.fx_graph_cse"):
         ckpt.torch.Partitioner("50%")
+
+
+class Attentions(torch.nn.Module):
+    def forward(self, x):
+        for _ in range(6):
+            heads = x.unflatten(-1, (4, 8)).transpose(1, 2)
+            x = F.scaled_dot_product_attention(heads, heads, heads, is_causal=True).transpose(1, 2).flatten(2)
+        return x.sum()
+
+
+def test_attention_without_dropout_runs_again():
+    x = torch.randn(4, 64, 32, requires_grad=True)
+    module = ckpt.torch.plan(Attentions(), budget="60%", engine="eager", effort=0.2)
+    module(x).backward()
+    gradient, x.grad = x.grad, None
+    Attentions()(x).backward()
+    assert module.report.extra_flops_share > 0
+    assert torch.equal(gradient, x.grad)

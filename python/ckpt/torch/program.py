@@ -158,8 +158,18 @@ def is_view(node: fx.Node) -> bool:
     return bool(aliases) and all(alias is not None and not alias.is_write for alias in aliases)
 
 
+def _argument(node: fx.Node, name: str) -> Any:
+    """The argument of an op that its schema calls `name`; `None` where it has no such argument."""
+    for place, each in enumerate(node.target._schema.arguments):
+        if each.name == name:
+            return node.args[place] if place < len(node.args) else node.kwargs.get(name, each.default_value)
+    return None
+
+
 def is_random(node: fx.Node) -> bool:
-    return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
+    """True where an op draws random numbers: attention draws none unless it drops weights."""
+    tagged = torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
+    return tagged and _argument(node, "dropout_p") != 0
 
 
 def _has_effects(node: fx.Node) -> bool:
