@@ -9,8 +9,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 import torch.nn.functional as F
+from resnet_sizes import CLASSES, RESNETS, ResNetSize, kernel, make_batch
 from torch import nn
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
@@ -36,20 +38,33 @@ class Bottleneck(nn.Module):
 
 
 class ResNet50(nn.Module):
-    """Bottlenecks in four stages of 3, 4, 6 and 3, with the widths of the published model."""
+    """Bottlenecks in the stages of resnet_sizes.py; the published model by default."""
 
-    def __init__(self) -> None:
+    def __init__(self, size: ResNetSize = RESNETS["resnet50"]) -> None:
         super().__init__()
         blocks, channels = [], 64
-        for count, inner, stride in ((3, 64, 1), (4, 128, 2), (6, 256, 2), (3, 512, 2)):
+        for count, inner, stride in size.stages:
             for number in range(count):
                 blocks.append(Bottleneck(channels, inner, stride if number == 0 else 1))
                 channels = 4 * inner
-        self.stem, self.blocks, self.head = _normed(3, 64, 7, 2), nn.Sequential(*blocks), nn.Linear(channels, 1000)
+        self.stem, self.blocks, self.head = _normed(3, 64, 7, 2), nn.Sequential(*blocks), nn.Linear(channels, CLASSES)
 
     def forward(self, images: torch.Tensor, classes: torch.Tensor) -> torch.Tensor:
         x = self.blocks(F.max_pool2d(F.relu(self.stem(images)), 3, 2, 1))
         return F.cross_entropy(self.head(x.mean((2, 3))), classes)
+
+
+def make_resnet(size: ResNetSize) -> tuple[nn.Module, tuple[torch.Tensor, torch.Tensor]]:
+    """With the weights and images of resnet_jax.py."""
+    module, random = ResNet50(size), np.random.default_rng(0)
+    with torch.no_grad():
+        for name, parameter in module.named_parameters():
+            if parameter.ndim > 1:
+                parameter.copy_(torch.from_numpy(kernel(random, *parameter.shape)))
+            elif name == "head.bias":
+                parameter.zero_()
+    images, classes = make_batch(size)
+    return module, (torch.from_numpy(images.transpose(0, 3, 1, 2).copy()), torch.from_numpy(classes).long())
 
 
 STEPS = {
