@@ -44,6 +44,10 @@ void AsyncView::update(const char *address, int64_t count) {
   std::memcpy(bytes.data() + (address - data), address, count);
 }
 
+void AsyncView::forget(const char *address, int64_t count) {
+  std::memset(bytes.data() + (address - data), 0xFF, count);
+}
+
 const uint16_t *AsyncView::at(uint64_t address) const {
   uint64_t offset = (address - reinterpret_cast<uintptr_t>(data)) & addressMask;
   if (offset + sizeof(uint16_t) > bytes.size())
@@ -156,8 +160,10 @@ bool Warpgroups::haveSameEnds() const {
 }
 
 void Warpgroups::noteWrite(int64_t thread, const char *address, int64_t bytes) {
-  if (view.holds(address))
-    threads[thread].writes.push_back({address, bytes});
+  if (!view.holds(address))
+    return;
+  view.forget(address, bytes);
+  threads[thread].writes.push_back({address, bytes});
 }
 
 void Warpgroups::fenceProxies(int64_t thread) {

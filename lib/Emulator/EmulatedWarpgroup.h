@@ -3,7 +3,7 @@
 // Matrix instructions of 128 threads. They run on their own: until a thread
 // waits for them, its sums are NaNs, and operands are read from shared memory
 // only then. They read it by the asynchronous proxy: a thread's writes there
-// become visible only once that thread has made a fence between the proxies.
+// are NaNs until that thread has made a fence between the proxies.
 //
 // Registers at work hold NaNs that name them. The emulator therefore knows when
 // one instruction goes on with the sums of another, which needs no wait, and
@@ -42,6 +42,8 @@ public:
   bool holds(const char *address) const;
   /// Takes over the bytes at \p address.
   void update(const char *address, int64_t bytes);
+  /// Makes them NaNs: they are written, but nobody knows when that shows.
+  void forget(const char *address, int64_t bytes);
   /// Reads at \p address of the device, of which \p data has the low bits; null
   /// outside.
   const uint16_t *at(uint64_t address) const;

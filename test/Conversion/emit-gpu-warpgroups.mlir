@@ -29,6 +29,14 @@
 // CHECK: scf.yield
 // CHECK: nvvm.wgmma.wait.group.sync.aligned 0
 // CHECK: llvm.inline_asm has_side_effects {{.*}}""
+// Sums go through the memory of operands, so that a thread stores four
+// neighbours, next to those of the next thread.
+// CHECK: gpu.barrier
+// CHECK-COUNT-16: vector.store %{{.*}} : memref<64x72xf32, #gpu.address_space<workgroup>>, vector<2xf32>
+// CHECK: gpu.barrier
+// CHECK: scf.for
+// CHECK: vector.load %{{.*}} {alignment = 16 : i64} : memref<64x72xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+// CHECK: vector.store %{{.*}} {alignment = 16 : i64} : memref<4608xf32>, vector<4xf32>
 
 // 32 rows are too few.
 // CHECK-LABEL: gpu.func @kernel_1_linalg_matmul(

@@ -79,3 +79,28 @@ func.func @large_batch_130x136x72(%x0: tensor<33x130x72xbf16>, %x1: tensor<33x72
   } -> tensor<33x130x136xf32>
   return %r1 : tensor<33x130x136xf32>
 }
+// Inits that differ; outputs of two widths, and columns that are no multiple of
+// eight: four at a time.
+// CHECK: outputs: ok
+func.func @outputs(%x0: tensor<72x72xbf16>, %x1: tensor<72x76xbf16>, %x2: tensor<72x76xf32>) -> (tensor<72x76xf32>, tensor<72x76xbf16>) {
+  %r1, %r2 = ckpt.kernel(%a0 = %x0 : tensor<72x72xbf16>, %a1 = %x1 : tensor<72x76xbf16>, %a2 = %x2 : tensor<72x76xf32>) slots [-1 : 4, -1 : 4] {
+    %0 = linalg.matmul ins(%a0, %a1 : tensor<72x72xbf16>, tensor<72x76xbf16>) outs(%a2 : tensor<72x76xf32>) -> tensor<72x76xf32>
+    %1 = arith.truncf %0 : tensor<72x76xf32> to tensor<72x76xbf16>
+    ckpt.yield %0, %1 : tensor<72x76xf32>, tensor<72x76xbf16>
+  } -> tensor<72x76xf32>, tensor<72x76xbf16>
+  return %r1, %r2 : tensor<72x76xf32>, tensor<72x76xbf16>
+}
+// A row of eight at a time, read and written.
+// CHECK: narrow_rows: ok
+func.func @narrow_rows(%x0: tensor<72x72xbf16>, %x1: tensor<72x80xbf16>, %x2: tensor<72x80xbf16>) -> tensor<72x80xbf16> {
+  %r1 = ckpt.kernel(%a0 = %x0 : tensor<72x72xbf16>, %a1 = %x1 : tensor<72x80xbf16>, %a2 = %x2 : tensor<72x80xbf16>) slots [-1 : 4] {
+    %c = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<72x80xf32>
+    %f = linalg.fill ins(%c : f32) outs(%e : tensor<72x80xf32>) -> tensor<72x80xf32>
+    %0 = linalg.matmul ins(%a0, %a1 : tensor<72x72xbf16>, tensor<72x80xbf16>) outs(%f : tensor<72x80xf32>) -> tensor<72x80xf32>
+    %n = arith.truncf %0 : tensor<72x80xf32> to tensor<72x80xbf16>
+    %1 = arith.addf %n, %a2 : tensor<72x80xbf16>
+    ckpt.yield %1 : tensor<72x80xbf16>
+  } -> tensor<72x80xbf16>
+  return %r1 : tensor<72x80xbf16>
+}

@@ -9,22 +9,9 @@
 
 #include "Conversion/Gpu/GpuEmitters.h"
 #include "Conversion/Kernel/ElementwiseOutputs.h"
-#include "ckpt/Support/Elements.h"
 
 using namespace ckpt;
 using namespace mlir;
-
-/// Neighbours that a thread makes: all that the widest output's access takes.
-static int64_t lanesOf(KernelCode &code) {
-  if (!supportsLanes(code.function.front()))
-    return 1;
-  int64_t widest = 1;
-  for (auto [tensor, argument] : code.outputs) {
-    Type type = getElementTypeOrSelf(tensor.getType());
-    widest = std::max(widest, elementBytes(type));
-  }
-  return std::max<int64_t>(1, accessBytes / widest);
-}
 
 FailureOr<LaunchSize> ckpt::emitGpuElementwise(KernelCode &code,
                                                GpuThread &thread) {

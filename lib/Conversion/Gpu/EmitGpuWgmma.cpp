@@ -75,6 +75,7 @@ private:
   GpuAccumulators sums;
 
   Corner corner;
+  LinearIndex inBlock;
   /// Number of the thread's warpgroup, of its warp there, and its own there.
   SmallVector<LinearIndex> inside;
   /// Descriptors of the first part in shared memory.
@@ -134,7 +135,7 @@ Value WarpgroupEmitter::descriptorAt(const StagedOperand &operand, Value part,
 
 void WarpgroupEmitter::enterBlock() {
   corner = thread.corner(squaresOf(shape, side), index);
-  LinearIndex inBlock = index.atom(thread.thread(), threads);
+  inBlock = index.atom(thread.thread(), threads);
   inside = delinearize(inBlock, {side / rowsAtOnce, 4, 32}, index);
   operands.enter(corner, inBlock, [&](ArrayRef<int64_t> extents) {
     return thread.dynamicShared(extents, element);
@@ -244,7 +245,8 @@ FailureOr<LaunchSize> WarpgroupEmitter::emit() {
   size.tensorMaps.append(thread.getTensorMaps().begin(),
                          thread.getTensorMaps().end());
   auto add = [&](ValueRange inits) { return addParts(inits); };
-  if (failed(sums.emit(emitter, corner.batch, place(), add)))
+  SumExchange exchange = {corner, side, threads, inBlock};
+  if (failed(sums.emit(emitter, corner.batch, place(), add, &exchange)))
     return failure();
   return size;
 }

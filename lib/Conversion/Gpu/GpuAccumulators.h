@@ -15,6 +15,16 @@
 
 namespace ckpt {
 
+/// Threads of a block lay their sums into shared memory, so that neighbouring
+/// threads make neighbouring outputs, in rows, as many at a time as an access
+/// takes.
+struct SumExchange {
+  const Corner &corner;
+  int64_t side, threads;
+  /// Number of the thread in its block.
+  LinearIndex inBlock;
+};
+
 class GpuAccumulators {
 public:
   /// The row and first column of a vector of results from its number.
@@ -27,10 +37,13 @@ public:
 
   /// Makes the inits of all vectors, adds to them by \p add, and makes and
   /// stores the outputs. \p place may use the values that \p emitter knows.
+  /// Outputs are made by the threads that have the sums, or if there is an
+  /// \p exchange, by others.
   LogicalResult
   emit(const ElementEmitter &emitter, const LinearIndex &batch,
        const Place &place,
-       llvm::function_ref<SmallVector<Value>(SmallVector<Value>)> add);
+       llvm::function_ref<SmallVector<Value>(SmallVector<Value>)> add,
+       const SumExchange *exchange = nullptr);
 
   /// Elements of all vectors, one after the other, and back.
   SmallVector<Value> split(mlir::ValueRange vectors);
@@ -48,7 +61,19 @@ private:
   };
 
   FailureOr<SmallVector<Value>> emitInits(const Range &range);
+  Value uniformInit(const Range &range);
   LogicalResult emitResults(const Range &range, mlir::ValueRange sums);
+  Value lay(const SumExchange &exchange, const Range &range,
+            mlir::ValueRange sums);
+  LogicalResult emitExchanged(const SumExchange &exchange, const Range &range,
+                              mlir::ValueRange sums);
+  LogicalResult
+  emitInside(ElementEmitter &inside, const LinearIndex &batch,
+             const LinearIndex &row, const LinearIndex &column,
+             llvm::function_ref<LogicalResult(ArrayRef<LinearIndex>)> emit);
+  LogicalResult emitOutput(ElementEmitter &inside, ArrayRef<LinearIndex> at,
+                           Value sum);
+  Value memoryOfThread();
   LogicalResult forEach(const Range &range, EmitPoint emitPoint);
   LogicalResult emitPoint(const Range &range, Value slot, Value lane,
                           EmitPoint emitPoint);

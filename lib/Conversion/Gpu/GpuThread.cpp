@@ -2,6 +2,7 @@
 
 #include "Conversion/Gpu/GpuThread.h"
 #include "Conversion/Kernel/ContractionShape.h"
+#include "ckpt/Support/Elements.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -28,9 +29,20 @@ SquareGrid ckpt::squaresOf(const ContractionShape &shape, int64_t side) {
           shape.columns.getExtent(), side};
 }
 
-/// Blocks that run at the same time make a square of squares, so that they share
-/// operands in the cache: numbers go down the columns of one band of rows after
-/// the other. Devices of today run about 16 x 16 blocks at a time.
+int64_t ckpt::lanesOf(KernelCode &code) {
+  if (!supportsLanes(code.function.front()))
+    return 1;
+  int64_t widest = 1;
+  for (auto [tensor, argument] : code.outputs) {
+    Type type = getElementTypeOrSelf(tensor.getType());
+    widest = std::max(widest, elementBytes(type));
+  }
+  return std::max<int64_t>(1, accessBytes / widest);
+}
+
+/// Blocks that run at the same time make a square of squares, so that they
+/// share operands in the cache: numbers go down the columns of one band of rows
+/// after the other. Devices of today run about 16 x 16 blocks at a time.
 Corner GpuThread::corner(const SquareGrid &grid, IndexEmitter &index) {
   constexpr int64_t bandRows = 16;
   int64_t side = grid.side;
@@ -94,18 +106,30 @@ static memref::GlobalOp dynamicMemory(gpu::GPUFuncOp function) {
       builder.getI64IntegerAttr(dynamicAlignment));
 }
 
-Value GpuThread::dynamicShared(ArrayRef<int64_t> extents, Type element) {
+static int64_t bytesOf(ArrayRef<int64_t> extents, Type element) {
+  return llvm::product_of(extents) * element.getIntOrFloatBitWidth() / 8;
+}
+
+Value GpuThread::launchMemory(ArrayRef<int64_t> extents, Type element,
+                              int64_t begin) {
   memref::GlobalOp global = dynamicMemory(function);
   Value all = memref::GetGlobalOp::create(builder, global.getType(),
                                           global.getSymName());
   auto type = MemRefType::get(extents, element, MemRefLayoutAttrInterface(),
                               global.getType().getMemorySpace());
-  Value memory = memref::ViewOp::create(builder, type, all,
-                                        constant(dynamicBytes), ValueRange());
-  dynamicBytes +=
-      llvm::alignTo(type.getNumElements() * element.getIntOrFloatBitWidth() / 8,
-                    dynamicAlignment);
+  return memref::ViewOp::create(builder, type, all, constant(begin),
+                                ValueRange());
+}
+
+Value GpuThread::dynamicShared(ArrayRef<int64_t> extents, Type element) {
+  Value memory = launchMemory(extents, element, dynamicBytes);
+  dynamicBytes += llvm::alignTo(bytesOf(extents, element), dynamicAlignment);
   return memory;
+}
+
+Value GpuThread::overlaidShared(ArrayRef<int64_t> extents, Type element) {
+  assert(bytesOf(extents, element) <= dynamicBytes && "expected enough memory");
+  return launchMemory(extents, element, /*begin=*/0);
 }
 
 void GpuThread::barrier() { gpu::BarrierOp::create(builder); }

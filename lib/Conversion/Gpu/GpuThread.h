@@ -47,6 +47,10 @@ struct SquareGrid {
 };
 SquareGrid squaresOf(const ContractionShape &shape, int64_t side);
 
+/// Neighbours of the outputs that a thread makes at a time: all that an access
+/// to the widest output takes.
+int64_t lanesOf(KernelCode &code);
+
 /// Begin of the square of a block.
 struct Corner {
   LinearIndex batch, row, column;
@@ -74,6 +78,8 @@ public:
   /// The same where it is more than a kernel may declare: the launch asks for
   /// it. Begins at a multiple of `dynamicAlignment`.
   Value dynamicShared(ArrayRef<int64_t> extents, Type element);
+  /// The begin of it again, as other elements.
+  Value overlaidShared(ArrayRef<int64_t> extents, Type element);
   /// All that `dynamicShared` gave.
   int64_t getDynamicBytes() const { return dynamicBytes; }
   void barrier();
@@ -92,6 +98,8 @@ public:
                         llvm::function_ref<LogicalResult()> body);
 
 private:
+  Value launchMemory(ArrayRef<int64_t> extents, Type element, int64_t begin);
+
   mlir::gpu::GPUFuncOp function;
   TaskTarget &target;
   mlir::ImplicitLocOpBuilder &builder;
