@@ -110,8 +110,9 @@
 // CHECK-NOT: gpu.barrier
 // CHECK: gpu.return
 
-// A loop with memory of its own runs on one thread, any other on a block that
-// shares the elements of what is all-parallel inside.
+// A loop with memory of its own runs on one thread, any other whose elements
+// depend on each other on a block that shares the elements of what is
+// all-parallel inside.
 // CHECK-LABEL: gpu.func @own_memory(
 // CHECK-SAME: known_block_size = array<i32: 1, 1, 1>
 // CHECK: memref.alloca
@@ -237,7 +238,9 @@ func.func private @loop(%out: memref<4xf32>) {
   %values = arith.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
   %0 = scf.for %i = %zero to %four step %one iter_args(%running = %init) -> tensor<4xf32> {
     %value = tensor.extract %values[%i] : tensor<4xf32>
-    %next = tensor.insert %value into %running[%i] : tensor<4xf32>
+    %first = tensor.extract %running[%zero] : tensor<4xf32>
+    %sum = arith.addf %value, %first : f32
+    %next = tensor.insert %sum into %running[%i] : tensor<4xf32>
     scf.yield %next : tensor<4xf32>
   }
   bufferization.materialize_in_destination %0 in restrict writable %out : (tensor<4xf32>, memref<4xf32>) -> ()

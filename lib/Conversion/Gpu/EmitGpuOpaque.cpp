@@ -1,8 +1,9 @@
 //===- EmitGpuOpaque.cpp - Loops of the user by the threads of a block ----===//
 //
-// A kernel that is not made element by element keeps the order of its loops:
+// A kernel that is not made element by element keeps the order of its loops.
+// Where its elements do not need each other, EmitGpuOwned.cpp makes it; else
 // every thread of one block runs them, and the threads share the elements of
-// each op inside (a row of a scatter, the outputs of a reduction) between two
+// each op inside (a row of a matrix, the outputs of a reduction) between two
 // barriers. Each element is therefore updated in the order of the program,
 // without atomics, and each reduction has the order of kernels.
 //
@@ -137,6 +138,11 @@ static LogicalResult shareOthers(gpu::GPUFuncOp function,
 }
 
 FailureOr<LaunchSize> ckpt::emitGpuOpaque(gpu::GPUFuncOp function) {
+  FailureOr<std::optional<LaunchSize>> owned = emitGpuOwned(function);
+  if (failed(owned))
+    return failure();
+  if (*owned)
+    return **owned;
   WalkResult shareable = function.walk([&](Operation *op) {
     bool isFine = op == function || isShareable(op);
     return isFine ? WalkResult::advance() : WalkResult::interrupt();

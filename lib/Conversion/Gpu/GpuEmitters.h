@@ -46,6 +46,10 @@ FailureOr<LaunchSize> emitGpuRegisterTiles(KernelCode &code,
 /// One block for a kernel that is bufferized, not made element by element; one
 /// thread where it has memory of its own.
 FailureOr<LaunchSize> emitGpuOpaque(mlir::gpu::GPUFuncOp function);
+/// Such a kernel by the threads of many blocks, if each element that it writes
+/// depends on no other: a scatter, a scan of elements. Nothing otherwise.
+FailureOr<std::optional<LaunchSize>>
+emitGpuOwned(mlir::gpu::GPUFuncOp function);
 
 } // namespace ckpt
 
