@@ -42,6 +42,18 @@
 // CHECK-LABEL: gpu.func @kernel_1_linalg_matmul(
 // CHECK-NOT: wgmma
 
+// Rows of 263 elements: each vector lies in two aligned ones, the second of which
+// never begins past the end of memory. Behind the loads are no others.
+// CHECK-LABEL: gpu.func @kernel_2_linalg_matmul(
+// CHECK: %[[BEGIN:.*]] = arith.subi %[[AT:.*]], %[[SHIFT:.*]] : index
+// CHECK: %[[NEXT:.*]] = arith.addi %[[BEGIN]], %c8
+// CHECK: %[[SECOND:.*]] = arith.minui %[[NEXT]], %c16824
+// CHECK: vector.load %{{.*}}[%[[BEGIN]]] {alignment = 16 : i64} : memref<16832xbf16>, vector<8xbf16>
+// CHECK: vector.load %{{.*}}[%[[SECOND]]] {alignment = 16 : i64} : memref<16832xbf16>, vector<8xbf16>
+// CHECK-COUNT-4: llvm.intr.fshr
+// CHECK: vector.store %{{.*}}, vector<8xbf16>
+// CHECK-NOT: vector.gather
+
 // CHECK-LABEL: func.func @products(
 // CHECK: gpu.launch_func @kernels::@kernel_0_linalg_matmul {{.*}} dynamic_shared_memory_size %c49152_i32
 
@@ -49,7 +61,7 @@
 // PTX-SAME: .pragma \22nounroll\22
 // PTX-SAME: wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16
 
-func.func @products(%x: tensor<2x40x264xbf16>, %y: tensor<2x140x72xbf16>) -> (tensor<64x72xf32>, tensor<32x72xf32>) {
+func.func @products(%x: tensor<2x40x264xbf16>, %y: tensor<2x140x72xbf16>, %z: tensor<64x263xbf16>, %u: tensor<263x72xbf16>) -> (tensor<64x72xf32>, tensor<32x72xf32>, tensor<64x72xf32>) {
   %0 = ckpt.kernel(%a = %x : tensor<2x40x264xbf16>, %b = %y : tensor<2x140x72xbf16>) slots [-1 : 18432] {
     %zero = arith.constant 0.0 : f32
     %ls = tensor.extract_slice %a[0, 0, 0] [2, 32, 264] [1, 1, 1] : tensor<2x40x264xbf16> to tensor<2x32x264xbf16>
@@ -71,5 +83,12 @@ func.func @products(%x: tensor<2x40x264xbf16>, %y: tensor<2x140x72xbf16>) -> (te
     %c = linalg.matmul ins(%l, %r : tensor<32x264xbf16>, tensor<264x72xbf16>) outs(%i : tensor<32x72xf32>) -> tensor<32x72xf32>
     ckpt.yield %c : tensor<32x72xf32>
   } -> tensor<32x72xf32>
-  return %0, %1 : tensor<64x72xf32>, tensor<32x72xf32>
+  %2 = ckpt.kernel(%a = %z : tensor<64x263xbf16>, %b = %u : tensor<263x72xbf16>) slots [-1 : 18432] {
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<64x72xf32>
+    %i = linalg.fill ins(%zero : f32) outs(%e : tensor<64x72xf32>) -> tensor<64x72xf32>
+    %c = linalg.matmul ins(%a, %b : tensor<64x263xbf16>, tensor<263x72xbf16>) outs(%i : tensor<64x72xf32>) -> tensor<64x72xf32>
+    ckpt.yield %c : tensor<64x72xf32>
+  } -> tensor<64x72xf32>
+  return %0, %1, %2 : tensor<64x72xf32>, tensor<32x72xf32>, tensor<64x72xf32>
 }

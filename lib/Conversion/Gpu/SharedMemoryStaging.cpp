@@ -92,6 +92,67 @@ int64_t SharedMemoryStaging::count() const {
   return llvm::divideCeil(steps, staging.steps);
 }
 
+/// Whether neighbours in lines are neighbours in memory too, wherever they
+/// begin.
+bool SharedMemoryStaging::isLine(const StagedOperand &operand) const {
+  bool isRight = operand.isRight;
+  const LoopGroup &along = operand.alongSteps ? shape.reduced
+                           : isRight          ? shape.columns
+                                              : shape.rows;
+  auto isCounted = [](const StridedLoop &part) { return part.extent > 1; };
+  return along.isContiguous(isRight) &&
+         llvm::count_if(along.parts, isCounted) == 1 &&
+         !shape.hasBorders(isRight);
+}
+
+/// The vector that begins at element \p begin of \p flat, which lies in two
+/// aligned ones. Elements past the end of memory may be any.
+Value SharedMemoryStaging::readAcross(Value flat, Value begin) {
+  auto memory = cast<MemRefType>(flat.getType());
+  auto type = VectorType::get(width, memory.getElementType());
+  Type word = builder.getI32Type();
+  int64_t words = width / 2;
+  int64_t last = (memory.getNumElements() - 1) / width * width;
+  Value size = thread.constant(width);
+  Value shift = arith::RemUIOp::create(builder, begin, size);
+  Value first = arith::SubIOp::create(builder, begin, shift);
+  Value second = arith::MinUIOp::create(
+      builder, arith::AddIOp::create(builder, first, size),
+      thread.constant(last));
+  SmallVector<Value> both;
+  for (Value place : {first, second}) {
+    Value vector =
+        vector::LoadOp::create(builder, type, flat, place,
+                               /*nontemporal=*/false, llvm::Align(accessBytes));
+    vector = vector::BitCastOp::create(builder, VectorType::get(words, word),
+                                       vector);
+    for (int64_t number = 0; number < words; ++number)
+      both.push_back(vector::ExtractOp::create(builder, vector, number));
+  }
+  // Drops the elements in front: by words, then by half of one.
+  for (int64_t drop = words / 2; drop > 0; drop /= 2) {
+    Value rest =
+        arith::RemUIOp::create(builder, shift, thread.constant(drop * 4));
+    Value isLate = arith::CmpIOp::create(builder, arith::CmpIPredicate::uge,
+                                         rest, thread.constant(drop * 2));
+    for (size_t number = 0; number + drop < both.size(); ++number)
+      both[number] = arith::SelectOp::create(builder, isLate,
+                                             both[number + drop], both[number]);
+    both.pop_back_n(drop);
+  }
+  Value half = arith::IndexCastOp::create(
+      builder, word,
+      arith::MulIOp::create(
+          builder, arith::RemUIOp::create(builder, shift, thread.constant(2)),
+          thread.constant(16)));
+  for (int64_t number = 0; number < words; ++number)
+    both[number] = LLVM::FshrOp::create(builder, word, both[number + 1],
+                                        both[number], half);
+  Value vector = vector::FromElementsOp::create(
+      builder, VectorType::get(words, word), ArrayRef(both).take_front(words));
+  return vector::BitCastOp::create(builder, type, vector);
+}
+
 /// Brings vector \p first plus the thread's number of part \p number.
 void SharedMemoryStaging::copyVector(const StagedOperand &operand, Value number,
                                      Value place, int64_t first) {
@@ -100,17 +161,22 @@ void SharedMemoryStaging::copyVector(const StagedOperand &operand, Value number,
   bool isRight = operand.isRight;
   auto [line, chunk] =
       divideIndex(inBlock + first, operand.columns / width, at);
-  auto [stepInPart, outerInBlock] =
-      placeOf(operand, line, chunk * width + at.lane(), at);
-  LinearIndex step = at.atom(number, count()) * staging.steps + stepInPart;
   const LoopGroup &group = isRight ? shape.columns : shape.rows;
+  auto placeAt = [&, line = line,
+                  chunk = chunk](const LinearIndex &lane) -> OperandPlace {
+    auto [stepInPart, outerInBlock] =
+        placeOf(operand, line, chunk * width + lane, at);
+    LinearIndex step = at.atom(number, count()) * staging.steps + stepInPart;
+    ClampedIndex stepAt = at.clamp(step, {0, steps});
+    LinearIndex outerAt =
+        at.clamp(operand.firstOuter + outerInBlock, {0, group.getExtent()})
+            .index;
+    auto [position, inMemory] = operandPlace(
+        shape, isRight, {corner.batch, outerAt, stepAt.index}, inside);
+    return {position, inside.both(stepAt.inside, inMemory)};
+  };
+  auto [position, isInside] = placeAt(at.lane());
   const StridedOperand &memory = isRight ? shape.right : shape.left;
-  ClampedIndex stepAt = at.clamp(step, {0, steps});
-  LinearIndex outerAt =
-      at.clamp(operand.firstOuter + outerInBlock, {0, group.getExtent()}).index;
-  auto [position, inMemory] = operandPlace(
-      shape, isRight, {corner.batch, outerAt, stepAt.index}, inside);
-  Value isInside = inside.both(stepAt.inside, inMemory);
   Value flat = thread.getTarget().memory.lookup(memory.tensor);
   SmallVector<Value> target = {place, at.materialize(line),
                                swizzled(line, chunk, operand, at)};
@@ -120,7 +186,10 @@ void SharedMemoryStaging::copyVector(const StagedOperand &operand, Value number,
     copyLater(operand, flat, start, isInside, target);
     return;
   }
-  Value vector = inside.broadcast(inside.load(flat, position));
+  Value vector =
+      isLine(operand)
+          ? readAcross(flat, at.materialize(at.simplify(placeAt(0).position)))
+          : inside.broadcast(inside.load(flat, position));
   vector::StoreOp::create(builder, inside.orZero(isInside, vector),
                           operand.shared, target, /*nontemporal=*/false,
                           llvm::Align(accessBytes));

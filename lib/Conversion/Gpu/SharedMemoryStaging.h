@@ -5,9 +5,9 @@
 // take turns there.
 //
 // Steps past the end are zeros in both operands. An operand comes by boxes
-// (TmaCopies.h), by all threads in aligned vectors, or by ordinary loads if
-// neither is possible: the order must depend on the op alone, not on the places
-// of its operands in memory.
+// (TmaCopies.h), by all threads in aligned vectors, in vectors cut out of two
+// aligned ones, or element by element: the order must depend on the op alone,
+// not on the places of its operands in memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -94,6 +94,8 @@ private:
   bool allByBoxes() const { return left.comesByBoxes && right.comesByBoxes; }
   void copyVector(const StagedOperand &operand, Value number, Value place,
                   int64_t first);
+  bool isLine(const StagedOperand &operand) const;
+  Value readAcross(Value flat, Value begin);
   void copyLater(const StagedOperand &operand, Value flat, Value start,
                  Value isInside, mlir::ValueRange target);
   void copyAll(Value number, Value place);
