@@ -23,9 +23,11 @@ using namespace mlir;
 
 namespace {
 /// A square of results and how many steps of it stand in shared memory. Either
-/// way a thread brings one vector of each operand there.
+/// way a thread brings one vector of each operand there. So many blocks of
+/// steps are on their way while one is multiplied: memory answers later than a
+/// small square takes, and a large one has no registers left.
 struct Tile {
-  int64_t side, steps;
+  int64_t side, steps, blocksAhead;
 };
 } // namespace
 
@@ -40,7 +42,7 @@ static constexpr int64_t part = threadsPerSide * width;
 /// Between rows in shared memory, so that they start in different banks.
 static constexpr int64_t padding = 4;
 
-static constexpr Tile largeTile{128, 8}, smallTile{64, 16};
+static constexpr Tile largeTile{128, 8, 1}, smallTile{64, 16, 2};
 static_assert(threadsPerSide * threadsPerSide == threadsPerBlock);
 static_assert(largeTile.side * largeTile.steps == threadsPerBlock * width);
 static_assert(smallTile.side * smallTile.steps == threadsPerBlock * width);
@@ -239,17 +241,25 @@ void GpuTileEmitter::multiply(MutableArrayRef<Value> running, Value buffer,
 }
 
 /// Two buffers take turns, so one barrier lies between any two accesses of
-/// different threads to the same one.
+/// different threads to the same one. Behind the sums, \p running holds the
+/// vectors of the next blocks, which are on their way from memory.
 SmallVector<Value> GpuTileEmitter::emitSteps(SmallVector<Value> running) {
   int64_t full = steps / tile.steps, rest = steps % tile.steps;
-  int64_t blocks = llvm::divideCeil(steps, tile.steps);
-  running.push_back(fetch(left, thread.constant(0)));
-  running.push_back(fetch(right, thread.constant(0)));
-  auto shareAll = [&](SmallVector<Value> &running, Value buffer) {
-    share(right, running.pop_back_val(), buffer);
-    share(left, running.pop_back_val(), buffer);
+  Value last = thread.constant(llvm::divideCeil(steps, tile.steps) - 1);
+  size_t count = running.size();
+  auto fetchAll = [&](SmallVector<Value> &running, Value block) {
+    block = arith::MinUIOp::create(builder, block, last);
+    running.push_back(fetch(left, block));
+    running.push_back(fetch(right, block));
+  };
+  auto shareNext = [&](SmallVector<Value> &running, Value buffer) {
+    share(right, running[count + 1], buffer);
+    share(left, running[count], buffer);
+    running.erase(running.begin() + count, running.begin() + count + 2);
     thread.barrier();
   };
+  for (int64_t block = 0; block < tile.blocksAhead; ++block)
+    fetchAll(running, thread.constant(block));
   auto loop =
       scf::ForOp::create(builder, thread.constant(0), thread.constant(full),
                          thread.constant(1), running);
@@ -259,22 +269,19 @@ SmallVector<Value> GpuTileEmitter::emitSteps(SmallVector<Value> running) {
     Value block = loop.getInductionVar();
     Value buffer = arith::RemUIOp::create(builder, block, thread.constant(2));
     SmallVector<Value> inside(loop.getRegionIterArgs());
-    shareAll(inside, buffer);
-    Value next = arith::AddIOp::create(builder, block, thread.constant(1));
-    next = arith::MinUIOp::create(builder, next, thread.constant(blocks - 1));
-    Value nextLeft = fetch(left, next), nextRight = fetch(right, next);
+    shareNext(inside, buffer);
+    fetchAll(inside, arith::AddIOp::create(builder, block,
+                                           thread.constant(tile.blocksAhead)));
     multiply(inside, buffer, tile.steps);
-    inside.append({nextLeft, nextRight});
     scf::YieldOp::create(builder, inside);
   }
   running = SmallVector<Value>(loop.getResults());
-  if (rest == 0) {
-    running.pop_back_n(2);
-    return running;
+  if (rest > 0) {
+    Value buffer = thread.constant(full % 2);
+    shareNext(running, buffer);
+    multiply(running, buffer, rest);
   }
-  Value buffer = thread.constant(full % 2);
-  shareAll(running, buffer);
-  multiply(running, buffer, rest);
+  running.truncate(count);
   return running;
 }
 
