@@ -1,8 +1,8 @@
 // A kernel function becomes device code of one thread, its call a launch.
 // RUN: ckpt-opt %s --ckpt-emit-gpu-kernels --cse --canonicalize --mlir-print-debuginfo=false | FileCheck %s
 
-// CHECK: #[[UNROLL:.*]] = #llvm.loop_unroll<disable = false, count = 16 : i32>
-// CHECK: #[[READ_AHEAD:.*]] = #llvm.loop_annotation<unroll = #[[UNROLL]]>
+// CHECK: #[[$UNROLL:.*]] = #llvm.loop_unroll<disable = false, count = 16 : i32>
+// CHECK: #[[$READ_AHEAD:.*]] = #llvm.loop_annotation<unroll = #[[$UNROLL]]>
 // CHECK: module attributes {gpu.container_module}
 // CHECK: gpu.module @kernels
 
@@ -69,9 +69,9 @@
 // CHECK: gpu.return
 
 // Both operands go through shared memory, between two barriers; one chain of
-// fused multiply-adds. 20 steps are a full square and a part of one.
+// fused multiply-adds. 84 steps are a full stage and a part of one.
 // CHECK-LABEL: gpu.func @matmul(
-// CHECK-SAME: workgroup(%[[LEFT:.*]] : memref<1x16x16xf32, #gpu.address_space<workgroup>> {{.*}}, %[[RIGHT:.*]] : memref<1x16x16xf32, #gpu.address_space<workgroup>>
+// CHECK-SAME: workgroup(%[[LEFT:.*]] : memref<1x64x16xf32, #gpu.address_space<workgroup>> {{.*}}, %[[RIGHT:.*]] : memref<1x64x16xf32, #gpu.address_space<workgroup>>
 // CHECK: scf.for
 // CHECK: memref.store %{{.*}}, %[[LEFT]]
 // CHECK: memref.store %{{.*}}, %[[RIGHT]]
@@ -84,12 +84,12 @@
 // CHECK: memref.store
 // CHECK: gpu.return
 
-// 16 groups of threads have a chunk each, in stages of 16 steps; then all add what
+// 16 groups of threads have a chunk each, in stages of 32 steps; then all add what
 // all have made. 4100 steps are 17 chunks: in the second round but one is added.
 // CHECK-LABEL: gpu.func @long_sum(
-// CHECK-SAME: memref<16x16x4xf32, #gpu.address_space<workgroup>> {{.*}} memref<16x16x4xf32, #gpu.address_space<workgroup>> {{.*}}, %[[SUMS:.*]] : memref<16x4x4xf32, #gpu.address_space<workgroup>>
+// CHECK-SAME: memref<16x32x4xf32, #gpu.address_space<workgroup>> {{.*}} memref<16x32x4xf32, #gpu.address_space<workgroup>> {{.*}}, %[[SUMS:.*]] : memref<16x4x4xf32, #gpu.address_space<workgroup>>
 // CHECK: scf.for %[[ROUND:.*]] = %c0 to %c2
-// CHECK: %[[SUM:.*]] = scf.for %{{.*}} = %c0 to %c16 step %c1 iter_args(%{{.*}} = %cst)
+// CHECK: %[[SUM:.*]] = scf.for %{{.*}} = %c0 to %c8 step %c1 iter_args(%{{.*}} = %cst)
 // CHECK: gpu.barrier
 // CHECK: math.fma
 // CHECK: gpu.barrier
@@ -108,7 +108,7 @@
 // CHECK-LABEL: gpu.func @sum(
 // CHECK-SAME: workgroup(%[[SUMS:.*]] : memref<256xf32, #gpu.address_space<workgroup>>
 // CHECK: scf.for
-// CHECK: } {llvm.loop_annotation = #[[READ_AHEAD]]}
+// CHECK: } {llvm.loop_annotation = #[[$READ_AHEAD]]}
 // CHECK: memref.store %{{.*}}, %[[SUMS]]
 // CHECK-COUNT-4: gpu.barrier
 // CHECK-NOT: gpu.barrier
@@ -187,13 +187,13 @@ func.func private @bands(%a: memref<1100x3xf32>, %b: memref<3x136xf32>, %c: memr
   return
 }
 
-func.func private @matmul(%a: memref<10x20xf32>, %b: memref<20x17xf32>, %c: memref<10x17xf32>) {
+func.func private @matmul(%a: memref<10x84xf32>, %b: memref<84x17xf32>, %c: memref<10x17xf32>) {
   %zero = arith.constant 0.0 : f32
-  %0 = bufferization.to_tensor %a restrict : memref<10x20xf32> to tensor<10x20xf32>
-  %1 = bufferization.to_tensor %b restrict : memref<20x17xf32> to tensor<20x17xf32>
+  %0 = bufferization.to_tensor %a restrict : memref<10x84xf32> to tensor<10x84xf32>
+  %1 = bufferization.to_tensor %b restrict : memref<84x17xf32> to tensor<84x17xf32>
   %2 = tensor.empty() : tensor<10x17xf32>
   %3 = linalg.fill ins(%zero : f32) outs(%2 : tensor<10x17xf32>) -> tensor<10x17xf32>
-  %4 = linalg.matmul ins(%0, %1 : tensor<10x20xf32>, tensor<20x17xf32>) outs(%3 : tensor<10x17xf32>) -> tensor<10x17xf32>
+  %4 = linalg.matmul ins(%0, %1 : tensor<10x84xf32>, tensor<84x17xf32>) outs(%3 : tensor<10x17xf32>) -> tensor<10x17xf32>
   bufferization.materialize_in_destination %4 in restrict writable %c : (tensor<10x17xf32>, memref<10x17xf32>) -> ()
   return
 }
@@ -259,9 +259,9 @@ func.func private @nothing(%in: memref<0xf32>, %out: memref<0xf32>) {
   return
 }
 
-func.func @step(%x: memref<1003xf32>, %y: memref<1003xf32>, %a: memref<10x20xf32>, %b: memref<20x17xf32>, %c: memref<10x17xf32>, %m: memref<10x100xf32>, %s: memref<10xf32>, %t: memref<10xf32>, %l: memref<4xf32>, %n: memref<0xf32>) {
+func.func @step(%x: memref<1003xf32>, %y: memref<1003xf32>, %a: memref<10x84xf32>, %b: memref<84x17xf32>, %c: memref<10x17xf32>, %m: memref<10x100xf32>, %s: memref<10xf32>, %t: memref<10xf32>, %l: memref<4xf32>, %n: memref<0xf32>) {
   call @elementwise(%x, %y) : (memref<1003xf32>, memref<1003xf32>) -> ()
-  call @matmul(%a, %b, %c) : (memref<10x20xf32>, memref<20x17xf32>, memref<10x17xf32>) -> ()
+  call @matmul(%a, %b, %c) : (memref<10x84xf32>, memref<84x17xf32>, memref<10x17xf32>) -> ()
   call @sum(%m, %s) : (memref<10x100xf32>, memref<10xf32>) -> ()
   call @loop(%l) : (memref<4xf32>) -> ()
   call @nothing(%n, %n) : (memref<0xf32>, memref<0xf32>) -> ()

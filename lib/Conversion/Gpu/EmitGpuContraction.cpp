@@ -23,19 +23,18 @@
 using namespace ckpt;
 using namespace mlir;
 
-/// Steps of both operands that are in shared memory at a time.
-static constexpr int64_t stageSteps = 16;
-static_assert(chunkSteps % stageSteps == 0);
-
 namespace {
-/// Rows and columns of the square of a block, and how many groups of threads
-/// have one each for every result.
+/// Rows and columns of the square of a block, how many groups of threads have
+/// one each for every result, and most steps of both operands that are in
+/// shared memory at a time: a thread asks for its elements of all of them, then
+/// waits for memory once.
 struct Square {
-  int64_t side, groups;
+  int64_t side, groups, stageSteps;
 };
 } // namespace
 
-static constexpr Square chainSquare{16, 1}, chunkSquare{4, 16};
+static constexpr Square chainSquare{16, 1, 64}, chunkSquare{4, 16, 32};
+static_assert(chunkSteps % chunkSquare.stageSteps == 0);
 static_assert(chainSquare.side * chainSquare.side * chainSquare.groups ==
               threadsPerBlock);
 static_assert(chunkSquare.side * chunkSquare.side * chunkSquare.groups ==
@@ -47,13 +46,14 @@ public:
   GpuContractionEmitter(KernelCode &code, const ContractionShape &shape,
                         GpuThread &thread)
       : code(code), op(cast<linalg::LinalgOp>(code.anchor)), shape(shape),
-        isLong(hasLongSums(op)),
-        side((isLong ? chunkSquare : chainSquare).side),
-        groups((isLong ? chunkSquare : chainSquare).groups), thread(thread),
+        isLong(hasLongSums(op)), square(isLong ? chunkSquare : chainSquare),
+        side(square.side), groups(square.groups), thread(thread),
         target(thread.getTarget()), builder(thread.getBuilder()),
         emitter(builder, target.memory, /*lanes=*/1), index(emitter.indices()),
         rows(shape.rows.getExtent()), columns(shape.columns.getExtent()),
-        steps(shape.reduced.getExtent()) {}
+        steps(shape.reduced.getExtent()),
+        stageSteps(
+            std::min<int64_t>(square.stageSteps, llvm::alignTo(steps, side))) {}
 
   FailureOr<LaunchSize> emit();
 
@@ -74,13 +74,14 @@ private:
   linalg::LinalgOp op;
   const ContractionShape &shape;
   bool isLong;
+  Square square;
   int64_t side, groups;
   GpuThread &thread;
   TaskTarget &target;
   ImplicitLocOpBuilder &builder;
   ElementEmitter emitter;
   IndexEmitter &index;
-  int64_t rows, columns, steps;
+  int64_t rows, columns, steps, stageSteps;
 
   /// The place of the thread in its block: its group, and two digits inside of
   /// it.
