@@ -7,6 +7,7 @@
 
 #include "Conversion/Gpu/GpuEmitters.h"
 #include "Conversion/Gpu/OfferLibraryMatmul.h"
+#include "Conversion/Gpu/ReadAhead.h"
 #include "Conversion/Kernel/BufferizeOpaque.h"
 #include "Conversion/Kernel/ContractionBody.h"
 #include "ckpt/Conversion/Passes.h"
@@ -125,6 +126,9 @@ FailureOr<DeviceKernel> DeviceCode::emit(func::FuncOp function) {
                : emitGpuReduction(*code, thread);
     builder.setInsertionPointToEnd(&kernel.getBody().front());
     gpu::ReturnOp::create(builder);
+    bool hasOrder = op && matchContraction(op);
+    if (succeeded(size) && !hasOrder && failed(readAhead(kernel)))
+      return failure();
   }
   if (failed(size))
     return failure();

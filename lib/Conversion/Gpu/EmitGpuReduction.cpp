@@ -12,7 +12,6 @@
 #include "Conversion/Kernel/Epilogue.h"
 #include "Conversion/Kernel/ReductionOrder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace ckpt;
@@ -183,29 +182,10 @@ LogicalResult GpuReductionEmitter::emitOutput(const ElementEmitter &emitter,
   return all ? emitEpilogue(inside, at, all) : failure();
 }
 
-/// Lets threads read ahead: the loads of one step do not depend on the step
-/// before, and memory takes a thousand times as long as an addition.
-static void overlapReads(gpu::GPUFuncOp function) {
-  function.walk([](scf::ForOp loop) {
-    int64_t reads = 0;
-    WalkResult isFine = loop.getBody()->walk([&](Operation *op) {
-      reads += isa<memref::LoadOp, vector::LoadOp>(op);
-      return WalkResult(failure(
-          isa<scf::ForOp, gpu::BarrierOp, memref::StoreOp, vector::StoreOp>(
-              op)));
-    });
-    if (!isFine.wasInterrupted() && reads > 0 && reads < readsInFlight)
-      setUnrolling(loop, readsInFlight / reads);
-  });
-}
-
 FailureOr<LaunchSize> GpuReductionEmitter::emit() {
   if (outputs == 0)
     return LaunchSize();
-  FailureOr<LaunchSize> size = reduction.isSplit() ? emitParts() : emitChains();
-  if (succeeded(size))
-    overlapReads(thread.getFunction());
-  return size;
+  return reduction.isSplit() ? emitParts() : emitChains();
 }
 
 FailureOr<LaunchSize> ckpt::emitGpuReduction(KernelCode &code,

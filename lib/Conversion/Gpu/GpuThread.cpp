@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace ckpt;
 using namespace mlir;
@@ -173,20 +174,4 @@ LogicalResult GpuThread::ifBelow(Value number, int64_t end, int64_t count,
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(choice.thenBlock());
   return body();
-}
-
-void ckpt::setUnrolling(scf::ForOp loop, int64_t steps) {
-  Builder builder(loop.getContext());
-  auto unroll = LLVM::LoopUnrollAttr::get(
-      loop.getContext(), /*disable=*/builder.getBoolAttr(steps == 1),
-      /*count=*/steps == 1 ? IntegerAttr() : builder.getI32IntegerAttr(steps),
-      /*runtimeDisable=*/{}, /*full=*/{}, /*followupUnrolled=*/{},
-      /*followupRemainder=*/{}, /*followupAll=*/{});
-  auto annotation = LLVM::LoopAnnotationAttr::get(
-      loop.getContext(), /*disableNonforced=*/{}, /*vectorize=*/{},
-      /*interleave=*/{}, unroll, /*unrollAndJam=*/{}, /*licm=*/{},
-      /*distribute=*/{}, /*pipeline=*/{}, /*peeled=*/{}, /*unswitch=*/{},
-      /*mustProgress=*/{}, /*isVectorized=*/{}, /*startLoc=*/{}, /*endLoc=*/{},
-      /*parallelAccesses=*/{});
-  loop->setAttr("llvm.loop_annotation", annotation);
 }

@@ -13,7 +13,6 @@
 #include "Conversion/Kernel/KernelCode.h"
 #include "ckpt/Cuda/TensorMap.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace ckpt {
 
@@ -63,7 +62,6 @@ public:
   GpuThread(mlir::gpu::GPUFuncOp function, TaskTarget &target)
       : function(function), target(target), builder(target.builder) {}
 
-  mlir::gpu::GPUFuncOp getFunction() { return function; }
   TaskTarget &getTarget() { return target; }
   mlir::ImplicitLocOpBuilder &getBuilder() { return builder; }
 
@@ -108,10 +106,6 @@ private:
   int64_t dynamicBytes = 0;
   SmallVector<cuda::TensorMap, cuda::mostTensorMaps> tensorMaps;
 };
-
-/// Lets LLVM make \p steps of \p loop at a time; one at a time also where
-/// `ptxas` would make more.
-void setUnrolling(mlir::scf::ForOp loop, int64_t steps);
 
 } // namespace ckpt
 

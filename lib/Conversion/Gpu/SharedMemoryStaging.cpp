@@ -252,6 +252,22 @@ void SharedMemoryStaging::publish(Value number, Value place) {
   boxes.wait(number, place);
 }
 
+/// Left alone, `ptxas` unrolls some loops with `wgmma` and takes ten seconds
+/// for one.
+static LLVM::LoopAnnotationAttr neverUnrolled(OpBuilder &builder) {
+  MLIRContext *context = builder.getContext();
+  auto unroll = LLVM::LoopUnrollAttr::get(
+      context, /*disable=*/builder.getBoolAttr(true), /*count=*/{},
+      /*runtimeDisable=*/{}, /*full=*/{}, /*followupUnrolled=*/{},
+      /*followupRemainder=*/{}, /*followupAll=*/{});
+  return LLVM::LoopAnnotationAttr::get(
+      context, /*disableNonforced=*/{}, /*vectorize=*/{}, /*interleave=*/{},
+      unroll, /*unrollAndJam=*/{}, /*licm=*/{}, /*distribute=*/{},
+      /*pipeline=*/{}, /*peeled=*/{}, /*unswitch=*/{}, /*mustProgress=*/{},
+      /*isVectorized=*/{}, /*startLoc=*/{}, /*endLoc=*/{},
+      /*parallelAccesses=*/{});
+}
+
 /// Part number p goes to place p mod `parts`. Part p - 1 has been multiplied by
 /// all threads that have passed a barrier: that of part p, or if they read by
 /// proxy, one behind the begin of part p. Then its place is free for another.
@@ -268,9 +284,7 @@ SmallVector<Value> SharedMemoryStaging::addParts(ValueRange sums,
   auto loop =
       scf::ForOp::create(builder, thread.constant(0), thread.constant(count()),
                          thread.constant(1), sums);
-  // Left alone, `ptxas` unrolls some loops with `wgmma` and takes ten seconds
-  // for one.
-  setUnrolling(loop, /*steps=*/1);
+  loop->setAttr("llvm.loop_annotation", neverUnrolled(builder));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   Value number = loop.getInductionVar();
