@@ -126,8 +126,9 @@ struct CommandLine {
   cl::opt<std::string> gpuOptions{
       "gpu-options", cl::value_desc("options"), cl::cat(category),
       cl::desc(
-          "Options of --ckpt-lower-to-nvvm-pipeline, as there; the chip is "
-          "that of the device if none is given")};
+          "Options of --ckpt-lower-to-nvvm-pipeline, as there; by default the "
+          "chip is that of the device, whose tensor cores multiply bf16 and "
+          "f16 (tensor-cores=none gives the bits of the CPU)")};
   cl::opt<cuda::LibraryUse> matmulLibrary{
       "matmul-library", cl::init(cuda::LibraryUse::Never), cl::cat(category),
       cl::desc("When cuBLASLt, which is looked for as the step starts, runs "

@@ -30,8 +30,9 @@ static int64_t readsOf(scf::ForOp loop) {
 }
 
 namespace {
-/// Moves the first loads of a block, with the addresses that they need, to its
-/// begin, or behind the last op before them that may write.
+/// Moves the loads of a block, with the addresses that they need, to its begin,
+/// or behind the last op before them that may write. So many that are in flight
+/// go together: the loads of a whole block would take all registers.
 class EarlyLoads {
 public:
   explicit EarlyLoads(Block &block) : block(block) {}
@@ -39,7 +40,7 @@ public:
   void move();
 
 private:
-  void settleAll(ArrayRef<Operation *> ops);
+  void goOnBehind(Operation *op, ArrayRef<Operation *> before);
   bool canMove(Operation *op) const;
   void moveUp(Operation *op);
 
@@ -52,9 +53,11 @@ private:
 };
 } // namespace
 
-void EarlyLoads::settleAll(ArrayRef<Operation *> ops) {
-  settled.insert(ops.begin(), ops.end());
-  last = ops.back();
+/// Loads go behind \p op from now on, and so behind all ops \p before it.
+void EarlyLoads::goOnBehind(Operation *op, ArrayRef<Operation *> before) {
+  settled.insert(before.begin(), before.end());
+  settled.insert(op);
+  last = op;
   moved = 0;
 }
 
@@ -83,16 +86,35 @@ void EarlyLoads::moveUp(Operation *op) {
 void EarlyLoads::move() {
   auto ops = llvm::map_to_vector(block, [](Operation &op) { return &op; });
   for (auto [number, op] : llvm::enumerate(ops)) {
-    if (canMove(op)) {
-      movable.insert(op);
-      if (isLoad(op) && moved < readsInFlight) {
-        moveUp(op);
-        ++moved;
-      }
-    } else if (!isPure(op)) {
-      settleAll(ArrayRef(ops).take_front(number + 1));
+    ArrayRef<Operation *> before = ArrayRef(ops).take_front(number);
+    if (!canMove(op)) {
+      if (!isPure(op))
+        goOnBehind(op, before);
+      continue;
     }
+    movable.insert(op);
+    if (!isLoad(op) || settled.contains(op))
+      continue;
+    if (moved == readsInFlight)
+      goOnBehind(op->getPrevNode(), before);
+    moveUp(op);
+    ++moved;
   }
+}
+
+/// Makes as many steps of \p loop at a time as have `readsInFlight` loads, and
+/// those that are left over at once.
+static LogicalResult unroll(scf::ForOp loop) {
+  int64_t together = readsInFlight / readsOf(loop);
+  if (std::optional<APInt> steps = loop.getStaticTripCount())
+    together = std::min<int64_t>(together, steps->getZExtValue());
+  if (together <= 1)
+    return success();
+  FailureOr<UnrolledLoopInfo> unrolled = loopUnrollByFactor(loop, together);
+  if (failed(unrolled))
+    return failure();
+  return unrolled->epilogueLoopOp ? loopUnrollFull(*unrolled->epilogueLoopOp)
+                                  : success();
 }
 
 LogicalResult ckpt::readAhead(gpu::GPUFuncOp function) {
@@ -102,14 +124,9 @@ LogicalResult ckpt::readAhead(gpu::GPUFuncOp function) {
     if (reads > 0 && reads < readsInFlight)
       loops.push_back(loop);
   });
-  for (scf::ForOp loop : loops) {
-    std::optional<APInt> steps = loop.getStaticTripCount();
-    int64_t together = readsInFlight / readsOf(loop);
-    if (steps)
-      together = std::min<int64_t>(together, steps->getZExtValue());
-    if (together > 1 && failed(loopUnrollByFactor(loop, together)))
+  for (scf::ForOp loop : loops)
+    if (failed(unroll(loop)))
       return failure();
-  }
   function.walk([](Block *block) { EarlyLoads(*block).move(); });
   return success();
 }

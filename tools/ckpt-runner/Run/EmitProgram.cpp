@@ -1,6 +1,7 @@
 //===- EmitProgram.cpp - A step as a program of its own -------------------===//
 
 #include "Run/EmitProgram.h"
+#include "Run/MeasureOnGpu.h"
 #include "Run/Messages.h"
 #include "ckpt/Runtime/EmitExecutable.h"
 #include "llvm/Support/FileSystem.h"
@@ -36,6 +37,8 @@ LogicalResult ckpt::emitProgram(ModuleOp module, const RunOptions &options,
   program.compile.function = options.function;
   program.compile.device = RunDevice::Cuda;
   program.compile.gpuOptions = options.gpuOptions;
+  if (llvm::Error error = preferTensorCores(program.compile.gpuOptions))
+    return report(std::move(error));
   // The program decides whether there is a library, and its share of the work.
   program.compile.offerMatmuls = true;
   program.title = title.str();
