@@ -67,7 +67,7 @@ def EmitGpuKernels : Pass<"ckpt-emit-gpu-kernels", "::mlir::ModuleOp"> {
     become `gpu.launch_func`. The emitters of `--ckpt-emit-kernels` write the code
     of a thread, in the same order, so the bits are the same as on the CPU. With `tensor-cores=mma` or `wgmma`, contractions of bf16 or f16 are the
     exception: the device adds 16 products at a time in an order of its own.
-    `wgmma` is for sm_90a only; no device has run it yet.
+    `wgmma` is for sm_90a only.
 
     | kernel | threads |
     |---|---|
