@@ -17,18 +17,18 @@ from .program import Op, Value
 
 # One element from the elements at the same place.
 _POINTWISE = frozenset(
-    """abs acos acosh add add_any and asin asinh atan atan2 atanh bitcast_convert_type cbrt ceil clamp clz
-    complex conj convert_element_type copy copy_p cos cosh digamma div eq erf erf_inv
-    erfc exp exp2 expm1 floor ge gt imag integer_pow is_finite le lgamma log log1p
-    logistic lt max min mul ne neg nextafter not or population_count pow real
-    reduce_precision rem round rsqrt select_n shift_left shift_right_arithmetic
-    shift_right_logical sharding_constraint sign sin sinh sqrt square stop_gradient
-    sub tan tanh threefry2x32 xor""".split()
+    """abs acos acosh add add_any and asin asinh atan atan2 atanh bitcast_convert_type
+    cbrt ceil clamp clz complex conj convert_element_type copy copy_p cos cosh digamma div
+    eq erf erf_inv erfc exp exp2 expm1 floor ge gt imag integer_pow is_finite le lgamma
+    log log1p log2 logistic lt max min mul mulhi ne neg nextafter not one_minus_square or
+    population_count pow real reduce_precision rem round rsqrt select_n
+    sharding_constraint shift_left shift_right_arithmetic shift_right_logical sign sin
+    sinh sqrt square stop_gradient sub tan tanh threefry2x32 xor""".split()
 )
 # Functions that take some eight times as long as an addition.
 _SLOW = frozenset(
     """acos acosh asin asinh atan atan2 atanh cbrt cos cosh digamma erf erf_inv erfc
-    exp exp2 expm1 lgamma log log1p logistic pow sin sinh tan tanh""".split()
+    exp exp2 expm1 lgamma log log1p log2 logistic pow sin sinh tan tanh""".split()
 )
 _REDUCTIONS = frozenset(
     """argmax argmin reduce reduce_and reduce_max reduce_min reduce_or reduce_prod
