@@ -23,7 +23,7 @@ from ..planner import Plan
 from ..progress import Progress
 from . import xla
 from .kernels import KernelModel, describe
-from .program import CALLS, REMATS, Op, Program, Value, bytes_of, is_backward, layer_of, place_of, scan_counts
+from .program import CALLS, REMATS, Op, Program, Value, bytes_of, is_backward, layer_of, place_of, scan_counts, scope_of
 from .step import CompiledStep, PlanOptions, compile_step
 
 # Layer without numbers, place, primitive and type of a value: equal in all layers.
@@ -152,7 +152,7 @@ class _NamedLoss:
             return operand.val if isinstance(operand, jex.Literal) else env[operand]
 
         for eqn in jaxpr.eqns:
-            where = f"{scope}/{eqn.source_info.name_stack}"
+            where = f"{scope}/{scope_of(eqn)}"
             results = self._equation(eqn, [read(operand) for operand in eqn.invars], where)
             for variable, result in zip(eqn.outvars, results):
                 env[variable] = self._named(eqn, variable, result, where)
@@ -197,7 +197,7 @@ def _keys_in(jaxpr: Any, scope: str, is_inside: bool, given: dict[_Key, str]) ->
     keys: set[_Key] = set()
     made: dict[Any, _Key] = {}
     for eqn in jaxpr.eqns:
-        where = f"{scope}/{eqn.source_info.name_stack}"
+        where = f"{scope}/{scope_of(eqn)}"
         if eqn.primitive.name == "scan" or eqn.primitive.name in REMATS:
             keys |= _keys_in(_inner(eqn), where, True, given)
         if eqn.primitive.name == "name" and eqn.invars[0] in made:

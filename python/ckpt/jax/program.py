@@ -10,7 +10,9 @@ import dataclasses
 import functools
 import itertools
 import math
+import os
 import re
+import sysconfig
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -167,7 +169,7 @@ class _Flattener:
 
         for eqn in jaxpr.eqns:
             inputs = [read(operand) for operand in eqn.invars]
-            where = f"{scope}/{eqn.source_info.name_stack}"
+            where = f"{scope}/{scope_of(eqn)}"
             env.update(zip(eqn.outvars, self._equation(eqn, inputs, where)))
         return [read(operand) for operand in jaxpr.outvars]
 
@@ -359,6 +361,7 @@ def flatten(closed: Any, *, unroll_limit: int = 60_000) -> Program:
     return program
 
 
+_STANDARD_LIBRARY = sysconfig.get_path("stdlib")
 _TRANSFORM = re.compile(r"(?:jvp|transpose|vmap|checkpoint|rematted_computation)\(([^()]*)\)")
 
 
@@ -369,6 +372,18 @@ def layer_of(scope: str) -> str:
         previous, scope = scope, _TRANSFORM.sub(r"\1", scope)
     names = [name for name in scope.split("/") if name]
     return "/".join(name for name in names if "(" not in name and name not in ("jvp", "transpose"))
+
+
+def scope_of(eqn: Any) -> str:
+    """Returns the scopes of an equation and the transformations around them, such as "transpose(jvp(h_0))/attn"."""
+    scopes: list[str] = []
+    for element in reversed(eqn.source_info.name_stack.stack):
+        element.wrap(scopes)
+        if not scopes:
+            # Old versions of JAX leave a transformation out that wraps no scope.
+            scopes.append("")
+            element.wrap(scopes)
+    return "/".join(reversed(scopes))
 
 
 def is_backward(op: Op) -> bool:
@@ -383,6 +398,7 @@ def place_of(op: Op) -> str:
         return ""
     for frame in traceback.frames:
         name = frame.file_name
-        if "/jax/" not in name and "/ckpt/" not in name and not name.startswith("<"):
+        is_standard = name.startswith("<") or os.path.dirname(name) == _STANDARD_LIBRARY
+        if "/jax/" not in name and "/ckpt/" not in name and not is_standard:
             return f"{name.rsplit('/', 1)[-1]}:{frame.line_num}"
     return ""
