@@ -145,7 +145,7 @@ def jit(
             `None` orders and fuses the step, and recomputes nothing.
         device: "cpu", "gpu", "tpu" or a `KernelModel`; by default the backend.
         pins: "save" or "recompute" by patterns on layers: `{"h_*/attn": "save"}`.
-        exact: ask XLA for the same bits at every budget; takes more time.
+        exact: on the CPU, the same bits at every budget; takes more time.
         time_limit: seconds of the first search for a plan, by default a millisecond
             for each op, between 0.5 and 5 seconds; where XLA takes more than
             planned, each further search has half of the time before it.
