@@ -442,7 +442,7 @@ def main() -> None:
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cuda")
     parser.add_argument("--deadline", type=float, default=240, help="seconds until the first step is timed")
     parser.add_argument("--end", type=float, default=540, help="seconds until all ends")
-    parser.add_argument("--slots", type=int, default=24, help="rows that compile at once")
+    parser.add_argument("--slots", type=int, default=8, help="rows that compile at once")
     for name in ("--ready", "--go", "--lock", "--kept"):
         parser.add_argument(name, help=argparse.SUPPRESS)
     options = parser.parse_args()
