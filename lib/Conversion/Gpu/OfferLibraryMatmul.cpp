@@ -178,6 +178,9 @@ std::optional<cuda::MatmulShape> ckpt::matchLibraryMatmul(KernelCode &code) {
   std::optional<BlockArgument> out = onlyOutput(code);
   if (!shape || !shape->borders.empty() || !out || !shape->body.sumType.isF32())
     return std::nullopt;
+  // A sum of nothing has no strides to ask a library for.
+  if (shape->reduced.getExtent() == 0)
+    return std::nullopt;
   auto left = code.inputArgument(shape->left.tensor);
   auto right = code.inputArgument(shape->right.tensor);
   if (!left || !right ||
