@@ -39,7 +39,7 @@
 // CHECK-LABEL: gpu.func @tile(
 // CHECK-SAME: workgroup(%[[LEFT:.*]] : memref<2x16x68xf32, #gpu.address_space<workgroup>> {llvm.align = 16 : i64}, %[[RIGHT:.*]] : memref<2x16x68xf32, #gpu.address_space<workgroup>> {llvm.align = 16 : i64})
 // CHECK-NOT: scf.for
-// CHECK-COUNT-2: vector.load %{{.*}} {alignment = 16 : i64} : memref<{{[0-9]+}}xf32>
+// CHECK-COUNT-4: vector.load %{{.*}} {alignment = 16 : i64} : memref<{{[0-9]+}}xf32>
 // CHECK: scf.for
 // CHECK: vector.store %{{.*}}, %[[RIGHT]]
 // CHECK: memref.store %{{.*}}, %[[LEFT]]

@@ -15,13 +15,17 @@ func.func private @quotients(%a: memref<1024xf32>, %b: memref<1024xf32>, %c: mem
   %1 = bufferization.to_tensor %b restrict : memref<1024xf32> to tensor<1024xf32>
   %2 = bufferization.to_tensor %c restrict : memref<1024xf32> to tensor<1024xf32>
   %empty = tensor.empty() : tensor<1024xf32>
-  %3 = linalg.generic {indexing_maps = [#all, #all, #all, #all], iterator_types = ["parallel"]} ins(%0, %1, %2 : tensor<1024xf32>, tensor<1024xf32>, tensor<1024xf32>) outs(%empty : tensor<1024xf32>) {
-  ^bb0(%x: f32, %y: f32, %z: f32, %o: f32):
+  %3 = linalg.generic {indexing_maps = [#all, #all, #all], iterator_types = ["parallel"]} ins(%0, %1 : tensor<1024xf32>, tensor<1024xf32>) outs(%empty : tensor<1024xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
     %q = arith.divf %x, %y : f32
-    %r = arith.divf %q, %z : f32
-    linalg.yield %r : f32
+    linalg.yield %q : f32
   } -> tensor<1024xf32>
-  bufferization.materialize_in_destination %3 in restrict writable %out : (tensor<1024xf32>, memref<1024xf32>) -> ()
+  %4 = linalg.generic {indexing_maps = [#all, #all, #all], iterator_types = ["parallel"]} ins(%3, %2 : tensor<1024xf32>, tensor<1024xf32>) outs(%empty : tensor<1024xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %q = arith.divf %x, %y : f32
+    linalg.yield %q : f32
+  } -> tensor<1024xf32>
+  bufferization.materialize_in_destination %4 in restrict writable %out : (tensor<1024xf32>, memref<1024xf32>) -> ()
   return
 }
 
