@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..budget import Budget, format_bytes, parse_budget
@@ -50,11 +50,14 @@ class ScheduledModule:
 
     def __init__(self, text: str) -> None:
         self.text = Text(text)
-        if self.text.has_donations:
-            raise UnsupportedStep("a step that donates arguments is not planned among XLA's own kernels: lower it without donate_argnums, or use ckpt.jax.jit")
         self.by_name = {each.name: each for each in self.text.instructions}
-        self.kernels = [each for each in self.text.instructions if each.opcode not in VIEWS and each.opcode not in GIVEN]
         self.root = next(each for each in self.text.instructions if each.is_root)
+        # Copies that stand for their operands.
+        self.dropped: set[str] = set()
+        self.hosts = self._hosts()
+        self.dropped = self._needless_copies()
+        self.kernels = [each for each in self.text.instructions if each.opcode not in GIVEN and not self._is_view(each)]
+        self.writing = [each for each in self.kernels if not self.text.is_pure(each)]
         self.problem = self._problem()
 
     def arrays(self, name: str) -> list[_Array]:
@@ -62,7 +65,7 @@ class ScheduledModule:
         each = self.by_name[name]
         if each.opcode == "tuple":
             return [array for operand in each.operands for array in self.arrays(operand)]
-        if each.opcode == "bitcast":
+        if each.opcode == "bitcast" or name in self.dropped:
             return self.arrays(each.operands[0])
         if each.opcode != "get-tuple-element":
             return [(name, i) for i in range(len(each.parts))]
@@ -74,6 +77,46 @@ class ScheduledModule:
             return inner
         return [inner[each.index]]
 
+    def _is_view(self, each: Instruction) -> bool:
+        return each.opcode in VIEWS or each.name in self.dropped
+
+    def _results(self) -> list[str]:
+        """The names of the results, in their order."""
+        return self.root.operands if self.root.opcode == "tuple" else [self.root.name]
+
+    def _hosts(self) -> dict[_Array, _Array]:
+        """By result, the donated argument in whose buffer it lies."""
+        parameters = {int(each.given): each.name for each in self.text.instructions if each.opcode == "parameter"}
+        results = self._results()
+        pairs = {self.arrays(results[result])[0]: (parameters[number], 0) for result, number in self.text.donations().items()}
+        return {result: argument for result, argument in pairs.items() if self.by_name[result[0]].opcode not in GIVEN}
+
+    def _readers(self) -> dict[_Array, list[Instruction]]:
+        readers: dict[_Array, list[Instruction]] = {}
+        for each in self.text.instructions:
+            if not self._is_view(each) and each.opcode not in GIVEN:
+                for array in dict.fromkeys(array for name in each.operands for array in self.arrays(name)):
+                    readers.setdefault(array, []).append(each)
+        return readers
+
+    def _needless_copies(self) -> set[str]:
+        """Copies of donated arguments that XLA made since it knew no order of their readers and the result; the plan has one."""
+        readers, results = self._readers(), {array for name in self._results() for array in self.arrays(name)}
+        found: set[str] = set()
+        for argument in self.hosts.values():
+            own = readers.get(argument, [])
+            copies = [each for each in own if each.opcode == "copy" and each.shape == self.by_name[argument[0]].shape and (each.name, 0) not in results]
+            if all(self.text.is_pure(each) for each in (*own, *(reader for copy in copies for reader in readers.get((copy.name, 0), ())))):
+                found.update(copy.name for copy in copies)
+        return found
+
+    def _access(self, each: Instruction, array: _Array) -> str:
+        """How a kernel reads an argument that its result may be written over."""
+        if self.hosts.get((each.name, 0)) != array or len(each.parts) > 1:
+            return "any"
+        places = [i for i, name in enumerate(each.operands) if array in self.arrays(name)]
+        return "pointwise" if all(self.text.is_pointwise(each, i) for i in places) else "any"
+
     def _problem(self) -> Problem:
         builder = ProblemBuilder(_MODEL.bandwidth, _MODEL.launch_ns, takes_over=False)
         results = set(self.arrays(self.root.name))
@@ -82,13 +125,14 @@ class ScheduledModule:
         fixed, orders = self._written_over()
         backward: set[str] = set()
         for each in self.text.instructions:
-            if each.opcode in VIEWS:
+            if self._is_view(each):
                 continue
             is_given = each.opcode in GIVEN
             own = [(each.name, i) for i in range(len(each.parts))]
             for array, part in zip(own, each.parts):
                 home = "argument" if is_given else "result" if array in results else "arena"
-                numbers[array] = builder.value((elements_of(part),), bytes_of(part), home=home, name=each.name)
+                host = numbers[self.hosts[array]] if array in self.hosts else None
+                numbers[array] = builder.value((elements_of(part),), bytes_of(part), home=home, host=host, name=each.name)
             if is_given:
                 continue
             operands = dict.fromkeys(array for name in (*each.operands, *each.predecessors, *orders.get(each.name, ())) for array in self.arrays(name))
@@ -99,7 +143,7 @@ class ScheduledModule:
             is_pure = self.text.is_pure(each)
             builder.op(
                 "opaque",
-                [Read(numbers[array], need="memory") for array in operands],
+                [Read(numbers[array], self._access(each, array), need="memory") for array in operands],
                 [numbers[array] for array in own],
                 flops=flops,
                 compute_ps=flops * 1_000_000 // _MODEL.product_rate,
@@ -109,6 +153,14 @@ class ScheduledModule:
                 name=each.opcode,
             )
         return Problem(builder.text())
+
+    def _written_before(self, argument: _Array) -> set[_Array]:
+        """The values that XLA writes into the buffer of a donated argument before its result, such as those of a loop; if any, with the argument."""
+        values = {argument}
+        for each in self.writing:
+            if any(array in values for name in each.operands for array in self.arrays(name)):
+                values.update((each.name, i) for i in range(len(each.parts)))
+        return values if len(values) > 1 else set()
 
     def _written_over(self) -> tuple[set[str], dict[str, list[str]]]:
         """The instructions that run once, and those that have to run before one that may write over its operands.
@@ -120,14 +172,39 @@ class ScheduledModule:
         readers: dict[_Array, list[str]] = {}
         for each in self.kernels:
             operands = {array for name in each.operands for array in self.arrays(name)}
-            if not self.text.is_pure(each):
-                before = list(dict.fromkeys(name for array in operands for name in readers.get(array, ())))
+            over = set() if self.text.is_pure(each) else set(operands)
+            for i in range(len(each.parts)):
+                if (each.name, i) in self.hosts:
+                    over |= self._written_before(self.hosts[each.name, i])
+            if over:
+                before = list(dict.fromkeys(name for array in over for name in readers.get(array, ())))
                 orders[each.name] = before
                 fixed.update(before)
-                fixed.update(name for name, _ in operands)
+                fixed.update(name for name, _ in over)
             for array in operands:
                 readers.setdefault(array, []).append(each.name)
         return fixed, orders
+
+    def _late_results(self, order: Sequence[Instruction]) -> dict[int, list[int]]:
+        """By place in a plan, the numbers of results that move into their donated arguments behind it.
+
+        Something reads the argument after the result is made, or while it is.
+        """
+        last: dict[_Array, int] = {}
+        makers: dict[str, int] = {}
+        for place, each in enumerate(order):
+            makers[each.name] = place
+            last.update((array, place) for name in each.operands for array in self.arrays(name))
+        late: dict[int, list[int]] = {}
+        for number, name in enumerate(self._results()):
+            result = self.arrays(name)[0]
+            if result not in self.hosts or self._written_before(self.hosts[result]):
+                continue
+            argument, maker = self.hosts[result], makers[result[0]]
+            place = last.get(argument, -1)
+            if place > maker or (place == maker and self._access(order[place], argument) == "any"):
+                late.setdefault(place, []).append(number)
+        return late
 
     def planned(self, plan: Plan) -> str:
         """The module's text in the order of the plan."""
@@ -135,6 +212,8 @@ class ScheduledModule:
         latest: dict[str, str] = {}
         views: dict[tuple[str, ...], str] = {}
         counts: dict[str, int] = {}
+        # By number of a result, the name of its copy.
+        moved: dict[int, str] = {}
 
         def write(each: Instruction, operands: list[str]) -> str:
             number = counts.get(each.name, 0)
@@ -148,22 +227,34 @@ class ScheduledModule:
 
         def place(name: str) -> str:
             each = self.by_name[name]
+            if name in self.dropped:
+                return place(each.operands[0])
             if each.opcode not in VIEWS:
                 return latest[name]
             operands = [place(operand) for operand in each.operands]
+            if each is self.root:
+                operands = [moved.get(i, operand) for i, operand in enumerate(operands)]
             key = (name, *operands)
             if key not in views:
                 views[key] = write(each, operands)
             return views[key]
 
+        def move(number: int) -> None:
+            name = self._results()[number]
+            moved[number] = f"{name}.moved"
+            lines.append(f"  %{moved[number]} = {self.by_name[name].shape} copy(%{place(name)})")
+
         for each in self.text.instructions:
             if each.opcode in GIVEN:
                 latest[each.name] = write(each, [])
-        for ops, _ in plan.kernels:
-            for each in (self.kernels[op] for op in ops):
-                latest[each.name] = write(each, [place(operand) for operand in each.operands])
-        place(self.root.name)
-        return self.text.written(lines)
+        order = [self.kernels[op] for ops, _ in plan.kernels for op in ops]
+        late = self._late_results(order)
+        for i, each in enumerate(order):
+            latest[each.name] = write(each, [place(operand) for operand in each.operands])
+            for number in late.get(i, ()):
+                move(number)
+        result = place(self.root.name)
+        return self.text.written(lines, moved.get(0, result) if self.root.opcode != "tuple" else result)
 
 
 class _Pass:
@@ -224,7 +315,7 @@ def hlo(
     Every result has the bits of `lowered.compile()`.
 
     Args:
-        lowered: `jax.jit(step).lower(*args)`, for one CPU device and without donated arguments.
+        lowered: `jax.jit(step).lower(*args)`, for one CPU device.
         budget: bytes, "12GiB" or a share of the temporary memory that plain `jit` takes, "50%"; none plans an order alone.
         time_limit: seconds of the search of a plan.
         effort: seconds of counted work in place of the time.
@@ -232,7 +323,7 @@ def hlo(
 
     Raises:
         BudgetError: no plan was found, or XLA takes more than the budget of every plan.
-        UnsupportedStep: JAX is older than 0.10.2, or the step is of another kind.
+        UnsupportedStep: JAX is older than 0.10.2, or than 0.11 where arguments are donated, or the step is of another kind.
     """
     try:
         from jax.extend.xla import register_hlo_module_transformation  # noqa: F401
@@ -258,6 +349,8 @@ def hlo(
         own = _Pass(module, solve)
         executable = _compile(lowered, own)
         assert own.plan is not None and own.problem is not None
+        if xla.alias_bytes(executable) < xla.alias_bytes(plain):
+            raise UnsupportedStep("this XLA loses donated arguments among its own kernels: use JAX 0.11 or newer, lower the step without donate_argnums, or use ckpt.jax.jit")
         got = xla.temp_bytes(executable)
         planning += own.seconds
         least = min(least, got)

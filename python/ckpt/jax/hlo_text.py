@@ -16,9 +16,16 @@ from typing import Any
 VIEWS = frozenset(("bitcast", "get-tuple-element", "tuple"))
 # In memory throughout, at no cost.
 GIVEN = frozenset(("constant", "iota", "parameter", "partition-id", "replica-id"))
-# Functions of their operands that write to no operand.
+# One element from the elements at the same place.
+POINTWISE = frozenset(
+    """abs add and atan2 cbrt ceil clamp compare complex convert copy cosine divide erf exponential exponential-minus-one floor imag
+    is-finite log log-plus-one logistic maximum minimum multiply negate not or popcnt power real reduce-precision remainder
+    round-nearest-afz round-nearest-even rsqrt select shift-left shift-right-arithmetic shift-right-logical sign sine sqrt
+    subtract tan tanh xor""".split()
+)
+# Other functions of their operands that write to no operand.
 PURE = frozenset(
-    "broadcast concatenate convert convolution copy dot dynamic-slice fusion gather pad reduce reduce-window reverse slice transpose".split()
+    "broadcast concatenate convolution dot dynamic-slice fusion gather pad reduce reduce-window reverse slice transpose".split()
 )
 # Inside of a fusion: written into an operand, or not the same twice.
 _BOUND = re.compile(r" (?:dynamic-update-slice|scatter|custom-call|rng[\w-]*)\(")
@@ -106,7 +113,7 @@ class Instruction:
 
     def line(self, name: str, operands: Sequence[str], attributes: str) -> str:
         inside = self.given or ", ".join("%" + operand for operand in operands)
-        return f"  {'ROOT ' if self.is_root else ''}%{name} = {self.shape} {self.opcode}({inside}){attributes}"
+        return f"  %{name} = {self.shape} {self.opcode}({inside}){attributes}"
 
 
 class Text:
@@ -123,9 +130,10 @@ class Text:
                 self.computations[found[1]] = block.strip("\n")
         self.clones: list[str] = []
 
-    @property
-    def has_donations(self) -> bool:
-        return "input_output_alias={" in self.head.partition("\n")[0]
+    def donations(self) -> dict[int, int]:
+        """By the number of a result, that of the parameter in whose buffer it lies."""
+        _, _, aliases = self.head.partition("\n")[0].partition("input_output_alias={")
+        return {int(result or 0): int(parameter) for result, parameter in re.findall(r"\{(\d*)\}: \((\d+), \{\}", aliases)}
 
     def called(self, instruction: Instruction) -> str:
         """The text of all computations that are fused into an instruction."""
@@ -138,7 +146,22 @@ class Text:
 
     def is_pure(self, instruction: Instruction) -> bool:
         """Whether it may run again, and writes to none of its operands."""
-        return instruction.opcode in PURE and not _BOUND.search(self.called(instruction))
+        return instruction.opcode in PURE | POINTWISE and not _BOUND.search(self.called(instruction))
+
+    def is_pointwise(self, instruction: Instruction, operand: int) -> bool:
+        """Whether each element of the result is made from the element of `operand` at its place, so that it may be written over that."""
+        if "calls=" not in instruction.attributes:
+            return instruction.opcode in POINTWISE
+        if instruction.opcode != "fusion" or "kind=kLoop" not in instruction.attributes:
+            return False
+        inner = [Instruction.read(line) for line in self.called(instruction).split("\n") if re.match(r"\s+(ROOT )?%", line)]
+        reached = {each.name for each in inner if each.opcode == "parameter" and each.given == str(operand)}
+        for each in inner:
+            if not reached.isdisjoint(each.operands):
+                reached.add(each.name)
+                if each.opcode not in POINTWISE and each.opcode != "bitcast":
+                    return False
+        return True
 
     def flops(self, instruction: Instruction, shapes: dict[str, str]) -> int:
         """Of products and convolutions; `shapes` are those of the entry's names."""
@@ -174,8 +197,9 @@ class Text:
 
         return re.sub(r"calls=%([\w.\-]+)", lambda found: f"calls=%{copied(found[1])}", attributes)
 
-    def written(self, lines: Sequence[str]) -> str:
-        """The module with other lines in the entry."""
+    def written(self, lines: Sequence[str], root: str) -> str:
+        """The module with other lines in the entry; `root` names the result."""
+        lines = [line.replace("  %", "  ROOT %", 1) if line.startswith(f"  %{root} = ") else line for line in lines]
         clones = "".join(f"\n\n{clone}" for clone in self.clones)
         return f"{self.head.rstrip()}{clones}\n\nENTRY {self.signature}\n" + "\n".join(lines) + "\n}" + self.tail
 

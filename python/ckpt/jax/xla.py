@@ -73,3 +73,8 @@ def devices(executable: Any) -> int:
 def temp_bytes(executable: Any) -> int:
     """XLA's temporary memory per device: neither arguments nor results."""
     return int(executable.memory_analysis().temp_size_in_bytes)
+
+
+def alias_bytes(executable: Any) -> int:
+    """Bytes of results that lie in the buffers of donated arguments."""
+    return int(executable.memory_analysis().alias_size_in_bytes)
