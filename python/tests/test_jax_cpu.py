@@ -7,6 +7,7 @@ import pytest
 
 import ckpt
 import ckpt.jax
+from ckpt.jax.step import PlanOptions, TracedStep
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.standard_normal((8, 64, 128)).astype(np.float32)
@@ -123,6 +124,29 @@ def test_narrow_products_take_what_is_planned():
     inner = ckpt.jax.plan(step, WEIGHTS, X, effort=0.2)
     made = jax.jit(inner, compiler_options=ckpt.jax.compiler_options()).lower(WEIGHTS, X).compile()
     assert made.memory_analysis().temp_size_in_bytes <= 1.03 * inner.plan.arena_bytes
+
+
+def experts():
+    """Rows in the order of their experts, as in a mixture that drops none."""
+    sizes = np.full(4, 128, np.int32)
+    product = lambda x, weight: jax.lax.ragged_dot(x, jnp.stack([weight, 2 * weight, weight.T, -weight]), sizes)
+    return make_step(jnp.tanh, product), (WEIGHTS, X.reshape(512, 128))
+
+
+def test_ragged_products_take_what_is_planned():
+    step, arguments = experts()
+    assert measured(step, arguments, "100%") <= 1.03
+
+
+def test_ragged_products_are_work():
+    """On the CPU, every row meets the matrix of every group, three times with the gradients."""
+    step, arguments = experts()
+    product = 2 * 4 * 512 * 128 * 128
+    flops = TracedStep(step, arguments, {}, PlanOptions(device="cpu")).problem.flops
+    # The batch has no gradient.
+    assert (3 * len(WEIGHTS) - 1) * product <= flops <= 3 * len(WEIGHTS) * product
+    flops = TracedStep(step, arguments, {}, PlanOptions(device="gpu")).problem.flops
+    assert (3 * len(WEIGHTS) - 1) * product // 4 <= flops <= 3 * len(WEIGHTS) * product // 4
 
 
 @pytest.mark.parametrize("axes", [(1,), (0,), (0, 1), (0, 1, 2)])

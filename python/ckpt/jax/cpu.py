@@ -50,6 +50,8 @@ def scratch_bytes(op: Op) -> int:
         return _convolution_copies(op) + _wide_copies(op)
     if name == "dot_general":
         return _product_copies(op) + _wide_copies(op)
+    if name == "ragged_dot_general":
+        return _ragged_copies(op)
     if name == "random_bits":
         return 3 * math.prod(out.shape) * 4 if _is_threefry(op) else 0
     if name == "select_and_scatter_add":
@@ -59,6 +61,14 @@ def scratch_bytes(op: Op) -> int:
     if name in _SPLIT:
         return _partial_bytes(op)
     return _bytes(out) if name == "cholesky" else 0
+
+
+def _ragged_copies(op: Op) -> int:
+    """One copy of the operands for each group, with zeros for the rows of others; of matrices by group, one copy."""
+    left, right = (_bytes(value.aval) for value in op.inputs[:2])
+    groups = op.inputs[2].aval.shape[-1]
+    by_group = bool(op.eqn.params["ragged_dot_dimension_numbers"].rhs_group_dimensions)
+    return groups * left + (right if by_group else groups * right)
 
 
 def _selection_bytes(op: Op) -> int:

@@ -51,7 +51,7 @@ def is_collective(op: Op) -> bool:
 
 
 def is_product(op: Op) -> bool:
-    return op.name in ("dot_general", "conv_general_dilated")
+    return op.name in ("dot_general", "conv_general_dilated", "ragged_dot_general")
 
 
 def elements_of(value: Any) -> int:
@@ -103,6 +103,19 @@ def _product(op: Op, model: KernelModel, depth: int, values: list[Value]) -> Des
     return Description(kind, need, 2 * elements_of(op.outputs[0]) * depth, True)
 
 
+def _ragged_product(op: Op, model: KernelModel, values: list[Value]) -> Description:
+    """The rows of a group meet the matrix of that group alone; the CPU multiplies all rows by all matrices."""
+    dimensions = op.eqn.params["ragged_dot_dimension_numbers"]
+    (contracted, _), _ = dimensions.dot_dimension_numbers
+    groups = op.inputs[2].aval.shape[-1]
+    flops = 2 * elements_of(op.outputs[0]) * math.prod(op.inputs[0].aval.shape[d] for d in contracted)
+    if not set(dimensions.lhs_ragged_dimensions).isdisjoint(contracted):
+        flops = flops if model.cpu_buffers else flops // max(1, groups)
+    elif model.cpu_buffers and dimensions.rhs_group_dimensions:
+        flops *= groups
+    return Description("opaque", [_read(value, need="memory") for value in values], flops, True)
+
+
 def _view_or_move(op: Op, values: list[Value], model: KernelModel) -> Description | None:
     """Ops that only rename or move elements."""
     name, params = op.name, op.eqn.params
@@ -151,6 +164,8 @@ def _describe(op: Op, model: KernelModel) -> Description:
         weight = op.inputs[1].aval.shape
         out_channels = weight[params["dimension_numbers"].rhs_spec[0]]
         return _product(op, model, math.prod(weight) // max(1, out_channels), values)
+    if name == "ragged_dot_general":
+        return _ragged_product(op, model, values)
     if name in _REDUCTIONS:
         return Description("reduction", [_read(value) for value in values], sum(map(elements_of, values)))
     if (name.startswith("scatter") or name == "dynamic_update_slice") and isinstance(op.inputs[0], Value):
