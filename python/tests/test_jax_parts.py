@@ -83,6 +83,7 @@ PROGRAMS = {
     "cumulation": (lambda x: jnp.cumsum(x, 0), X),
     "einsum": (lambda a, b: jnp.einsum("bmc,mcd->bmd", a, b), complex_(2, 3, 4), complex_(3, 4, 5)),
     "gradient": (jax.grad(lambda a: jnp.abs(jnp.exp(1j * a) + a).sum()), real(4)),
+    "gradient of a tangent": (jax.grad(lambda x: jnp.abs(jnp.tanh(x)).sum()), X),
     "gradient at zero": (jax.grad(lambda a: jnp.abs(a * (1 + 0j)).sum()), np.zeros(3, np.float32)),
     "gradient of a scan": (jax.grad(lambda m, x: jnp.abs(sequence(x, m)[0]).sum()), complex_(4, 4, 4) / 4, complex_(4)),
     "large quotients": (jnp.divide, np.array([1e30 + 1e30j], np.complex64), np.array([2e30 - 1e30j], np.complex64)),

@@ -18,12 +18,13 @@ import jax.extend.core as jex
 from jax.ad_checkpoint import checkpoint_name
 
 from ..budget import Budget, format_bytes, parse_budget
+from ..equations import scan_counts
 from ..errors import BudgetError
 from ..planner import Plan
 from ..progress import Progress
 from . import xla
 from .kernels import KernelModel, describe
-from .program import CALLS, REMATS, Op, Program, Value, bytes_of, is_backward, layer_of, place_of, scan_counts, scope_of
+from .program import CALLS, REMATS, Op, Program, Value, bytes_of, is_backward, layer_of, place_of, scope_of
 from .step import CompiledStep, PlanOptions, compile_step
 
 # Layer without numbers, place, primitive and type of a value: equal in all layers.

@@ -22,6 +22,8 @@ import jax.extend.core as jex
 import jax.numpy as jnp
 import numpy as np
 
+from ..equations import scan_counts
+
 # Primitives of `jax.checkpoint`, by version.
 REMATS = ("checkpoint", "remat", "remat2")
 # Primitives that only call a jaxpr, and the parameter that holds it.
@@ -102,14 +104,6 @@ class Op:
 
 def _keys(invars: Sequence[Any]) -> list[Any]:
     return [None if isinstance(v, jex.Literal) else v for v in invars]
-
-
-def scan_counts(params: Any) -> tuple[int, int]:
-    """How many of a scan's operands are constants, and how many are carries behind them."""
-    if "num_consts" in params:
-        return params["num_consts"], params["num_carry"]
-    constants, carries, _ = params["ft_in"].unpack()  # Since JAX 0.11, the operands are a tree.
-    return len(constants), len(carries)
 
 
 @dataclasses.dataclass

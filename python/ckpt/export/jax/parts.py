@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend import source_info_util
 
+from ...equations import scan_counts
 from . import factorizations
 from .fourier import fourier
 
@@ -234,6 +235,7 @@ FUNCTIONS = {
     "mul": multiply,
     "ne": lambda x, y: ~equal(x, y),
     "neg": negate,
+    "one_minus_square": lambda x: multiply(add(1, x), add(1, negate(x))),
     "pow": power,
     "real": lambda x: parts_of(x).real,
     "rsqrt": lambda x: divide(jnp.ones_like(parts_of(x).real), square_root(x)),
@@ -358,11 +360,12 @@ def whole(values: Sequence[Complex], variables: Sequence[Any]) -> list[Complex]:
 def run_scan(eqn: Any, *operands: Complex) -> list[Complex]:
     params, body = eqn.params, eqn.params["jaxpr"]
     operands = whole(operands, eqn.invars)
-    constants, first = params["num_consts"], params["num_consts"] + params["num_carry"]
+    constants, carries = scan_counts(params)
+    first = constants + carries
 
     def iterate(carry, slices):
         results = whole(evaluate(body, [*operands[:constants], *carry, *slices]), body.jaxpr.outvars)
-        return results[: params["num_carry"]], results[params["num_carry"] :]
+        return results[:carries], results[carries:]
 
     options = {name: params[name] for name in ("length", "reverse", "unroll")}
     carry, stacked = jax.lax.scan(iterate, operands[constants:first], operands[first:], **options)
