@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,12 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
 
 # Four devices of the host for the tests of sharding; JAX reads it when it is imported.
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
+
+# JAX compiles equal programs of different tests once. The folder lives as long as this process.
+compiled = tempfile.TemporaryDirectory()
+os.environ["JAX_COMPILATION_CACHE_DIR"] = compiled.name
+os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
+os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
 
 collect_ignore_glob = [f"test_{module}*.py" for module in ("jax", "torch") if importlib.util.find_spec(module) is None]
 if importlib.util.find_spec("ckpt_engine") is None:

@@ -85,6 +85,22 @@ def test_results_keep_their_bits(layer_of, budget):
         assert planned.report.kernels > planned.report.ops
 
 
+@needs_hook
+def test_a_cache_of_compilations_on_disk_keeps_planned_steps_apart():
+    """JAX takes neither a planned executable for the step as written, nor the other way round; conftest.py sets the cache."""
+    assert jax.config.jax_compilation_cache_dir
+    temps = []
+    for budget in (None, "40%", "60%"):
+        jax.clear_caches()
+        lowered = jax.jit(step_of(layered)).lower(*arguments())
+        made = ckpt.jax.hlo(lowered, budget=budget, effort=0.2).executable if budget else lowered.compile()
+        temps.append(made.memory_analysis().temp_size_in_bytes)
+    jax.clear_caches()
+    plain = jax.jit(step_of(layered)).lower(*arguments()).compile()
+    assert plain.memory_analysis().temp_size_in_bytes == temps[0]
+    assert temps[1] < temps[2] < temps[0]
+
+
 WRITTEN_OVER = """HloModule step, is_scheduled=true
 
 %add (a: f32[], b: f32[]) -> f32[] {

@@ -8,8 +8,8 @@ reaches lower budgets for it.
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import time
+import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -26,7 +26,6 @@ _MODEL = MODELS["cpu"]
 _MOST_ROUNDS = 4
 # One array: an instruction, and the element of its tuple.
 _Array = tuple[str, int]
-_passes = itertools.count()
 
 
 @dataclasses.dataclass
@@ -287,12 +286,13 @@ class _Pass:
 def _compile(lowered: Any, own: _Pass) -> Any:
     from jax.extend import xla as extend
 
-    name = f"ckpt-{next(_passes)}"
+    name = f"ckpt-{uuid.uuid4()}"
     where: dict[str, Any] = {"name": name, "stage": extend.PipelineStage.POST_SCHEDULER, "platforms": "cpu"}
     extend.register_hlo_module_transformation(own, **where)
     try:
-        # An option without an effect, as JAX compiles nothing twice with the same ones.
-        executable = lowered.compile(compiler_options={"xla_dump_hlo_pass_re": name})
+        # An option without an effect on the CPU: JAX compiles nothing twice with the same ones, and its cache on
+        # disk, which ignores options of dumps, must not take this executable for one that has no plan.
+        executable = lowered.compile(compiler_options={"xla_gpu_kernel_cache_file": name})
     finally:
         extend.clear_hlo_module_transformation(**where)
     if own.error is not None:
