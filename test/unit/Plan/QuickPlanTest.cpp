@@ -148,35 +148,6 @@ TEST(QuickPlan, RunsAGradientWithMomentumOnce) {
   EXPECT_EQ(runsOf(builder.problem, plan, gradient), 1);
 }
 
-/// Dropping an elementwise value frees nothing if its source has to stay for
-/// it: another value leaves instead.
-TEST(QuickPlan, DropsNoValueWhoseSourceHasToStay) {
-  ProblemBuilder builder;
-  ValueId input = builder.argument(matrix);
-  auto product = [&](ValueId value, int64_t ps) {
-    ValueId made = builder.contraction({memory(input), memory(value)}, matrix);
-    builder.opOf(made).computePs = ps;
-    return made;
-  };
-  constexpr int64_t cheap = 1'000'000, dear = 1'000'000'000;
-  ValueId other = product(input, cheap);
-  builder.result(product(other, cheap));
-  ValueId source = product(input, dear);
-  ValueId early = builder.fusible({point(source)}, matrix);
-  builder.result(product(early, cheap));
-  ValueId between = product(input, dear);
-  ValueId late = builder.fusible({point(source), point(between)}, matrix);
-  ValueId last = builder.contraction({memory(input), memory(late)}, row);
-  for (ValueId value : {between, early, other})
-    builder.result(builder.contraction({memory(last), memory(value)}, matrix));
-  RematGraph graph(builder.problem, /*fusion=*/true);
-  int64_t budget = 3 * graph.slot[source] + graph.slot[last];
-  Draft draft = quickPlan(graph, budget, SolverOptions());
-  ASSERT_TRUE(draft.usable());
-  EXPECT_EQ(runsOf(builder.problem, draft.plan, early), 1);
-  EXPECT_EQ(runsOf(builder.problem, draft.plan, other), 2);
-}
-
 /// The search for a budget has a plan before its first walk, where there is
 /// one.
 TEST(QuickPlan, StartsTheSearch) {

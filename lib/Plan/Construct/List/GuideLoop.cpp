@@ -64,10 +64,7 @@ int64_t GuideLoop::enter(Plan plan) {
 int64_t GuideLoop::schedule(Attempt &attempt) {
   // Slots of many values leave small gaps.
   constexpr size_t mostRoots = 1000;
-  Schedule within = scheduler.runWithin(attempt.guides, *attempt.known,
-                                        {budget, attempt.gradientFactor,
-                                         attempt.sourcesLeave});
-  attempt.dependsOnFactor = within.dependsOnFactor;
+  Schedule within = scheduler.runWithin(attempt.guides, *attempt.known, budget);
   if (!within.complete)
     return unlimitedBytes;
   if (graph.roots.size() <= mostRoots)
@@ -77,20 +74,17 @@ int64_t GuideLoop::schedule(Attempt &attempt) {
 }
 
 /// Remembers \p attempt if it leads to a plan and few do to better ones.
-/// Returns whether another factor of gradients makes a difference.
-bool GuideLoop::tryOut(Attempt attempt) {
+void GuideLoop::tryOut(Attempt attempt) {
   constexpr size_t mostAttempts = 3;
   attempt.cost = schedule(attempt);
-  bool dependsOnFactor = attempt.dependsOnFactor;
   if (attempt.cost == unlimitedBytes)
-    return dependsOnFactor;
+    return;
   auto place = std::upper_bound(
       attempts.begin(), attempts.end(), attempt.cost,
       [](int64_t cost, const Attempt &other) { return cost < other.cost; });
   attempts.insert(place, std::move(attempt));
   if (attempts.size() > mostAttempts)
     attempts.pop_back();
-  return dependsOnFactor;
 }
 
 /// One cut per moment from the changed one on, each after the values that the
@@ -194,27 +188,24 @@ bool GuideLoop::doRound() {
   return ++state.rounds < mostRounds && state.inVain < mostInVain;
 }
 
-void GuideLoop::startFree(std::shared_ptr<const Schedule> free,
-                          int64_t budgetBytes) {
+/// Forgets all findings, for another budget.
+void GuideLoop::clear(int64_t budgetBytes) {
   budget = budgetBytes;
   all.clear();
   loose = Found();
   attempts.clear();
-  bool dependsOnFactor = tryOut({{}, free});
-  if (isTooLargeToWalk(graph))
-    return;
-  if (dependsOnFactor)
-    tryOut({{}, free, 3});
-  tryOut({{}, free, 1, /*sourcesLeave=*/true});
+}
+
+void GuideLoop::startFree(std::shared_ptr<const Schedule> free,
+                          int64_t budgetBytes) {
+  clear(budgetBytes);
+  tryOut({{}, std::move(free)});
 }
 
 bool GuideLoop::start(std::shared_ptr<const Schedule> free,
                       int64_t budgetBytes) {
   state = State();
-  budget = budgetBytes;
-  all.clear();
-  loose = Found();
-  attempts.clear();
+  clear(budgetBytes);
   state.known = free;
   state.moments = {{free->peakAt, budgetBytes}};
   state.weight.assign(graph.problem.values.size(), 1);

@@ -55,9 +55,7 @@ public:
   /// Goes on with the guide with which \p other has just started.
   void follow(const GuideLoop &other) {
     state = other.state;
-    all.clear();
-    loose = Found();
-    attempts.clear();
+    clear(other.budget);
   }
   /// Once more with other guides; whether it might pay off to go on.
   bool doRound();
@@ -93,9 +91,6 @@ private:
     ListScheduler::Guides guides;
     /// Their schedule without a limit.
     std::shared_ptr<const Schedule> known;
-    double gradientFactor = 1;
-    bool sourcesLeave = false;
-    bool dependsOnFactor = false;
     int64_t cost = unlimitedBytes;
   };
   /// A moment with a guide, and how much that may keep.
@@ -124,9 +119,10 @@ private:
   int64_t costOf(const Plan &plan);
   int64_t enter(Plan plan);
   int64_t schedule(Attempt &attempt);
-  bool tryOut(Attempt attempt);
+  void tryOut(Attempt attempt);
   bool chooseGuides();
   bool tryGuides();
+  void clear(int64_t budgetBytes);
   void relieve();
 
   const RematGraph &graph;

@@ -390,16 +390,11 @@ ListScheduler::Schedule ListScheduler::run(const Guides &guides) {
 
 ListScheduler::Schedule ListScheduler::runWithin(const Guides &guides,
                                                  const Schedule &before,
-                                                 const Limit &limit) {
+                                                 int64_t capBytes) {
   limited = true;
-  cap = limit.capBytes;
-  gradientFactor = limit.gradientFactor;
-  sourcesLeave = limit.sourcesLeave;
-  askedForFactor = false;
+  cap = capBytes;
   learnUses(before, before.burst);
-  Schedule played = play(guides, order.size());
-  played.dependsOnFactor = askedForFactor;
-  return played;
+  return play(guides, order.size());
 }
 
 std::vector<char> ListScheduler::residentsAt(const Guides &guides, size_t at) {

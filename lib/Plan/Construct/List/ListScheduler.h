@@ -33,8 +33,6 @@ public:
     /// False if it gave up: it does not fit, or recomputed far more than is
     /// sensible.
     bool complete = false;
-    /// Whether it depends on `Limit::gradientFactor`.
-    bool dependsOnFactor = false;
     /// The most bytes that stand in the arena at once, where everything leaves
     /// with its last use, and where in the order.
     int64_t peakBytes = 0;
@@ -54,20 +52,9 @@ public:
 
   /// Without a limit: every value is there until one of \p guides drops it.
   Schedule run(const Guides &guides);
-  /// The limit of a schedule that may run out of memory.
-  struct Limit {
-    int64_t capBytes = 0;
-    /// The cost of a remat is explored only so far. Beyond that, a gradient
-    /// counts this many times.
-    double gradientFactor = 1;
-    /// Sources that are in memory for the last time count as missing for a
-    /// remat, or take the bytes that it frees. Otherwise they stay for nothing,
-    /// in the hope that one source serves several remats.
-    bool sourcesLeave = false;
-  };
-  /// Within \p limit, or not complete; the uses are those of \p before.
+  /// Within \p capBytes, or not complete; the uses are those of \p before.
   Schedule runWithin(const Guides &guides, const Schedule &before,
-                     const Limit &limit);
+                     int64_t capBytes);
 
   /// Per value: it stands in memory before the root at place \p at of a run
   /// without a limit.
@@ -85,20 +72,6 @@ private:
   struct Use {
     int32_t burst;
     bool made;
-    /// The last use before the value is made again.
-    int32_t last;
-  };
-
-  /// A value to leave next; its sources stay until its remat, or not.
-  struct Eviction {
-    ValueId value;
-    bool hold;
-  };
-
-  /// The time of a remat, and the bytes that are free until then.
-  struct Remat {
-    double ps;
-    int64_t freed;
   };
 
   /// Fusible ops that belong into the kernel of an anchor.
@@ -150,15 +123,14 @@ private:
   void makeRoom(const Kernel &kernel, const std::vector<ValueId> &reads,
                 int32_t step);
   void dropDead(const std::vector<ValueId> &values, int32_t step);
-  bool staysUntil(ValueId value, int32_t burst);
   void drop(ValueId value);
   void rankResidents(int32_t step);
   bool evictNext(int32_t step);
   void evict(int64_t bytes, int32_t step);
   void evictPinned(int64_t bytes, const std::vector<ValueId> &reads,
                    int32_t step);
-  Remat rematOf(ValueId value, int32_t next, bool hold);
-  void keepForRestoring(ValueId value, int32_t until, bool hold);
+  double rematPs(ValueId value);
+  void keepForRestoring(ValueId value, int32_t until);
   /// The burst after the present one that reads it next, or `none` if it is
   /// made again before, or never read.
   int32_t nextUse(ValueId value);
@@ -190,9 +162,6 @@ private:
   bool isTooDeep = false; // for detours to lead anywhere
   bool backwardBegan = false;
   int64_t cap = 0, live = 0;
-  double gradientFactor = 1;
-  bool sourcesLeave = false;
-  bool askedForFactor = false;
   int32_t place = 0, now = 0;     // its place and burst, as in Schedule
   std::vector<char> resident;     // per value
   std::vector<char> done;         // per op
@@ -200,7 +169,7 @@ private:
   std::vector<ValueId> residents; // A superset of the values in the arena.
   std::vector<char> listed;       // per value: in `residents`
   size_t scanned = 0;             // values looked at for eviction
-  std::vector<Eviction> ranked;   // The next value to evict is the last.
+  std::vector<ValueId> ranked;    // The next value to evict is the last.
   int64_t rankedBytes = 0;        // that may leave until they are ranked again
 
   // Uses of each value, and the next that is still to come.

@@ -32,14 +32,10 @@ void ListScheduler::learnUses(const Schedule &before,
   uses.resize(firstUse.back());
   for (size_t k = 0; k < kernels.size(); ++k) {
     for (int32_t i = before.firstRead[k]; i < before.firstRead[k + 1]; ++i)
-      uses[cursor[before.reads[i]]++] = {bursts[k], false, bursts[k]};
+      uses[cursor[before.reads[i]]++] = {bursts[k], false};
     for (ValueId value : kernels[k].outputs)
-      uses[cursor[value]++] = {bursts[k], true, bursts[k]};
+      uses[cursor[value]++] = {bursts[k], true};
   }
-  for (size_t value = 0; value < problem.values.size(); ++value)
-    for (int32_t at = firstUse[value + 1] - 2; at >= firstUse[value]; --at)
-      if (!uses[at + 1].made)
-        uses[at].last = uses[at + 1].last;
   cursor = firstUse;
 }
 
@@ -51,15 +47,6 @@ int32_t ListScheduler::nextUse(ValueId value) {
   if (at < firstUse[value + 1] && !uses[at].made)
     next = next == none ? uses[at].burst : std::min(next, uses[at].burst);
   return next;
-}
-
-/// Whether \p value, which is in memory, is read until \p burst anyway.
-bool ListScheduler::staysUntil(ValueId value, int32_t burst) {
-  if (keptUntil[value] >= burst)
-    return true;
-  int32_t next = nextUse(value), at = cursor[value];
-  return next != none && at < firstUse[value + 1] && !uses[at].made &&
-         uses[at].last >= burst;
 }
 
 void ListScheduler::drop(ValueId value) {
@@ -137,11 +124,7 @@ void ListScheduler::makeRoom(const Kernel &kernel,
 /// Sorts the values in memory that \p step does not need: the value with the
 /// last use and the cheapest remat first.
 void ListScheduler::rankResidents(int32_t step) {
-  struct Candidate {
-    double score;
-    Eviction eviction;
-  };
-  std::vector<Candidate> candidates;
+  std::vector<std::pair<double, ValueId>> candidates;
   size_t kept = 0;
   scanned += residents.size();
   Work::spend(50 * static_cast<int64_t>(residents.size()));
@@ -156,40 +139,26 @@ void ListScheduler::rankResidents(int32_t step) {
     int32_t next = nextUse(value);
     double distance = next == none ? std::numeric_limits<int32_t>::max()
                                    : static_cast<double>(next - now);
-    Candidate best = {std::numeric_limits<double>::infinity(), {value, true}};
-    for (bool hold : {true, false}) {
-      Remat remat = rematOf(value, next, hold);
-      if (remat.freed <= 0)
-        continue;
-      double score = remat.ps / (distance * static_cast<double>(remat.freed));
-      if (score < best.score)
-        best = {score, {value, hold}};
-      if (!sourcesLeave)
-        break;
-    }
-    candidates.push_back(best);
+    candidates.emplace_back(
+        rematPs(value) / (distance * static_cast<double>(graph.slot[value])),
+        value);
   }
   residents.resize(kept);
-  std::sort(candidates.begin(), candidates.end(),
-            [](const Candidate &a, const Candidate &b) {
-              return a.score != b.score
-                         ? a.score > b.score
-                         : a.eviction.value > b.eviction.value;
-            });
+  std::sort(candidates.rbegin(), candidates.rend());
   ranked.clear();
-  for (const Candidate &candidate : candidates)
-    ranked.push_back(candidate.eviction);
+  for (auto [score, value] : candidates)
+    ranked.push_back(value);
 }
 
 /// Drops the next of the ranking; false if none is left.
 bool ListScheduler::evictNext(int32_t step) {
   while (!ranked.empty()) {
-    auto [value, hold] = ranked.back();
+    ValueId value = ranked.back();
     ranked.pop_back();
     if (!resident[value] || isNeeded(value, step))
       continue;
     if (int32_t next = nextUse(value); next != none)
-      keepForRestoring(value, next, hold);
+      keepForRestoring(value, next);
     rankedBytes -= graph.slot[value];
     drop(value);
     return true;
@@ -231,9 +200,8 @@ void ListScheduler::evictPinned(int64_t bytes,
     if (resident[value] && !readNow[value] && isNeeded(value, step + 1) &&
         !graph.once[problem.values[value].op] && graph.slot[value] > 0)
       candidates.push_back(
-          {rematOf(value, none, true).ps /
-               (static_cast<double>(graph.slot[value]) *
-                (needStep[value] - step)),
+          {rematPs(value) / (static_cast<double>(graph.slot[value]) *
+                             (needStep[value] - step)),
            value});
   for (ValueId value : reads)
     readNow[value] = 0;
@@ -247,33 +215,23 @@ void ListScheduler::evictPinned(int64_t bytes,
   }
 }
 
-/// A remat of \p value at the burst \p next with its missing sources; a guess
-/// if these are many. If `sourcesLeave`, sources that are not read until then
-/// are missing as well, or \p hold keeps them and their bytes are not free.
-ListScheduler::Remat ListScheduler::rematOf(ValueId value, int32_t next,
-                                            bool hold) {
+/// The time of a remat of \p value with its missing sources; a guess if these
+/// are many.
+double ListScheduler::rematPs(ValueId value) {
   constexpr size_t mostVisited = 64;
   constexpr double muchMore = 30;
   ++stamp;
   std::array<OpId, mostVisited> work = {problem.values[value].op};
   size_t visited = 1;
   opStamp[work.front()] = stamp;
-  Remat remat = {0, graph.slot[value]};
+  double ps = 0;
   bool isMore = false;
   for (size_t i = 0; i < visited; ++i) {
-    remat.ps += static_cast<double>(again[work[i]]);
+    ps += static_cast<double>(again[work[i]]);
     for (const Leaf &leaf : graph.leaves[work[i]]) {
       OpId producer = problem.values[leaf.value].op;
-      if (opStamp[producer] == stamp)
+      if (opStamp[producer] == stamp || resident[leaf.value])
         continue;
-      if (resident[leaf.value]) {
-        if (!sourcesLeave || next == none || staysUntil(leaf.value, next))
-          continue;
-        if ((hold && i == 0) || graph.once[producer]) {
-          remat.freed -= graph.slot[leaf.value];
-          continue;
-        }
-      }
       if (visited == mostVisited) {
         isMore = true;
         continue;
@@ -282,20 +240,15 @@ ListScheduler::Remat ListScheduler::rematOf(ValueId value, int32_t next,
       work[visited++] = producer;
     }
   }
-  if (!isMore)
-    return remat;
   // Gradients that wait have a common past that is made again only once.
-  bool isGradient = problem.ops[work.front()].backward;
-  askedForFactor |= isGradient;
-  remat.ps *= isGradient ? gradientFactor : muchMore;
-  return remat;
+  bool isGuess = isMore && !problem.ops[work.front()].backward;
+  return isGuess ? ps * muchMore : ps;
 }
 
-/// The sources of \p value that nothing makes again must not leave before its
-/// remat, nor any that it reads if \p hold.
-void ListScheduler::keepForRestoring(ValueId value, int32_t until, bool hold) {
+/// The sources of \p value must not leave before its remat: one source may
+/// serve several remats.
+void ListScheduler::keepForRestoring(ValueId value, int32_t until) {
   for (const Leaf &leaf : graph.leaves[problem.values[value].op])
-    if (resident[leaf.value] &&
-        (hold || graph.once[problem.values[leaf.value].op]))
+    if (resident[leaf.value])
       keptUntil[leaf.value] = std::max(keptUntil[leaf.value], until);
 }
