@@ -146,7 +146,7 @@ namespace {
 struct Roles {
   mlir::OpOperand *left, *right;
   ContractionExtents extents = {1, 1, 1, 1};
-  SmallVector<unsigned> columns, reduced;
+  SmallVector<unsigned> columns = {}, reduced = {};
 };
 } // namespace
 

@@ -51,11 +51,11 @@ static void initializeTarget() {
 }
 
 static int64_t lanesOf(llvm::orc::JITTargetMachineBuilder &machine) {
-  llvm::StringRef features = machine.getFeatures().getString();
+  std::string features = machine.getFeatures().getString();
   if (machine.getTargetTriple().isX86()) {
-    if (features.contains("+avx512f"))
+    if (llvm::StringRef(features).contains("+avx512f"))
       return 16;
-    return features.contains("+avx2") ? 8 : 4;
+    return llvm::StringRef(features).contains("+avx2") ? 8 : 4;
   }
   return 4;
 }

@@ -110,8 +110,7 @@ class Model:
         return region_bytes(text, self.numbering, self.layers.region(pattern))
 
 
-# One round of the search: the same plan on a machine that is busy.
-WITHIN = "budget={}% time-limit=0"
+WITHIN = "budget={}%"
 PIN = "ckpt.pin = #ckpt.pin<recompute>"
 
 
@@ -136,7 +135,7 @@ def check_kept(model, pattern, share, budget):
 def pinned_by_hand(path, options, pattern):
     """The program with pins on the ops of a region that its plan runs again. What
     else the plan wrote says nothing to the next one."""
-    text = planned.expect_text(f"--ckpt-plan={options} quiet=true", path)
+    text = planned.expect_text(f"--ckpt-plan={options} {planned.EFFORT} quiet=true", path)
     text = re.sub(r"(, )?ckpt\.region_budgets = {[^}]*}", "", text)
     lines, layer = [], ""
     for line in text.splitlines(keepends=True):

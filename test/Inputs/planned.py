@@ -31,12 +31,16 @@ def expect_text(*arguments, text=None):
     return out
 
 
+# Counted work, for tests of the rewritten program and not of its time.
+EFFORT = "effort=300"
+
+
 def plan(model, options):
     """Plans and rewrites a file: (exit code, text, stderr, figures)."""
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "report.json")
         code, text, errors = ckpt_opt(
-            f"--ckpt-plan={options} quiet=true report={report}",
+            f"--ckpt-plan={options} {EFFORT} quiet=true report={report}",
             "--ckpt-apply-plan",
             f"--ckpt-verify=original={model}",
             GENERIC,

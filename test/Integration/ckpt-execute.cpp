@@ -313,7 +313,9 @@ static llvm::Expected<std::string> check(ModuleOp module,
     }
   }
   if (auto other = function->getAttrOfType<FlatSymbolRefAttr>("test.same_as")) {
-    auto compiled = CompiledStep::compile(module, {other.getValue().str()});
+    CompileOptions options;
+    options.function = other.getValue().str();
+    auto compiled = CompiledStep::compile(module, options);
     if (!compiled)
       return compiled.takeError();
     Buffers results = run(**compiled, other.getValue());

@@ -57,10 +57,6 @@ private:
 /// running results of one, so that they read whole sectors of memory.
 static constexpr int64_t fewestNeighbours = 16;
 
-/// Reads that a thread has in flight while it reduces, if its loops are as
-/// long.
-static constexpr int64_t readsInFlight = 16;
-
 LogicalResult GpuReductionEmitter::emitEpilogue(ElementEmitter &emitter,
                                                 ArrayRef<LinearIndex> at,
                                                 ValueRange results) {

@@ -260,6 +260,8 @@ std::pair<OpId, int64_t> AnchorRelaxation::largestAlone() {
     if (graph.live[op] && isAnchor(problem.ops[op]))
       most.emplace_back(-mostAloneBytes(static_cast<OpId>(op)),
                         static_cast<OpId>(op));
+  if (most.empty())
+    return {none, 0};
   std::sort(most.begin(), most.end());
   most.resize(std::min(most.size(), 1 + mostWork / problem.ops.size()));
   std::pair<OpId, int64_t> largest = {none, 0};

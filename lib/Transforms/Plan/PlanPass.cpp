@@ -330,8 +330,8 @@ LogicalResult PlanPass::planFrontier(const ProgramProblem &program,
                                std::pair(StringRef(frontierSvg), svg.str())}) {
     if (path.empty())
       continue;
-    llvm::Error error =
-        writeOutputFile(path, [&](llvm::raw_ostream &os) { os << content; });
+    llvm::Error error = writeOutputFile(
+        path, [&written = content](llvm::raw_ostream &os) { os << written; });
     if (error)
       return mlir::emitError(function.getLoc())
              << llvm::toString(std::move(error));

@@ -180,7 +180,8 @@ TEST(LinearIndex, QuotientAndRemainderAreRight) {
     LinearIndex index = random.index(extents, random.pick(0, 9));
     int64_t divisor = random.pick(1, 13);
     RecordingDivider divider(extents.size(), random.varying(extents.size()));
-    auto [quotient, remainder] = divideIndex(index, divisor, divider);
+    LinearIndex quotient, remainder;
+    std::tie(quotient, remainder) = divideIndex(index, divisor, divider);
     bool right = true;
     forAll(extents, [&](const Values &values) {
       int64_t value = evaluate(index, values);

@@ -172,7 +172,9 @@ func.func @chain(%x: tensor<4xf32>) -> tensor<4xf32> {
   EXPECT_EQ(chain.layers[0].kind, plan::LayerKind::FFN);
   // Without a backward pass everything that is made in the layer counts.
   EXPECT_EQ(chain.layers[0].activationBytes, 32);
-  annotateLayers(chain, selectLayers(chain, {"full"}, &context));
+  plan::StrategyOptions full;
+  full.strategy = "full";
+  annotateLayers(chain, selectLayers(chain, full, &context));
   EXPECT_EQ(chain.regions[0].size(), 2u);
   for (LayerOp region : chain.regions[0])
     EXPECT_EQ(region.getDecision(), Decision::Recompute);
