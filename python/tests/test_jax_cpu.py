@@ -126,6 +126,18 @@ def test_narrow_products_take_what_is_planned():
     assert made.memory_analysis().temp_size_in_bytes <= 1.03 * inner.plan.arena_bytes
 
 
+def test_gradients_by_example_need_no_memory():
+    """Only sums of them are read: XLA multiplies inside of the sums."""
+    x = X.reshape(512, 128)
+
+    def step(weights, x):
+        gradients = jax.vmap(jax.grad(lambda weights, x: (jnp.tanh(x @ weights[0]) ** 2).sum()), (None, 0))(weights, x)
+        return [w - (jnp.abs(g) * g).sum(0) for w, g in zip(weights, gradients)]
+
+    assert ckpt.jax.plan(step, WEIGHTS[:1], x, effort=0.2).plan.arena_bytes < 128 * x.nbytes / 2
+    assert measured(step, (WEIGHTS[:1], x), None) <= 1.03
+
+
 def experts():
     """Rows in the order of their experts, as in a mixture that drops none."""
     sizes = np.full(4, 128, np.int32)
@@ -187,6 +199,9 @@ def test_a_sum_of_no_numbers_is_zero():
         ("bqhd,bkhd->bhqk", (2, 8, 4, 16), (2, 8, 4, 16)),
         ("tdn,tdf->nf", (4, 8, 16), (4, 8, 24)),
         ("ab,ab->", (4, 8), (4, 8)),
+        ("nd,nf->ndf", (4, 8), (4, 6)),
+        ("dn,f->fnd", (4, 8), (6,)),
+        ("ntd,fnt->nfd", (4, 1, 8), (6, 4, 1)),
     ],
 )
 def test_products_as_matrices_compute_what_jax_computes(equation, left, right):

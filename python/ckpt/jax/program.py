@@ -190,7 +190,7 @@ class _Flattener:
         is_small = body.nbytes * self.step.ops * _SMALLER < self.step.nbytes * body.ops
         return not is_small and eqn.params["length"] * body.ops <= self.unroll_limit
 
-    def _trace(self, function: Any, *args: Operand, scope: str) -> Operand:
+    def trace(self, function: Any, *args: Operand, scope: str) -> Operand:
         """The ops of `function`, which has one result, on `args`."""
         shapes = [jax.ShapeDtypeStruct(arg.aval.shape, arg.aval.dtype) for arg in args]
         closed = jax.make_jaxpr(function)(*shapes)
@@ -201,7 +201,7 @@ class _Flattener:
         axis, sizes = eqn.params["axis"], eqn.params["sizes"]
         ends = list(itertools.accumulate(sizes))
         return [
-            self._trace(lambda t, s=end - size, e=end: jax.lax.slice_in_dim(t, s, e, axis=axis), whole, scope=scope)
+            self.trace(lambda t, s=end - size, e=end: jax.lax.slice_in_dim(t, s, e, axis=axis), whole, scope=scope)
             for size, end in zip(sizes, ends)
         ]
 
@@ -227,21 +227,46 @@ class _Flattener:
     def _slice(self, stack: Operand, i: int, scope: str) -> Operand:
         if isinstance(stack, Value) and stack in self.parts:
             return self.parts[stack][i]
-        return self._trace(lambda t: jax.lax.index_in_dim(t, i, keepdims=False), stack, scope=scope)
+        return self.trace(lambda t: jax.lax.index_in_dim(t, i, keepdims=False), stack, scope=scope)
 
     def _join(self, parts: list[Operand], aval: Any, scope: str) -> Operand:
         if not parts:
-            return self._trace(lambda: jnp.zeros(aval.shape, aval.dtype), scope=scope)
+            return self.trace(lambda: jnp.zeros(aval.shape, aval.dtype), scope=scope)
         values = [
-            self._trace(lambda p=part: jnp.full(p.aval.shape, p.val, p.aval.dtype), scope=scope)
+            self.trace(lambda p=part: jnp.full(p.aval.shape, p.val, p.aval.dtype), scope=scope)
             if isinstance(part, jex.Literal)
             else part
             for part in parts
         ]
-        stack = self._trace(lambda *each: jnp.stack(each), *values, scope=scope)
+        stack = self.trace(lambda *each: jnp.stack(each), *values, scope=scope)
         assert isinstance(stack, Value)
         self.parts[stack] = values
         return stack
+
+
+def _is_outer(eqn: Any) -> bool:
+    """Whether each element of a product is one product of two numbers, such as in the gradient of a weight by one example.
+
+    XLA makes an elementwise op of it, which needs no place in memory.
+    """
+    (contracted, _), _ = eqn.params["dimension_numbers"]
+    left, right, out = (variable.aval for variable in (*eqn.invars, *eqn.outvars))
+    is_wide = out.dtype.itemsize >= max(left.dtype.itemsize, right.dtype.itemsize)
+    return is_wide and math.prod(left.shape[d] for d in contracted) == 1 and eqn.params.get("out_sharding") is None
+
+
+def _outer(eqn: Any, left: Any, right: Any) -> Any:
+    (left_contracted, right_contracted), (left_batch, right_batch) = eqn.params["dimension_numbers"]
+    dtype = eqn.outvars[0].aval.dtype
+
+    def ordered(x: Any, batch: Sequence[int], contracted: Sequence[int]) -> tuple[Any, list[int]]:
+        free = [d for d in range(x.ndim) if d not in (*batch, *contracted)]
+        return jax.lax.transpose(x.astype(dtype), (*batch, *free, *contracted)), [x.shape[d] for d in free]
+
+    left, rows = ordered(left, left_batch, left_contracted)
+    right, columns = ordered(right, right_batch, right_contracted)
+    batches = left.shape[: len(left_batch)]
+    return left.reshape(*batches, *rows, *[1] * len(columns)) * right.reshape(*batches, *[1] * len(rows), *columns)
 
 
 def _has_shardings(eqn: Any) -> bool:
@@ -339,6 +364,19 @@ def _exchange(program: Program) -> None:
     program.ops = [op for op in ops if op is not None]
 
 
+def _multiply(program: Program) -> None:
+    """Writes products of single numbers as elementwise ops."""
+    flattener, same = _Flattener(0, _Size()), {}
+    resolve = lambda operand: same.get(operand, operand) if isinstance(operand, Value) else operand
+    for op in program.ops:
+        op.inputs = [resolve(operand) for operand in op.inputs]
+        if op.name == "dot_general" and _is_outer(op.eqn):
+            same[op.outputs[0]] = flattener.trace(functools.partial(_outer, op.eqn), *op.inputs, scope=op.scope)
+        else:
+            flattener.ops.append(op)
+    program.ops, program.outputs = flattener.ops, [resolve(operand) for operand in program.outputs]
+
+
 def flatten(closed: Any, *, unroll_limit: int = 60_000) -> Program:
     """Returns the ops of `closed` (a ClosedJaxpr) as one list.
 
@@ -352,6 +390,7 @@ def flatten(closed: Any, *, unroll_limit: int = 60_000) -> Program:
     program = Program(inputs, flattener.constants, flattener.ops, outputs)
     _simplify(program)
     _exchange(program)
+    _multiply(program)
     return program
 
 
