@@ -154,6 +154,15 @@ def test_bytes_that_xla_leaves_become_less_extra_work(gpt, xla_takes):
     assert made.report.rounds == len(plans) > 1
 
 
+@pytest.mark.parametrize("later", [0.5, 1000.0])
+def test_without_a_budget_the_bytes_of_plain_jit_are_one_where_a_plan_meets_them(gpt, xla_takes, later):
+    step, arguments = gpt
+    plans = xla_takes(lambda number: 3.0 if number == 1 else later)
+    made = ckpt.jax.jit(step, budget=None).compile(*arguments)
+    assert made.plan is plans[1 if later < 1 else 0]
+    assert len(plans) > 1
+
+
 def test_a_larger_plan_that_exceeds_the_budget_leaves_the_smaller_one(gpt, xla_takes):
     step, arguments = gpt
     plans = xla_takes(lambda number: 0.75 if number == 1 else 1.25)

@@ -214,7 +214,14 @@ class _Compilation:
         if want is not None:
             return self._fit(want)
         plan = saved.replayed(self.traced.problem) if saved else self._solve(None)
-        return self._finish(self._planned(plan), plan, None)
+        made = self._finish(self._planned(plan), plan, None)
+        if saved or made.report.temp_bytes <= self.plain_bytes:
+            return made
+        # The fastest plan keeps more than plain jit, which no user expects: the bytes of plain jit are the budget.
+        try:
+            return self._fit(self.plain_bytes)
+        except BudgetError:
+            return made
 
     def _fit(self, want: int) -> CompiledStep:
         scale = self._scale()
