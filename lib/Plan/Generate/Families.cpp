@@ -2,7 +2,9 @@
 //
 // One function per family, with published shapes and a free number of blocks.
 // Tape.h derives the other parts of a training step. `ckpt-plan --generate` and
-// tests call it.
+// tests call it. A call that adds ops is an argument only where no other
+// argument adds any: compilers choose the order of arguments, and steps are to
+// be equal.
 //
 //===----------------------------------------------------------------------===//
 
@@ -122,8 +124,8 @@ ValueId attention(Tape &tape, ValueId x, int64_t batch, int64_t length) {
   ValueId scores =
       tape.contract("batch_matmul", query, key, {pairs, length, length}, size);
   ValueId mask = tape.argument("mask", {length, length});
-  ValueId masked = tape.add(tape.unary("scale", scores),
-                            tape.broadcast(mask, {pairs, length, length}));
+  ValueId spread = tape.broadcast(mask, {pairs, length, length});
+  ValueId masked = tape.add(tape.unary("scale", scores), spread);
   ValueId shares = softmax(tape, masked, {pairs, length});
   ValueId mixed = tape.contract("batch_matmul", shares, value,
                                 {pairs, length, size}, length);
@@ -280,17 +282,19 @@ Problem makeLstm(int64_t steps) {
   for (int64_t i = 0; i < steps; ++i) {
     tape.enterLayer("step/" + std::to_string(i));
     ValueId x = tape.argument("x", {batch, width});
-    ValueId gates =
-        tape.add(tape.contract("matmul", x, input, wide, width),
-                 tape.contract("matmul", state, recurrent, wide, width));
+    ValueId before = tape.contract("matmul", state, recurrent, wide, width);
+    ValueId now = tape.contract("matmul", x, input, wide, width);
+    ValueId gates = tape.add(now, before);
     gates = tape.add(gates, tape.broadcast(bias, wide));
     auto gate = [&](const char *name, bool first) {
       return tape.unary(name, tape.slice(gates, {batch, width}, first));
     };
     ValueId kept = tape.multiply(gate("sigmoid", true), cell);
-    ValueId fresh = tape.multiply(gate("sigmoid", false), gate("tanh", false));
+    ValueId candidate = gate("tanh", false);
+    ValueId fresh = tape.multiply(gate("sigmoid", false), candidate);
     cell = tape.add(kept, fresh);
-    state = tape.multiply(gate("sigmoid", false), tape.unary("tanh", cell));
+    ValueId shown = tape.unary("tanh", cell);
+    state = tape.multiply(gate("sigmoid", false), shown);
   }
   tape.enterLayer("loss");
   return tape.finish(squaredError(tape, state));
@@ -303,9 +307,10 @@ ValueId drawnLayer(Tape &tape, ValueId x, int64_t width, uint32_t draw) {
     return tape.unary("relu", dense(tape, x, width));
   case 1:
     return tape.unary("gelu", dense(tape, layerNorm(tape, x), width));
-  case 2:
-    return tape.multiply(tape.unary("sigmoid", dense(tape, x, width)),
-                         dense(tape, x, width));
+  case 2: {
+    ValueId linear = dense(tape, x, width);
+    return tape.multiply(tape.unary("sigmoid", dense(tape, x, width)), linear);
+  }
   case 3:
     return softmax(tape, dense(tape, x, width), {tape.dims(x)[0]});
   default:

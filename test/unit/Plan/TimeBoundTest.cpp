@@ -296,7 +296,8 @@ Problem randomReaders(uint64_t seed) {
   b.opOf(loss).computePs = pick(8) * 1'000'000;
   ValueId reader;
   if (pick(2)) {
-    reader = b.reduction({any(form()), any(loss)}, pick(2) ? row : scalar);
+    Shape shape = pick(2) ? row : scalar;
+    reader = b.reduction({any(form()), any(loss)}, shape);
   } else {
     reader = b.contraction({memory(form()), memory(loss)}, matrix);
     b.opOf(reader).computePs = pick(6) * 1'000'000;
