@@ -6,7 +6,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # Lets ccache see the header when it hashes a file that uses it.
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
 else()
-  # The header is that of a cache of compilers as well, which keeps no times.
+  # ccache may hand out the header of an earlier build; clang would refuse it for its times.
   add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
   # Templates of the header forget that libstdc++ silences this warning in itself.
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-deprecated-declarations>)
