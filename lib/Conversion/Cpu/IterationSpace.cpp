@@ -64,6 +64,7 @@ LogicalResult IterationSpace::emitRow(
   auto emitOne = [&](Value counter, int64_t vectors, int64_t width,
                      int64_t begin) {
     ElementEmitter emitter(builder, target.memory, width);
+    emitter.useMasks();
     LinearIndex at = begin;
     if (counter)
       at = at + emitter.indices().atom(counter, vectors) * width;

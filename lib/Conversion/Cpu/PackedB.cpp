@@ -5,6 +5,8 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/MathExtras.h"
+#include <numeric>
 
 using namespace ckpt;
 using namespace mlir;
@@ -19,24 +21,120 @@ Value PackedB::load(Value step, int64_t vector) {
       builder, type, packed, ValueRange{step, constant(vector * tiling.lanes)});
 }
 
-void PackedB::packStep(const Block &block, Value step, bool full) {
+/// Whether columns are neighbours in memory along their innermost loop, but not
+/// all columns of a vector: one run of them ends, or padding begins. Vectors of
+/// 32 bytes or more have accesses under masks.
+bool PackedB::isInRuns(bool full) const {
+  const StridedLoop &inner = shape.columns.parts.back();
+  Type element = cast<MemRefType>(flat.getType()).getElementType();
+  if (element != shape.body.sumType || inner.rightStride != 1 ||
+      tiling.lanes * element.getIntOrFloatBitWidth() < 256)
+    return false;
+  for (auto [border, stride] :
+       llvm::zip_equal(shape.borders, inner.borderStrides))
+    if (border.isRight && stride != 0 && stride != 1)
+      return false;
+  return shape.hasBorders(/*right=*/true) || !full ||
+         inner.extent % tiling.lanes != 0;
+}
+
+/// Vector number \p vector of the panel at \p step, by one access for each run
+/// that reaches into it.
+Value PackedB::loadRuns(const Block &block, Value step, int64_t vector,
+                        bool full) {
+  IndexEmitter index(builder, /*lanes=*/1);
+  int64_t extent = shape.columns.parts.back().extent;
+  LinearIndex column = index.atom(block.panel, tiling.panels) * tiling.panel +
+                       vector * tiling.lanes;
+  auto [run, inRun] = divideIndex(column, extent, index);
+  // The last of a run's columns that a vector can begin at.
+  int64_t last = extent - std::gcd(extent, tiling.lanes);
+  int64_t runs = std::min<int64_t>(
+      llvm::divideCeil(last + tiling.lanes, extent), tiling.columns / extent);
+  auto type = VectorType::get(tiling.lanes, shape.body.sumType);
+  Value elements =
+      arith::ConstantOp::create(builder, builder.getZeroAttr(type));
+  for (int64_t number = 0; number < runs; ++number) {
+    OperandPoint start = {index.atom(block.batch, tiling.batch),
+                          (run + number) * extent,
+                          index.atom(step, tiling.steps)};
+    LinearIndex firstLane = LinearIndex(number * extent) - inRun;
+    LinearIndex endLane = firstLane + extent;
+    Value end = index.materialize(endLane);
+    if (!full)
+      end = arith::MinSIOp::create(
+          builder, end,
+          index.materialize(LinearIndex(tiling.columns) - column));
+    elements = loadRun(start, firstLane, end, elements, index);
+  }
+  return elements;
+}
+
+/// The run that begins at \p start, in lanes from \p firstLane to below \p
+/// endLane: zero in padding, \p others in all other lanes.
+Value PackedB::loadRun(const OperandPoint &start, const LinearIndex &firstLane,
+                       Value endLane, Value others, IndexEmitter &index) {
+  auto offset = [&](auto offsetOf) {
+    return offsetOf(shape.batch, start.batch) +
+           offsetOf(shape.columns, start.outer) +
+           offsetOf(shape.reduced, start.step);
+  };
+  Value begin = index.materialize(firstLane), end = endLane;
+  for (auto [number, border] : llvm::enumerate(shape.borders)) {
+    if (!border.isRight)
+      continue;
+    LinearIndex coordinate =
+        offset([&, number = number](const LoopGroup &group, LinearIndex at) {
+          return borderOffset(group, at, number, index);
+        }) +
+        border.first;
+    if (shape.columns.parts.back().borderStrides[number] == 1) {
+      LinearIndex first = firstLane - coordinate;
+      begin = arith::MaxSIOp::create(builder, begin, index.materialize(first));
+      end = arith::MinSIOp::create(builder, end,
+                                   index.materialize(first + border.extent));
+    } else if (Value inside =
+                   index.clamp(coordinate, {0, border.extent}).inside) {
+      end = arith::SelectOp::create(builder, inside, end, begin);
+    }
+  }
+  LinearIndex position =
+      offset([&](const LoopGroup &group, LinearIndex at) {
+        return operandOffset(group, at, /*right=*/true, index);
+      }) +
+      shape.right.offset - firstLane;
+  return vector::MaskedLoadOp::create(
+      builder, others.getType(), flat,
+      index.materialize(index.simplify(position)),
+      index.lanesBetween(begin, end, tiling.lanes), others);
+}
+
+/// The same where columns are neighbours, or by an address for each lane.
+Value PackedB::loadLanes(const Block &block, Value step, int64_t vector,
+                         bool full) {
   ElementEmitter emitter(builder, memory, tiling.lanes);
   IndexEmitter &inside = emitter.indices();
-  Value global = arith::AddIOp::create(builder, block.firstStep, step);
   OperandPoint point;
   point.batch = inside.atom(block.batch, tiling.batch);
-  point.step = inside.atom(global, tiling.steps);
+  point.step = inside.atom(step, tiling.steps);
+  point.outer = inside.atom(block.panel, tiling.panels) * tiling.panel +
+                vector * tiling.lanes + inside.lane();
+  if (!full) // Sums of columns past the end have no reader.
+    point.outer = inside.clamp(point.outer, {0, tiling.columns}).index;
+  OperandPlace place = operandPlace(shape, /*right=*/true, point, emitter);
+  Value elements = emitter.orZero(
+      place.inside, emitter.broadcast(emitter.load(flat, place.position)));
+  auto type = VectorType::get(tiling.lanes, shape.body.sumType);
+  return elements.getType() == type
+             ? elements
+             : arith::ExtFOp::create(builder, type, elements);
+}
+
+void PackedB::packStep(const Block &block, Value step, bool full) {
+  Value global = arith::AddIOp::create(builder, block.firstStep, step);
   for (int64_t vector = 0; vector < tiling.vectors; ++vector) {
-    point.outer = inside.atom(block.panel, tiling.panels) * tiling.panel +
-                  vector * tiling.lanes + inside.lane();
-    if (!full) // Sums of columns past the end have no reader.
-      point.outer = inside.clamp(point.outer, {0, tiling.columns}).index;
-    OperandPlace place = operandPlace(shape, /*right=*/true, point, emitter);
-    Value elements = emitter.orZero(
-        place.inside, emitter.broadcast(emitter.load(flat, place.position)));
-    auto type = VectorType::get(tiling.lanes, shape.body.sumType);
-    if (elements.getType() != type)
-      elements = arith::ExtFOp::create(builder, type, elements);
+    Value elements = isInRuns(full) ? loadRuns(block, global, vector, full)
+                                    : loadLanes(block, global, vector, full);
     vector::StoreOp::create(builder, elements, packed,
                             ValueRange{step, constant(vector * tiling.lanes)});
   }

@@ -34,6 +34,11 @@ public:
 private:
   Value constant(int64_t value);
   bool isTransposed() const;
+  bool isInRuns(bool full) const;
+  Value loadRuns(const Block &block, Value step, int64_t vector, bool full);
+  Value loadLanes(const Block &block, Value step, int64_t vector, bool full);
+  Value loadRun(const OperandPoint &start, const LinearIndex &firstLane,
+                Value endLane, Value others, IndexEmitter &index);
   void packSteps(const Block &block, bool full);
   void packStep(const Block &block, Value step, bool full);
   void packSquare(const Block &block, Value square, bool full);

@@ -54,6 +54,10 @@ public:
   /// of neighbours that lie at multiples of their size say so.
   void assumeAlignment(int64_t bytes) { alignment = bytes; }
 
+  /// From now on neighbours of which some lie in padding are one access of the
+  /// others, for targets with masks. Elsewhere each lane has an address.
+  void useMasks() { masks = true; }
+
   /// From now on every read of memory is put down in \p list too.
   void recordReads(SmallVectorImpl<MemoryRead> &list) { reads = &list; }
 
@@ -95,6 +99,9 @@ private:
   Value emitInsertSlice(mlir::tensor::InsertSliceOp op,
                         ArrayRef<LinearIndex> at);
   Value emitPad(mlir::tensor::PadOp op, ArrayRef<LinearIndex> at);
+  /// The same by one access to memory under a mask; null where that is not
+  /// possible or not needed.
+  Value emitMaskedPad(mlir::tensor::PadOp op, ArrayRef<LinearIndex> at);
   /// The element of the padding at an index.
   Value emitPadding(mlir::tensor::PadOp op, ArrayRef<LinearIndex> at);
   Value emitConcat(mlir::tensor::ConcatOp op, ArrayRef<LinearIndex> at);
@@ -128,6 +135,7 @@ private:
   IndexEmitter index;
   /// Alignment of all memory, in bytes; 0 if unknown.
   int64_t alignment = 0;
+  bool masks = false;
   SmallVectorImpl<MemoryRead> *reads = nullptr;
   llvm::DenseMap<Value, Value> current;
   std::map<Key, SmallVector<Value>> known;

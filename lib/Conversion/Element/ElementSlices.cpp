@@ -8,6 +8,7 @@
 #include "Conversion/Element/ElementEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace ckpt;
@@ -75,6 +76,8 @@ Value ElementEmitter::emitInsertSlice(tensor::InsertSliceOp op,
 Value ElementEmitter::emitPad(tensor::PadOp op, ArrayRef<LinearIndex> at) {
   if (isEmpty(op.getSource()))
     return emitPadding(op, at);
+  if (Value element = emitMaskedPad(op, at))
+    return element;
   SmallVector<LinearIndex> source;
   Value inside;
   for (auto [dim, extent] : llvm::enumerate(shapeOf(op.getSource()))) {
@@ -88,6 +91,43 @@ Value ElementEmitter::emitPad(tensor::PadOp op, ArrayRef<LinearIndex> at) {
     return element;
   Value padding = emitPadding(op, at);
   return padding ? select(inside, element, padding) : Value();
+}
+
+Value ElementEmitter::emitMaskedPad(tensor::PadOp op,
+                                    ArrayRef<LinearIndex> at) {
+  ArrayRef<int64_t> shape = shapeOf(op.getSource());
+  Value flat = memory.lookup(op.getSource());
+  Type type = op.getResultType().getElementType();
+  if (!masks || !flat || shape.empty() ||
+      cast<MemRefType>(flat.getType()).getElementType() != type)
+    return Value();
+  LinearIndex last = at.back() - op.getStaticLow().back();
+  if (last.factorOf(laneAtom) != 1 || index.varies(last - index.lane()) ||
+      !index.clampParts(last, {0, shape.back()}) ||
+      llvm::any_of(at.drop_back(),
+                   [&](const LinearIndex &at) { return index.varies(at); }))
+    return Value();
+  SmallVector<LinearIndex> source;
+  Value inside;
+  for (auto [dim, extent] : llvm::enumerate(shape.drop_back())) {
+    ClampedIndex clamped =
+        index.clamp(at[dim] - op.getStaticLow()[dim], {0, extent});
+    source.push_back(clamped.index);
+    inside = both(inside, clamped.inside);
+  }
+  source.push_back(last);
+  LinearIndex first = index.lane() - last;
+  inside =
+      both(inside, index.lanesBetween(index.materialize(first),
+                                      index.materialize(first + shape.back()),
+                                      index.getLanes()));
+  Value padding = emitPadding(op, at);
+  if (!padding)
+    return Value();
+  LinearIndex start = index.simplify(linearize(source, shape) - index.lane());
+  return vector::MaskedLoadOp::create(
+      builder, VectorType::get(index.getLanes(), type), flat,
+      index.materialize(start), inside, broadcast(padding));
 }
 
 Value ElementEmitter::emitPadding(tensor::PadOp op, ArrayRef<LinearIndex> at) {

@@ -152,15 +152,50 @@ ClampedIndex IndexEmitter::clampValue(const LinearIndex &index,
   return {atom(fromBegin, range.end - range.begin) + range.begin, inside};
 }
 
+GranularIndex IndexEmitter::splitAtRange(const LinearIndex &index,
+                                         IndexRange range) const {
+  return splitAtGranule(index, std::gcd(range.begin, range.end),
+                        [&](AtomId atom) { return varies(atom); });
+}
+
+static bool isWithin(const LinearIndex &index, IndexRange range) {
+  return index.min() >= range.begin && index.max() < range.end;
+}
+
+bool IndexEmitter::clampParts(const LinearIndex &index,
+                              IndexRange range) const {
+  return !isWithin(index, range) && range.begin < range.end &&
+         varies(splitAtRange(index, range).coarse);
+}
+
+Value IndexEmitter::lanesBetween(Value begin, Value end, int64_t lanes) {
+  auto type = VectorType::get(lanes, builder.getI32Type());
+  auto everywhere = [&](Value value) {
+    value = arith::IndexCastOp::create(builder, type.getElementType(), value);
+    return vector::BroadcastOp::create(builder, type, value);
+  };
+  Value none = constant(0, /*vector=*/false);
+  begin = arith::MaxSIOp::create(builder, begin, none);
+  end = arith::MinSIOp::create(builder, end, constant(lanes, false));
+  Value count = arith::SubIOp::create(builder, end, begin);
+  count = arith::MaxSIOp::create(builder, count, none);
+  auto numbers = llvm::map_to_vector(llvm::seq<int32_t>(lanes),
+                                     [](int32_t number) { return number; });
+  Value number = arith::ConstantOp::create(
+      builder, DenseElementsAttr::get(type, ArrayRef(numbers)));
+  // Lanes before the first have numbers above all others without a sign.
+  number = arith::SubIOp::create(builder, number, everywhere(begin));
+  return arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, number,
+                               everywhere(count));
+}
+
 ClampedIndex IndexEmitter::clamp(const LinearIndex &index, IndexRange range) {
-  if (index.min() >= range.begin && index.max() < range.end)
+  if (isWithin(index, range))
     return {index, Value()};
   if (range.end <= range.begin) // Nothing is inside; any index will do.
     return {0, arith::ConstantIntOp::create(builder, 0, 1)};
   // Whole granules are inside or outside, so lanes stay neighbours.
-  int64_t modulus = std::gcd(range.begin, range.end);
-  GranularIndex split =
-      splitAtGranule(index, modulus, [&](AtomId atom) { return varies(atom); });
+  GranularIndex split = splitAtRange(index, range);
   if (varies(split.coarse))
     return clampValue(index, range);
   ClampedIndex coarse = clampValue(

@@ -52,6 +52,11 @@ public:
   /// The value of \p index: a vector exactly if lanes differ.
   Value materialize(const LinearIndex &index);
   ClampedIndex clamp(const LinearIndex &index, IndexRange range);
+  /// Whether clamping \p index to \p range would part neighbouring lanes.
+  bool clampParts(const LinearIndex &index, IndexRange range) const;
+  /// Whether the number of a lane is from \p begin to below \p end, which are
+  /// index values: a vector of i1.
+  Value lanesBetween(Value begin, Value end, int64_t lanes);
   /// Whether \p index is a multiple of \p divisor: null if always.
   Value isMultiple(const LinearIndex &index, int64_t divisor);
 
@@ -62,6 +67,8 @@ private:
     LinearIndex quotient, remainder;
   };
 
+  /// \p index as coarse granules that \p range does not cut.
+  GranularIndex splitAtRange(const LinearIndex &index, IndexRange range) const;
   Value constant(int64_t value, bool vector);
   Value atomValue(AtomId atom, bool vector);
   ClampedIndex clampValue(const LinearIndex &index, IndexRange range);
