@@ -117,13 +117,28 @@ static Access parallelAccess(LinalgOp op, OpOperand &input) {
   return Access::Pointwise;
 }
 
+/// Whether \p map gives each loop one of the dimensions of \p shape, forwards
+/// or backwards.
+static bool isPermutationOrReversal(AffineMap map, ArrayRef<int64_t> shape) {
+  SmallVector<mlir::AffineExpr> dims;
+  for (auto [size, expr] : llvm::zip_equal(shape, map.getResults())) {
+    mlir::AffineExpr backwards = mlir::simplifyAffineExpr(
+        size - 1 - expr, map.getNumDims(), map.getNumSymbols());
+    dims.push_back(isa<mlir::AffineDimExpr>(backwards) ? backwards : expr);
+  }
+  return AffineMap::get(map.getNumDims(), map.getNumSymbols(), dims,
+                        map.getContext())
+      .isPermutation();
+}
+
 /// A copy whose elements only change their order is a view.
 static bool onlyPermutes(LinalgOp op) {
   if (!onlyCopies(op) || !writesEachElementOnce(op))
     return false;
   OpOperand *input = op.getDpsInputOperand(0);
   return isa<mlir::TensorType>(input->get().getType()) &&
-         op.getMatchingIndexingMap(input).isPermutation();
+         isPermutationOrReversal(op.getMatchingIndexingMap(input),
+                                 shapeOf(*input));
 }
 
 static Access viewAccess(LinalgOp op) {

@@ -117,3 +117,25 @@ func.func @others(%x: tensor<4x6xf32>, %y: tensor<6x8xf32>, %d: tensor<4x6xf64>,
   } -> tensor<4x8xf32>
   return %from_one, %from_minus, %more, %long, %window, %shifted : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf64>, tensor<2x3x3x8xf32>, tensor<4x8xf32>
 }
+
+// -----
+
+// Batches that run backwards.
+
+// CHECK-NOT: call @ckptCudaOfferMatmul
+func.func @backwards(%x: tensor<6x8x4xf32>, %y: tensor<6x4x8xf32>) -> tensor<6x8x8xf32> {
+  %r = ckpt.kernel(%a = %x : tensor<6x8x4xf32>, %b = %y : tensor<6x4x8xf32>) slots [-1 : 1536] {
+    %z = arith.constant 0.0 : f32
+    %v = tensor.empty() : tensor<6x8x4xf32>
+    %k = linalg.generic {indexing_maps = [affine_map<(n, i, j) -> (5 - n, i, j)>, affine_map<(n, i, j) -> (n, i, j)>], iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%a : tensor<6x8x4xf32>) outs(%v : tensor<6x8x4xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<6x8x4xf32>
+    %e = tensor.empty() : tensor<6x8x8xf32>
+    %i = linalg.fill ins(%z : f32) outs(%e : tensor<6x8x8xf32>) -> tensor<6x8x8xf32>
+    %c = linalg.batch_matmul ins(%k, %b : tensor<6x8x4xf32>, tensor<6x4x8xf32>) outs(%i : tensor<6x8x8xf32>) -> tensor<6x8x8xf32>
+    ckpt.yield %c : tensor<6x8x8xf32>
+  } -> tensor<6x8x8xf32>
+  return %r : tensor<6x8x8xf32>
+}

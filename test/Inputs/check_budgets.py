@@ -39,7 +39,7 @@ def check_infeasible(model, original, options, errors, figures):
 
 
 def check_budgets(model):
-    original = planned.expect_text(planned.GENERIC, model)
+    original = planned.expect_text("--ckpt-prepare", planned.GENERIC, model)
     for options in ("strategy=as-written", "strategy=none"):
         text, figures = planned.expect_plan(model, options)
         program = check_result(original, options, text, figures)

@@ -358,6 +358,82 @@ func.func @step(%x: tensor<4x8xf32>) -> tensor<4x1x8xf32> {
 
 // -----
 
+// A reversal is an input with a map; an input that nothing reads goes.
+// CHECK: #[[$BACK:.*]] = affine_map<(d0, d1) -> (d1, -d0 + 3)>
+// CHECK-LABEL: func.func @step
+// CHECK-SAME: (%[[X:.*]]: tensor<8x4xf32>, %{{.*}}: tensor<4x8xf32>)
+// CHECK: linalg.generic {indexing_maps = [#[[$BACK]], #{{.*}}], {{.*}}} ins(%[[X]] : tensor<8x4xf32>)
+// CHECK-NEXT: ^bb0(%[[IN:.*]]: f32, %{{.*}}: f32):
+// CHECK-NEXT: linalg.yield %[[IN]]
+#id = affine_map<(d0, d1) -> (d0, d1)>
+func.func @step(%x: tensor<8x4xf32>, %shape: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %c3 = arith.constant 3 : index
+  %e = tensor.empty() : tensor<4x8xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%shape : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %k = arith.subi %c3, %i : index
+    %s = tensor.extract %x[%j, %k] : tensor<8x4xf32>
+    linalg.yield %s : f32
+  } -> tensor<4x8xf32>
+  return %r : tensor<4x8xf32>
+}
+
+// -----
+
+// Two reads of one tensor, every second element and its neighbour.
+// CHECK-DAG: #[[$EVEN:.*]] = affine_map<(d0) -> (d0 * 2)>
+// CHECK-DAG: #[[$ODD:.*]] = affine_map<(d0) -> (d0 * 2 + 1)>
+// CHECK-LABEL: func.func @step
+// CHECK-SAME: (%[[X:.*]]: tensor<8xf32>)
+// CHECK: linalg.generic {indexing_maps = [#[[$EVEN]], #[[$ODD]], #{{.*}}], {{.*}}} ins(%[[X]], %[[X]] : tensor<8xf32>, tensor<8xf32>)
+// CHECK-NOT: tensor.extract
+// CHECK: return
+func.func @step(%x: tensor<8xf32>) -> tensor<4xf32> {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %e = tensor.empty() : tensor<4xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%e : tensor<4xf32>) {
+  ^bb0(%o: f32):
+    %i = linalg.index 0 : index
+    %k = arith.muli %i, %c2 : index
+    %l = arith.addi %k, %c1 : index
+    %s = tensor.extract %x[%k] : tensor<8xf32>
+    %t = tensor.extract %x[%l] : tensor<8xf32>
+    %u = arith.addf %s, %t : f32
+    linalg.yield %u : f32
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+// Places outside of the tensor and places that data decide stay as they are.
+// CHECK-LABEL: func.func @step
+// CHECK: tensor.extract
+// CHECK: tensor.extract
+func.func @step(%x: tensor<4xf32>, %n: tensor<4xi32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %c1 = arith.constant 1 : index
+  %e = tensor.empty() : tensor<4xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%e : tensor<4xf32>) {
+  ^bb0(%o: f32):
+    %i = linalg.index 0 : index
+    %k = arith.addi %i, %c1 : index
+    %s = tensor.extract %x[%k] : tensor<4xf32>
+    linalg.yield %s : f32
+  } -> tensor<4xf32>
+  %q = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%n : tensor<4xi32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%p: i32, %o: f32):
+    %k = arith.index_cast %p : i32 to index
+    %s = tensor.extract %x[%k] : tensor<4xf32>
+    linalg.yield %s : f32
+  } -> tensor<4xf32>
+  return %r, %q : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
 // A step of kernels is left alone.
 // CHECK-LABEL: func.func @step
 // CHECK: ckpt.kernel

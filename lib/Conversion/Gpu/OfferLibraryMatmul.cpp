@@ -105,7 +105,8 @@ makeOperand(BlockArgument argument, int64_t offset, const MatrixLoops &loops) {
   } else {
     return std::nullopt;
   }
-  if (operand.offset % alignmentBytes != 0 ||
+  if (operand.batchStride < 0 || operand.groupStride < 0 ||
+      operand.offset % alignmentBytes != 0 ||
       operand.groupStride * elementBytes % alignmentBytes != 0)
     return std::nullopt;
   return operand;

@@ -64,6 +64,7 @@ FailureOr<PreparationSummary> ckpt::prepareStep(mlir::func::FuncOp step,
     return failure();
   takeCompositesApart(step, summary);
   openLoops(step, options.unrollLimit, summary);
+  readByMaps(step, summary);
   simplifyViews(step, summary);
   indexUnitDims(step, summary);
   return summary;
