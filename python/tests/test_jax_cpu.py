@@ -161,6 +161,45 @@ def test_ragged_products_are_work():
     assert (3 * len(WEIGHTS) - 1) * product // 4 <= flops <= 3 * len(WEIGHTS) * product // 4
 
 
+WIDE = (RANDOM.standard_normal((128, 1024)) / 12).astype(np.float32)
+
+
+def widened(x):
+    """Inside, values are eight times as wide."""
+    return jnp.sin(x @ WIDE) @ WIDE.T / 32
+
+
+def chosen(x):
+    return jax.lax.cond(x.sum() > 0, widened, lambda x: x, x)
+
+
+def converged(x):
+    """A loop of an unknown number of turns, which has no gradient."""
+    start = jax.lax.stop_gradient(x)
+    return x + jax.lax.while_loop(lambda x: jnp.abs(x).max() > 0.1, lambda x: widened(x) / 2, start)
+
+
+def recurrent(x):
+    return jax.lax.scan(lambda x, _: (widened(x), None), x, None, length=4)[0]
+
+
+INSIDE = {"cond": chosen, "while": converged, "scan": recurrent}
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_values_inside_of_loops_and_conditionals_are_planned(name):
+    step = make_step(INSIDE[name])
+    inner = ckpt.jax.plan(step, WEIGHTS, X, effort=0.2, unroll_limit=1)
+    made = jax.jit(inner, compiler_options=ckpt.jax.compiler_options()).lower(WEIGHTS, X).compile()
+    assert made.memory_analysis().temp_size_in_bytes <= 1.03 * inner.plan.arena_bytes
+
+
+def test_a_loop_is_the_work_of_all_its_turns():
+    step = make_step(recurrent)
+    flops = [TracedStep(step, (WEIGHTS, X), {}, PlanOptions(unroll_limit=n)).problem.flops for n in (1, 60_000)]
+    assert flops[0] == pytest.approx(flops[1], rel=0.05)
+
+
 @pytest.mark.parametrize("axes", [(1,), (0,), (0, 1), (0, 1, 2)])
 @pytest.mark.parametrize("shape", [(64, 96, 5), (33, 37, 64), (32, 40, 1), (32, 32, 8)])
 @pytest.mark.parametrize("reduce", [jnp.sum, jnp.max, jnp.min, jnp.prod])

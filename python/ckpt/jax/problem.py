@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import fnmatch
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from ..equations import scan_counts
 from ..errors import CkptError
 from ..planner import Problem, ProblemBuilder
 from .kernels import KernelModel, describe, is_collective
 from .partial import Placement, exchanging, share
-from .program import Op, Operand, Program, Value, bytes_of, is_backward, layer_of, place_of
+from .program import Op, Operand, Program, Value, bytes_of, flatten, is_backward, layer_of, place_of
 
 Pins = Mapping[str, str]
 
@@ -47,6 +49,56 @@ def _donations(program: Program, donated: Sequence[bool]) -> dict[Value, Value]:
     return {result: argument for result, argument in reversed(takers) if isinstance(result, Value) and result.op}
 
 
+@dataclasses.dataclass
+class _Inside:
+    """What a loop or a conditional takes beside its operands and results."""
+
+    workspace: int = 0
+    flops: int = 0
+    time_ps: int = 0
+
+
+def _bodies(op: Op) -> list[tuple[Any, list[bool]]]:
+    """The jaxprs that `op` runs, each with whether its inputs are carried: a new value lies where the old one did."""
+    params = op.eqn.params
+    if op.name == "cond":
+        return [(branch, []) for branch in params["branches"]]
+    if op.name == "scan":
+        constants, carries = scan_counts(params)
+        return [(params["jaxpr"], [False] * constants + [True] * carries)]
+    if op.name == "while":
+        carried = [False] * params["body_nconsts"]
+        carried += [True] * (len(params["body_jaxpr"].jaxpr.invars) - len(carried))
+        return [(params["cond_jaxpr"], []), (params["body_jaxpr"], carried)]
+    return []
+
+
+def _has_wide_products(program: Program) -> bool:
+    """Whether XLA reshapes operands of products to matrices: it writes no value over one that it reshapes."""
+    for op in program.ops:
+        if op.name == "dot_general":
+            contracted, batch = op.eqn.params["dimension_numbers"]
+            for operand, summed, batches in zip(op.inputs, contracted, batch):
+                if len(summed) > 1 or len(operand.aval.shape) - len(batches) > 2:
+                    return True
+    return False
+
+
+def _inside(op: Op, model: KernelModel) -> _Inside:
+    """The fastest plan of each jaxpr that `op` runs; nobody knows how often a `while` runs, which counts once."""
+    inside = _Inside()
+    times = op.eqn.params["length"] if op.name == "scan" else 1
+    for closed, carried in _bodies(op):
+        body = flatten(closed, unroll_limit=0)
+        # No barriers keep XLA from writing a value over an operand of its kernel.
+        problem = build_problem(body, model, donated=carried, takes_over=not _has_wide_products(body))
+        plan = problem.solve(None, effort=problem.search_seconds)
+        inside.workspace = max(inside.workspace, plan.arena_bytes)
+        inside.flops = max(inside.flops, times * problem.flops)
+        inside.time_ps = max(inside.time_ps, times * plan.time_ns * 1000)
+    return inside
+
+
 def build_problem(
     program: Program,
     model: KernelModel,
@@ -54,6 +106,7 @@ def build_problem(
     pins: Pins | None = None,
     donated: Sequence[bool] = (),
     placement: Placement = MappingProxyType({}),
+    takes_over: bool = False,
 ) -> Problem:
     """Numbers the values of `program` and returns its planning problem.
 
@@ -63,9 +116,10 @@ def build_problem(
         pins: "save" or "recompute" by patterns on layer names.
         donated: by input, whether a result may lie in its buffer.
         placement: where XLA lays values of a step that it partitions. Bytes and work are then those of one device.
+        takes_over: XLA may write a value over an operand of its kernel; it may on accelerators.
     """
     pins = pins or {}
-    builder = ProblemBuilder(model.bandwidth, model.launch_ns, takes_over=not model.cpu_buffers)
+    builder = ProblemBuilder(model.bandwidth, model.launch_ns, takes_over=takes_over or not model.cpu_buffers)
     exchanged = exchanging(program, placement)
     shares = {value: share(value, placement) for value in placement}
     nbytes = lambda value: round(bytes_of(value.aval) * shares.get(value, 1.0))
@@ -97,14 +151,15 @@ def build_problem(
         rate = model.product_rate if description.is_product else model.element_rate
         # A device does the part of an op that its most divided value has.
         part = min((shares.get(value, 1.0) for value in (*op.outputs, *op.reads)), default=1.0)
-        flops = round(description.flops * part)
+        inside = _inside(op, model)
+        flops = round(max(description.flops, inside.flops) * part)
         builder.op(
             "opaque" if is_alone else description.kind,
             description.reads,
             [value.number for value in op.outputs],
             flops=flops,
-            compute_ps=flops * 1_000_000 // rate,
-            workspace=round(description.workspace * part),
+            compute_ps=max(flops * 1_000_000 // rate, round(inside.time_ps * part)),
+            workspace=round((description.workspace + inside.workspace) * part),
             once=is_once,
             effects=bool(op.eqn.effects),
             backward=late,
