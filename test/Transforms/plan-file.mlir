@@ -44,6 +44,9 @@
 // RUN: sed -e 's/^arena=.*/arena=256/' %t/step.plan > %t/small.plan
 // RUN: not ckpt-opt %s --ckpt-plan=plan-file=%t/small.plan 2>&1 | FileCheck %s --check-prefix=SMALL
 // SMALL: error: the plan breaks a rule:
+// RUN: sed -e '/^budget=/d; s/^arena=.*/arena=2000000000000/' %t/step.plan > %t/large.plan
+// RUN: not ckpt-opt %s --ckpt-plan=plan-file=%t/large.plan 2>&1 | FileCheck %s --check-prefix=LARGE
+// LARGE: error: expected the plan's arena to take at most 1099511627776 bytes, but got 2000000000000
 // RUN: sed -e 's/^extra-flops=.*/extra-flops=9223372036854775807/' %t/step.plan > %t/extra.plan
 // RUN: not ckpt-opt %s --ckpt-plan=plan-file=%t/extra.plan 2>&1 | FileCheck %s --check-prefix=EXTRA
 // EXTRA: error: the plan says 'extra-flops=9223372036854775807', but by its kernels it is {{[0-9]+$}}

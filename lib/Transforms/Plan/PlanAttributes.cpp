@@ -105,11 +105,16 @@ static LogicalResult checkBody(ProgramProblem &program,
 /// Judges \p solution with its places.
 static LogicalResult checkRules(const ProgramProblem &program,
                                 plan::Solution &solution) {
+  mlir::func::FuncOp function = program.function;
+  int64_t arenaBytes = solution.plan.arenaBytes;
+  if (arenaBytes < 0 || arenaBytes > largestArenaBytes)
+    return mlir::emitError(function.getLoc())
+           << "expected the plan's arena to take at most " << largestArenaBytes
+           << " bytes, but got " << arenaBytes;
   solution.verdict =
       plan::validate(program.problem, solution.plan, /*slots=*/true);
   if (solution.verdict.error.empty())
     return success();
-  mlir::func::FuncOp function = program.function;
   return mlir::emitError(function.getLoc())
          << "the plan breaks a rule: " << solution.verdict.error;
 }
@@ -120,10 +125,6 @@ static LogicalResult decode(ProgramProblem &program, PlanAttr attribute,
                             plan::Plan &plan) {
   int64_t opCount = program.ops.size();
   plan.arenaBytes = attribute.getArenaBytes();
-  if (plan.arenaBytes < 0 || plan.arenaBytes > largestArenaBytes)
-    return mlir::emitError(program.function.getLoc())
-           << "expected the plan's arena to take at most " << largestArenaBytes
-           << " bytes, but got " << plan.arenaBytes;
   for (const PlannedKernel &planned : attribute.getKernels()) {
     plan::Kernel &kernel = plan.kernels.emplace_back();
     kernel.ops.assign(planned.ops.begin(), planned.ops.end());
