@@ -4,6 +4,7 @@
 #include "ckpt/Analysis/ValueShape.h"
 #include "ckpt/ExternalModels/ScalarCode.h"
 #include "ckpt/Interfaces/RematOpInterface.h"
+#include "ckpt/Support/Elements.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -176,6 +177,11 @@ static LogicalResult checkOne(Operation *op, bool isOpaque) {
     return op->emitError("expected ops that work element by "
                          "element, but got '")
            << op->getName() << "': write it as 'linalg.generic' ops";
+  if (auto constant = dyn_cast<mlir::arith::ConstantOp>(op))
+    if (auto elements = dyn_cast<mlir::ElementsAttr>(constant.getValue()))
+      if (std::string refusal = refusalOfResource(elements); !refusal.empty())
+        return op->emitError("expected the resource of the constant, but ")
+               << refusal;
   for (TypeRange types :
        {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
     for (Type type : types)

@@ -133,3 +133,29 @@ func.func @in_destination(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32>
   %0 = bufferization.materialize_in_destination %x in %y : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// -----
+
+func.func @elided(%x: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error @+1 {{expected the resource of the constant, but the file does not hold it: make the constant an argument}}
+  %w = arith.constant dense_resource<__elided__> : tensor<2xf32>
+  %0 = arith.mulf %x, %w : tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+
+// -----
+
+func.func @short(%x: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error @+1 {{expected the resource of the constant, but it takes 4 bytes instead of 8}}
+  %w = arith.constant dense_resource<short> : tensor<2xf32>
+  %0 = arith.mulf %x, %w : tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+
+{-#
+  dialect_resources: {
+    builtin: {
+      short: "0x040000000000803f"
+    }
+  }
+#-}

@@ -12,6 +12,7 @@
 #include "ckpt/Support/LLVM.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include <string>
 
 namespace ckpt {
 
@@ -37,6 +38,14 @@ inline mlir::ElementsAttr storedElements(mlir::ElementsAttr elements) {
         return type.isInteger(1) ? value.zext(width) : value.sext(width);
       });
 }
+
+/// Why \p elements are not those of a resource that the file holds; empty for
+/// others.
+std::string refusalOfResource(mlir::ElementsAttr elements);
+
+/// The elements of \p resource, each in the bytes of one in memory.
+mlir::DenseElementsAttr
+readResource(mlir::DenseResourceElementsAttr resource);
 
 } // namespace ckpt
 

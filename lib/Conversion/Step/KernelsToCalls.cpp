@@ -9,6 +9,7 @@
 #include "ckpt/Conversion/Passes.h"
 #include "ckpt/IR/ArenaLimit.h"
 #include "ckpt/Import/Donation.h"
+#include "ckpt/Support/Elements.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -363,6 +364,23 @@ static bool isStep(func::FuncOp function) {
           !function.front().getOps<KernelOp>().empty());
 }
 
+/// LLVM and upstream's passes know few types of elements in resources.
+static LogicalResult readResources(func::FuncOp step) {
+  WalkResult result = step.walk([](arith::ConstantOp constant) {
+    auto resource = dyn_cast<DenseResourceElementsAttr>(constant.getValue());
+    if (!resource)
+      return WalkResult::advance();
+    if (std::string refusal = refusalOfResource(resource); !refusal.empty()) {
+      constant.emitError("expected the resource of the constant, but ")
+          << refusal;
+      return WalkResult::interrupt();
+    }
+    constant.setValueAttr(readResource(resource));
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 struct KernelsToCalls : public ckpt::impl::KernelsToCallsBase<KernelsToCalls> {
   using KernelsToCallsBase::KernelsToCallsBase;
 
@@ -389,7 +407,8 @@ struct KernelsToCalls : public ckpt::impl::KernelsToCallsBase<KernelsToCalls> {
     func::FuncOp mark =
         marks && !steps.empty() ? declareMark(symbols) : func::FuncOp();
     for (func::FuncOp step : steps)
-      if (failed(StepLowering(step, kernels, symbols, mark).run()))
+      if (failed(readResources(step)) ||
+          failed(StepLowering(step, kernels, symbols, mark).run()))
         return signalPassFailure();
   }
 };

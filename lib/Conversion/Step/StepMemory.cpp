@@ -218,11 +218,7 @@ LogicalResult StepMemory::place(KernelOp kernel) {
 /// Data of the program, which becomes a global.
 /// \p elements as the bytes that stand in memory.
 static ElementsAttr asBytes(ElementsAttr elements) {
-  ArrayRef<char> raw;
-  if (auto resource = dyn_cast<DenseResourceElementsAttr>(elements))
-    raw = resource.getData();
-  else
-    raw = cast<DenseElementsAttr>(elements).getRawData();
+  ArrayRef<char> raw = cast<DenseElementsAttr>(elements).getRawData();
   SmallVector<char> bytes(raw);
   if (elements.isSplat())
     for (int64_t i = 1; i < elements.getNumElements(); ++i)
