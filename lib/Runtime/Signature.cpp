@@ -35,7 +35,8 @@ bool ckpt::holdsElementsOf(NpyType stored, Type type) {
 }
 
 static bool isSupportedElement(Type type) {
-  if (type.isF16() || type.isBF16() || type.isF32() || type.isF64())
+  if (type.isF16() || type.isBF16() || type.isF32() || type.isF64() ||
+      type.isIndex())
     return true;
   if (auto integer = dyn_cast<mlir::IntegerType>(type))
     return integer.getWidth() <= 64;
