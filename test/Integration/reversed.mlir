@@ -237,3 +237,48 @@ func.func @elements(%x0: tensor<6x40xf32>) -> tensor<6x40xf32> {
   } -> tensor<6x40xf32>
   return %r : tensor<6x40xf32>
 }
+
+// Results that are written backwards, and a sum behind a reversal.
+// CHECK: results: ok
+func.func @results(%x0: tensor<36x40xf32>, %x1: tensor<40x48xf32>, %x2: tensor<48x36xf32>) -> (tensor<48x36xf32>, tensor<36x48xf32>) {
+  %r:2 = ckpt.kernel(%a0 = %x0 : tensor<36x40xf32>, %a1 = %x1 : tensor<40x48xf32>, %a2 = %x2 : tensor<48x36xf32>) slots [-1 : 6912, -1 : 6912] {
+    %z = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<36x48xf32>
+    %t = tensor.empty() : tensor<48x36xf32>
+    %f = linalg.fill ins(%z : f32) outs(%e : tensor<36x48xf32>) -> tensor<36x48xf32>
+    %0 = linalg.matmul ins(%a0, %a1 : tensor<36x40xf32>, tensor<40x48xf32>) outs(%f : tensor<36x48xf32>) -> tensor<36x48xf32>
+    %1 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, 47 - i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+        ins(%0 : tensor<36x48xf32>) outs(%t : tensor<48x36xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<48x36xf32>
+    %2 = linalg.add ins(%1, %a2 : tensor<48x36xf32>, tensor<48x36xf32>) outs(%t : tensor<48x36xf32>) -> tensor<48x36xf32>
+    %3 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (35 - i, 47 - j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+        ins(%0 : tensor<36x48xf32>) outs(%e : tensor<36x48xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<36x48xf32>
+    ckpt.yield %2, %3 : tensor<48x36xf32>, tensor<36x48xf32>
+  } -> tensor<48x36xf32>, tensor<36x48xf32>
+  return %r#0, %r#1 : tensor<48x36xf32>, tensor<36x48xf32>
+}
+
+// CHECK: sums: ok
+func.func @sums(%x0: tensor<48x40xf32>) -> tensor<48xf32> {
+  %r = ckpt.kernel(%a0 = %x0 : tensor<48x40xf32>) slots [-1 : 192] {
+    %z = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<48xf32>
+    %f = linalg.fill ins(%z : f32) outs(%e : tensor<48xf32>) -> tensor<48xf32>
+    %0 = linalg.reduce ins(%a0 : tensor<48x40xf32>) outs(%f : tensor<48xf32>) dimensions = [1] (%i: f32, %s: f32) {
+      %t = arith.addf %i, %s : f32
+      linalg.yield %t : f32
+    }
+    %1 = linalg.generic {indexing_maps = [affine_map<(i) -> (47 - i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+        ins(%0 : tensor<48xf32>) outs(%e : tensor<48xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<48xf32>
+    ckpt.yield %1 : tensor<48xf32>
+  } -> tensor<48xf32>
+  return %r : tensor<48xf32>
+}

@@ -66,9 +66,19 @@ private:
   /// From the indices of the source of \p op to the indices of its result.
   Indices permute(linalg::LinalgOp op, ArrayRef<LinearIndex> source) {
     AffineMap from = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
+    ArrayRef<int64_t> shape = shapeOf(op.getDpsInputOperand(0)->get());
     Indices loops(op.getNumLoops());
-    for (auto [expr, at] : llvm::zip_equal(from.getResults(), source))
-      loops[cast<AffineDimExpr>(expr).getPosition()] = at;
+    for (auto [expr, size, at] :
+         llvm::zip_equal(from.getResults(), shape, source)) {
+      if (auto loop = dyn_cast<AffineDimExpr>(expr)) {
+        loops[loop.getPosition()] = at;
+        continue;
+      }
+      // The dimension backwards.
+      AffineExpr loop = simplifyAffineExpr(size - 1 - expr, loops.size(), 0);
+      loops[cast<AffineDimExpr>(loop).getPosition()] =
+          LinearIndex(size - 1) - at;
+    }
     return applyMap(op.getMatchingIndexingMap(op.getDpsInitOperand(0)), loops,
                     index);
   }

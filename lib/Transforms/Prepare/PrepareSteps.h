@@ -24,8 +24,8 @@ LogicalResult readGlobals(mlir::func::FuncOp step, PreparationSummary &summary);
 /// Writes ops that do the work of several (a softmax, a packing) as these.
 void takeCompositesApart(mlir::func::FuncOp step, PreparationSummary &summary);
 
-/// Lets generic ops that take elements from a tensor at sums of loops read it as
-/// an input: reversals become views.
+/// Lets generic ops that take elements from a tensor at sums of loops read it
+/// as an input: reversals become views.
 void readByMaps(mlir::func::FuncOp step, PreparationSummary &summary);
 
 /// Replaces copies, casts and slices of all by the value that they show, and
