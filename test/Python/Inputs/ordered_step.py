@@ -24,7 +24,7 @@ def cumulated_arguments():
 
 
 def order_loss(x):
-    return jnp.sum(jnp.sin(jnp.sort(x, 0))) + jnp.sum(jax.lax.top_k(x, 3)[0] ** 2) + jnp.median(x)
+    return jnp.sum(jnp.sin(jnp.sort(x, 0))) + jnp.sum(jax.lax.top_k(x, 3)[0] ** 2) + jnp.median(x) + jnp.sum(jax.lax.approx_min_k(x, 2)[0] ** 3)
 
 
 def ordered_step(x, special, key):
@@ -34,6 +34,8 @@ def ordered_step(x, special, key):
         jnp.argsort(special, descending=True),
         jax.lax.top_k(special, 4),
         jax.lax.top_k(x.reshape(-1), 1),
+        jax.lax.approx_max_k(x, 2, reduction_dimension=0),
+        jax.lax.approx_min_k(x, 3),
         jnp.lexsort((special, jnp.round(x[0, :12]))),
         jax.random.permutation(key, x, axis=1),
     ]

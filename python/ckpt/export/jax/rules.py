@@ -11,7 +11,7 @@ from jax.interpreters import mlir
 from . import factorizations
 from .cumulative import along_last, cumulate, cumulate_exponentials
 from .refusals import equations_of
-from .sorting import sort, top_k
+from .sorting import approximate_top_k, sort, top_k
 
 # No device of this platform is in the process, and JAX's rules for it are its general ones: random
 # bits without a loop, for one, so that masks are elementwise.
@@ -27,11 +27,16 @@ def cumulative(function: Callable) -> Callable:
     return lambda x, *, axis, reverse: along_last(function, x, axis, reverse)
 
 
+def traced(name: str, function: Callable, *arguments: Any) -> Any:
+    """A primitive that JAX names in traces only."""
+    equations = equations_of(jax.make_jaxpr(function)(*arguments))
+    return next(equation.primitive for equation, _ in equations if equation.primitive.name == name)
+
+
 def factorized() -> list[Any]:
-    """The primitives of factorizations and solves. JAX names that of LAPACK's geqrf in traces only."""
+    """The primitives of factorizations and solves."""
     linalg = jax.lax.linalg
-    raw = jax.make_jaxpr(functools.partial(jnp.linalg.qr, mode="raw"))(jnp.ones((1, 1)))
-    geqrf = next(equation.primitive for equation, _ in equations_of(raw) if equation.primitive.name == "geqrf")
+    geqrf = traced("geqrf", functools.partial(jnp.linalg.qr, mode="raw"), jnp.ones((1, 1)))
     names = ("cholesky", "eigh", "householder_product", "lu", "qr", "triangular_solve")
     return [geqrf, *(getattr(linalg, f"{name}_p") for name in names)]
 
@@ -44,7 +49,8 @@ def rules() -> tuple[Rule, ...]:
         rule = mlir.lower_fun(cumulative(functools.partial(cumulate, kind)), multiple_results=False)
         made.append((getattr(jax.lax, f"{kind}_p"), rule))
     made.append((jax.lax.cumlogsumexp_p, mlir.lower_fun(cumulative(cumulate_exponentials), multiple_results=False)))
-    for primitive, function in ((jax.lax.sort_p, sort), (jax.lax.top_k_p, top_k)):
+    approximate = traced("approx_top_k", functools.partial(jax.lax.approx_max_k, k=1), jnp.ones(1))
+    for primitive, function in ((jax.lax.sort_p, sort), (jax.lax.top_k_p, top_k), (approximate, approximate_top_k)):
         made.append((primitive, mlir.lower_fun(function, multiple_results=True)))
     for primitive in factorized():
         function = getattr(factorizations, primitive.name)

@@ -4,6 +4,7 @@ The rank of an element is a plain reduction over comparisons, and the order the 
 Both are exact and stable, and take n * n operations for n elements, none of which stands in memory.
 """
 
+import functools
 from collections.abc import Sequence
 
 import jax
@@ -69,6 +70,14 @@ def top_k(operand: jax.Array, *, k: int, axis: int = -1, **unused) -> list[jax.A
     keys = ~ordered(operand)
     order = smallest(keys, k) if 0 < k * MANY <= operand.shape[-1] else order_of([keys], k)
     return [jnp.moveaxis(x, -1, axis) for x in (take(operand, order), order)]
+
+
+def approximate_top_k(operand: jax.Array, *, k: int, reduction_dimension: int, is_max_k: bool, **options) -> list[jax.Array]:
+    """jax.lax.approx_max_k and approx_min_k, which may find the right elements: as many as JAX returns."""
+    search = functools.partial(jax.lax.approx_max_k, k=k, reduction_dimension=reduction_dimension, **options)
+    count = jax.eval_shape(search, operand)[0].shape[reduction_dimension]
+    values, places = top_k(operand if is_max_k else -operand, k=count, axis=reduction_dimension)
+    return [values if is_max_k else -values, places]
 
 
 def smallest(keys: jax.Array, count: int) -> jax.Array:
