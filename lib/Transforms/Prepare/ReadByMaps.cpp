@@ -103,7 +103,11 @@ static AffineMap mapOf(linalg::GenericOp op, tensor::ExtractOp extract) {
     std::optional<LoopSum> sum = sumOfLoops(op, index);
     if (!sum || sum->least < 0 || sum->greatest >= extent)
       return AffineMap();
-    results.push_back(sum->sum);
+    // Backwards is forwards where there is one place.
+    AffineExpr forwards = mlir::simplifyAffineExpr(
+        extent - 1 - sum->sum, op.getNumLoops(), /*numSymbols=*/0);
+    bool isOne = extent == 1 && isa<mlir::AffineDimExpr>(forwards);
+    results.push_back(isOne ? forwards : sum->sum);
   }
   return AffineMap::get(op.getNumLoops(), 0, results, op.getContext());
 }

@@ -338,6 +338,13 @@ def transpose(m):
     m.add(moving.transpose(x, m.init(tuple(x.shape[o] for o in order), x.element, False), order))
 
 
+def turn(m):
+    x = m.tensor(test=lambda v: len(v.shape) >= 1)
+    order = m.choices.shuffled(range(len(x.shape)))
+    backwards = [m.choices.chance(60) for _ in order]
+    m.add(moving.turn(x, m.init(tuple(x.shape[o] for o in order), x.element, False), order, backwards))
+
+
 def broadcast(m):
     x = m.tensor(test=lambda v: len(v.shape) <= 3)
     shape, added = list(x.shape), []

@@ -10,8 +10,8 @@ import structured
 PLAIN = [
     (f.parallel_generic, 22), (f.reducing_generic, 14), (f.pointwise, 12), (f.compare_and_select, 4), (f.cast, 5),
     (f.bitcast, 2), (f.named_pointwise, 5), (f.reduce, 3), (f.extract_slice, 6), (f.insert_slice, 6), (f.pad, 4),
-    (f.concat, 4), (f.collapse, 4), (f.expand, 4), (f.reshape, 2), (f.transpose, 5), (f.broadcast, 3), (f.copy, 2),
-    (f.scalars, 4), (h.matmul, 9), (h.generic_contraction, 6), (h.convolution, 4), (h.pooling, 3),
+    (f.concat, 4), (f.collapse, 4), (f.expand, 4), (f.reshape, 2), (f.transpose, 5), (f.turn, 5), (f.broadcast, 3),
+    (f.copy, 2), (f.scalars, 4), (h.matmul, 9), (h.generic_contraction, 6), (h.convolution, 4), (h.pooling, 3),
 ]
 INSIDE = [f.pointwise, f.parallel_generic, f.reduce, f.named_pointwise, f.insert_slice, h.matmul, f.transpose]
 CONTROL = [(h.loop, 4), (h.repeat, 3), (h.either, 3)]

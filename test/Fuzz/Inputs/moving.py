@@ -125,6 +125,30 @@ def transpose(value, init, order):
                  f"{init.type()}) permutation = {in_list(order)}", [init])
 
 
+def turn(value, init, order, backwards):
+    """A transposition by elements at computed places, some dimensions backwards."""
+    places, inside, wanted = [], [], [None] * len(order)
+    for point in points(init.shape):
+        source = [0] * len(order)
+        for d, o in enumerate(order):
+            source[o] = value.shape[o] - 1 - point[d] if backwards[d] else point[d]
+        places.append(at(value.shape, source))
+    for d, o in enumerate(order):
+        inside.append(f"  %i{d} = linalg.index {d} : index")
+        wanted[o] = f"%i{d}"
+        if backwards[d]:
+            inside.append(f"  %n{d} = arith.constant {value.shape[o] - 1} : index")
+            inside.append(f"  %b{d} = arith.subi %n{d}, %i{d} : index")
+            wanted[o] = f"%b{d}"
+    inside.append(f"  %x = tensor.extract {{0}}{in_list(wanted)} : {value.type()}")
+    dims = ", ".join(f"d{d}" for d in range(len(order)))
+    kinds = ", ".join(['"parallel"'] * len(order))
+    return moved(value, init.shape, places,
+                 f"linalg.generic {{indexing_maps = [affine_map<({dims}) -> ({dims})>], iterator_types = [{kinds}]}} outs({{1}} : "
+                 f"{init.type()}) {{\n^bb0(%out: {value.element}):\n" + "\n".join(inside)
+                 + f"\n  linalg.yield %x : {value.element}\n}} -> {init.type()}", [init])
+
+
 def broadcast(value, init, added):
     kept = [d for d in range(len(init.shape)) if d not in added]
     places = [at(value.shape, [point[d] for d in kept]) for point in points(init.shape)]
