@@ -5,6 +5,7 @@ import functools
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.ad_checkpoint import checkpoint_name
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 if hasattr(jax, "shard_map"):
@@ -46,6 +47,19 @@ def sharded_step(weights, key, x):
 
     spread = shard_map(mean, mesh=mesh, in_specs=(PartitionSpec(), PartitionSpec("data")), out_specs=PartitionSpec())
     return spread(weights, jax.lax.with_sharding_constraint(x @ weights[1], place))
+
+
+def offloaded_step(weights, key, x):
+    """The backward pass reads a value from the memory of the host, as the user asks."""
+    policy = jax.checkpoint_policies.save_and_offload_only_these_names(
+        names_which_can_be_saved=[], names_which_can_be_offloaded=["hidden"], offload_src="device", offload_dst="pinned_host"
+    )
+
+    @functools.partial(jax.checkpoint, policy=policy)
+    def hidden(weights, x):
+        return jnp.mean(jnp.sin(checkpoint_name(jnp.tanh(x @ weights[0]), "hidden")) ** 2)
+
+    return jax.value_and_grad(hidden)(weights, x)
 
 
 def printing_step(weights, key, x):

@@ -1,10 +1,10 @@
-"""Sharding on one device, where it says nothing: annotations are identities, the body of a mapped function is inlined."""
+"""Sharding and memory spaces on one device, where they say nothing: annotations are identities, mapped functions inlined."""
 
 from typing import Any
 
 from ...errors import UnsupportedStep
 
-IDENTITIES = ("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape")
+IDENTITIES = ("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "annotate_device_placement")
 COLLECTIVES = (
     "stablehlo.all_gather",
     "stablehlo.all_reduce",
