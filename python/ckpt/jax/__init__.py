@@ -119,7 +119,7 @@ class Step:
         """Writes the plan of the last signature; `ckpt.jax.load` replays it."""
         latest = self._latest()
         if latest.plan is None:
-            raise CkptError("plain jit meets the budget: there is no plan to save")
+            raise CkptError("the step runs as plain jit does: there is no plan to save")
         SavedPlan(latest.traced.problem.text, latest.plan.text).save(path)
 
 

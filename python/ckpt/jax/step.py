@@ -126,7 +126,8 @@ class Report(PlannedReport):
         if self.budget_bytes is not None:
             lines.append(f"  budget                  {format_bytes(self.budget_bytes):>14}")
         if not self.planned:
-            lines.append("  plain jit meets the budget: the step runs as it is")
+            why = "no plan takes less" if self.budget_bytes is None else "plain jit meets the budget"
+            lines.append(f"  {why}: the step runs as it is")
             return "\n".join(lines)
         lines.append(f"  planned step, by XLA    {format_bytes(self.temp_bytes):>14}")
         lines.append(f"  arena of the plan       {format_bytes(self.planned_bytes):>14}")
@@ -221,7 +222,8 @@ class _Compilation:
         try:
             return self._fit(self.plain_bytes)
         except BudgetError:
-            return made
+            is_bound = self.options.exact or self.options.pins
+            return made if is_bound else self._finish(self.plain, None, None)
 
     def _fit(self, want: int) -> CompiledStep:
         scale = self._scale()
