@@ -22,13 +22,12 @@ Value PackedB::load(Value step, int64_t vector) {
 }
 
 /// Whether columns are neighbours in memory along their innermost loop, but not
-/// all columns of a vector: one run of them ends, or padding begins. Vectors of
-/// 32 bytes or more have accesses under masks.
+/// all columns of a vector: one run of them ends, or padding begins.
 bool PackedB::isInRuns(bool full) const {
   const StridedLoop &inner = shape.columns.parts.back();
   Type element = cast<MemRefType>(flat.getType()).getElementType();
   if (element != shape.body.sumType || inner.rightStride != 1 ||
-      tiling.lanes * element.getIntOrFloatBitWidth() < 256)
+      !hasMaskedReads(element, tiling.lanes))
     return false;
   for (auto [border, stride] :
        llvm::zip_equal(shape.borders, inner.borderStrides))

@@ -29,6 +29,13 @@ struct MemoryRead {
 /// a time.
 bool supportsLanes(Block &body);
 
+/// Whether CPUs with vectors of \p lanes elements of type \p element read some
+/// of them under a mask; others branch at each lane.
+inline bool hasMaskedReads(Type element, int64_t lanes) {
+  return element.isIntOrFloat() && element.getIntOrFloatBitWidth() >= 32 &&
+         lanes * element.getIntOrFloatBitWidth() >= 256;
+}
+
 inline ArrayRef<int64_t> shapeOf(Value tensor) {
   return cast<mlir::ShapedType>(tensor.getType()).getShape();
 }

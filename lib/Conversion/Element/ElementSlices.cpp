@@ -99,7 +99,8 @@ Value ElementEmitter::emitMaskedPad(tensor::PadOp op,
   Value flat = memory.lookup(op.getSource());
   Type type = op.getResultType().getElementType();
   if (!masks || !flat || shape.empty() ||
-      cast<MemRefType>(flat.getType()).getElementType() != type)
+      cast<MemRefType>(flat.getType()).getElementType() != type ||
+      !hasMaskedReads(type, index.getLanes()))
     return Value();
   LinearIndex last = at.back() - op.getStaticLow().back();
   if (last.factorOf(laneAtom) != 1 || index.varies(last - index.lane()) ||
