@@ -1,8 +1,8 @@
 //===- Npz.cpp - Zip archives of arrays -----------------------------------===//
 //
 // Zip as far as NumPy uses it: members stored or deflated, found through the
-// directory at the end of the file, with 64-bit sizes if needed. Archives are
-// always written in the 64-bit form: one way for every size.
+// directory at the end of the file, with 64-bit sizes if needed. Archives of
+// arrays are written in the 64-bit form: one way for every size.
 //
 //===----------------------------------------------------------------------===//
 
@@ -349,6 +349,12 @@ void ZipWriter::add(const NpyView &array) {
 }
 
 void ZipWriter::finish() {
+  // NumPy tells an archive by its first record.
+  if (members.empty()) {
+    out.write(endSignature);
+    stream.write_zeros(endBytes - sizeof(endSignature));
+    return;
+  }
   uint64_t directory = stream.tell();
   for (const WrittenMember &member : members) {
     constexpr uint16_t version64 = 45;

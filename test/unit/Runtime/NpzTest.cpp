@@ -111,6 +111,19 @@ TEST(Npz, ReadsWhatItWrites) {
   expectTypes(*again);
 }
 
+/// NumPy takes a file for an archive if it begins with a member or, without
+/// members, with the record of the end.
+TEST(Npz, AnArchiveWithoutArraysBeginsWithItsEnd) {
+  ScratchFile file;
+  ASSERT_FALSE(bool(writeNpz(file.path, {})));
+  auto bytes = llvm::MemoryBuffer::getFile(file.path);
+  ASSERT_TRUE(bool(bytes));
+  EXPECT_TRUE((*bytes)->getBuffer().starts_with("PK\005\006"));
+  auto again = readNpz(file.path);
+  ASSERT_TRUE(bool(again));
+  EXPECT_TRUE(again->empty());
+}
+
 TEST(Npz, SaysWhatItCannotRead) {
   EXPECT_EQ(errorOf(readNpz("no-such-file.npz")),
             "cannot read 'no-such-file.npz': No such file or directory");
