@@ -131,14 +131,18 @@ static bool isPermutationOrReversal(AffineMap map, ArrayRef<int64_t> shape) {
       .isPermutation();
 }
 
-/// A copy whose elements only change their order is a view.
+/// A copy whose elements only change their order is a view, but not one of the
+/// last elements backwards.
 static bool onlyPermutes(LinalgOp op) {
   if (!onlyCopies(op) || !writesEachElementOnce(op))
     return false;
   OpOperand *input = op.getDpsInputOperand(0);
+  ArrayRef<int64_t> shape = shapeOf(*input);
+  ArrayRef<int64_t> result = shapeOf(*op.getDpsInitOperand(0));
   return isa<mlir::TensorType>(input->get().getType()) &&
-         isPermutationOrReversal(op.getMatchingIndexingMap(input),
-                                 shapeOf(*input));
+         std::is_permutation(shape.begin(), shape.end(), result.begin(),
+                             result.end()) &&
+         isPermutationOrReversal(op.getMatchingIndexingMap(input), shape);
 }
 
 static Access viewAccess(LinalgOp op) {

@@ -409,11 +409,13 @@ func.func @step(%x: tensor<8xf32>) -> tensor<4xf32> {
 
 // -----
 
-// Places outside of the tensor and places that data decide stay as they are.
+// Places outside of the tensor, places that data decide, and the beginning of a
+// longer tensor stay as they are.
 // CHECK-LABEL: func.func @step
 // CHECK: tensor.extract
 // CHECK: tensor.extract
-func.func @step(%x: tensor<4xf32>, %n: tensor<4xi32>) -> (tensor<4xf32>, tensor<4xf32>) {
+// CHECK: tensor.extract
+func.func @step(%x: tensor<4xf32>, %n: tensor<4xi32>, %y: tensor<8xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
   %c1 = arith.constant 1 : index
   %e = tensor.empty() : tensor<4xf32>
   %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%e : tensor<4xf32>) {
@@ -429,7 +431,13 @@ func.func @step(%x: tensor<4xf32>, %n: tensor<4xi32>) -> (tensor<4xf32>, tensor<
     %s = tensor.extract %x[%k] : tensor<4xf32>
     linalg.yield %s : f32
   } -> tensor<4xf32>
-  return %r, %q : tensor<4xf32>, tensor<4xf32>
+  %b = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%e : tensor<4xf32>) {
+  ^bb0(%o: f32):
+    %i = linalg.index 0 : index
+    %s = tensor.extract %y[%i] : tensor<8xf32>
+    linalg.yield %s : f32
+  } -> tensor<4xf32>
+  return %r, %q, %b : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
 
 // -----

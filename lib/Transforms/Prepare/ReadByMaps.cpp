@@ -103,6 +103,9 @@ static AffineMap mapOf(linalg::GenericOp op, tensor::ExtractOp extract) {
     std::optional<LoopSum> sum = sumOfLoops(op, index);
     if (!sum || sum->least < 0 || sum->greatest >= extent)
       return AffineMap();
+    // An input whose dimension is a loop gives that its extent.
+    if (isa<mlir::AffineDimExpr>(sum->sum) && sum->greatest != extent - 1)
+      return AffineMap();
     // Backwards is forwards where there is one place.
     AffineExpr forwards = mlir::simplifyAffineExpr(
         extent - 1 - sum->sum, op.getNumLoops(), /*numSymbols=*/0);

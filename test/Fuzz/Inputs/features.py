@@ -342,7 +342,9 @@ def turn(m):
     x = m.tensor(test=lambda v: len(v.shape) >= 1)
     order = m.choices.shuffled(range(len(x.shape)))
     backwards = [m.choices.chance(60) for _ in order]
-    m.add(moving.turn(x, m.init(tuple(x.shape[o] for o in order), x.element, False), order, backwards))
+    first = [m.choices.below(x.shape[o]) if x.shape[o] > 1 and m.choices.chance(20) else 0 for o in order]
+    shape = tuple(x.shape[o] - f - (x.shape[o] > f + 1 and m.choices.chance(20)) for o, f in zip(order, first))
+    m.add(moving.turn(x, m.init(shape, x.element, False), order, backwards, first))
 
 
 def broadcast(m):

@@ -125,20 +125,21 @@ def transpose(value, init, order):
                  f"{init.type()}) permutation = {in_list(order)}", [init])
 
 
-def turn(value, init, order, backwards):
-    """A transposition by elements at computed places, some dimensions backwards."""
+def turn(value, init, order, backwards, first):
+    """A transposed part by elements at computed places: each dimension from a first one on, or back to it."""
     places, inside, wanted = [], [], [None] * len(order)
     for point in points(init.shape):
         source = [0] * len(order)
         for d, o in enumerate(order):
-            source[o] = value.shape[o] - 1 - point[d] if backwards[d] else point[d]
+            source[o] = first[d] + (init.shape[d] - 1 - point[d] if backwards[d] else point[d])
         places.append(at(value.shape, source))
     for d, o in enumerate(order):
         inside.append(f"  %i{d} = linalg.index {d} : index")
         wanted[o] = f"%i{d}"
-        if backwards[d]:
-            inside.append(f"  %n{d} = arith.constant {value.shape[o] - 1} : index")
-            inside.append(f"  %b{d} = arith.subi %n{d}, %i{d} : index")
+        if backwards[d] or first[d]:
+            begin = first[d] + (init.shape[d] - 1 if backwards[d] else 0)
+            inside.append(f"  %n{d} = arith.constant {begin} : index")
+            inside.append(f"  %b{d} = arith.{'subi' if backwards[d] else 'addi'} %n{d}, %i{d} : index")
             wanted[o] = f"%b{d}"
     inside.append(f"  %x = tensor.extract {{0}}{in_list(wanted)} : {value.type()}")
     dims = ", ".join(f"d{d}" for d in range(len(order)))
