@@ -24,93 +24,147 @@ using mlir::AffineMap;
 using mlir::RankedTensorType;
 
 namespace {
-/// An index as a sum over loops, with its least and greatest value.
+/// An index as a sum over loops: a factor for each loop, and a constant.
 struct LoopSum {
-  AffineExpr sum;
-  int64_t least, greatest;
+  SmallVector<int64_t> factors;
+  int64_t constant = 0;
+};
+
+/// The indices in the body of one op that are sums over its loops.
+class LoopSums {
+public:
+  explicit LoopSums(linalg::GenericOp op)
+      : extents(op.getStaticLoopRanges()), context(op.getContext()) {
+    for (Operation &inner : op.getBody()->without_terminator())
+      if (std::optional<LoopSum> sum = make(&inner))
+        sums[inner.getResult(0)] = std::move(*sum);
+  }
+
+  /// Of an index from 0 to below \p extent; null for others.
+  AffineExpr within(int64_t extent, Value index) const;
+
+private:
+  std::optional<LoopSum> get(Value index) const;
+  std::optional<LoopSum> make(Operation *inner) const;
+  std::optional<LoopSum> add(Operation *sum, int64_t factor) const;
+  std::optional<LoopSum> multiply(Operation *product) const;
+
+  SmallVector<int64_t> extents;
+  MLIRContext *context;
+  llvm::DenseMap<Value, LoopSum> sums;
 };
 } // namespace
 
-static std::optional<LoopSum> operator+(std::optional<LoopSum> left,
-                                        std::optional<LoopSum> right) {
-  if (!left || !right)
+/// left + factor * right, if that is no larger than a number can be.
+static std::optional<int64_t> multiplyAdd(int64_t left, int64_t factor,
+                                          int64_t right) {
+  int64_t product, sum;
+  if (llvm::MulOverflow(factor, right, product) ||
+      llvm::AddOverflow(left, product, sum))
     return std::nullopt;
-  LoopSum both = {left->sum + right->sum, 0, 0};
-  if (llvm::AddOverflow(left->least, right->least, both.least) ||
-      llvm::AddOverflow(left->greatest, right->greatest, both.greatest))
-    return std::nullopt;
-  return both;
+  return sum;
 }
 
-static std::optional<LoopSum> operator*(std::optional<LoopSum> sum,
-                                        int64_t factor) {
-  if (!sum)
+/// left + factor * right.
+static std::optional<LoopSum> multiplyAdd(const LoopSum &left, int64_t factor,
+                                          const LoopSum &right) {
+  auto constant = multiplyAdd(left.constant, factor, right.constant);
+  if (!constant)
     return std::nullopt;
-  LoopSum scaled = {sum->sum * factor, 0, 0};
-  if (llvm::MulOverflow(sum->least, factor, scaled.least) ||
-      llvm::MulOverflow(sum->greatest, factor, scaled.greatest))
-    return std::nullopt;
-  if (factor < 0)
-    std::swap(scaled.least, scaled.greatest);
-  return scaled;
-}
-
-/// \p index in the body of \p op, if it is a sum over loops.
-static std::optional<LoopSum> sumOfLoops(linalg::GenericOp op, Value index) {
-  using Sum = std::optional<LoopSum>;
-  MLIRContext *context = op.getContext();
-  llvm::APInt constant;
-  if (mlir::matchPattern(index, mlir::m_ConstantInt(&constant))) {
-    int64_t value = constant.getSExtValue();
-    return LoopSum{mlir::getAffineConstantExpr(value, context), value, value};
+  LoopSum sum = {{}, *constant};
+  for (auto [first, second] : llvm::zip_equal(left.factors, right.factors)) {
+    auto both = multiplyAdd(first, factor, second);
+    if (!both)
+      return std::nullopt;
+    sum.factors.push_back(*both);
   }
-  Operation *maker = index.getDefiningOp();
-  if (!maker || !index.getType().isIndex())
+  return sum;
+}
+
+std::optional<LoopSum> LoopSums::get(Value index) const {
+  llvm::APInt constant;
+  if (mlir::matchPattern(index, mlir::m_ConstantInt(&constant)))
+    return LoopSum{SmallVector<int64_t>(extents.size(), 0),
+                   constant.getSExtValue()};
+  auto found = sums.find(index);
+  return found == sums.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<LoopSum> LoopSums::add(Operation *sum, int64_t factor) const {
+  std::optional<LoopSum> left = get(sum->getOperand(0));
+  std::optional<LoopSum> right = get(sum->getOperand(1));
+  return left && right ? multiplyAdd(*left, factor, *right) : std::nullopt;
+}
+
+std::optional<LoopSum> LoopSums::multiply(Operation *product) const {
+  llvm::APInt factor;
+  for (unsigned number : {0, 1})
+    if (mlir::matchPattern(product->getOperand(number),
+                           mlir::m_ConstantInt(&factor)))
+      if (std::optional<LoopSum> sum = get(product->getOperand(1 - number)))
+        return multiplyAdd({SmallVector<int64_t>(extents.size(), 0), 0},
+                           factor.getSExtValue(), *sum);
+  return std::nullopt;
+}
+
+std::optional<LoopSum> LoopSums::make(Operation *inner) const {
+  using Sum = std::optional<LoopSum>;
+  if (inner->getNumResults() != 1 || !inner->getResult(0).getType().isIndex())
     return std::nullopt;
-  auto operand = [&](unsigned number) {
-    return sumOfLoops(op, maker->getOperand(number));
-  };
-  return llvm::TypeSwitch<Operation *, Sum>(maker)
-      .Case([&](linalg::IndexOp loop) -> Sum {
-        int64_t extent = op.getStaticLoopRanges()[loop.getDim()];
-        if (loop->getParentOp() != op || mlir::ShapedType::isDynamic(extent))
-          return std::nullopt;
-        return LoopSum{mlir::getAffineDimExpr(loop.getDim(), context), 0,
-                       extent - 1};
+  return llvm::TypeSwitch<Operation *, Sum>(inner)
+      .Case([&](linalg::IndexOp loop) {
+        LoopSum sum = {SmallVector<int64_t>(extents.size(), 0), 0};
+        sum.factors[loop.getDim()] = 1;
+        return sum;
       })
-      .Case([&](arith::AddIOp) { return operand(0) + operand(1); })
-      .Case([&](arith::SubIOp) { return operand(0) + operand(1) * -1; })
-      .Case([&](arith::MulIOp) -> Sum {
-        for (unsigned number : {0, 1})
-          if (mlir::matchPattern(maker->getOperand(number),
-                                 mlir::m_ConstantInt(&constant)))
-            return operand(1 - number) * constant.getSExtValue();
-        return std::nullopt;
-      })
+      .Case([&](arith::AddIOp) { return add(inner, 1); })
+      .Case([&](arith::SubIOp) { return add(inner, -1); })
+      .Case([&](arith::MulIOp) { return multiply(inner); })
       .Default([](Operation *) { return std::nullopt; });
+}
+
+AffineExpr LoopSums::within(int64_t extent, Value index) const {
+  std::optional<LoopSum> sum = get(index);
+  if (!sum)
+    return AffineExpr();
+  AffineExpr expr = mlir::getAffineConstantExpr(sum->constant, context);
+  std::optional<int64_t> least = sum->constant, greatest = sum->constant;
+  for (auto [loop, factor] : llvm::enumerate(sum->factors)) {
+    if (factor == 0)
+      continue;
+    if (extents[loop] < 1) // Dynamic, or never run.
+      return AffineExpr();
+    std::optional<int64_t> &end = factor < 0 ? least : greatest;
+    end = multiplyAdd(*end, factor, extents[loop] - 1);
+    if (!end)
+      return AffineExpr();
+    // Backwards is forwards where there is one place.
+    int64_t step = extents[loop] == 1 && extent == 1 ? 1 : factor;
+    expr = expr + mlir::getAffineDimExpr(loop, context) * step;
+  }
+  return *least >= 0 && *greatest < extent ? expr : AffineExpr();
 }
 
 /// The map by which \p extract reads its tensor, if that comes from outside of
 /// \p op and all its places are inside.
-static AffineMap mapOf(linalg::GenericOp op, tensor::ExtractOp extract) {
+static AffineMap mapOf(linalg::GenericOp op, tensor::ExtractOp extract,
+                       const LoopSums &sums) {
   auto type = dyn_cast<RankedTensorType>(extract.getTensor().getType());
   if (!type || !type.hasStaticShape() ||
       op->isAncestor(extract.getTensor().getParentRegion()->getParentOp()))
     return AffineMap();
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
   SmallVector<AffineExpr> results;
   for (auto [extent, index] :
        llvm::zip_equal(type.getShape(), extract.getIndices())) {
-    std::optional<LoopSum> sum = sumOfLoops(op, index);
-    if (!sum || sum->least < 0 || sum->greatest >= extent)
+    AffineExpr expr = sums.within(extent, index);
+    if (!expr)
       return AffineMap();
     // An input whose dimension is a loop gives that its extent.
-    if (isa<mlir::AffineDimExpr>(sum->sum) && sum->greatest != extent - 1)
+    auto loop = dyn_cast<mlir::AffineDimExpr>(expr);
+    if (loop && extents[loop.getPosition()] != extent)
       return AffineMap();
-    // Backwards is forwards where there is one place.
-    AffineExpr forwards = mlir::simplifyAffineExpr(
-        extent - 1 - sum->sum, op.getNumLoops(), /*numSymbols=*/0);
-    bool isOne = extent == 1 && isa<mlir::AffineDimExpr>(forwards);
-    results.push_back(isOne ? forwards : sum->sum);
+    results.push_back(expr);
   }
   return AffineMap::get(op.getNumLoops(), 0, results, op.getContext());
 }
@@ -175,9 +229,13 @@ void ckpt::readByMaps(mlir::func::FuncOp step, PreparationSummary &summary) {
     if (!op.isAllParallelLoops() || !op.hasPureTensorSemantics() ||
         op.getNumDpsInits() == 0)
       continue;
+    auto extracts = op.getBody()->getOps<tensor::ExtractOp>();
+    if (extracts.empty())
+      continue;
+    LoopSums sums(op);
     SmallVector<MappedRead> reads;
-    for (auto extract : op.getBody()->getOps<tensor::ExtractOp>())
-      if (AffineMap map = mapOf(op, extract))
+    for (auto extract : extracts)
+      if (AffineMap map = mapOf(op, extract, sums))
         reads.push_back({extract, map});
     if (reads.empty())
       continue;
