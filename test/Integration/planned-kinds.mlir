@@ -3,18 +3,24 @@
 // RUN: ckpt-opt %s --ckpt-plan="quiet=true func=insert_behind_reduction" \
 // RUN:   --ckpt-plan="quiet=true func=whole_slice_behind_product" \
 // RUN:   --ckpt-plan="quiet=true func=two_orders" \
+// RUN:   --ckpt-plan="quiet=true func=two_orders_of_many" \
 // RUN:   --ckpt-plan="quiet=true func=two_sums" \
 // RUN:   --ckpt-plan="quiet=true func=generate" \
 // RUN:   --ckpt-plan="quiet=true func=two_results" \
 // RUN:   --ckpt-plan="quiet=true func=complex_inside" \
 // RUN:   --ckpt-apply-plan -o %t.mlir
 // RUN: ckpt-execute %t.mlir | FileCheck %s
+// RUN: ckpt-runner %s --func=two_orders_of_many --device=cpu --repeat=1 --outputs=%t.cpu.npz
+// RUN: ckpt-runner %s --func=two_orders_of_many --device=emulator --repeat=1 --outputs=%t.gpu.npz
+// RUN: cmp %t.cpu.npz %t.gpu.npz
 
 #xyz = affine_map<(x, y, z) -> (x, y, z)>
 #xz = affine_map<(x, y, z) -> (x, z)>
 #zx = affine_map<(x, y, z) -> (z, x)>
 #ij = affine_map<(i, j) -> (i, j)>
 #ji = affine_map<(i, j) -> (j, i)>
+#many = affine_map<(a, b, c, d, e, f, g, h) -> (a, b, c, d, e, f, g, h)>
+#turned = affine_map<(a, b, c, d, e, f, g, h) -> (h, a, b, c, d, e, f, g)>
 #i = affine_map<(i) -> (i)>
 
 // CHECK: insert_behind_reduction: ok
@@ -48,6 +54,18 @@ func.func @two_orders(%x: tensor<6x5xf32>) -> (tensor<6x5xf32>, tensor<5x6xf32>)
     linalg.yield %t, %t : f32, f32
   } -> (tensor<6x5xf32>, tensor<5x6xf32>)
   return %r#0, %r#1 : tensor<6x5xf32>, tensor<5x6xf32>
+}
+
+// CHECK: two_orders_of_many: ok
+func.func @two_orders_of_many(%x: tensor<1x2x1x3x2x1x4x2xf32>) -> (tensor<1x2x1x3x2x1x4x2xf32>, tensor<2x1x2x1x3x2x1x4xf32>) {
+  %e = tensor.empty() : tensor<1x2x1x3x2x1x4x2xf32>
+  %f = tensor.empty() : tensor<2x1x2x1x3x2x1x4xf32>
+  %r:2 = linalg.generic {indexing_maps = [#many, #many, #turned], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "parallel", "parallel", "parallel"]} ins(%x : tensor<1x2x1x3x2x1x4x2xf32>) outs(%e, %f : tensor<1x2x1x3x2x1x4x2xf32>, tensor<2x1x2x1x3x2x1x4xf32>) {
+  ^bb0(%p: f32, %q: f32, %s: f32):
+    %t = arith.addf %p, %p : f32
+    linalg.yield %t, %t : f32, f32
+  } -> (tensor<1x2x1x3x2x1x4x2xf32>, tensor<2x1x2x1x3x2x1x4xf32>)
+  return %r#0, %r#1 : tensor<1x2x1x3x2x1x4x2xf32>, tensor<2x1x2x1x3x2x1x4xf32>
 }
 
 // CHECK: two_sums: ok

@@ -52,6 +52,16 @@ static void shareStore(memref::StoreOp store, Value thread) {
   putBarriers(choice);
 }
 
+void ckpt::replaceCounters(scf::ParallelOp parallel, Value number,
+                           ImplicitLocOpBuilder &builder) {
+  SmallVector<Value> counters = parallel.getInductionVars();
+  for (auto [counter, extent] :
+       llvm::reverse(llvm::zip_equal(counters, parallel.getUpperBound()))) {
+    counter.replaceAllUsesWith(arith::RemUIOp::create(builder, number, extent));
+    number = arith::DivUIOp::create(builder, number, extent);
+  }
+}
+
 /// Thread number t makes the iterations t, t + 256, ... of \p parallel, whose
 /// loops start at 0 and advance by 1, as linalg's do.
 static void shareLoops(scf::ParallelOp parallel, Value thread) {
@@ -62,12 +72,7 @@ static void shareLoops(scf::ParallelOp parallel, Value thread) {
   Value step = arith::ConstantIndexOp::create(builder, threadsPerBlock);
   auto loop = scf::ForOp::create(builder, thread, total, step);
   builder.setInsertionPointToStart(loop.getBody());
-  Value rest = loop.getInductionVar();
-  for (auto [counter, extent] : llvm::reverse(llvm::zip_equal(
-           parallel.getInductionVars(), parallel.getUpperBound()))) {
-    counter.replaceAllUsesWith(arith::RemUIOp::create(builder, rest, extent));
-    rest = arith::DivUIOp::create(builder, rest, extent);
-  }
+  replaceCounters(parallel, loop.getInductionVar(), builder);
   Block *body = parallel.getBody();
   loop.getBody()->getOperations().splice(
       loop.getBody()->getTerminator()->getIterator(), body->getOperations(),

@@ -352,11 +352,7 @@ LogicalResult OwnedWrites::emitElement(linalg::LinalgOp op, Value number) {
     return success();
   auto parallel = cast<scf::ParallelOp>(loops->front());
   ImplicitLocOpBuilder builder(parallel.getLoc(), parallel);
-  for (auto [counter, extent] : llvm::reverse(llvm::zip_equal(
-           parallel.getInductionVars(), parallel.getUpperBound()))) {
-    counter.replaceAllUsesWith(arith::RemUIOp::create(builder, number, extent));
-    number = arith::DivUIOp::create(builder, number, extent);
-  }
+  replaceCounters(parallel, number, builder);
   Block *body = parallel.getBody();
   parallel->getBlock()->getOperations().splice(
       parallel->getIterator(), body->getOperations(), body->begin(),

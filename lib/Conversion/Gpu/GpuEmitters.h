@@ -50,6 +50,10 @@ FailureOr<LaunchSize> emitGpuOpaque(mlir::gpu::GPUFuncOp function);
 /// depends on no other: a scatter, a scan of elements. Nothing otherwise.
 FailureOr<std::optional<LaunchSize>>
 emitGpuOwned(mlir::gpu::GPUFuncOp function);
+/// Makes the counters of \p parallel, whose loops start at 0 and advance by 1,
+/// those of its iteration \p number.
+void replaceCounters(mlir::scf::ParallelOp parallel, Value number,
+                     mlir::ImplicitLocOpBuilder &builder);
 
 } // namespace ckpt
 
