@@ -18,23 +18,79 @@ static Type withWidth(Type type, unsigned width) {
   return shaped ? Type(shaped.clone(element)) : element;
 }
 
-/// The lower and the higher half of a product, of twice the width.
+static Value numberLike(ImplicitLocOpBuilder &builder, Type type,
+                        int64_t value) {
+  TypedAttr number = builder.getIntegerAttr(getElementTypeOrSelf(type), value);
+  if (auto shaped = dyn_cast<ShapedType>(type))
+    number = DenseElementsAttr::get(shaped, Attribute(number));
+  return arith::ConstantOp::create(builder, number);
+}
+
+/// The higher 64 bits of the product of two numbers of 64 bits without a sign,
+/// by products of their halves.
+static Value higherHalf(ImplicitLocOpBuilder &builder, Value a, Value b) {
+  Value bits = numberLike(builder, a.getType(), 32);
+  Value mask = numberLike(builder, a.getType(), 0xffffffff);
+  auto low = [&](Value x) {
+    return arith::AndIOp::create(builder, x, mask).getResult();
+  };
+  auto high = [&](Value x) {
+    return arith::ShRUIOp::create(builder, x, bits).getResult();
+  };
+  auto add = [&](Value x, Value y) {
+    return arith::AddIOp::create(builder, x, y).getResult();
+  };
+  auto multiply = [&](Value x, Value y) {
+    return arith::MulIOp::create(builder, x, y).getResult();
+  };
+  Value crossed = multiply(low(a), high(b)), other = multiply(high(a), low(b));
+  Value carried = high(multiply(low(a), low(b)));
+  carried = high(add(add(carried, low(crossed)), low(other)));
+  return add(add(multiply(high(a), high(b)), high(crossed)),
+             add(high(other), carried));
+}
+
+/// The lower and the higher half of a product, of twice the width. No integer
+/// is wider than 64 bits.
 template <typename Extend>
 static SmallVector<Value> splitProduct(ImplicitLocOpBuilder &builder,
                                        Value left, Value right) {
-  Type type = left.getType();
-  unsigned width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
-  Type wide = withWidth(type, 2 * width);
-  Value product =
-      arith::MulIOp::create(builder, Extend::create(builder, wide, left),
-                            Extend::create(builder, wide, right));
-  TypedAttr shift = builder.getIntegerAttr(getElementTypeOrSelf(wide), width);
-  if (auto shaped = dyn_cast<ShapedType>(wide))
-    shift = DenseElementsAttr::get(shaped, Attribute(shift));
-  Value high = arith::ShRUIOp::create(
-      builder, product, arith::ConstantOp::create(builder, shift));
-  return {arith::TruncIOp::create(builder, type, product),
-          arith::TruncIOp::create(builder, type, high)};
+  Type type = left.getType(), element = getElementTypeOrSelf(type);
+  unsigned width = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+  Type wide = withWidth(type, width <= 32 ? 2 * width : 64);
+  auto convert = [&](Type to, Value value) -> Value {
+    if (value.getType() == to)
+      return value;
+    if (element.isIndex())
+      return arith::IndexCastOp::create(builder, to, value);
+    if (to == type)
+      return arith::TruncIOp::create(builder, type, value);
+    return Extend::create(builder, wide, value);
+  };
+  Value a = convert(wide, left), b = convert(wide, right);
+  Value product = arith::MulIOp::create(builder, a, b);
+  auto shift = [&](Value value, bool toTheLeft, unsigned count) -> Value {
+    Value bits = numberLike(builder, wide, count);
+    if (toTheLeft)
+      return arith::ShLIOp::create(builder, value, bits);
+    return arith::ShRUIOp::create(builder, value, bits);
+  };
+  Value high = width <= 32 ? shift(product, /*toTheLeft=*/false, width)
+                           : higherHalf(builder, a, b);
+  if (width > 32 && std::is_same_v<Extend, arith::ExtSIOp>) {
+    // A negative number counts 2^64 too much.
+    Value sign = numberLike(builder, wide, 63);
+    for (auto [one, other] : {std::pair(a, b), std::pair(b, a)}) {
+      Value isNegative = arith::ShRSIOp::create(builder, one, sign);
+      high = arith::SubIOp::create(
+          builder, high, arith::AndIOp::create(builder, isNegative, other));
+    }
+  }
+  if (width > 32 && width < 64)
+    high = arith::OrIOp::create(builder,
+                                shift(high, /*toTheLeft=*/true, 64 - width),
+                                shift(product, /*toTheLeft=*/false, width));
+  return {convert(type, product), convert(type, high)};
 }
 
 static SmallVector<Value> split(Operation *op) {
