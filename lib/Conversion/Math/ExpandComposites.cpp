@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/TypeUtilities.h"
 
 namespace ckpt {
@@ -191,6 +192,66 @@ struct ExpandIPowI : OpRewritePattern<math::IPowIOp> {
 };
 
 //===----------------------------------------------------------------------===//
+// Sums of products in narrow types
+//===----------------------------------------------------------------------===//
+
+/// By way of f64, which holds each product. Where it cannot hold the sum, the
+/// last bit says so to the rounding that follows.
+struct ExpandNarrowFma : OpRewritePattern<math::FmaOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::FmaOp op,
+                                PatternRewriter &rewriter) const override {
+    Type type = op.getType(), wide = rewriter.getF64Type();
+    Type whole = rewriter.getI64Type();
+    if (getElementTypeOrSelf(type).getIntOrFloatBitWidth() > 16)
+      return failure();
+    if (auto shaped = dyn_cast<ShapedType>(type)) {
+      wide = shaped.clone(wide);
+      whole = shaped.clone(whole);
+    }
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    auto widen = [&](Value x) {
+      return arith::ExtFOp::create(builder, wide, x).getResult();
+    };
+    auto subtract = [&](Value a, Value b) {
+      return arith::SubFOp::create(builder, a, b).getResult();
+    };
+    auto bitsOf = [&](Value x) {
+      return arith::BitcastOp::create(builder, whole, x).getResult();
+    };
+    auto number = [&](int64_t value) {
+      return integerConstant(builder, op.getLoc(), whole, value);
+    };
+    Value product =
+        arith::MulFOp::create(builder, widen(op.getA()), widen(op.getB()));
+    Value summand = widen(op.getC());
+    Value sum = arith::AddFOp::create(builder, product, summand);
+    // The part that was rounded away, exactly.
+    Value added = subtract(sum, product);
+    Value rest =
+        arith::AddFOp::create(builder, subtract(product, subtract(sum, added)),
+                              subtract(summand, added));
+    Value zero = floatConstant(builder, op.getLoc(), wide,
+                               APFloat::getZero(APFloat::IEEEdouble()));
+    Value isCut =
+        arith::CmpFOp::create(builder, arith::CmpFPredicate::ONE, rest, zero);
+    // Of two signs: the sum is beyond the exact one.
+    Value bits = bitsOf(sum);
+    Value isBeyond = arith::CmpIOp::create(
+        builder, arith::CmpIPredicate::slt,
+        arith::XOrIOp::create(builder, bits, bitsOf(rest)), number(0));
+    Value toZero = arith::SelectOp::create(
+        builder, isBeyond, arith::SubIOp::create(builder, bits, number(1)),
+        bits);
+    Value odd = arith::OrIOp::create(builder, toZero, number(1));
+    Value exact = arith::BitcastOp::create(
+        builder, wide, arith::SelectOp::create(builder, isCut, odd, bits));
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, type, exact);
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
 // Whole numbers as narrow floats
 //===----------------------------------------------------------------------===//
 
@@ -249,7 +310,8 @@ struct ExpandComposites
     patterns.add<ExpandClampF, ExpandIsNaN, ExpandIsNormal,
                  ExpandIsInfinite<math::IsInfOp, arith::CmpFPredicate::OEQ>,
                  ExpandIsInfinite<math::IsFiniteOp, arith::CmpFPredicate::OLT>,
-                 ExpandFPowI, ExpandIPowI, WidenFromInteger<arith::SIToFPOp>,
+                 ExpandFPowI, ExpandIPowI, ExpandNarrowFma,
+                 WidenFromInteger<arith::SIToFPOp>,
                  WidenFromInteger<arith::UIToFPOp>>(&getContext());
     if (failed(ckpt::rewriteExactly(getOperation(), std::move(patterns))))
       signalPassFailure();
