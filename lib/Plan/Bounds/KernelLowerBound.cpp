@@ -176,6 +176,7 @@ void KernelLowerBound::raise(const Extra &extra, Reads &reads) {
       changed = true;
     }
   }
+  cut.returnDeficits(0, 1);
   for (size_t i : raised) {
     int64_t bytes = std::min(problem.values[values[i]].bytes, mostBytes);
     if (int64_t used = cut.flowOn(arcOf[i]) - bytes; used > 0)

@@ -30,7 +30,11 @@ public:
   Evidence(const RematGraph &graph, const AnchorRelaxation &moment,
            const BoundCase &at, int64_t scale, int64_t unit);
 
-  int64_t flow() { return cut.run(source, sink); }
+  int64_t flow() {
+    int64_t value = cut.run(source, sink);
+    cut.returnDeficits(source, sink);
+    return value;
+  }
   void print(std::ostream &os) const;
 
 private:

@@ -109,12 +109,12 @@ void KeepCut::forgetFlow() {
 }
 
 void KeepCut::saveFlow() {
-  savedCut = cut;
+  cut.save(savedCut);
   savedCapacity = keepCapacity;
 }
 
 void KeepCut::restoreFlow() {
-  cut = savedCut;
+  cut.restore(savedCut);
   keepCapacity = savedCapacity;
 }
 

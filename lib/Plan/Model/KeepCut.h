@@ -144,7 +144,7 @@ private:
   std::vector<int64_t> keepCapacity;
   MinCut cut;
   /// The flow of `Corner::cheaper`.
-  MinCut savedCut;
+  MinCut::State savedCut;
   std::vector<int64_t> savedCapacity;
 };
 

@@ -2,6 +2,8 @@
 
 #include "Plan/Model/MinCut.h"
 
+#include "Plan/Model/Work.h"
+
 #include <gtest/gtest.h>
 
 #include <random>
@@ -15,17 +17,31 @@ struct TestArc {
   int64_t capacity;
 };
 
-/// The cheapest of all cuts between node 0 and node 1.
-int64_t cheapestCut(int32_t nodes, const std::vector<TestArc> &arcs) {
-  int64_t best = INT64_MAX;
+struct TestCut {
+  int64_t cost = INT64_MAX;
+  /// Nodes on the source side, as bits.
+  uint32_t side = 0;
+};
+
+/// The cheapest of all cuts between node 0 and node 1, with all nodes that no
+/// such cut leaves out of its source side.
+TestCut findCheapestCut(int32_t nodes, const std::vector<TestArc> &arcs) {
+  TestCut best;
   for (uint32_t side = 1; side < (1u << nodes); side += 4) {
     int64_t cost = 0;
     for (const TestArc &arc : arcs)
       if ((side >> arc.from & 1) && !(side >> arc.to & 1))
         cost += arc.capacity;
-    best = std::min(best, cost);
+    if (cost < best.cost)
+      best = {cost, side};
+    else if (cost == best.cost)
+      best.side &= side;
   }
   return best;
+}
+
+int64_t cheapestCut(int32_t nodes, const std::vector<TestArc> &arcs) {
+  return findCheapestCut(nodes, arcs).cost;
 }
 
 std::vector<TestArc> randomArcs(std::mt19937 &random, int32_t nodes) {
@@ -46,16 +62,54 @@ TEST(MinCut, EqualsTheCheapestOfAllCuts) {
     cut.reset(nodes);
     for (const TestArc &arc : arcs)
       cut.addArc(arc.from, arc.to, arc.capacity);
-    int64_t flow = cut.run(0, 1);
-    ASSERT_EQ(flow, cheapestCut(nodes, arcs));
-    int64_t paid = 0;
-    for (const TestArc &arc : arcs)
-      if (cut.onSourceSide(arc.from) && !cut.onSourceSide(arc.to))
-        paid += arc.capacity;
-    ASSERT_EQ(paid, flow);
-    ASSERT_TRUE(cut.onSourceSide(0));
-    ASSERT_FALSE(cut.onSourceSide(1));
+    TestCut cheapest = findCheapestCut(nodes, arcs);
+    ASSERT_EQ(cut.run(0, 1), cheapest.cost);
+    for (int32_t node = 0; node < nodes; ++node)
+      ASSERT_EQ(cut.onSourceSide(node), (cheapest.side >> node & 1) != 0);
   }
+}
+
+TEST(MinCut, ReturnsDeficitsUntilAFlowIsLeft) {
+  std::mt19937 random(4);
+  MinCut cut;
+  for (int round = 0; round < 1000; ++round) {
+    int32_t nodes = 2 + random() % 9;
+    std::vector<TestArc> arcs = randomArcs(random, nodes);
+    cut.reset(nodes);
+    for (const TestArc &arc : arcs)
+      cut.addArc(arc.from, arc.to, arc.capacity);
+    int64_t value = cut.run(0, 1);
+    cut.returnDeficits(0, 1);
+    std::vector<int64_t> balance(nodes, 0);
+    for (size_t i = 0; i < arcs.size(); ++i) {
+      int64_t flow = cut.flowOn(static_cast<int32_t>(2 * i));
+      ASSERT_GE(flow, 0);
+      ASSERT_LE(flow, arcs[i].capacity);
+      balance[arcs[i].from] -= flow;
+      balance[arcs[i].to] += flow;
+    }
+    ASSERT_EQ(balance[0], -value);
+    ASSERT_EQ(balance[1], value);
+    for (int32_t node = 2; node < nodes; ++node)
+      ASSERT_EQ(balance[node], 0);
+  }
+}
+
+/// The flow of the first node drains along the way: every path to the sink is
+/// longer than the one before.
+TEST(MinCut, WorkOnALongChainIsNearLinear) {
+  constexpr int32_t length = 100000;
+  MinCut cut;
+  cut.reset(length + 2);
+  cut.addArc(0, 2, length / 2);
+  for (int32_t node = 2; node < length + 2; ++node) {
+    cut.addArc(node, 1, 1);
+    if (node > 2)
+      cut.addArc(node - 1, node, MinCut::infinite);
+  }
+  int64_t before = Work::ns();
+  EXPECT_EQ(cut.run(0, 1), length / 2);
+  EXPECT_LT(Work::ns() - before, 100 * length);
 }
 
 TEST(MinCut, ContinuesAfterCapacitiesRose) {
