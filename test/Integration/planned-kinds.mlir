@@ -8,6 +8,7 @@
 // RUN:   --ckpt-plan="quiet=true func=generate" \
 // RUN:   --ckpt-plan="quiet=true func=two_results" \
 // RUN:   --ckpt-plan="quiet=true func=complex_inside" \
+// RUN:   --ckpt-plan="quiet=true func=turned_units" \
 // RUN:   --ckpt-apply-plan -o %t.mlir
 // RUN: ckpt-execute %t.mlir | FileCheck %s
 // RUN: ckpt-runner %s --func=two_orders_of_many --device=cpu --repeat=1 --outputs=%t.cpu.npz
@@ -123,4 +124,26 @@ func.func @complex_inside(%x: tensor<6x5xf32>, %y: tensor<6x5xf32>) -> tensor<5x
     linalg.yield %a : f32
   } -> tensor<5x6xf32>
   return %r : tensor<5x6xf32>
+}
+
+// A reversal of one element is a copy, which is returned.
+// CHECK: turned_units: ok
+func.func @turned_units(%x: tensor<1x5xf32>) -> (tensor<1x5xf32>, tensor<1x5xf32>) {
+  %zero = arith.constant 0 : index
+  %e = tensor.empty() : tensor<1x5xf32>
+  %r = linalg.generic {indexing_maps = [#ij], iterator_types = ["parallel", "parallel"]} outs(%e : tensor<1x5xf32>) {
+  ^bb0(%o: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %turned = arith.subi %zero, %i : index
+    %a = tensor.extract %x[%turned, %j] : tensor<1x5xf32>
+    linalg.yield %a : f32
+  } -> tensor<1x5xf32>
+  %s = linalg.generic {indexing_maps = [#ij], iterator_types = ["parallel", "parallel"]} outs(%e : tensor<1x5xf32>) {
+  ^bb0(%o: f32):
+    %j = linalg.index 1 : index
+    %a = tensor.extract %x[%zero, %j] : tensor<1x5xf32>
+    linalg.yield %a : f32
+  } -> tensor<1x5xf32>
+  return %r, %s : tensor<1x5xf32>, tensor<1x5xf32>
 }

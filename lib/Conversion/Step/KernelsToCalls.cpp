@@ -280,11 +280,22 @@ private:
   LogicalResult lower(Operation &op) {
     if (auto kernel = dyn_cast<KernelOp>(op))
       return lowerKernel(kernel);
-    if (isa<arith::ConstantOp>(op) || isStretch(&op) || isInParts(op))
+    if (isa<arith::ConstantOp>(op) || isStretch(&op) || isInParts(op) ||
+        isUnread(op))
       return success(); // Made where it is read.
     return op.emitError("expected only 'ckpt.kernel' and constants in a "
                         "function of kernels, but got '")
            << op.getName() << "'";
+  }
+
+  /// Whether \p op is the destination of nothing but copies, which show their
+  /// inputs.
+  static bool isUnread(Operation &op) {
+    return isa<tensor::EmptyOp>(op) &&
+           llvm::all_of(op.getUses(), [](OpOperand &use) {
+             auto copy = dyn_cast<DestinationStyleOpInterface>(use.getOwner());
+             return copy && copy.isDpsInit(&use) && isStretch(copy);
+           });
   }
 
   /// Whether \p op puts results together that lie so in the caller's buffer.
