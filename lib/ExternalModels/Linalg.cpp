@@ -76,12 +76,11 @@ static int64_t arithmeticOps(LinalgOp op) {
 /// Every iteration of an all-parallel op makes one element of each result, the
 /// same one in all of them.
 static bool writesEachElementOnce(LinalgOp op) {
-  AffineMap first = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  if (!first.isPermutation())
-    return false;
-  return llvm::all_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
-    return op.getMatchingIndexingMap(&init) == first;
-  });
+  // Named ops build all their maps whenever they are asked for one.
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  ArrayRef<AffineMap> inits =
+      ArrayRef<AffineMap>(maps).take_back(op.getNumDpsInits());
+  return inits.front().isPermutation() && llvm::all_equal(inits);
 }
 
 /// Every element of the results of an op that reduces is made by one iteration
@@ -132,9 +131,9 @@ static bool isPermutationOrReversal(AffineMap map, ArrayRef<int64_t> shape) {
 }
 
 /// A copy whose elements only change their order is a view, but not one of the
-/// last elements backwards.
+/// last elements backwards. \p op writes each element once.
 static bool onlyPermutes(LinalgOp op) {
-  if (!onlyCopies(op) || !writesEachElementOnce(op))
+  if (!onlyCopies(op))
     return false;
   OpOperand *input = op.getDpsInputOperand(0);
   ArrayRef<int64_t> shape = shapeOf(*input);
