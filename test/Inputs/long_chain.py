@@ -1,5 +1,6 @@
-"""Prints long elementwise steps, as problems or as MLIR: a chain of sums, or
-an oscillator in unrolled time steps, each of which reads both values twice."""
+"""Prints long elementwise steps, as problems or as MLIR: a chain of sums, a chain
+with its gradient, which reads all values from the last to the first, or an
+oscillator in unrolled time steps, each of which reads both values twice."""
 
 import argparse
 
@@ -9,6 +10,16 @@ def chain(count):
     ops = [("s0", "tanh", ["x"])]
     for i in range(count):
         ops.append((f"s{i + 1}", "addf", [f"s{i}", "x"]))
+    return ops
+
+
+def gradient(count):
+    ops = [("s0", "tanh", ["x"])]
+    for i in range(count // 2):
+        ops.append((f"s{i + 1}", ("tanh", "exp", "sqrt")[i % 3], [f"s{i}"]))
+    ops.append(("g0", "mulf", [ops[-1][0], ops[-1][0]]))
+    for i in range(count // 2):
+        ops.append((f"g{i + 1}", "mulf", [f"g{i}", f"s{count // 2 - 1 - i}"]))
     return ops
 
 
@@ -45,7 +56,7 @@ def print_mlir(ops, elements):
     type_ = f"tensor<{elements}xf32>"
     print(f"func.func @main(%x: {type_}) -> {type_} {{")
     for name, op, operands in ops:
-        dialect = "arith" if op in ("addf", "subf") else "math"
+        dialect = "arith" if op in ("addf", "subf", "mulf") else "math"
         text = ", ".join(f"%{o}" for o in operands)
         print(f"  %{name} = {dialect}.{op} {text} : {type_}")
     print(f"  return %{ops[-1][0]} : {type_}\n}}")
@@ -53,10 +64,10 @@ def print_mlir(ops, elements):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("kind", choices=["chain", "oscillator"])
+    parser.add_argument("kind", choices=["chain", "gradient", "oscillator"])
     parser.add_argument("count", type=int)
     parser.add_argument("--elements", type=int, default=8)
     parser.add_argument("--mlir", action="store_true")
     arguments = parser.parse_args()
-    made = {"chain": chain, "oscillator": oscillator}[arguments.kind](arguments.count)
+    made = {"chain": chain, "gradient": gradient, "oscillator": oscillator}[arguments.kind](arguments.count)
     (print_mlir if arguments.mlir else print_problem)(made, arguments.elements)

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/ProgramStack.h"
 #include <numeric>
 
 using namespace ckpt;
@@ -152,7 +153,14 @@ Value ElementEmitter::emit(Value tensor, ArrayRef<LinearIndex> at) {
       element = arith::TruncIOp::create(builder, type, element);
     }
   } else if (auto result = dyn_cast<OpResult>(tensor)) {
-    element = emitResult(result, at);
+    // A kernel may be a chain of 100,000 ops.
+    constexpr int32_t depthOfStack = 500;
+    auto emitHere = [&] { element = emitResult(result, at); };
+    if (++depth % depthOfStack == 0)
+      llvm::runOnNewStack(llvm::getDefaultStackSize(), emitHere);
+    else
+      emitHere();
+    --depth;
   }
   if (element)
     known[key] = {element};

@@ -144,6 +144,8 @@ private:
   int64_t alignment = 0;
   bool masks = false;
   SmallVectorImpl<MemoryRead> *reads = nullptr;
+  /// Producers above the first tensor that was asked for.
+  int32_t depth = 0;
   llvm::DenseMap<Value, Value> current;
   std::map<Key, SmallVector<Value>> known;
 };
