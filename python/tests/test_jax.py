@@ -197,6 +197,30 @@ def test_an_error_after_all_rounds_has_the_proof_of_the_planner(gpt, xla_takes):
     assert "jax_models.py:" in raised.value.report
 
 
+def test_an_error_names_no_more_than_an_earlier_round_found(gpt, monkeypatch):
+    """The searches of later rounds have less time, and may find nothing but the plan that recomputes nothing."""
+    from ckpt.jax import xla
+    from ckpt.planner import Problem
+
+    step, arguments = gpt
+    solve, temp_bytes = Problem.solve, xla.temp_bytes
+    plain = ckpt.jax.jit(step, budget="1GiB").compile(*arguments).report.plain_temp_bytes
+    plans, taken = [], [int(0.7 * plain), int(0.65 * plain)]
+
+    def without_time(self, budget_bytes=None, **options):
+        if len(plans) < len(taken):
+            plans.append(solve(self, budget_bytes, time_limit=0))
+            return plans[-1]
+        far = 10 * plain
+        raise ckpt.BudgetError("none", budget_bytes=budget_bytes, smallest_bytes=far, smallest=solve(self, None))
+
+    monkeypatch.setattr(Problem, "solve", without_time)
+    monkeypatch.setattr(xla, "temp_bytes", lambda e: taken[len(plans) - 1] if plans else temp_bytes(e))
+    with pytest.raises(ckpt.BudgetError) as raised:
+        ckpt.jax.jit(step, budget="60%").compile(*arguments)
+    assert raised.value.smallest_bytes == taken[1]
+
+
 def test_donated_arguments_keep_the_budget(gpt):
     step, arguments = gpt
 

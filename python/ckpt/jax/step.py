@@ -233,7 +233,9 @@ class _Compilation:
         failure: BudgetError | None = None
         least_measured = self.least_excess = self.plain_bytes
         for number in range(self.MOST_ROUNDS):
-            plan, failed = self._plan_within(ask, first)
+            plan, failed = self._plan_within(ask, first, is_later=number > 0)
+            if plan is None:
+                break
             executable = self._planned(plan)
             got = xla.temp_bytes(executable)
             least_measured = min(least_measured, got)
@@ -277,15 +279,20 @@ class _Compilation:
             return 1.0
         return max(1.0, self._solve(None).arena_bytes / max(1, self.plain_bytes))
 
-    def _plan_within(self, ask: int | None, first: int) -> tuple[Plan, BudgetError | None]:
-        """A plan within `ask` bytes, or else the smallest one that was found and the error that says so."""
+    def _plan_within(self, ask: int | None, first: int, *, is_later: bool) -> tuple[Plan | None, BudgetError | None]:
+        """A plan within `ask` bytes, or else the smallest one that was found and the error that says so.
+
+        A later search has less time. Where its smallest plan is far away, there is none: the earlier plans take less.
+        """
         try:
             return self._solve(ask if ask is None else max(ask, 1)), None
         except BudgetError as error:
             results = sum(bytes_of(value.aval) for value in self.traced.program.outputs)
-            if error.smallest is None or error.smallest_bytes > 2 * first + results:
-                raise
-            return error.smallest, error
+            if error.smallest is not None and error.smallest_bytes <= 2 * first + results:
+                return error.smallest, error
+            if is_later:
+                return None, error
+            raise
 
     def _budget_error(self, want: int, least_measured: int, failure: BudgetError | None) -> BudgetError:
         proven = f"; no arena does with less than {format_bytes(failure.bound_bytes)}" if failure else ""
