@@ -42,6 +42,7 @@ void ckpt::expandArithmetic(OpPassManager &manager) {
   manager.addPass(arith::createArithEmulateUnsupportedFloats(narrowArith));
   manager.addPass(std::make_unique<KeepRoundings>());
   manager.addPass(createExpandMath());
+  manager.addPass(createExpandExtrema());
   manager.addPass(createExpandCasts());
   arith::ArithExpandOpsPassOptions expand;
   expand.includeBf16 = true;

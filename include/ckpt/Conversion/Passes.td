@@ -163,6 +163,16 @@ def ExpandComposites : Pass<"ckpt-expand-composites"> {
     "::mlir::vector::VectorDialect"];
 }
 
+def ExpandExtrema : Pass<"ckpt-expand-extrema"> {
+  let summary = "expand maxima and minima of floats";
+  let description = [{
+    `arith.maximumf`, `arith.maxnumf` and the minima in f32 and f64 become
+    comparisons. Of two zeros, -0 is the smaller one. Every order of operands
+    therefore gives the same bits, and so does every order of a reduction.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def ExpandCasts : Pass<"ckpt-expand-casts"> {
   let summary = "expand conversions that LLVM calls a library for";
   let description = [{
