@@ -3,6 +3,7 @@
 #include "Conversion/Kernel/SplitResults.h"
 #include "ckpt/Support/LLVM.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -18,19 +19,13 @@ static Type withWidth(Type type, unsigned width) {
   return shaped ? Type(shaped.clone(element)) : element;
 }
 
-static Value numberLike(ImplicitLocOpBuilder &builder, Type type,
-                        int64_t value) {
-  TypedAttr number = builder.getIntegerAttr(getElementTypeOrSelf(type), value);
-  if (auto shaped = dyn_cast<ShapedType>(type))
-    number = DenseElementsAttr::get(shaped, Attribute(number));
-  return arith::ConstantOp::create(builder, number);
-}
-
 /// The higher 64 bits of the product of two numbers of 64 bits without a sign,
 /// by products of their halves.
 static Value higherHalf(ImplicitLocOpBuilder &builder, Value a, Value b) {
-  Value bits = numberLike(builder, a.getType(), 32);
-  Value mask = numberLike(builder, a.getType(), 0xffffffff);
+  Value bits =
+      createScalarOrSplatConstant(builder, builder.getLoc(), a.getType(), 32);
+  Value mask = createScalarOrSplatConstant(builder, builder.getLoc(),
+                                           a.getType(), 0xffffffff);
   auto low = [&](Value x) {
     return arith::AndIOp::create(builder, x, mask).getResult();
   };
@@ -70,7 +65,8 @@ static SmallVector<Value> splitProduct(ImplicitLocOpBuilder &builder,
   Value a = convert(wide, left), b = convert(wide, right);
   Value product = arith::MulIOp::create(builder, a, b);
   auto shift = [&](Value value, bool toTheLeft, unsigned count) -> Value {
-    Value bits = numberLike(builder, wide, count);
+    Value bits =
+        createScalarOrSplatConstant(builder, builder.getLoc(), wide, count);
     if (toTheLeft)
       return arith::ShLIOp::create(builder, value, bits);
     return arith::ShRUIOp::create(builder, value, bits);
@@ -79,7 +75,8 @@ static SmallVector<Value> splitProduct(ImplicitLocOpBuilder &builder,
                            : higherHalf(builder, a, b);
   if (width > 32 && std::is_same_v<Extend, arith::ExtSIOp>) {
     // A negative number counts 2^64 too much.
-    Value sign = numberLike(builder, wide, 63);
+    Value sign =
+        createScalarOrSplatConstant(builder, builder.getLoc(), wide, 63);
     for (auto [one, other] : {std::pair(a, b), std::pair(b, a)}) {
       Value isNegative = arith::ShRSIOp::create(builder, one, sign);
       high = arith::SubIOp::create(

@@ -8,6 +8,7 @@
 #include "ckpt/Conversion/Passes.h"
 #include "ckpt/Support/RewriteExactly.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -24,21 +25,11 @@ using namespace mlir;
 // Kinds of floating-point numbers
 //===----------------------------------------------------------------------===//
 
-static Value floatConstant(OpBuilder &builder, Location loc, Type type,
-                           const APFloat &value) {
-  TypedAttr element =
-      FloatAttr::get(cast<FloatType>(getElementTypeOrSelf(type)), value);
-  if (auto shaped = dyn_cast<ShapedType>(type))
-    element = DenseElementsAttr::get(shaped, Attribute(element));
-  return arith::ConstantOp::create(builder, loc, element);
-}
-
 static Value integerConstant(OpBuilder &builder, Location loc, Type type,
                              int64_t value) {
-  TypedAttr element = builder.getIntegerAttr(getElementTypeOrSelf(type), value);
-  if (auto shaped = dyn_cast<ShapedType>(type))
-    element = DenseElementsAttr::get(shaped, Attribute(element));
-  return arith::ConstantOp::create(builder, loc, element);
+  APInt bits(getElementTypeOrSelf(type).getIntOrFloatBitWidth(), value,
+             /*isSigned=*/true);
+  return createScalarOrSplatConstant(builder, loc, type, bits);
 }
 
 static const llvm::fltSemantics &semanticsOf(Type type) {
@@ -75,7 +66,7 @@ struct ExpandIsInfinite : OpRewritePattern<Op> {
                                       : arith::CmpFPredicate::ORD;
     rewriter.replaceOpWithNewOp<arith::CmpFOp>(
         op, wanted, size,
-        floatConstant(rewriter, op.getLoc(), x.getType(), bound));
+        createScalarOrSplatConstant(rewriter, op.getLoc(), x.getType(), bound));
     return success();
   }
 };
@@ -91,7 +82,7 @@ struct ExpandIsNormal : OpRewritePattern<math::IsNormalOp> {
     auto compare = [&](arith::CmpFPredicate predicate, const APFloat &bound) {
       return arith::CmpFOp::create(
           rewriter, loc, predicate, size,
-          floatConstant(rewriter, loc, x.getType(), bound));
+          createScalarOrSplatConstant(rewriter, loc, x.getType(), bound));
     };
     Value isLarge = compare(arith::CmpFPredicate::OGE,
                             APFloat::getSmallestNormalized(semantics));
@@ -231,8 +222,8 @@ struct ExpandNarrowFma : OpRewritePattern<math::FmaOp> {
     Value rest =
         arith::AddFOp::create(builder, subtract(product, subtract(sum, added)),
                               subtract(summand, added));
-    Value zero = floatConstant(builder, op.getLoc(), wide,
-                               APFloat::getZero(APFloat::IEEEdouble()));
+    Value zero = createScalarOrSplatConstant(
+        builder, op.getLoc(), wide, APFloat::getZero(APFloat::IEEEdouble()));
     Value isCut =
         arith::CmpFOp::create(builder, arith::CmpFPredicate::ONE, rest, zero);
     // Of two signs: the sum is beyond the exact one.
