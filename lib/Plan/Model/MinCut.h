@@ -48,6 +48,10 @@ public:
   /// The flow on \p arc, after `returnDeficits`.
   int64_t flowOn(int32_t arc) const { return arcs[arc ^ 1].capacity; }
 
+  class State;
+  void save(State &state) const;
+  void restore(const State &state);
+
 private:
   /// Deficits of several infinite arcs.
   __extension__ typedef __int128 Wide;
@@ -58,17 +62,6 @@ private:
     int64_t capacity;
   };
 
-public:
-  /// Capacities and flow at one time.
-  class State {
-    friend class MinCut;
-    std::vector<Arc> arcs;
-    std::vector<Wide> deficit;
-  };
-  void save(State &state) const;
-  void restore(const State &state);
-
-private:
   /// Nodes at one distance from the source.
   struct Layer {
     int32_t node = -1;
@@ -99,6 +92,13 @@ private:
   int32_t highestActive = -1, farthest = 0;
   /// Arcs that the run has looked at, and those for new distances.
   int64_t scanned = 0, relabelled = 0;
+};
+
+/// Capacities and what is pulled at one time.
+class MinCut::State {
+  friend class MinCut;
+  std::vector<Arc> arcs;
+  std::vector<Wide> deficit;
 };
 
 } // namespace ckpt::plan

@@ -53,15 +53,20 @@ std::vector<TestArc> randomArcs(std::mt19937 &random, int32_t nodes) {
   return arcs;
 }
 
+/// Arc i of \p arcs is arc 2 i of \p cut.
+void enter(MinCut &cut, int32_t nodes, const std::vector<TestArc> &arcs) {
+  cut.reset(nodes);
+  for (const TestArc &arc : arcs)
+    cut.addArc(arc.from, arc.to, arc.capacity);
+}
+
 TEST(MinCut, EqualsTheCheapestOfAllCuts) {
   std::mt19937 random(1);
   MinCut cut;
   for (int round = 0; round < 2000; ++round) {
     int32_t nodes = 2 + random() % 7;
     std::vector<TestArc> arcs = randomArcs(random, nodes);
-    cut.reset(nodes);
-    for (const TestArc &arc : arcs)
-      cut.addArc(arc.from, arc.to, arc.capacity);
+    enter(cut, nodes, arcs);
     TestCut cheapest = findCheapestCut(nodes, arcs);
     ASSERT_EQ(cut.run(0, 1), cheapest.cost);
     for (int32_t node = 0; node < nodes; ++node)
@@ -75,9 +80,7 @@ TEST(MinCut, ReturnsDeficitsUntilAFlowIsLeft) {
   for (int round = 0; round < 1000; ++round) {
     int32_t nodes = 2 + random() % 9;
     std::vector<TestArc> arcs = randomArcs(random, nodes);
-    cut.reset(nodes);
-    for (const TestArc &arc : arcs)
-      cut.addArc(arc.from, arc.to, arc.capacity);
+    enter(cut, nodes, arcs);
     int64_t value = cut.run(0, 1);
     cut.returnDeficits(0, 1);
     std::vector<int64_t> balance(nodes, 0);
@@ -118,9 +121,7 @@ TEST(MinCut, ContinuesAfterCapacitiesRose) {
   for (int round = 0; round < 500; ++round) {
     int32_t nodes = 2 + random() % 7;
     std::vector<TestArc> arcs = randomArcs(random, nodes);
-    cut.reset(nodes);
-    for (const TestArc &arc : arcs)
-      cut.addArc(arc.from, arc.to, arc.capacity);
+    enter(cut, nodes, arcs);
     cut.run(0, 1);
     for (size_t i = 0; i < arcs.size(); i += 2) {
       arcs[i].capacity += 7;
@@ -138,22 +139,31 @@ TEST(MinCut, SaysWhenEveryCutIsInfinite) {
   EXPECT_GE(cut.run(0, 1), MinCut::infinite);
 }
 
+TEST(MinCut, AddsUpManyInfiniteArcs) {
+  constexpr int32_t width = 12;
+  MinCut cut;
+  cut.reset(width + 3);
+  cut.addArc(0, 2, 7);
+  for (int32_t node = 3; node < width + 3; ++node) {
+    cut.addArc(2, node, MinCut::infinite);
+    cut.addArc(node, 1, MinCut::infinite);
+  }
+  EXPECT_EQ(cut.run(0, 1), 7);
+}
+
 TEST(MinCut, BeginsAnewOnceFlowIsForgotten) {
   std::mt19937 random(3);
   MinCut cut;
   for (int round = 0; round < 1000; ++round) {
     int32_t nodes = 2 + random() % 7;
     std::vector<TestArc> arcs = randomArcs(random, nodes);
-    cut.reset(nodes);
-    std::vector<int32_t> numbers;
-    for (const TestArc &arc : arcs)
-      numbers.push_back(cut.addArc(arc.from, arc.to, arc.capacity));
+    enter(cut, nodes, arcs);
     cut.run(0, 1);
-    cut.raise(numbers[0], 7);
+    cut.raise(0, 7);
     cut.run(0, 1);
     cut.forgetFlow();
     arcs[0].capacity = static_cast<int64_t>(random() % 20);
-    cut.setCapacity(numbers[0], arcs[0].capacity);
+    cut.setCapacity(0, arcs[0].capacity);
     ASSERT_EQ(cut.run(0, 1), cheapestCut(nodes, arcs));
   }
 }
