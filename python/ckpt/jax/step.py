@@ -47,6 +47,12 @@ class PlanOptions:
         limit = problem.search_seconds if self.time_limit is None else self.time_limit
         return problem.solve(nbytes, time_limit=limit * share, effort=effort, progress=self.progress)
 
+    def counted(self, problem: Problem) -> PlanOptions:
+        """The same search wherever it runs: its seconds are counted work."""
+        if self.effort is not None or self.time_limit == 0:
+            return self
+        return dataclasses.replace(self, effort=self.time_limit or problem.search_seconds)
+
     def model(self) -> KernelModel:
         if isinstance(self.device, KernelModel):
             return self.device
@@ -170,6 +176,8 @@ class _Compilation:
         self.planning = self.compiling = 0.0
         self.rounds = 0
         self.share = 1.0
+        # XLA's bytes by the kernels of the plans that it compiled.
+        self.taken: dict[str, int] = {}
 
     def _compile(self, compiled: Callable[[], Any]) -> Any:
         start = time.perf_counter()
@@ -191,7 +199,9 @@ class _Compilation:
         given |= {**donation_options(self.traced.traced.args_info), "compiler_options": options or None}
         self.rounds += 1
         function = self.traced.function(plan)
-        return self._compile(lambda: xla.compiled(function, self.args, self.kwargs, **given))
+        executable = self._compile(lambda: xla.compiled(function, self.args, self.kwargs, **given))
+        self.taken[str(plan.kernels)] = xla.temp_bytes(executable)
+        return executable
 
     def _solve(self, nbytes: int | None) -> Plan:
         start = time.perf_counter()
@@ -213,32 +223,30 @@ class _Compilation:
         if xla.devices(self.plain) > 1:
             self.traced.placement = self._observed()
         if want is not None:
-            return self._fit(want)
+            return self._fit(want) or self._smallest(want)
         plan = saved.replayed(self.traced.problem) if saved else self._solve(None)
         made = self._finish(self._planned(plan), plan, None)
         if saved or made.report.temp_bytes <= self.plain_bytes:
             return made
         # The fastest plan keeps more than plain jit, which no user expects: the bytes of plain jit are the budget.
-        try:
-            return self._fit(self.plain_bytes)
-        except BudgetError:
-            is_bound = self.options.exact or self.options.pins
-            return made if is_bound else self._finish(self.plain, None, None)
+        smaller = self._fit(self.plain_bytes)
+        if smaller or self.options.exact or self.options.pins:
+            return smaller or made
+        return self._finish(self.plain, None, None)
 
-    def _fit(self, want: int) -> CompiledStep:
-        scale = self._scale()
+    def _fit(self, want: int) -> CompiledStep | None:
+        scale = self.scale = self._scale()
         first = int(want * scale)
         ask: int | None = first
         best: tuple[Any, Plan] | None = None
-        failure: BudgetError | None = None
-        least_measured = self.least_excess = self.plain_bytes
+        has_failed = False
+        self.least_excess = self.plain_bytes
         for number in range(self.MOST_ROUNDS):
-            plan, failed = self._plan_within(ask, first, is_later=number > 0)
+            plan, fits = self._plan_within(ask, first)
             if plan is None:
                 break
             executable = self._planned(plan)
             got = xla.temp_bytes(executable)
-            least_measured = min(least_measured, got)
             # XLA lays temporaries into buffers of results that plans count apart.
             like_this = plan.arena_bytes + int((want - got) * scale)
             if got <= want:
@@ -250,18 +258,16 @@ class _Compilation:
                 ask = like_this
             elif best is not None:
                 break
-            elif failed and failure is None:
+            elif not fits and not has_failed:
                 # The plan that recomputes nothing shows the bytes that XLA lays elsewhere.
-                failure, ask = failed, None
+                has_failed, ask = True, None
             elif ask is None and like_this > first:
                 ask = like_this
-            elif failed or ask is None:
+            elif not fits or ask is None:
                 break
             else:
                 ask = self._smaller(plan, ask, got - int(plan.arena_bytes / scale), want, scale, number)
-        if best is not None:
-            return self._finish(*best, want)
-        raise self._budget_error(want, least_measured, failure)
+        return self._finish(*best, want) if best else None
 
     def _smaller(self, plan: Plan, ask: int, excess: int, want: int, scale: float, number: int) -> int:
         """The bytes to ask for after a plan to which XLA added `excess`.
@@ -279,28 +285,48 @@ class _Compilation:
             return 1.0
         return max(1.0, self._solve(None).arena_bytes / max(1, self.plain_bytes))
 
-    def _plan_within(self, ask: int | None, first: int, *, is_later: bool) -> tuple[Plan | None, BudgetError | None]:
-        """A plan within `ask` bytes, or else the smallest one that was found and the error that says so.
-
-        A later search has less time. Where its smallest plan is far away, there is none: the earlier plans take less.
-        """
+    def _plan_within(self, ask: int | None, first: int) -> tuple[Plan | None, bool]:
+        """A plan and whether it is within `ask` bytes; else the smallest one that was found, where it is not far away."""
         try:
-            return self._solve(ask if ask is None else max(ask, 1)), None
+            return self._solve(ask if ask is None else max(ask, 1)), True
         except BudgetError as error:
             results = sum(bytes_of(value.aval) for value in self.traced.program.outputs)
-            if error.smallest is not None and error.smallest_bytes <= 2 * first + results:
-                return error.smallest, error
-            if is_later:
-                return None, error
-            raise
+            is_near = error.smallest is not None and error.smallest_bytes <= 2 * first + results
+            return error.smallest if is_near else None, False
 
-    def _budget_error(self, want: int, least_measured: int, failure: BudgetError | None) -> BudgetError:
+    def _smallest(self, want: int) -> CompiledStep:
+        """The first plan within `want` of those near the smallest arena; the error names the least that XLA took.
+
+        Neither the plans nor their order depend on `want` or on the clock: a step that asks for the bytes of
+        the error comes to the same plans.
+        """
+        self.options, self.share = self.options.counted(self.traced.problem), 1.0
+        failure: BudgetError | None = None
+        ask, least = 1, self.plain_bytes
+        for _ in range(self.MOST_ROUNDS):
+            try:
+                plan = self._solve(ask)
+            except BudgetError as error:
+                assert error.smallest is not None
+                plan, failure = error.smallest, failure or error
+            if str(plan.kernels) not in self.taken:
+                executable = self._planned(plan)
+                if xla.temp_bytes(executable) <= want:
+                    return self._finish(executable, plan, want)
+            least = min(least, self.taken[str(plan.kernels)])
+            # XLA adds little to most plans and much to some.
+            ask = plan.arena_bytes if ask == 1 else ask + ask // 20
+            if ask >= least * self.scale:
+                break
+        raise self._budget_error(want, least, failure)
+
+    def _budget_error(self, want: int, least: int, failure: BudgetError | None) -> BudgetError:
         proven = f"; no arena does with less than {format_bytes(failure.bound_bytes)}" if failure else ""
         return BudgetError(
-            f"XLA takes {format_bytes(least_measured)} at least of the plans that were tried, "
-            f"more than the budget of {format_bytes(want)}{proven}",
+            f"no plan was found within {format_bytes(want)}: XLA takes {format_bytes(least)} "
+            f"for the smallest one that searches of every budget find{proven}",
             budget_bytes=want,
-            smallest_bytes=least_measured,
+            smallest_bytes=least,
             bound_bytes=failure.bound_bytes if failure else 0,
             report=failure.report if failure else "",
         )
