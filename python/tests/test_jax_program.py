@@ -107,3 +107,82 @@ def test_a_scan_of_small_values_stays_one_op():
 def test_a_scan_over_layers_is_unrolled(scanned_gpt):
     step, arguments = scanned_gpt
     assert "scan" not in names(step, *arguments)
+
+
+def selected(weights, x):
+    """A recurrence of elementwise ops over time, as state-space models have it: a kernel may compute all earlier steps again."""
+    decay, mixed = jnp.exp(-jax.nn.softplus(x @ weights[0])), x @ weights[1]
+
+    def at(state, now):
+        a, b = now
+        state = a[..., None] * state + b[..., None] * b[:, None]
+        return state, (state * a[:, None]).sum(-1)
+
+    return x + jnp.tanh(jax.lax.scan(at, jnp.zeros((*x.shape[1:], x.shape[-1])), (decay, mixed))[1])
+
+
+def averaged(weights, x):
+    """Moving averages of what a network makes."""
+    y = jnp.tanh(x @ weights[0])
+    _, means = jax.lax.scan(lambda m, t: ((m := 0.9 * m + jnp.sin(t) * t), m * jnp.cos(m)), y[0], y)
+    return x + means @ weights[1]
+
+
+def recurrent(layer, layers, steps):
+    def loss(weights, x):
+        for each in weights:
+            x = layer(each, x)
+        return (x**2).mean()
+
+    return jax.value_and_grad(loss), ([array(2, 16, 16) / 4 for _ in range(layers)], array(steps, 4, 16))
+
+
+@pytest.mark.parametrize("layer", [selected, averaged])
+def test_loops_whose_plan_is_too_much_to_compile_stay_one_op_each(layer, tmp_path):
+    step, arguments = recurrent(layer, layers=4, steps=24)
+    limit = len(names(step, *arguments))
+    planned = ckpt.jax.jit(step, budget="75%", effort=0.2, unroll_limit=limit)
+    made = planned.compile(*arguments)
+    assert sum(len(ops) for ops, _ in made.plan.kernels) - made.traced.program.outside <= limit
+    assert [op.name for op in made.traced.program.ops].count("scan") == 8
+    assert made.report.temp_bytes <= made.report.budget_bytes
+    assert "loops of 24 iterations stay one op each" in str(made.report)
+    for a, e in zip(*map(jax.tree.leaves, (planned(*arguments), jax.jit(step)(*arguments))), strict=True):
+        np.testing.assert_allclose(a, e, rtol=1e-4, atol=1e-4)
+    path = str(tmp_path / "step.plan")
+    planned.save(path)
+    assert ckpt.jax.load(path, step).compile(*arguments).report.temp_bytes == made.report.temp_bytes
+
+
+def test_an_error_names_the_loops_that_stay_one_op_each():
+    step, arguments = recurrent(selected, layers=1, steps=24)
+    limit = len(names(step, *arguments))
+    with pytest.raises(ckpt.BudgetError, match="loops of 24 iterations stay one op each"):
+        ckpt.jax.jit(step, budget="10%", effort=0.2, unroll_limit=limit).compile(*arguments)
+    inner = ckpt.jax.plan(step, *arguments, effort=0.2, unroll_limit=limit)
+    assert inner.plan.extra_flops == 0 and len(inner.plan.kernels) < 50
+
+
+def test_the_longest_loops_stay_one_op_first():
+    def layers(weights, x):
+        return jax.lax.scan(lambda x, weights: (selected(weights, x), None), x, weights)[0].sum()
+
+    closed = jax.make_jaxpr(jax.grad(layers))(array(3, 2, 16, 16), array(40, 4, 16))
+    assert flatten(closed).longest == 40
+    program = flatten(closed, unroll_limit=1000)
+    assert program.longest == 3
+    assert {op.eqn.params["length"] for op in program.ops if op.name == "scan"} == {40}
+
+
+def test_a_scan_over_layers_is_unrolled_at_every_budget(scanned_gpt):
+    step, arguments = scanned_gpt
+    made = ckpt.jax.jit(step, budget="25%", effort=0.2).compile(*arguments)
+    assert not made.report.remarks
+    assert all(op.name != "scan" for op in made.traced.program.ops)
+
+
+def test_lines_of_progress_name_what_xla_compiles(gpt):
+    step, arguments = gpt
+    lines = []
+    ckpt.jax.jit(step, budget="60%", effort=0.2, progress=lines.append).compile(*arguments)
+    assert any(line.startswith("XLA compiles ") for line in lines)

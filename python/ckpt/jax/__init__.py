@@ -151,7 +151,7 @@ def jit(
             planned, each further search has half of the time before it.
         effort: seconds of counted work in place of `time_limit`: the same plan on
             every machine and under every load.
-        unroll_limit: a scan of more equations stays one op.
+        unroll_limit: the ops that unrolled scans may add to a plan; where these are more, the longest scans stay one op each.
         progress: called with each new line for people while the planner searches;
             by default, a bar shows on a terminal and in a notebook.
         jit_options: passed on to `jax.jit`, such as `donate_argnums` and `static_argnames`.

@@ -13,7 +13,7 @@ import jax
 
 from ..budget import is_share, parse_budget
 from ..errors import CkptError, UnsupportedStep
-from ..planner import Plan
+from ..planner import Plan, Problem
 from ..report import Report
 from . import xla
 from .arguments import signature
@@ -63,11 +63,17 @@ class Planned:
         avals = jax.tree.map(jax.typeof, (args, kwargs))
         shapes = jax.tree.map(lambda a: jax.ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type), avals)
         traced = TracedStep(self._function, *shapes, self._options)
-        problem, budget = traced.problem, self._options.budget
+        while True:
+            plan, want = self._solve(traced.problem)
+            if not traced.is_rolled_for(plan):
+                return traced, plan, want
+
+    def _solve(self, problem: Problem) -> tuple[Plan, int | None]:
+        budget = self._options.budget
         if budget is None:
-            return traced, problem.solve(None), None
+            return problem.solve(None), None
         want = parse_budget(budget, problem.solve(None).arena_bytes if is_share(budget) else 0)
-        return traced, self._options.solve(problem, want), want
+        return self._options.solve(problem, want), want
 
     def _latest(self) -> tuple[TracedStep, Plan, int | None]:
         if self._last is None:

@@ -108,41 +108,59 @@ def _keys(invars: Sequence[Any]) -> list[Any]:
 
 @dataclasses.dataclass
 class Program:
-    """A step: inputs and constants, ops in order, and outputs."""
+    """A step: inputs and constants, ops in order, and outputs.
+
+    Attributes:
+        outside: the equations outside of unrolled scans.
+        longest: the most iterations of an unrolled scan.
+    """
 
     inputs: list[Value]
     constants: dict[Value, Any]
     ops: list[Op]
     outputs: list[Operand]
+    outside: int
+    longest: int
 
 
 @dataclasses.dataclass
 class _Size:
-    """Equations of a jaxpr and bytes of their results, calls inlined and counted loops unrolled."""
+    """Equations of a jaxpr and bytes of their results, calls inlined and scans of up to `most` iterations unrolled.
+
+    Attributes:
+        unrolled: the equations of unrolled scans.
+        longest: the most iterations of an unrolled scan.
+    """
 
     ops: int = 0
     nbytes: int = 0
+    unrolled: int = 0
+    longest: int = 0
 
     @staticmethod
-    def of(jaxpr: Any) -> _Size:
+    def of(jaxpr: Any, most: float) -> _Size:
         size = _Size()
         for eqn in jaxpr.eqns:
             inner, times = eqn.params.get(CALLS.get(eqn.primitive.name, "")), 1
-            if eqn.primitive.name == "scan":
+            is_unrolled = eqn.primitive.name == "scan" and eqn.params["length"] <= most
+            if is_unrolled:
                 inner, times = eqn.params["jaxpr"], eqn.params["length"]
             if inner is None:
                 one = _Size(1, sum(bytes_of(variable.aval) for variable in eqn.outvars))
             else:
-                one = _Size.of(getattr(inner, "jaxpr", inner))
+                one = _Size.of(getattr(inner, "jaxpr", inner), most)
             size.ops += times * one.ops
             size.nbytes += times * one.nbytes
+            size.unrolled += times * (one.ops if is_unrolled else one.unrolled)
+            size.longest = max(size.longest, one.longest, times if is_unrolled else 0)
         return size
 
 
 class _Flattener:
-    def __init__(self, unroll_limit: int, step: _Size) -> None:
-        self.unroll_limit = unroll_limit
+    def __init__(self, most: float, step: _Size) -> None:
+        self.most = most
         self.step = step
+        self.longest = 0
         self.ops: list[Op] = []
         self.constants: dict[Value, Any] = {}
         # The values of a stack that an unrolled loop made: a loop that slices
@@ -186,9 +204,9 @@ class _Flattener:
         return op.outputs
 
     def _is_worth_unrolling(self, eqn: Any) -> bool:
-        body = _Size.of(eqn.params["jaxpr"].jaxpr)
+        body = _Size.of(eqn.params["jaxpr"].jaxpr, self.most)
         is_small = body.nbytes * self.step.ops * _SMALLER < self.step.nbytes * body.ops
-        return not is_small and eqn.params["length"] * body.ops <= self.unroll_limit
+        return not is_small and eqn.params["length"] <= self.most
 
     def trace(self, function: Any, *args: Operand, scope: str) -> Operand:
         """The ops of `function`, which has one result, on `args`."""
@@ -209,6 +227,7 @@ class _Flattener:
         params = eqn.params
         constants, carries = scan_counts(params)
         length, body = params["length"], params["jaxpr"]
+        self.longest = max(self.longest, length)
         fixed, carry = args[:constants], args[constants : constants + carries]
         stacks = args[constants + carries :]
         order = range(length - 1, -1, -1) if params["reverse"] else range(length)
@@ -377,17 +396,23 @@ def _multiply(program: Program) -> None:
     program.ops, program.outputs = flattener.ops, [resolve(operand) for operand in program.outputs]
 
 
-def flatten(closed: Any, *, unroll_limit: int = 60_000) -> Program:
+def flatten(closed: Any, *, unroll_limit: int = 60_000, most: float = math.inf) -> Program:
     """Returns the ops of `closed` (a ClosedJaxpr) as one list.
 
     Args:
         closed: what `jax.make_jaxpr` returns.
-        unroll_limit: a scan that would become more equations stays one op.
+        unroll_limit: the equations of all unrolled scans; the longest scans stay one op each until these are within it.
+        most: a scan of more iterations stays one op.
     """
-    flattener = _Flattener(unroll_limit, _Size.of(closed.jaxpr))
+    size = _Size.of(closed.jaxpr, most)
+    while size.unrolled > unroll_limit:
+        most = size.longest - 1
+        size = _Size.of(closed.jaxpr, most)
+    flattener = _Flattener(most, size)
     inputs = [Value(variable.aval) for variable in closed.jaxpr.invars]
     outputs = flattener.inline(closed.jaxpr, closed.consts, inputs, "")
-    program = Program(inputs, flattener.constants, flattener.ops, outputs)
+    outside = size.ops - size.unrolled
+    program = Program(inputs, flattener.constants, flattener.ops, outputs, outside, flattener.longest)
     _simplify(program)
     _exchange(program)
     _multiply(program)

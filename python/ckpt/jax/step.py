@@ -17,7 +17,7 @@ from ..budget import Budget, format_bytes
 from ..errors import BudgetError, CkptError, PlanMismatch, UnsupportedStep
 from ..files import write_text
 from ..planner import Plan, Problem
-from ..progress import Progress
+from ..progress import Progress, shown
 from ..report import PlannedReport
 from . import xla
 from .arguments import STATIC_OPTIONS, Statics, donation_options
@@ -82,7 +82,10 @@ class TracedStep:
             raise UnsupportedStep(f"JAX cannot trace the step: {error}") from error
         self.title = f"@{getattr(function, '__name__', 'step')}"
         self.out_tree = jax.tree.structure(self.traced.out_info)
-        self.program: Program = flatten(self.traced.jaxpr, unroll_limit=options.unroll_limit)
+        self.unroll_limit = options.unroll_limit
+        self.program: Program = flatten(self.traced.jaxpr, unroll_limit=self.unroll_limit)
+        # Remarks on loops that stay one op each.
+        self.remarks: list[str] = []
         self.model = options.model()
         self.pins = options.pins
 
@@ -92,6 +95,28 @@ class TracedStep:
         return build_problem(
             self.program, self.model, pins=self.pins, donated=donated, placement=self.placement or {}
         )
+
+    def is_rolled_for(self, plan: Plan) -> bool:
+        """Leaves the longest unrolled loops one op each, if `plan` would give XLA too much to compile.
+
+        A kernel may compute the iterations before it again, so that a plan has many more ops than the unrolled step.
+        """
+        longest, ops = self.program.longest, sum(len(ops) for ops, _ in plan.kernels)
+        if ops - self.program.outside <= self.unroll_limit or not self.is_rolled():
+            return False
+        self.remarks.append(
+            f"loops of {longest:,} iterations stay one op each: unrolled, XLA would compile {ops:,} ops"
+        )
+        return True
+
+    def is_rolled(self) -> bool:
+        """Leaves the longest unrolled loops one op each; false if there is none."""
+        longest = self.program.longest
+        if longest:
+            self.program = flatten(self.traced.jaxpr, unroll_limit=self.unroll_limit, most=longest - 1)
+            self.placement = None
+            self.__dict__.pop("problem", None)
+        return longest > 0
 
     def function(self, plan: Plan) -> Callable[..., Any]:
         """The step of the arguments that are not static, in the order of `plan`."""
@@ -125,9 +150,10 @@ class Report(PlannedReport):
     compile_seconds: float
     rounds: int
     planned: bool = True
+    remarks: list[str] = dataclasses.field(default_factory=list)
 
     def __str__(self) -> str:
-        lines = [f"ckpt: {self.ops:,} ops in {self.kernels:,} kernels"]
+        lines = [f"ckpt: {self.ops:,} ops in {self.kernels:,} kernels", *(f"  {remark}" for remark in self.remarks)]
         lines.append(f"  plain jit, by XLA       {format_bytes(self.plain_temp_bytes):>14}")
         if self.budget_bytes is not None:
             lines.append(f"  budget                  {format_bytes(self.budget_bytes):>14}")
@@ -158,6 +184,10 @@ class CompiledStep:
     report: Report
 
 
+class _Rolled(Exception):
+    """The traced step is another one: `TracedStep.is_rolled_for`."""
+
+
 class _Compilation:
     """Compiles, reads XLA's bytes, and plans again with less until they fit, or with more while they do."""
 
@@ -174,6 +204,9 @@ class _Compilation:
         self.traced, self.args, self.kwargs = traced, args, kwargs
         self.options, self.jit_options = options, jit_options
         self.planning = self.compiling = 0.0
+        self._begin()
+
+    def _begin(self) -> None:
         self.rounds = 0
         self.share = 1.0
         # XLA's bytes by the kernels of the plans that it compiled.
@@ -199,14 +232,24 @@ class _Compilation:
         given |= {**donation_options(self.traced.traced.args_info), "compiler_options": options or None}
         self.rounds += 1
         function = self.traced.function(plan)
-        executable = self._compile(lambda: xla.compiled(function, self.args, self.kwargs, **given))
+        with shown(self.options.progress, 0) as watch:
+            if watch:
+                watch(f"XLA compiles {len(plan.kernels):,} kernels")
+            executable = self._compile(lambda: xla.compiled(function, self.args, self.kwargs, **given))
         self.taken[str(plan.kernels)] = xla.temp_bytes(executable)
         return executable
 
     def _solve(self, nbytes: int | None) -> Plan:
         start = time.perf_counter()
         try:
-            return self.options.solve(self.traced.problem, nbytes, self.share)
+            plan = self.options.solve(self.traced.problem, nbytes, self.share)
+            if self.traced.is_rolled_for(plan):
+                raise _Rolled
+            return plan
+        except BudgetError as error:
+            if error.smallest is not None and self.traced.is_rolled_for(error.smallest):
+                raise _Rolled from None
+            raise
         finally:
             if nbytes is not None:
                 # All searches together take twice the time of the first, at most.
@@ -220,11 +263,20 @@ class _Compilation:
         want = None if budget is None else budgets.parse_budget(budget, self.plain_bytes)
         if want is not None and want >= self.plain_bytes:
             return self._finish(self.plain, None, want)
+        while True:
+            try:
+                return self._fit_or_fail(want, saved)
+            except _Rolled:
+                if self.options.progress is not None:
+                    self.options.progress(self.traced.remarks[-1])
+                self._begin()
+
+    def _fit_or_fail(self, want: int | None, saved: SavedPlan | None) -> CompiledStep:
         if xla.devices(self.plain) > 1:
             self.traced.placement = self._observed()
         if want is not None:
             return self._fit(want) or self._smallest(want)
-        plan = saved.replayed(self.traced.problem) if saved else self._solve(None)
+        plan = saved.replayed(self.traced) if saved else self._solve(None)
         made = self._finish(self._planned(plan), plan, None)
         if saved or made.report.temp_bytes <= self.plain_bytes:
             return made
@@ -328,7 +380,7 @@ class _Compilation:
             budget_bytes=want,
             smallest_bytes=least,
             bound_bytes=failure.bound_bytes if failure else 0,
-            report=failure.report if failure else "",
+            report="\n".join([*(f"  {remark}" for remark in self.traced.remarks), failure.report if failure else ""]),
         )
 
     def _finish(self, executable: Any, plan: Plan | None, want: int | None) -> CompiledStep:
@@ -347,6 +399,7 @@ class _Compilation:
             compile_seconds=self.compiling,
             rounds=self.rounds,
             planned=plan is not None,
+            remarks=self.traced.remarks,
             schedule=self.traced.problem.report(plan, want, self.traced.title) if plan else None,
         )
         return CompiledStep(executable, self.traced, plan, report)
@@ -392,12 +445,15 @@ class SavedPlan:
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise CkptError(f"{path!r} holds no plan: {error}") from None
 
-    def replayed(self, problem: Problem) -> Plan:
-        """The plan, for the `problem` that it was made for; raises `PlanMismatch` at the first line that differs."""
-        if problem.text == self.problem:
-            return problem.read_plan(self.plan)
+    def replayed(self, traced: TracedStep) -> Plan:
+        """The plan, for the step that it was made for; raises `PlanMismatch` at the first line that differs."""
+        text = traced.problem.text
+        while traced.problem.text != self.problem and traced.is_rolled():
+            pass
+        if traced.problem.text == self.problem:
+            return traced.problem.read_plan(self.plan)
         for number, (old, new) in enumerate(
-            zip(self.problem.splitlines() + ["the end"], problem.text.splitlines() + ["the end"])
+            zip(self.problem.splitlines() + ["the end"], text.splitlines() + ["the end"])
         ):
             if old != new:
                 raise PlanMismatch(
