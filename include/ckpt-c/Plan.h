@@ -48,11 +48,13 @@ CKPT_C_EXPORTED CkptStatus ckptPlanGetFigure(CkptPlan plan, const char *name,
 
 CKPT_C_EXPORTED CkptStatus ckptPlanGetNumKernels(CkptPlan plan, size_t *count);
 
-/** An output of a kernel: a value of the problem, and its place in the arena,
- *  or -1 where it lies in a buffer of the caller. */
+/** An output of a kernel: a value of the problem, and its offset in the arena,
+ *  or -1 where it lies in a buffer of the caller. If `host` is not -1, it is
+ * the result in whose buffer the value lies at the offset. */
 typedef struct CkptOutput {
   int32_t value;
   int64_t offset;
+  int32_t host;
 } CkptOutput;
 
 /** The ops of the problem that a kernel computes, in order. Writes at most

@@ -1,7 +1,7 @@
 //===- Plan.cpp - Plans are read through C --------------------------------===//
 
-#include "Plans.h"
 #include "ckpt-c/Plan.h"
+#include "Plans.h"
 #include "ckpt/Plan/Text.h"
 
 #include <algorithm>
@@ -52,10 +52,10 @@ static CkptStatus handOut(const std::vector<T> &items, const char *name, T *to,
 }
 
 static CkptStatus failKernel(const plan::Plan &plan, size_t kernel) {
-  return fail(CKPT_INVALID_ARGUMENT,
-              "expected one of " + std::to_string(plan.kernels.size()) +
-                  " kernels, counted from 0, but got " +
-                  std::to_string(kernel));
+  return fail(CKPT_INVALID_ARGUMENT, "expected one of " +
+                                         std::to_string(plan.kernels.size()) +
+                                         " kernels, counted from 0, but got " +
+                                         std::to_string(kernel));
 }
 
 CkptStatus ckptPlanGetKernelOps(CkptPlan plan, size_t kernel, int32_t *ops,
@@ -79,7 +79,8 @@ CkptStatus ckptPlanGetKernelOutputs(CkptPlan plan, size_t kernel,
   const plan::Kernel &planned = object->plan.kernels[kernel];
   std::vector<CkptOutput> found;
   for (size_t i = 0; i < planned.outputs.size(); ++i)
-    found.push_back({planned.outputs[i], planned.offsets[i]});
+    found.push_back(
+        {planned.outputs[i], planned.offsets[i], planned.hostOf(i)});
   return handOut(found, "outputs", outputs, capacity, count);
 }
 

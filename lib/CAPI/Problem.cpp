@@ -4,6 +4,7 @@
 #include "ckpt-c/Plan.h"
 #include "ckpt/Plan/Budget.h"
 #include "ckpt/Plan/Explain.h"
+#include "ckpt/Plan/ResultScratch.h"
 #include "ckpt/Plan/Text.h"
 #include "ckpt/Report/Measure.h"
 
@@ -41,7 +42,9 @@ static CkptStatus solveWithin(const plan::Problem &problem, int64_t bytes,
                 plan::describeShortage(problem, *result.shortage, bound));
   if (!result.best)
     return fail(CKPT_INFEASIBLE,
-                plan::describeBudget(bytes, smallest, bound.minimumBytes()));
+                plan::describeBudget(
+                    bytes, smallest,
+                    plan::minimumArenaBytes(problem, bound.minimumBytes())));
   solution = std::move(*result.best);
   return CKPT_SUCCESS;
 }

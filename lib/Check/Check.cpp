@@ -183,7 +183,7 @@ bool Checker::checkBound() {
     Wide flow = 0, kernelBytes = 0;
     if (!measure(evidence, cost, flow, kernelBytes))
       return false;
-    Wide room = Wide(claims.budgetBytes) - kernelBytes;
+    Wide room = Wide(claims.budgetBytes) + scratchBytes(step) - kernelBytes;
     Wide proven = std::max(Wide(0), flow - evidence.price * room);
     Wide granule = Wide(cost.scale) * cost.unit;
     least = std::min(least, (proven + granule - 1) / granule * cost.unit);
@@ -208,6 +208,7 @@ bool Checker::checkMinimum() {
         !measure(evidence, AgainCost(), flow, kernelBytes))
       return false;
     proven = std::max(flow + kernelBytes, Wide(last->aloneBytes()));
+    proven = std::max(Wide(0), proven - scratchBytes(step));
   }
   return isProven("the smallest arena", claims.minimumBytesBound, proven);
 }

@@ -39,6 +39,23 @@ private:
   int64_t offsetOf(const Instance &instance) const {
     return plan.kernels[instance.kernel].offsets[instance.output];
   }
+  /// The result in whose buffer the plan puts it, or -1.
+  int64_t plannedHost(const Instance &instance) const {
+    return plan.kernels[instance.kernel].hosts[instance.output];
+  }
+  bool inArena(const Instance &instance) const {
+    return valueOf(instance).home == "arena" && plannedHost(instance) == -1;
+  }
+  /// The result in whose buffer it lies by the problem or the plan, or -1.
+  int64_t hostOf(const Instance &instance) const {
+    if (valueOf(instance).home == "result")
+      return instance.value;
+    int64_t planned = plannedHost(instance);
+    return planned != -1 ? planned : valueOf(instance).host;
+  }
+  int64_t beginInHost(const Instance &instance) const {
+    return plannedHost(instance) == -1 ? 0 : offsetOf(instance);
+  }
   bool fail(int kernel, const std::string &what) {
     return refusal.fail("kernel " + std::to_string(kernel) + ": " + what);
   }
@@ -49,6 +66,7 @@ private:
   bool checkSave(int k);
   bool checkInline(int k);
   bool checkRecompute();
+  bool checkScratch();
   bool checkHosted();
   bool checkFits(int k, int64_t offset, int64_t bytes, bool inArena);
   bool takePlace(int k, int64_t offset, int64_t bytes, int instance);
@@ -172,26 +190,51 @@ bool Player::checkRecompute() {
   return true;
 }
 
-/// A value in the buffer of a result is dead before a kernel writes the result
-/// or another value there, unless the kernel overwrites it element by element.
-bool Player::checkHosted() {
-  std::map<int64_t, const Instance *> inBuffer;
+/// The plan puts values of the arena only in buffers that have room for them.
+bool Player::checkScratch() {
   for (const Instance &instance : instances) {
-    bool isResult = valueOf(instance).home == "result";
-    int64_t host = isResult ? instance.value : valueOf(instance).host;
+    int64_t host = plannedHost(instance), begin = offsetOf(instance);
     if (host == -1)
       continue;
-    const Instance *before = std::exchange(inBuffer[host], &instance);
-    if (!before || (isResult && before->value == host))
+    bool isBuffer = step.scratchInResults && host >= 0 &&
+                    host < static_cast<int64_t>(step.values.size()) &&
+                    step.values[host].home == "result" &&
+                    step.values[host].host == -1;
+    int64_t bytes = valueOf(instance).bytes;
+    if (!isBuffer || valueOf(instance).home != "arena" || begin < 0 ||
+        begin % 256 != 0 || bytes > step.values[host].bytes ||
+        begin > step.values[host].bytes - bytes)
+      return fail(instance.kernel, "value " + std::to_string(instance.value) +
+                                       " has no place in its buffer");
+  }
+  return true;
+}
+
+/// What lies in the buffer of a result is dead before a kernel writes the
+/// result or another value there, unless the kernel overwrites it element by
+/// element.
+bool Player::checkHosted() {
+  std::map<int64_t, std::vector<const Instance *>> inBuffer;
+  for (const Instance &instance : instances) {
+    int64_t host = hostOf(instance);
+    if (host == -1)
       continue;
+    int64_t begin = beginInHost(instance);
+    int64_t end = begin + valueOf(instance).bytes;
     int k = instance.kernel;
-    bool over = before->lastRead == k && before->kernel < k &&
-                facts[k].inPlace.count({before->value, instance.output});
-    if (before->lastRead >= k && !over)
-      return fail(before->lastRead,
-                  "value " + std::to_string(before->value) +
-                      " lies in a buffer that is written before "
-                      "it is dead");
+    for (const Instance *before : inBuffer[host]) {
+      int64_t from = beginInHost(*before);
+      bool isApart = end <= from || from + valueOf(*before).bytes <= begin;
+      bool isAgain = before->value == host && instance.value == host;
+      bool over = before->lastRead == k && before->kernel < k &&
+                  begin == from &&
+                  facts[k].inPlace.count({before->value, instance.output});
+      if (before->lastRead >= k && !isApart && !isAgain && !over)
+        return fail(before->lastRead,
+                    "value " + std::to_string(before->value) +
+                        " lies in a buffer that is written before it is dead");
+    }
+    inBuffer[host].push_back(&instance);
   }
   return true;
 }
@@ -233,9 +276,9 @@ bool Player::checkPlaces(int k) {
     Instance &output = instances[i];
     if (output.kernel != k)
       continue;
-    bool inArena = valueOf(output).home == "arena";
-    int64_t bytes = arenaBytes(valueOf(output));
-    if (!checkFits(k, offsetOf(output), bytes, inArena))
+    int64_t bytes = inArena(output) ? arenaBytes(valueOf(output)) : 0;
+    if (plannedHost(output) == -1 &&
+        !checkFits(k, offsetOf(output), bytes, inArena(output)))
       return false;
     bool over = false;
     for (Place &place : places)
@@ -271,7 +314,7 @@ bool Player::checkRegion(const StepRegion &region) {
   for (int k = 0; k < kernelCount(); ++k) {
     for (; next < instances.size() && instances[next].kernel == k; ++next) {
       const StepValue &value = valueOf(instances[next]);
-      if (arenaBytes(value) > 0 && value.op != -1 &&
+      if (inArena(instances[next]) && arenaBytes(value) > 0 && value.op != -1 &&
           layers.count(step.ops[value.op].layer))
         live.push_back(&instances[next]);
     }
@@ -304,7 +347,7 @@ bool Player::run() {
   for (int k = 0; k < kernelCount(); ++k)
     if (!checkSave(k) || !checkInline(k))
       return false;
-  if (!checkRecompute() || !checkHosted())
+  if (!checkRecompute() || !checkScratch() || !checkHosted())
     return false;
   for (int k = 0; k < kernelCount(); ++k)
     if (!checkPlaces(k))

@@ -172,6 +172,10 @@ bool StepReader::readLine(std::string_view line) {
     step.takesOver = false;
     return true;
   }
+  if (first.key == "scratch-in-results" && !first.hasValue) {
+    step.scratchInResults = true;
+    return true;
+  }
   std::string layer;
   ++step.layers;
   return first.key == "layer" ? name(first, layer) : unknown(first);
@@ -180,10 +184,14 @@ bool StepReader::readLine(std::string_view line) {
 bool PlanReader::readOutputs(const std::string &text, StepKernel &kernel) {
   for (const std::string &part : split(text, ',')) {
     std::vector<std::string> place = split(part, '@');
-    if (place.size() != 2)
+    std::vector<std::string> at =
+        place.size() == 2 ? split(place[1], '/') : std::vector<std::string>();
+    if (at.empty() || at.size() > 2)
       return refusal.fail("expected VALUE@OFFSET, but got '" + part + "'");
+    kernel.hosts.push_back(-1);
     if (!index(place[0], step.values.size(), kernel.outputs.emplace_back()) ||
-        !integer(place[1], kernel.offsets.emplace_back()))
+        !integer(at[0], kernel.offsets.emplace_back()) ||
+        (at.size() == 2 && !integer(at[1], kernel.hosts.back())))
       return false;
   }
   return true;

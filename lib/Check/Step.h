@@ -58,6 +58,7 @@ struct Step {
   /// An output may lie over an operand that dies; otherwise, only that of an
   /// opaque op over its destination.
   bool takesOver = true;
+  bool scratchInResults = false;
   int64_t layers = 0;
   std::vector<StepRegion> regions;
 };
@@ -65,6 +66,8 @@ struct Step {
 struct StepKernel {
   std::vector<int> ops, outputs;
   std::vector<int64_t> offsets;
+  /// Per output the result in whose buffer the plan puts it, or -1.
+  std::vector<int64_t> hosts;
   int64_t workspaceOffset = -1;
 };
 
@@ -90,6 +93,15 @@ inline int64_t slotBytes(int64_t bytes) { return (bytes + 255) / 256 * 256; }
 /// Bytes that a value takes in the arena.
 inline int64_t arenaBytes(const StepValue &value) {
   return value.home == "arena" ? slotBytes(value.bytes) : 0;
+}
+
+/// Bytes of results in which a plan may put values of the arena.
+inline int64_t scratchBytes(const Step &step) {
+  int64_t bytes = 0;
+  for (const StepValue &value : step.values)
+    if (step.scratchInResults && value.home == "result" && value.host == -1)
+      bytes += slotBytes(value.bytes);
+  return bytes;
 }
 
 } // namespace ckpt::check

@@ -199,7 +199,8 @@ bool ckpt::check::checkStep(const Step &step, Refusal &refusal) {
 static std::string wordsOf(const Step &step) {
   std::string text = "bandwidth=" + std::to_string(step.bytesPerMicrosecond) +
                      " launch=" + std::to_string(step.launchNs) + " " +
-                     (step.takesOver ? "" : "no-takeovers ");
+                     (step.takesOver ? "" : "no-takeovers ") +
+                     (step.scratchInResults ? "scratch-in-results " : "");
   auto add = [&](const char *key, int64_t number, int64_t unless) {
     if (number != unless)
       text += key + std::to_string(number) + " ";

@@ -84,7 +84,7 @@ static SmallVector<int64_t> encode(ArrayRef<PlannedKernel> kernels) {
     code.append(kernel.ops.begin(), kernel.ops.end());
     code.push_back(kernel.outputs.size());
     for (const PlannedOutput &output : kernel.outputs)
-      code.append({output.op, output.result, output.offset});
+      code.append({output.op, output.result, output.offset, output.host});
     code.push_back(kernel.workspaceOffset);
   }
   return code;
@@ -113,6 +113,7 @@ SmallVector<PlannedKernel> PlanAttr::getKernels() const {
       output.op = next();
       output.result = next();
       output.offset = next();
+      output.host = next();
     }
     kernel.workspaceOffset = next();
   }
@@ -122,14 +123,16 @@ SmallVector<PlannedKernel> PlanAttr::getKernels() const {
 void PlanAttr::print(mlir::AsmPrinter &printer) const {
   printer << "<body [";
   llvm::interleaveComma(getOps(), printer);
-  printer << "] decisions " << getDecisionsHash()
-          << " arena " << getArenaBytes() << " kernels [";
+  printer << "] decisions " << getDecisionsHash() << " arena "
+          << getArenaBytes() << " kernels [";
   llvm::interleaveComma(getKernels(), printer, [&](const PlannedKernel &k) {
     printer << "{ops [";
     llvm::interleaveComma(k.ops, printer);
     printer << "] outputs [";
     llvm::interleaveComma(k.outputs, printer, [&](const PlannedOutput &o) {
       printer << o.op << " : " << o.result << " at " << o.offset;
+      if (o.host >= 0)
+        printer << " of " << o.host;
     });
     printer << "]";
     if (k.workspaceOffset >= 0)
@@ -145,7 +148,9 @@ static mlir::ParseResult parseOutput(mlir::AsmParser &parser,
   return mlir::failure(parser.parseInteger(output.op) || parser.parseColon() ||
                        parser.parseInteger(output.result) ||
                        parser.parseKeyword("at") ||
-                       parser.parseInteger(output.offset));
+                       parser.parseInteger(output.offset) ||
+                       (succeeded(parser.parseOptionalKeyword("of")) &&
+                        parser.parseInteger(output.host)));
 }
 
 static mlir::ParseResult parseKernel(mlir::AsmParser &parser,
@@ -174,9 +179,9 @@ Attribute PlanAttr::parse(mlir::AsmParser &parser, Type) {
       parser.parseCommaSeparatedList(
           mlir::AsmParser::Delimiter::Square,
           [&] { return parser.parseInteger(ops.emplace_back()); }) ||
-      parser.parseKeyword("decisions") ||
-      parser.parseInteger(decisionsHash) || parser.parseKeyword("arena") ||
-      parser.parseInteger(arenaBytes) || parser.parseKeyword("kernels") ||
+      parser.parseKeyword("decisions") || parser.parseInteger(decisionsHash) ||
+      parser.parseKeyword("arena") || parser.parseInteger(arenaBytes) ||
+      parser.parseKeyword("kernels") ||
       parser.parseCommaSeparatedList(
           mlir::AsmParser::Delimiter::Square,
           [&] { return parseKernel(parser, kernels.emplace_back()); }) ||

@@ -55,11 +55,16 @@ static LogicalResult verifySlots(KernelOp kernel) {
            << "expected one offset and one size per result, but got "
            << kernel.getOffsets().size() << " and " << kernel.getBytes().size()
            << " for " << results << " results";
-  for (auto [offset, bytes] :
-       llvm::zip_equal(kernel.getOffsets(), kernel.getBytes())) { // C2
-    if (offset > 0 && offset % plan::slotAlignment != 0)
+  if (kernel.getHosts() && kernel.getHosts()->size() != results) // C1
+    return kernel.emitOpError()
+           << "expected one host per result, but got "
+           << kernel.getHosts()->size() << " for " << results << " results";
+  for (unsigned i = 0; i < results; ++i) { // C2
+    int64_t offset = kernel.getOffsets()[i], bytes = kernel.getBytes()[i];
+    bool isCallers = offset == -1 && kernel.getHost(i) < 0;
+    if (!isCallers && (offset < 0 || offset % plan::slotAlignment != 0))
       return kernel.emitOpError()
-             << "expected offsets to be negative or a multiple of "
+             << "expected offsets to be -1 or a multiple of "
              << plan::slotAlignment << ", but got " << offset;
     if (bytes < 0)
       return kernel.emitOpError()
@@ -112,10 +117,13 @@ void KernelOp::print(mlir::OpAsmPrinter &printer) {
   printer << ")";
   printAfter(printer, getAfter());
   printer << " slots [";
-  llvm::interleaveComma(
-      llvm::zip_equal(getOffsets(), getBytes()), printer, [&](auto slot) {
-        printer << std::get<0>(slot) << " : " << std::get<1>(slot);
-      });
+  llvm::interleaveComma(llvm::seq<unsigned>(getNumResults()), printer,
+                        [&](unsigned i) {
+                          printer << getOffsets()[i];
+                          if (getHost(i) >= 0)
+                            printer << " of " << getHost(i);
+                          printer << " : " << getBytes()[i];
+                        });
   printer << "]";
   if (getWorkspaceBytes())
     printer << " workspace [" << static_cast<int64_t>(getWorkspaceOffset())
@@ -127,7 +135,7 @@ void KernelOp::print(mlir::OpAsmPrinter &printer) {
   printer.printOptionalAttrDictWithKeyword(
       (*this)->getAttrs(),
       {getOperandSegmentSizesAttrName(), getOffsetsAttrName(),
-       getBytesAttrName(), getWorkspaceOffsetAttrName(),
+       getBytesAttrName(), getHostsAttrName(), getWorkspaceOffsetAttrName(),
        getWorkspaceBytesAttrName(), getLayerAttrName(),
        getRecomputeAttrName()});
   printer << " ";
@@ -144,7 +152,7 @@ struct KernelText {
   SmallVector<mlir::OpAsmParser::Argument> arguments;
   SmallVector<mlir::OpAsmParser::UnresolvedOperand> inputs, after;
   SmallVector<Type> afterTypes, resultTypes;
-  SmallVector<int64_t> offsets, bytes;
+  SmallVector<int64_t> offsets, hosts, bytes;
   int64_t workspaceOffset = -1, workspaceBytes = 0;
   mlir::StringAttr layer;
   bool recompute = false;
@@ -174,7 +182,10 @@ static mlir::ParseResult parseSlots(mlir::OpAsmParser &parser,
                                     KernelText &text) {
   if (parser.parseKeyword("slots") ||
       parser.parseCommaSeparatedList(mlir::AsmParser::Delimiter::Square, [&] {
+        text.hosts.push_back(-1);
         return mlir::failure(parser.parseInteger(text.offsets.emplace_back()) ||
+                             (succeeded(parser.parseOptionalKeyword("of")) &&
+                              parser.parseInteger(text.hosts.back())) ||
                              parser.parseColon() ||
                              parser.parseInteger(text.bytes.emplace_back()));
       }))
@@ -198,6 +209,8 @@ static void setProperties(mlir::OperationState &result, mlir::Builder &builder,
                                     static_cast<int32_t>(text.after.size())};
   properties.offsets = builder.getDenseI64ArrayAttr(text.offsets);
   properties.bytes = builder.getDenseI64ArrayAttr(text.bytes);
+  if (llvm::any_of(text.hosts, [](int64_t host) { return host >= 0; }))
+    properties.hosts = builder.getDenseI64ArrayAttr(text.hosts);
   properties.workspace_offset = builder.getI64IntegerAttr(text.workspaceOffset);
   properties.workspace_bytes = builder.getI64IntegerAttr(text.workspaceBytes);
   properties.layer = text.layer ? text.layer : builder.getStringAttr("");

@@ -448,6 +448,7 @@ FailureOr<ProgramProblem> Builder::run() {
   for (const PlacedOp &placed : placedOps)
     if (program.opIds.contains(placed.op) && failed(addPins(placed)))
       return failure();
+  program.problem.scratchInResults = true;
   plan::limitFusionDuplication(program.problem);
   plan::hostInResults(program.problem);
   if (std::string error = plan::check(program.problem); !error.empty())

@@ -2,6 +2,7 @@
 
 #include "ckpt/Report/Measure.h"
 #include "ckpt/Plan/Donation.h"
+#include "ckpt/Plan/ResultScratch.h"
 
 using namespace ckpt::plan;
 
@@ -24,14 +25,17 @@ void report::measurePlan(const Problem &problem, const Solution &solution,
                          Figures &figures) {
   figures.peakBytes = solution.plan.arenaBytes;
   figures.donatedBytes = donatedBytes(problem, solution.plan);
+  figures.scratchBytes = scratchBytes(problem, solution.plan);
   figures.livePeakBytes = solution.verdict.livePeakBytes;
   figures.costNs = solution.verdict.timeNs;
   figures.extraFlops = solution.verdict.extraFlops;
   figures.bytesMoved = solution.verdict.bytesMoved;
   figures.kernels = static_cast<int64_t>(solution.plan.kernels.size());
-  figures.extraFlopsBound = bound.extraFlops(withinBytes);
-  figures.costBoundNs = bound.timeNs(withinBytes);
-  figures.minimumBudgetBoundBytes = bound.minimumBytes();
+  int64_t boundBytes = withinBytes + mostScratchBytes(problem);
+  figures.extraFlopsBound = bound.extraFlops(boundBytes);
+  figures.costBoundNs = bound.timeNs(boundBytes);
+  figures.minimumBudgetBoundBytes =
+      minimumArenaBytes(problem, bound.minimumBytes());
   if (figures.minimumBudgetBytes == 0)
     figures.minimumBudgetBytes = figures.peakBytes;
 }

@@ -11,7 +11,7 @@ using namespace ckpt;
 using namespace ckpt::plan::report;
 
 std::optional<int64_t> ckpt::plan::report::integerOf(const FigureMap &figures,
-                                               const std::string &key) {
+                                                     const std::string &key) {
   auto found = figures.find(key);
   if (found == figures.end())
     return std::nullopt;
@@ -20,7 +20,7 @@ std::optional<int64_t> ckpt::plan::report::integerOf(const FigureMap &figures,
 }
 
 double ckpt::plan::report::numberOf(const FigureMap &figures,
-                              const std::string &key) {
+                                    const std::string &key) {
   auto found = figures.find(key);
   if (found == figures.end())
     return 0;
@@ -30,7 +30,8 @@ double ckpt::plan::report::numberOf(const FigureMap &figures,
   return integer ? static_cast<double>(*integer) : 0;
 }
 
-void ckpt::plan::report::addFigures(const plan::Figures &figures, FigureMap &map) {
+void ckpt::plan::report::addFigures(const plan::Figures &figures,
+                                    FigureMap &map) {
   for (const auto &[key, number] : figures.integers())
     map[key] = number;
   map["feasible"] = figures.feasible;
@@ -38,7 +39,7 @@ void ckpt::plan::report::addFigures(const plan::Figures &figures, FigureMap &map
 }
 
 void ckpt::plan::report::addFrontier(const plan::Frontier &frontier,
-                               StepReport &report) {
+                                     StepReport &report) {
   for (const plan::FrontierPoint &point : frontier.points) {
     const plan::Solution &solution = point.solution;
     report.frontier.push_back({point.budgetBytes, solution.plan.arenaBytes,
@@ -107,7 +108,7 @@ static std::vector<LiveRange> liveRanges(const plan::Problem &problem,
   for (size_t i = 0; i < instances.size(); ++i) {
     const plan::Instance &instance = instances[i];
     const plan::Value &value = problem.values[instance.value];
-    if (value.home != plan::Home::Arena)
+    if (!plan::isInArena(problem, instance))
       continue;
     LiveRange range;
     range.value = instance.value;
@@ -149,7 +150,8 @@ kernelRows(const plan::Problem &problem, const plan::Solution &solution,
   return rows;
 }
 
-void ckpt::plan::report::addSchedule(const ReportInput &input, StepReport &report) {
+void ckpt::plan::report::addSchedule(const ReportInput &input,
+                                     StepReport &report) {
   report.hasSchedule = true;
   report.subSolver = input.solution.subSolver;
   ValueTable values(input, report);
@@ -157,9 +159,8 @@ void ckpt::plan::report::addSchedule(const ReportInput &input, StepReport &repor
   report.kernels = kernelRows(input.problem, input.solution, report.ranges);
   report.recomputations =
       findRecomputations(input.problem, input.solution, report.kernels);
-  report.baselineKernels =
-      kernelRows(input.problem, input.baseline,
-                 liveRanges(input.problem, input.baseline));
+  report.baselineKernels = kernelRows(
+      input.problem, input.baseline, liveRanges(input.problem, input.baseline));
   for (LiveRange &range : report.ranges)
     range.value = values.at(range.value);
   for (ReportKernel &kernel : report.kernels)
@@ -179,14 +180,15 @@ Format ckpt::plan::report::formatOf(std::string_view path) {
                                                : Format::Json;
 }
 
-std::string ckpt::plan::report::refuse(const StepReport &report, Format format) {
+std::string ckpt::plan::report::refuse(const StepReport &report,
+                                       Format format) {
   if (format == Format::Json || report.hasSchedule)
     return "";
   return "expected a report in JSON, since there is no schedule to draw";
 }
 
 void ckpt::plan::report::write(const StepReport &report, Format format,
-                         std::ostream &os) {
+                               std::ostream &os) {
   if (format == Format::Html)
     writeHtml(report, os);
   else if (format == Format::Svg)

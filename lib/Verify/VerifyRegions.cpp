@@ -65,7 +65,8 @@ static LogicalResult verifyRegion(const ProgramMeaning &rewritten,
   for (auto [at, kernel] : llvm::enumerate(rewritten.kernels)) {
     for (auto [i, result] : llvm::enumerate(KernelOp(kernel).getResults())) {
       int64_t offset = KernelOp(kernel).getOffsets()[i];
-      if (offset < 0 || !inside.contains(rewritten.scope.lookup(result)))
+      bool isInArena = offset >= 0 && KernelOp(kernel).getHost(i) < 0;
+      if (!isInArena || !inside.contains(rewritten.scope.lookup(result)))
         continue;
       live.push_back({offset, plan::slotBytes(KernelOp(kernel).getBytes()[i]),
                       lastReader(result, position)});

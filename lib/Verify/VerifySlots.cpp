@@ -73,10 +73,9 @@ SmallVector<Slot> collectSlots(mlir::func::FuncOp function,
     for (auto [i, result] : llvm::enumerate(kernel.getResults())) {
       int64_t offset = kernel.getOffsets()[i], bytes = kernel.getBytes()[i];
       auto returned = partOf.find(result);
-      int64_t buffer = offset < -1 ? hostOf(offset)
-                       : offset == -1 && returned != partOf.end()
-                           ? returned->second
-                           : -1;
+      int64_t buffer = kernel.getHost(i);
+      if (offset == -1 && returned != partOf.end())
+        buffer = returned->second;
       if (offset < 0 && (buffer < 0 || bytes == 0))
         continue;
       offset = std::max<int64_t>(offset, 0);

@@ -46,9 +46,7 @@ static std::optional<Stretch> stretchOf(Value value,
   int64_t offset = kernel.getOffsets()[number];
   int64_t bytes = kernel.getBytes()[number];
   if (offset >= 0)
-    return Stretch{-1, offset, offset + bytes};
-  if (int64_t host = hostOf(offset); host >= 0)
-    return Stretch{host, 0, bytes};
+    return Stretch{kernel.getHost(number), offset, offset + bytes};
   if (auto part = partOf.find(value); part != partOf.end())
     return Stretch{part->second, 0, bytes};
   return std::nullopt;

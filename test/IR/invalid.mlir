@@ -35,7 +35,7 @@ func.func @f(%x: tensor<4xf32>) {
 
 // kernel C2
 func.func @f(%x: tensor<4xf32>) {
-  // expected-error @+1 {{'ckpt.kernel' op expected offsets to be negative or a multiple of 256, but got 8}}
+  // expected-error @+1 {{'ckpt.kernel' op expected offsets to be -1 or a multiple of 256, but got 8}}
   %0 = ckpt.kernel(%a = %x : tensor<4xf32>) slots [8 : 16] {
     ckpt.yield %a : tensor<4xf32>
   } -> tensor<4xf32>

@@ -43,6 +43,8 @@ class Kernel:
         read = op.attributes.get
         self.offsets = dataflow.integers(op.attributes["offsets"])
         self.bytes = dataflow.integers(op.attributes["bytes"])
+        none = "array<i64: " + ", ".join(["-1"] * len(self.bytes)) + ">"
+        self.hosts = dataflow.integers(read("hosts", none)) if self.bytes else []
         self.workspace_offset = int(read("workspace_offset", "-1").split()[0])
         self.workspace_bytes = int(read("workspace_bytes", "0").split()[0])
         self.layer = read("layer", '""').strip('"')
@@ -59,8 +61,8 @@ class Kernel:
 
     def check_form(self):
         op = self.op
-        if not len(self.offsets) == len(self.bytes) == len(op.results):
-            raise Refused(f"{self.where}: not one offset and size per result")
+        if not len(self.offsets) == len(self.bytes) == len(self.hosts) == len(op.results):
+            raise Refused(f"{self.where}: not one offset, host and size per result")
         for offset, bytes_, type_ in zip(self.offsets, self.bytes, op.result_types):
             if offset > 0 and offset % ALIGNMENT:
                 raise Refused(f"{self.where}: offset {offset} is not aligned")
@@ -181,8 +183,8 @@ class Program:
         self.live_peak_bytes = self.check_places(self.live_ranges())
 
     def live_ranges(self):
-        """Places of all results by name, each with its last reader. What lies at
-        -2 - p is in part p of the function's results."""
+        """Places of all results by name, each with its last reader. What has a
+        host is in that part of the function's results."""
         places, source, numbers = {}, {}, {}
         for op in self.function.regions[0].ops:
             if op.name in STRETCHES:
@@ -197,16 +199,15 @@ class Program:
                 place = places.get(source.get(name, name))
                 if place:
                     place.last = kernel.position
-            for name, offset, bytes_ in zip(
-                kernel.op.results, kernel.offsets, kernel.bytes
+            for name, offset, host, bytes_ in zip(
+                kernel.op.results, kernel.offsets, kernel.hosts, kernel.bytes
             ):
                 if offset >= 0:
-                    places[name] = Place(name, kernel, offset, bytes_)
-                elif offset < -1 or name in numbers:
-                    buffer = numbers[name] if offset == -1 else -2 - offset
-                    places[name] = Place(name, kernel, 0, bytes_, buffer)
-                    if offset == -1:
-                        places[name].last = len(self.kernels)
+                    buffer = None if host < 0 else host
+                    places[name] = Place(name, kernel, offset, bytes_, buffer)
+                elif name in numbers:
+                    places[name] = Place(name, kernel, 0, bytes_, numbers[name])
+                    places[name].last = len(self.kernels)
                 if (offset == -1) != (name in returned):
                     raise Refused(
                         f"{kernel.where}: {name} lies at {offset}, but only what is "
@@ -436,7 +437,8 @@ def layout(program):
     """One line per kernel, in order: layer, places, mark."""
     lines = []
     for kernel in program.kernels:
-        slots = ", ".join(f"{o} : {b}" for o, b in zip(kernel.offsets, kernel.bytes))
+        places = zip(kernel.offsets, kernel.hosts, kernel.bytes)
+        slots = ", ".join(f"{o} of {h} : {b}" for o, h, b in places)
         workspace = f"{kernel.workspace_offset} : {kernel.workspace_bytes}"
         mark = " recompute" if kernel.recompute else ""
         lines.append(f'"{kernel.layer}" [{slots}] workspace [{workspace}]{mark}')

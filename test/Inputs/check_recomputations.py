@@ -27,6 +27,7 @@ def without_marks(head):
 
     head = re.sub(r"(?<= offsets = array<i64: )([-\d, ]*)(>)", constant("-1"), head)
     head = re.sub(r"(?<=<\{bytes = array<i64: )([-\d, ]*)(>)", constant("0"), head)
+    head = re.sub(r"hosts = array<i64: [-\d, ]*>, ", "", head)
     head = re.sub(r"workspace_bytes = \d+", "workspace_bytes = 0", head)
     head = re.sub(r"workspace_offset = -?\d+", "workspace_offset = -1", head)
     head = re.sub(r'layer = "[^"]*"', 'layer = ""', head)
@@ -66,7 +67,7 @@ def merged(text, *passes):
 
 
 def check_recomputations(model):
-    text, _ = planned.expect_plan(model, "budget=60%")
+    text, _ = planned.expect_plan(model, "budget=20%")
     program = planned.judge(text)
     anchors = check_kernels.count_anchors(program)
     if not any(kernel.recompute for kernel in program.kernels):

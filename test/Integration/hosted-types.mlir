@@ -8,7 +8,7 @@
 
 // CHECK: func.func @main({{.*}}: memref<16xi8>
 func.func @main(%x: tensor<4xi32>) -> (tensor<4xf32>, tensor<4xf32>) attributes {ckpt.arena_bytes = 0 : i64} {
-  %0 = ckpt.kernel(%a = %x : tensor<4xi32>) slots [-2 : 16] {
+  %0 = ckpt.kernel(%a = %x : tensor<4xi32>) slots [0 of 0 : 16] {
     %1 = arith.addi %a, %a : tensor<4xi32>
     ckpt.yield %1 : tensor<4xi32>
   } -> tensor<4xi32>

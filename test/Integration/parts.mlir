@@ -95,7 +95,7 @@ func.func @whole(%x: tensor<3xf32>, %y: tensor<4x4xf32>)
 // RUN: FileCheck %s --check-prefix=HOSTED --input-file=%t.mlir
 // RUN: %{prove} %t.mlir
 // HOSTED-LABEL: func @hosted
-// HOSTED: slots [-{{[23]}} : 1024
+// HOSTED: slots [0 of {{[01]}} : 1024
 // HOSTED: slots [-1 : 1024
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #none = affine_map<(d0, d1) -> ()>

@@ -45,10 +45,10 @@
 // TIME: error: expected 'time-limit' not to be negative, but got -3{{$}}
 // EFFORT: error: expected 'effort' not to be negative, but got -3{{$}}
 // REPORT: error: cannot write '{{[^']*}}.none/r.json': No such file or directory
-// INFEASIBLE: error: a budget of 300 bytes is proven infeasible: the least possible is 512 bytes, for which there is a plan
-// INFEASIBLE: note: {{.*}}'linalg.vecmat' (a · dot) alone needs 512 bytes for its reads and writes: that is the proven bound, which takes each op as one piece, and only a smaller op would lower it
+// INFEASIBLE: error: no plan was found for a budget of 300 bytes, which is not proven infeasible; the smallest budget for which one was found is 512 bytes
+// INFEASIBLE: note: {{.*}}'linalg.vecmat' (a · dot) alone needs 512 bytes for its reads and writes in the arena and the results (512 B): that is the proven bound, which takes each op as one piece, and only a smaller op would lower it
 // INFEASIBLE: note: 'a · math.exp' takes 512 B there and is read or written by the kernel at the peak, of 'math.exp' (a · math.exp): a smaller op would lower it
-// COUNTED: error: a budget of 300 bytes is proven infeasible: the least possible is 40.3 KiB (41312 bytes), for which there is a plan; arguments and results count, with 40800 bytes
+// COUNTED: error: a budget of 300 bytes is proven infeasible: no plan does with less than 39.8 KiB (40800 bytes); the smallest budget for which one was found is 40.3 KiB (41312 bytes); arguments and results count, with 40800 bytes
 // COUNTED: note: argument 'argument 1' takes 39.1 KiB throughout, which 'count-arguments' counts
 // NAMED: named.mlir:{{[0-9]+:[0-9]+}}: note: argument 'p[0]' takes 39.1 KiB throughout
 // FRONTIER: error: expected 'frontier' to be a number of budgets from 2 to 10000, but got 1{{$}}

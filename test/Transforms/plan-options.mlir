@@ -7,7 +7,7 @@
 
 // With the caller's 80 KiB beside an arena of 32 KiB, to the byte.
 // RUN: ckpt-opt --ckpt-plan="count-arguments budget=114688B" %s -o /dev/null 2>&1 | FileCheck --check-prefix=COUNTED %s
-// RUN: not ckpt-opt --ckpt-plan="count-arguments budget=114687B time-limit=0" %s 2>&1 | FileCheck --check-prefix=TOO-MUCH %s
+// RUN: not ckpt-opt --ckpt-plan="count-arguments budget=81920B time-limit=0" %s 2>&1 | FileCheck --check-prefix=TOO-MUCH %s
 
 // The times, and with them nothing else here, belong to the device.
 // RUN: ckpt-opt --ckpt-plan=device=a100 %s -o /dev/null 2>&1 | FileCheck --check-prefix=GPU %s
@@ -32,8 +32,8 @@
 // BUDGET: 8 ops in 4 kernels; strategy: budget, 1,024.0 KiB
 // WRITTEN: 8 ops in 8 kernels; strategy: as written, one kernel per op
 // COUNTED: strategy: budget, 112.0 KiB
-// TOO-MUCH: error: {{.*}}a budget of 112.0 KiB (114687 bytes)
-// TOO-MUCH-SAME: 114688 bytes{{.*}}; arguments and results count, with 81920 bytes
+// TOO-MUCH: error: {{.*}}a budget of 80.0 KiB (81920 bytes)
+// TOO-MUCH-SAME: 98304 bytes{{.*}}; arguments and results count, with 81920 bytes
 // GPU: 8 ops in 4 kernels
 // GPU: baseline {{ *}}32.0 KiB {{.*}} 0.008 ms
 // MAGIC: error: in 'ckpt.strategy': {{.*}}no such option magic

@@ -246,7 +246,7 @@ func.func @f(%x: tensor<4xf32>) -> tensor<4xf32>
 func.func @f(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
     attributes {ckpt.arena_bytes = 512 : i64} {
   // expected-note @+1 {{which is result 0 at [0, 16) of the buffer of result 0 of the function}}
-  %0 = ckpt.kernel(%a0 = %x : tensor<4xf32>) slots [-2 : 16] {
+  %0 = ckpt.kernel(%a0 = %x : tensor<4xf32>) slots [0 of 0 : 16] {
     %e = math.exp %a0 : tensor<4xf32>
     ckpt.yield %e : tensor<4xf32>
   } -> tensor<4xf32>
@@ -268,7 +268,7 @@ func.func @f(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
 func.func @f(%x: tensor<4xf32>) -> tensor<4xf32>
     attributes {ckpt.arena_bytes = 512 : i64} {
   // expected-error @+1 {{result 0 at [0, 16) of the buffer of result 1 of the function, which does not exist or is smaller}}
-  %0 = ckpt.kernel(%a0 = %x : tensor<4xf32>) slots [-3 : 16] {
+  %0 = ckpt.kernel(%a0 = %x : tensor<4xf32>) slots [0 of 1 : 16] {
     %e = math.exp %a0 : tensor<4xf32>
     ckpt.yield %e : tensor<4xf32>
   } -> tensor<4xf32>
@@ -308,7 +308,7 @@ func.func @f(%x: tensor<8xf32>) -> tensor<4xf32>
 func.func @f(%x: tensor<4xf32>) -> tensor<8xf32>
     attributes {ckpt.arena_bytes = 512 : i64} {
   // expected-note @+1 {{which is result 0 at [0, 16) of the buffer of result 1 of the function}}
-  %0 = ckpt.kernel(%a0 = %x : tensor<4xf32>) slots [-3 : 16] {
+  %0 = ckpt.kernel(%a0 = %x : tensor<4xf32>) slots [0 of 1 : 16] {
     %e = math.exp %a0 : tensor<4xf32>
     ckpt.yield %e : tensor<4xf32>
   } -> tensor<4xf32>

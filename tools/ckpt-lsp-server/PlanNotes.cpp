@@ -87,12 +87,13 @@ std::string PlanNotes::describeKernelResult(KernelOp kernel, unsigned result) {
   int64_t offset = kernel.getOffsets()[result];
   std::string text;
   llvm::raw_string_ostream os(text);
-  if (offset >= 0)
+  if (int64_t host = kernel.getHost(result); host >= 0)
+    os << " at byte " << plan::formatCount(offset) << " of the buffer of part "
+       << host << " of the results";
+  else if (offset >= 0)
     os << " at byte " << plan::formatCount(offset) << " of the arena";
-  else if (offset == -1)
-    os << " in the caller's buffer";
   else
-    os << " in the buffer of result " << -2 - offset;
+    os << " in the caller's buffer";
   os << "\n\nLive in kernels " << first << " to " << last << " of 0 to "
      << kernels.size() - 1 << ".\n";
   if (kernel.getRecompute())

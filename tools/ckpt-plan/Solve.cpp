@@ -5,6 +5,7 @@
 #include "ckpt/Plan/Certificate.h"
 #include "ckpt/Plan/Explain.h"
 #include "ckpt/Plan/Pack.h"
+#include "ckpt/Plan/ResultScratch.h"
 #include "ckpt/Report/Measure.h"
 #include "ckpt/Report/StepReport.h"
 
@@ -177,14 +178,16 @@ bool Solve::solveWithin(int64_t bytes) {
 LeastCosts Solve::provenWithin(int64_t bytes) {
   if (!bound)
     bound.emplace(problem, options);
-  if (!proven)
-    proven = {bound->timeNs(bytes), bound->extraFlops(bytes)};
+  if (!proven) {
+    int64_t boundBytes = bytes + mostScratchBytes(problem);
+    proven = {bound->timeNs(boundBytes), bound->extraFlops(boundBytes)};
+  }
   return *proven;
 }
 
 /// An error with the known facts, and notes on ways to lower the bytes.
 bool Solve::failInfeasible(int64_t bytes, const Solution &smallest) const {
-  int64_t least = bound->minimumBytes();
+  int64_t least = minimumArenaBytes(problem, bound->minimumBytes());
   fail(arguments.file, describeBudget(bytes, smallest.plan.arenaBytes, least));
   auto note = [&](const std::string &what) {
     std::cerr << arguments.file << ": note: " << what << "\n";
@@ -227,6 +230,8 @@ void Solve::report() {
     line("budget       ", formatCount(*budgetBytes) + " bytes");
   line("arena        ", formatCount(solution.plan.arenaBytes) + " bytes");
   line("live peak    ", formatCount(verdict.livePeakBytes) + " bytes");
+  if (int64_t bytes = scratchBytes(problem, solution.plan))
+    line("in results   ", formatCount(bytes) + " bytes");
   for (size_t i = 0; i < problem.regions.size(); ++i)
     line("region       ", "'" + problem.regions[i].name + "' takes " +
                               formatCount(verdict.regionPeakBytes[i]) + " of " +

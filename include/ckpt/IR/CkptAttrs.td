@@ -66,7 +66,8 @@ def Ckpt_PlanAttr : AttrDef<Ckpt_Dialect, "Plan"> {
     ```
 
     An output is `op : result at offset`; offset -1 is a buffer of the
-    caller.
+    caller. With `of part` the offset is one in the buffer of that part of the
+    function's results.
   }];
   let parameters = (ins
     ArrayRefParameter<"int64_t">:$ops, "uint64_t":$decisionsHash,

@@ -13,11 +13,13 @@
 
 namespace ckpt {
 
-/// One output of a kernel of `#ckpt.plan`: result `result` of op number `op`.
+/// One output of a kernel of `#ckpt.plan`: result `result` of op number `op`,
+/// at `offset` of the arena or of the part `host` of the function's results.
 struct PlannedOutput {
   int64_t op = 0;
   int64_t result = 0;
   int64_t offset = -1;
+  int64_t host = -1;
 };
 
 /// One kernel of `#ckpt.plan`.
@@ -26,14 +28,6 @@ struct PlannedKernel {
   SmallVector<PlannedOutput, 1> outputs;
   int64_t workspaceOffset = -1;
 };
-
-/// The offset of a kernel's result that lies in the buffer of result number
-/// \p result of the function until that is written. (Offset -1 says that it is
-/// a result of the function itself.)
-inline int64_t hostedOffset(int64_t result) { return -2 - result; }
-
-/// The inverse: the number of the function's result, or -1.
-inline int64_t hostOf(int64_t offset) { return offset < -1 ? -2 - offset : -1; }
 
 } // namespace ckpt
 

@@ -60,17 +60,20 @@ def Ckpt_KernelOp : Ckpt_Op<"kernel", [
     order of the kernels is the order in which they run. Block arguments stand
     for `inputs`, all of which are read from memory. Result i lies at
     `offsets[i]` of the arena and takes `bytes[i]`; -1 means that it is a result
-    of the function and lies in the caller's buffer; -2 - r that it lies in the
-    buffer of result r of the function until that is written, over it or after
-    its last read. The workspace is used while the kernel runs.
+    of the function and lies in the caller's buffer. If `hosts[i]` is not -1, it
+    lies at the offset in the buffer of that part of the function's results
+    (most results are one part) until it is written, over it or after its last
+    read: `slots [256 of 3 : 16]`. The workspace is used while the kernel runs.
 
     A kernel with `recompute` makes a value that an earlier kernel made too, or
     runs an anchor that an earlier kernel ran. Its `after` operands are values of the backward pass that it waits for: they count as
     reads, and they keep CSE from merging it with the original and code motion
     from moving it up. No rewrite needs to know about this.
 
-    - C1: one entry of `offsets` and of `bytes` per result.
-    - C2: offsets are negative or a multiple of 256, bytes are not negative.
+    - C1: one entry of `offsets` and of `bytes` per result, and of `hosts` if
+      there are any.
+    - C2: offsets are -1 or a multiple of 256, with a host a multiple of 256;
+      bytes are not negative.
     - C3: one block argument per input, of its type; the operands of the
       terminator have the types of the results.
     - C4: `after` only with `recompute`.
@@ -92,12 +95,20 @@ def Ckpt_KernelOp : Ckpt_Op<"kernel", [
   let arguments = (ins
     Variadic<AnyType>:$inputs, Variadic<AnyType>:$after,
     DenseI64ArrayAttr:$offsets, DenseI64ArrayAttr:$bytes,
+    OptionalAttr<DenseI64ArrayAttr>:$hosts,
     DefaultValuedAttr<I64Attr, "-1">:$workspace_offset,
     DefaultValuedAttr<I64Attr, "0">:$workspace_bytes,
     DefaultValuedAttr<StrAttr, "\"\"">:$layer,
     DefaultValuedAttr<BoolAttr, "false">:$recompute);
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body);
+  let extraClassDeclaration = [{
+    /// The part of the function's results in whose buffer result \p result lies
+    /// until a kernel writes it, or -1.
+    int64_t getHost(unsigned result) {
+      return getHosts() ? (*getHosts())[result] : -1;
+    }
+  }];
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }

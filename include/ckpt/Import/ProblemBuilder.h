@@ -47,6 +47,14 @@ struct ProgramProblem {
   SmallVector<ProgramResult> results;
   /// By argument: the result that lies in its buffer, or -1.
   SmallVector<int64_t> donated;
+
+  /// The first part of the results that is \p value, or -1.
+  int64_t partOf(plan::ValueId value) const {
+    const auto *part = llvm::find_if(results, [&](const ProgramResult &result) {
+      return result.value == value;
+    });
+    return part == results.end() ? -1 : part - results.begin();
+  }
 };
 
 /// Reads \p function, with costs on \p device. Reports at its place each part

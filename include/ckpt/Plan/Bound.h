@@ -65,10 +65,12 @@ struct RegionBound {
 };
 
 /// Lower bounds that hold for any order, any fusion and any number of
-/// recomputations of kernels that obey the rules. The constructor computes the
-/// parts that do not depend on the budget; each budget is then refined at some
-/// moments. (Snapshot relaxation: first execution of one anchor.) Answers are
-/// kept: the second question for a budget takes no time.
+/// recomputations of kernels that obey the rules, and whose values lie in the
+/// arena but for those that the problem hosts (see ResultScratch.h for others).
+/// The constructor computes the parts that do not depend on the budget; each
+/// budget is then refined at some moments. (Snapshot relaxation: first
+/// execution of one anchor.) Answers are kept: the second question for a budget
+/// takes no time.
 class Bound {
 public:
   /// \p problem must outlive the bound. It looks at no clock.

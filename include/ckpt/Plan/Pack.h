@@ -30,6 +30,11 @@ void packSlots(const Problem &problem, Plan &plan, int64_t budgetBytes,
                PackEffort effort, KernelCache &kernels,
                const Deadline *deadline = nullptr);
 
+/// The same, but as far as the largest live sum exceeds \p budgetBytes, values
+/// lie in the buffers of results that are written later.
+void packSlotsInResults(const Problem &problem, Plan &plan, int64_t budgetBytes,
+                        KernelCache &kernels, const Deadline *deadline);
+
 /// \p plan as it was before its slots were placed.
 Plan withoutSlots(Plan plan);
 

@@ -20,11 +20,19 @@ struct Kernel {
   std::vector<OpId> ops;
   /// The values that it writes to memory, each made by an op of `ops`.
   std::vector<ValueId> outputs;
-  /// Arena offset of each output; -1 for a value in a caller's buffer. Empty
-  /// until slots are placed.
+  /// Offset of each output in the arena or in the buffer of its host; -1 for a
+  /// value that the problem puts in a caller's buffer. Empty until slots are
+  /// placed.
   std::vector<int64_t> offsets;
   /// Arena offset of the workspace (the sum over `ops`); -1 if there is none.
   int64_t workspaceOffset = -1;
+  /// Per output the result in whose buffer the plan puts it, or `none`. Empty:
+  /// there is no such output.
+  std::vector<ValueId> hosts = {};
+
+  ValueId hostOf(size_t output) const {
+    return hosts.empty() ? none : hosts[output];
+  }
 };
 
 /// Kernels in the order in which they run. A value written by several kernels

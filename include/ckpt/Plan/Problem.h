@@ -182,6 +182,9 @@ struct Problem {
   /// A kernel may write an output over an operand that dies. False: only an
   /// opaque op does, over its destination.
   bool takesOver = true;
+  /// A plan may put any values that fit in the buffer of a result, but for a
+  /// donated one, until a kernel writes there (`Kernel::hosts`).
+  bool scratchInResults = false;
 };
 
 inline bool isAnchor(const Op &op) {

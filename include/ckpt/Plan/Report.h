@@ -23,6 +23,8 @@ struct Figures {
   int64_t resultBytes = 0;
   /// Bytes of results that lie in donated arguments.
   int64_t donatedBytes = 0;
+  /// Bytes of results that hold other values until they are written.
+  int64_t scratchBytes = 0;
   int64_t baselineCostNs = 0;
   int64_t costNs = 0;
   int64_t flops = 0;

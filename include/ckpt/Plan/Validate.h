@@ -24,7 +24,16 @@ struct Instance {
   int32_t takesOver = none;
   /// A kernel before wrote the same value.
   bool recomputed = false;
+  /// The result in whose buffer the plan puts it instead of the arena, or
+  /// `none`.
+  ValueId host = none;
 };
+
+/// Whether \p instance has a slot of the arena.
+inline bool isInArena(const Problem &problem, const Instance &instance) {
+  return instance.host == none &&
+         problem.values[instance.value].home == Home::Arena;
+}
 
 /// The simulator's findings. All figures are valid only if `error` is empty.
 struct Verdict {

@@ -229,9 +229,9 @@ private:
     };
     for (KernelOp kernel : old.getOps<KernelOp>()) {
       bool fits = add(kernel.getWorkspaceOffset(), kernel.getWorkspaceBytes());
-      for (auto [offset, bytes] :
-           llvm::zip_equal(kernel.getOffsets(), kernel.getBytes()))
-        fits &= add(offset, bytes);
+      for (unsigned i = 0; i < kernel.getNumResults(); ++i)
+        if (kernel.getHost(i) < 0)
+          fits &= add(kernel.getOffsets()[i], kernel.getBytes()[i]);
       if (!fits)
         return kernel.emitOpError("expected all slots to end within the arena "
                                   "of ")
@@ -350,6 +350,7 @@ private:
     auto kernel = KernelOp::create(
         before, loc, type, constant, /*after=*/ValueRange(),
         /*offsets=*/ArrayRef<int64_t>{-1}, /*bytes=*/ArrayRef<int64_t>{0},
+        /*hosts=*/nullptr,
         /*workspace_offset=*/-1, /*workspace_bytes=*/0, /*layer=*/"",
         /*recompute=*/false);
     Block &body = kernel.getBody().emplaceBlock();

@@ -50,26 +50,27 @@ StepMemory::StepMemory(func::FuncOp step, SymbolTable &symbols)
   markBytes();
 }
 
-/// The part in whose buffer \p result lies, whose kernel says \p offset; -1 if
-/// there is none.
-int64_t StepMemory::partOf(OpResult result, int64_t offset) const {
-  if (offset < -1)
-    return hostOf(offset);
+/// The part in whose buffer \p result of \p kernel lies; -1 if there is none.
+int64_t StepMemory::partOf(KernelOp kernel, OpResult result) const {
+  unsigned number = result.getResultNumber();
+  if (kernel.getOffsets()[number] >= 0)
+    return kernel.getHost(number);
   auto found = llvm::find_if(
       parts, [&](const ReturnedPart &part) { return part.value == result; });
-  return offset >= 0 || found == parts.end() ? -1 : found - parts.begin();
+  return found == parts.end() ? -1 : found - parts.begin();
 }
 
-/// Makes the buffers bytes of results that hold values of other types before.
+/// Makes the buffers bytes of results that hold values of other types before,
+/// or values elsewhere than at their begin.
 void StepMemory::markHosts(KernelOp kernel) {
   auto elementOf = [](Value value) {
     return memoryType(value.getType()).getElementType();
   };
-  for (auto [result, offset] :
-       llvm::zip_equal(kernel.getResults(), kernel.getOffsets())) {
-    int64_t part = offset < -1 ? hostOf(offset) : parts.size();
-    if (part < static_cast<int64_t>(parts.size()) &&
-        elementOf(result) != elementOf(parts[part].value))
+  for (auto [number, result] : llvm::enumerate(kernel.getResults())) {
+    int64_t part = kernel.getHost(number);
+    if (part >= 0 && part < static_cast<int64_t>(parts.size()) &&
+        (kernel.getOffsets()[number] > 0 ||
+         elementOf(result) != elementOf(parts[part].value)))
       byteResults.insert(parts[part].result);
   }
 }
@@ -86,7 +87,7 @@ void StepMemory::markBytes(Value root) {
   if (!kernel)
     return;
   auto result = cast<OpResult>(root);
-  int64_t part = partOf(result, kernel.getOffsets()[result.getResultNumber()]);
+  int64_t part = partOf(kernel, result);
   if (part >= 0 && part < static_cast<int64_t>(parts.size()))
     byteResults.insert(parts[part].result);
 }
@@ -181,36 +182,40 @@ Value StepMemory::partBuffer(size_t part, Location loc) {
 // Places
 //===----------------------------------------------------------------------===//
 
-/// A value of another shape or type may lie in the buffer of a part before that.
-LogicalResult StepMemory::checkHost(OpResult result, int64_t part) const {
+/// Values of other shapes and types may lie in the buffer of a part before
+/// that.
+LogicalResult StepMemory::checkHost(OpResult result, int64_t part,
+                                    int64_t offset) const {
   FailureOr<ValueShape> wanted = shapeOfValue(result), held = failure();
   if (part < static_cast<int64_t>(parts.size()))
     held = shapeOfValue(parts[part].value);
-  if (succeeded(wanted) && succeeded(held) && wanted->bytes == held->bytes)
+  if (succeeded(wanted) && succeeded(held) && wanted->bytes <= held->bytes &&
+      offset <= held->bytes - wanted->bytes)
     return success();
   return result.getOwner()->emitOpError()
          << "expected result " << result.getResultNumber()
-         << " to have the bytes of result " << part
-         << " of the function, in whose buffer it lies";
+         << " to end within part " << part
+         << " of the function's results, in whose buffer it lies";
 }
 
 LogicalResult StepMemory::place(KernelOp kernel) {
-  for (auto [result, offset] :
-       llvm::zip_equal(kernel.getResults(), kernel.getOffsets())) {
-    if (offset >= 0) {
+  for (auto [number, result] : llvm::enumerate(kernel.getResults())) {
+    int64_t offset = kernel.getOffsets()[number], host = kernel.getHost(number);
+    if (host < 0 && offset >= 0) {
       places[result] = {entry->getArguments().back(), offset};
       continue;
     }
-    int64_t part = partOf(result, offset);
+    int64_t part = partOf(kernel, result);
     if (part < 0)
       return kernel.emitOpError()
              << "expected result " << result.getResultNumber()
              << ", which has no place in the arena, to be returned";
-    if (offset < -1 && failed(checkHost(result, part)))
+    if (host >= 0 && failed(checkHost(result, part, offset)))
       return failure();
-    if (offset == -1)
+    if (host < 0)
       written.insert(part);
     places[result] = partPlace(part);
+    places[result].begin += std::max<int64_t>(offset, 0);
   }
   return success();
 }

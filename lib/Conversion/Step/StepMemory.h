@@ -61,8 +61,8 @@ private:
   Place placeOf(Value value);
   Place constantPlace(Value value);
   Place partPlace(size_t part) const;
-  int64_t partOf(OpResult result, int64_t offset) const;
-  LogicalResult checkHost(OpResult result, int64_t part) const;
+  int64_t partOf(KernelOp kernel, OpResult result) const;
+  LogicalResult checkHost(OpResult result, int64_t part, int64_t offset) const;
   Value view(Location loc, mlir::MemRefType type, Place place);
   Value reshaped(Value buffer, mlir::MemRefType wanted);
 

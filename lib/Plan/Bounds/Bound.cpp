@@ -22,6 +22,7 @@
 #include "Plan/Model/Clock.h"
 #include "Plan/Model/RunBoth.h"
 #include "ckpt/Plan/Regions.h"
+#include "ckpt/Plan/ResultScratch.h"
 
 #include <algorithm>
 #include <limits>
@@ -457,7 +458,8 @@ Bound::Bound(const Problem &problem, const SolverOptions &options)
   for (const Region &region : problem.regions) {
     auto view = std::make_shared<const Problem>(regionView(problem, region));
     auto known = std::make_shared<const BoundSearch>(*view, options);
-    regions.push_back({region.budgetBytes, std::move(view), std::move(known)});
+    regions.push_back({region.budgetBytes + mostScratchBytes(problem),
+                       std::move(view), std::move(known)});
   }
 }
 

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ckpt/Plan/Certificate.h"
+#include "ckpt/Plan/ResultScratch.h"
 
 #include "Plan/Bounds/BranchAndBound.h"
 #include "ckpt/Plan/Text.h"
@@ -187,8 +188,8 @@ namespace {
 class Prover {
 public:
   Prover(const Problem &problem, int64_t budgetBytes, const Bound &bound)
-      : budgetBytes(budgetBytes), bound(bound), graph(problem, true),
-        moment(graph) {}
+      : scratch(mostScratchBytes(problem)), budgetBytes(budgetBytes + scratch),
+        bound(bound), graph(problem, true), moment(graph) {}
 
   void printExtraFlops(std::ostream &os);
   void printMinimum(std::ostream &os);
@@ -204,7 +205,8 @@ private:
     return flow;
   }
 
-  const int64_t budgetBytes;
+  /// Bytes of results, and with them those of the budget.
+  const int64_t scratch, budgetBytes;
   const Bound &bound;
   RematGraph graph;
   AnchorRelaxation moment;
@@ -239,6 +241,7 @@ void Prover::printMinimum(std::ostream &os) {
   if (std::optional<BoundCase> at = bound.minimumCase()) {
     int64_t flow = printCase(*at, 0, 1, cases);
     proven = std::max(flow + moment.kernelBytes(), moment.aloneBytes());
+    proven = std::max<int64_t>(0, proven - scratch);
   }
   os << "\"minimum_bytes_bound\": " << proven
      << ",\n\"minimum_bytes_evidence\": [" << cases.str() << "]";

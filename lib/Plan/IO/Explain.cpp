@@ -7,6 +7,7 @@
 
 #include "ckpt/Plan/Explain.h"
 #include "ckpt/Plan/Budget.h"
+#include "ckpt/Plan/ResultScratch.h"
 
 #include <algorithm>
 
@@ -33,7 +34,7 @@ std::vector<HeldAtPeak> ckpt::plan::explainPeak(const Problem &problem,
   for (size_t i = 0; i < verdict.instances.size(); ++i) {
     const Instance &instance = verdict.instances[i];
     const Value &value = problem.values[instance.value];
-    if (value.home != Home::Arena || isTakenOver[i] ||
+    if (!isInArena(problem, instance) || isTakenOver[i] ||
         instance.kernel > verdict.peakKernel ||
         instance.lastRead < verdict.peakKernel)
       continue;
@@ -134,7 +135,8 @@ std::string ckpt::plan::describeBudget(int64_t budgetBytes,
     return "no plan was found for " + budget +
            ", which is not proven infeasible; the smallest budget for which "
            "one was found is " +
-           smallest + ", and no plan does with less than " + bound;
+           smallest +
+           (boundBytes > 0 ? ", and no plan does with less than " + bound : "");
   if (smallestBytes == boundBytes)
     return budget + " is proven infeasible: the least possible is " + bound +
            ", for which there is a plan";
@@ -148,7 +150,16 @@ std::string ckpt::plan::describeShortage(const Problem &problem,
   const Region &region = problem.regions[shortage.region];
   return "region '" + region.name + "': " +
          describeBudget(region.budgetBytes, shortage.smallestBytes,
-                        bound.minimumRegionBytes(shortage.region));
+                        minimumArenaBytes(problem, bound.minimumRegionBytes(
+                                                       shortage.region)));
+}
+
+/// The bytes of a bound lie in the arena, or in results.
+static std::string whereBytesAre(const Problem &problem) {
+  int64_t most = mostScratchBytes(problem);
+  return most == 0
+             ? ""
+             : " in the arena and the results (" + formatBytes(most) + ")";
 }
 
 /// \p op takes \p bytes alone, in one kernel.
@@ -158,6 +169,7 @@ static std::string describeKernel(const Problem &problem, OpId number,
   return opName(problem, number) + " alone needs " + bytes +
          " for its reads and writes" +
          (op.workspaceBytes > 0 ? " and the values inside" : "") +
+         whereBytesAre(problem) +
          ": that is the proven bound, which takes each op as one piece, and " +
          (op.kind == OpKind::Opaque ? "" : "only ") +
          wayToLess(problem, number);
@@ -176,10 +188,12 @@ std::string ckpt::plan::describeBound(const Problem &problem,
     return "while the last operand of " + opName(problem, op) +
            " is made, the others stand in memory, or their sources: in every "
            "plan this takes " +
-           bytes + " at some moment, which is the proven bound";
+           bytes + whereBytesAre(problem) +
+           " at some moment, which is the proven bound";
   case MinimumCause::Kind::Search:
     return "until " + opName(problem, op) +
            " has its operands, every plan takes " + bytes +
+           whereBytesAre(problem) +
            " at some moment: a search through all sets of values in memory "
            "finds no way with less";
   case MinimumCause::Kind::Moment:

@@ -9,20 +9,33 @@
 
 using namespace ckpt::plan;
 
-/// `VALUE@OFFSET,…` or, without places, `VALUE,…`.
+/// `OFFSET`, or `OFFSET/RESULT` in the buffer of a result.
+static bool readPlace(std::string_view text, Kernel &kernel) {
+  std::vector<std::string_view> parts = split(text, '/');
+  if (parts.size() == 2) {
+    kernel.hosts.resize(kernel.outputs.size(), none);
+    if (!parseInteger(parts[1], kernel.hosts.back()))
+      return false;
+  }
+  return parts.size() <= 2 &&
+         parseInteger(parts[0], kernel.offsets.emplace_back());
+}
+
+/// `VALUE@PLACE,…` or, without places, `VALUE,…`.
 static bool readOutputs(LineReader &reader, std::string_view text,
                         size_t valueCount, Kernel &kernel) {
   for (std::string_view item : split(text, ',')) {
     std::vector<std::string_view> parts = split(item, '@');
     if (parts.size() > 2 ||
         !parseInteger(parts[0], kernel.outputs.emplace_back()) ||
-        (parts.size() == 2 &&
-         !parseInteger(parts[1], kernel.offsets.emplace_back())))
+        (parts.size() == 2 && !readPlace(parts[1], kernel)))
       return false;
     ValueId value = kernel.outputs.back();
     if (value < 0 || value >= static_cast<ValueId>(valueCount))
       return reader.fail("value " + std::to_string(value) + " does not exist");
   }
+  if (!kernel.hosts.empty())
+    kernel.hosts.resize(kernel.outputs.size(), none);
   return kernel.offsets.empty() ||
          kernel.offsets.size() == kernel.outputs.size();
 }
@@ -63,6 +76,8 @@ void ckpt::plan::printKernel(const Kernel &kernel, std::ostream &os) {
     os << kernel.outputs[i];
     if (!kernel.offsets.empty())
       os << '@' << kernel.offsets[i];
+    if (kernel.hostOf(i) != none)
+      os << '/' << kernel.hostOf(i);
   });
   if (kernel.workspaceOffset != -1)
     os << " workspace=" << kernel.workspaceOffset;

@@ -119,7 +119,12 @@ bool ProblemReader::readLine() {
     problem.takesOver = false;
     return true;
   }
-  return reader.fail("expected 'bandwidth=', 'launch=', 'no-takeovers', 'layer=\"…\"', "
+  if (isAlone && flag(words[0], "scratch-in-results")) {
+    problem.scratchInResults = true;
+    return true;
+  }
+  return reader.fail("expected 'bandwidth=', 'launch=', 'no-takeovers', "
+                     "'scratch-in-results', 'layer=\"…\"', "
                      "'region=\"…\"', 'value' or 'op', but got " +
                      quote(item));
 }
@@ -270,6 +275,8 @@ void ckpt::plan::printProblem(const Problem &problem, std::ostream &os) {
      << "launch=" << problem.launchNs << '\n';
   if (!problem.takesOver)
     os << "no-takeovers\n";
+  if (problem.scratchInResults)
+    os << "scratch-in-results\n";
   for (const std::string &layer : problem.layers) {
     os << "layer=";
     printQuoted(layer, os);

@@ -28,6 +28,7 @@ std::map<std::string, int64_t> Figures::integers() const {
           {"argument_bytes", argumentBytes},
           {"result_bytes", resultBytes},
           {"donated_bytes", donatedBytes},
+          {"scratch_bytes", scratchBytes},
           {"total_bytes", totalBytes()},
           {"baseline_cost_ns", baselineCostNs},
           {"cost_ns", costNs},
@@ -88,7 +89,7 @@ std::vector<LiveAtPeak> ckpt::plan::liveAtPeak(const Problem &problem,
   for (size_t i = 0; i < verdict.instances.size(); ++i) {
     const Instance &instance = verdict.instances[i];
     const Value &value = problem.values[instance.value];
-    if (value.home != Home::Arena || takenOver[i] ||
+    if (!isInArena(problem, instance) || takenOver[i] ||
         instance.kernel > verdict.peakKernel ||
         instance.lastRead < verdict.peakKernel)
       continue;
@@ -206,6 +207,9 @@ static void printWork(const Figures &figures, std::ostream &os) {
   if (figures.donatedBytes > 0)
     os << ", of these " << formatBytes(figures.donatedBytes)
        << " in donated arguments";
+  if (figures.scratchBytes > 0)
+    os << ", of which " << formatBytes(figures.scratchBytes)
+       << " hold other values until they are written";
   os << "; with the arena " << formatBytes(figures.totalBytes()) << "\n";
   os << "  extra work " << percent(figures.extraFlops / flops)
      << " of the step's FLOPs; no plan "

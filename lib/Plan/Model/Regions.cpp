@@ -68,7 +68,7 @@ static RegionPeak peakOf(const Problem &problem, const Verdict &verdict,
     kernels = std::max(kernels, instance.lastRead + 1);
   std::vector<int64_t> change(kernels + 1);
   for (const Instance &instance : verdict.instances) {
-    if (!isMember[instance.value])
+    if (!isMember[instance.value] || !isInArena(problem, instance))
       continue;
     bool takesOver = instance.takesOver != none &&
                      isMember[verdict.instances[instance.takesOver].value];

@@ -61,7 +61,7 @@ public:
     for (int32_t k = 0; valid && k < kernelCount; ++k)
       valid = play(k);
     valid = valid && checkEnd() && checkSave() && checkRecompute() &&
-            checkInline() && checkHosted();
+            checkInline() && checkScratch() && checkHosted();
     Work::spend((slots ? 400 : 200) * int64_t{kernelCount});
     if (!valid)
       return std::move(verdict);
@@ -95,7 +95,7 @@ private:
     return problem.values[verdict.instances[instance].value];
   }
   bool inArena(int32_t instance) const {
-    return valueOf(instance).home == Home::Arena;
+    return isInArena(problem, verdict.instances[instance]);
   }
   int64_t slotOf(int32_t instance) const {
     return slotBytes(valueOf(instance).bytes);
@@ -116,7 +116,18 @@ private:
   bool checkSave();
   bool checkRecompute();
   bool checkInline();
+  bool checkScratch();
   bool checkHosted();
+  /// A stretch of the buffer of a result, in bytes.
+  struct BufferPlace {
+    ValueId host;
+    int64_t begin, end;
+    bool overlaps(const BufferPlace &other) const {
+      return begin < other.end && other.begin < end;
+    }
+  };
+  BufferPlace placeInResult(int32_t instance) const;
+  bool isOverwritten(int32_t before, int32_t next) const;
 
   bool mayTakeOver(int32_t instance, int32_t input) const;
   void chooseTakeovers();
@@ -149,10 +160,16 @@ private:
 };
 
 bool Simulator::play(int32_t k) {
-  const KernelInfo &info = kernels.get(plan.kernels[k]);
+  const Kernel &kernel = plan.kernels[k];
+  const KernelInfo &info = kernels.get(kernel);
   infos.push_back(&info);
   if (!info.error.empty())
     return fail(k, info.error);
+  bool isPlaced =
+      kernel.offsets.size() == kernel.outputs.size() &&
+      (kernel.hosts.empty() || kernel.hosts.size() == kernel.outputs.size());
+  if (slots && !isPlaced)
+    return fail(k, "expected one offset per output");
   if (!playOps(k) || !playReads(k))
     return false;
   playOutputs(k);
@@ -201,6 +218,8 @@ void Simulator::playOutputs(int32_t k) {
     instance.kernel = instance.lastRead = k;
     instance.output = i;
     instance.recomputed = latest[outputs[i]] != none;
+    if (slots)
+      instance.host = plan.kernels[k].hostOf(i);
     latest[outputs[i]] = verdict.instances.size();
     madeBy.push(verdict.instances.size());
     verdict.instances.push_back(instance);
@@ -280,32 +299,83 @@ bool Simulator::checkInline() {
   return true;
 }
 
+/// The plan puts values only in buffers that are large enough and their own.
+bool Simulator::checkScratch() {
+  for (const Instance &instance : verdict.instances) {
+    if (instance.host == none)
+      continue;
+    auto size = static_cast<ValueId>(problem.values.size());
+    bool isResult = problem.scratchInResults && instance.host >= 0 &&
+                    instance.host < size &&
+                    problem.values[instance.host].home == Home::Result &&
+                    problem.values[instance.host].host == none;
+    const Value &value = problem.values[instance.value];
+    int64_t offset = plan.kernels[instance.kernel].offsets[instance.output];
+    bool fits = isResult && value.home == Home::Arena && offset >= 0 &&
+                offset % slotAlignment == 0 &&
+                value.bytes <= problem.values[instance.host].bytes &&
+                offset <= problem.values[instance.host].bytes - value.bytes;
+    if (!fits)
+      return fail(instance.kernel,
+                  name(instance.value) +
+                      " has no place in the buffer of a result that may hold "
+                      "scratch");
+  }
+  return true;
+}
+
+/// The place of \p instance in the buffer of a result: that is itself, the host
+/// of its value, or the plan's; `host` is `none` in the arena.
+Simulator::BufferPlace Simulator::placeInResult(int32_t instance) const {
+  const Instance &at = verdict.instances[instance];
+  const Value &value = valueOf(instance);
+  if (at.host != none)
+    return {at.host, offsetOf(instance), offsetOf(instance) + value.bytes};
+  return {value.home == Home::Result ? at.value : value.host, 0, value.bytes};
+}
+
 /// A value in the buffer of a result is dead before a kernel writes the result
 /// or another value there, unless the kernel overwrites it element by element.
 bool Simulator::checkHosted() {
-  // Per result, the instance that lies in its buffer.
-  std::vector<int32_t> last(problem.values.size(), none);
+  // Per result, the instances that lie in its buffer.
+  std::map<ValueId, std::vector<int32_t>> standing;
   for (size_t i = 0; i < verdict.instances.size(); ++i) {
     const Instance &next = verdict.instances[i];
-    bool isHost = problem.values[next.value].home == Home::Result;
-    ValueId host = isHost ? next.value : problem.values[next.value].host;
-    if (host == none)
+    BufferPlace place = placeInResult(static_cast<int32_t>(i));
+    if (place.host == none)
       continue;
-    int32_t before = std::exchange(last[host], static_cast<int32_t>(i));
-    if (before == none || (isHost && verdict.instances[before].value == host))
-      continue;
-    const Instance &there = verdict.instances[before];
     int32_t k = next.kernel;
-    bool overwritten = false;
-    if (there.lastRead == k && there.kernel < k)
-      for (const InPlacePair &pair : infos[k]->inPlace)
-        overwritten |= pair.input == there.value && pair.output == next.output;
-    if (there.lastRead >= k && !overwritten)
-      return fail(k, name(there.value) + " lies in the buffer of " +
-                         name(host) + ", where " + name(next.value) +
-                         " is written before it is dead");
+    std::vector<int32_t> &there = standing[place.host];
+    auto isPast = [&](int32_t before) {
+      const Instance &earlier = verdict.instances[before];
+      return earlier.lastRead < k ||
+             (earlier.value == place.host && next.value == place.host);
+    };
+    there.erase(std::remove_if(there.begin(), there.end(), isPast),
+                there.end());
+    for (int32_t before : there)
+      if (placeInResult(before).overlaps(place) &&
+          !isOverwritten(before, static_cast<int32_t>(i)))
+        return fail(k, name(verdict.instances[before].value) +
+                           " lies in the buffer of " + name(place.host) +
+                           ", where " + name(next.value) +
+                           " is written before it is dead");
+    there.push_back(static_cast<int32_t>(i));
   }
   return true;
+}
+
+/// Whether the kernel of \p next, in which \p before dies, writes it over that.
+bool Simulator::isOverwritten(int32_t before, int32_t next) const {
+  const Instance &earlier = verdict.instances[before];
+  const Instance &later = verdict.instances[next];
+  if (earlier.lastRead != later.kernel || earlier.kernel >= later.kernel ||
+      placeInResult(before).begin != placeInResult(next).begin)
+    return false;
+  const std::vector<InPlacePair> &pairs = infos[later.kernel]->inPlace;
+  return std::any_of(pairs.begin(), pairs.end(), [&](const InPlacePair &pair) {
+    return pair.input == earlier.value && pair.output == later.output;
+  });
 }
 
 /// Whether the output may be written over the input, which dies there.
@@ -360,15 +430,17 @@ void Simulator::chooseTakeovers() {
 
 bool Simulator::checkOffsets(int32_t k) {
   const Kernel &kernel = plan.kernels[k];
-  if (kernel.offsets.size() != kernel.outputs.size())
-    return fail(k, "expected one offset per output");
   auto fits = [&](int64_t offset, int64_t bytes) {
     return offset >= 0 && offset % slotAlignment == 0 &&
            bytes <= plan.arenaBytes && offset <= plan.arenaBytes - bytes;
   };
   for (int32_t instance : madeBy[k]) {
     int64_t offset = offsetOf(instance);
-    if (inArena(instance) ? !fits(offset, slotOf(instance)) : offset != -1)
+    bool isOutside =
+        inArena(instance)
+            ? !fits(offset, slotOf(instance))
+            : verdict.instances[instance].host == none && offset != -1;
+    if (isOutside)
       return fail(k, "offset " + std::to_string(offset) + " of " +
                          name(verdict.instances[instance].value) +
                          " is unaligned or outside");

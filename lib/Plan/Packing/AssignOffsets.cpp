@@ -28,3 +28,13 @@ Solution ckpt::plan::assignOffsets(const Problem &problem, Draft draft,
   solution.verdict = validate(problem, solution.plan, true, kernels);
   return solution;
 }
+
+Solution ckpt::plan::assignInResults(const Problem &problem, Draft draft,
+                                     int64_t budgetBytes, Deadline deadline) {
+  KernelCache kernels(problem);
+  Solution solution;
+  solution.plan = std::move(draft.plan);
+  packSlotsInResults(problem, solution.plan, budgetBytes, kernels, &deadline);
+  solution.verdict = validate(problem, solution.plan, true, kernels);
+  return solution;
+}

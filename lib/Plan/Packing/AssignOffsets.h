@@ -25,6 +25,11 @@ Solution assignOffsets(const Problem &problem, Draft draft, int64_t budgetBytes,
                        PackEffort effort, KernelCache &kernels,
                        Deadline deadline = Deadline());
 
+/// The same, but values lie in the buffers of results as far as the draft needs
+/// more than \p budgetBytes.
+Solution assignInResults(const Problem &problem, Draft draft,
+                         int64_t budgetBytes, Deadline deadline = Deadline());
+
 } // namespace ckpt::plan
 
 #endif // CKPT_LIB_PLAN_PACKING_ASSIGNOFFSETS_H

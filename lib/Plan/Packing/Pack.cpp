@@ -10,6 +10,7 @@
 
 #include "Plan/Model/Clock.h"
 #include "Plan/Packing/PackBuffers.h"
+#include "Plan/Packing/PlaceInResults.h"
 
 #include <algorithm>
 #include <numeric>
@@ -26,11 +27,10 @@ public:
         deadline(deadline) {}
 
   void run(int64_t budgetBytes) {
-    findLives();
-    findTakeovers();
-    makeBuffers();
-    pack(budgetBytes);
+    findBuffers();
+    place(packBuffers(buffers, budgetBytes, effort, deadline));
   }
+  void runInResults(int64_t budgetBytes);
 
 private:
   /// One output of one kernel that stands in the arena.
@@ -47,11 +47,18 @@ private:
     return slotBytes(problem.values[lives[life].value].bytes);
   }
 
+  void findBuffers() {
+    findLives();
+    findTakeovers();
+    makeBuffers();
+  }
   void findLives();
   void findTakeovers();
   bool findInput(int32_t output, std::vector<char> &tried);
   void makeBuffers();
-  void pack(int64_t budgetBytes);
+  void place(const Packing &packing);
+  std::vector<Guest> guests() const;
+  void host(const std::vector<ScratchPlace> &places);
 
   const Problem &problem;
   Plan &plan;
@@ -148,17 +155,79 @@ void Packer::makeBuffers() {
     }
 }
 
-void Packer::pack(int64_t budgetBytes) {
-  Packing packing = packBuffers(buffers, budgetBytes, effort, deadline);
+void Packer::place(const Packing &packing) {
   plan.arenaBytes = packing.arenaBytes;
   for (size_t k = 0; k < plan.kernels.size(); ++k) {
     Kernel &kernel = plan.kernels[k];
     kernel.offsets.assign(kernel.outputs.size(), -1);
+    kernel.hosts.clear();
     kernel.workspaceOffset =
         workspaces[k] == none ? -1 : packing.offsets[workspaces[k]];
     for (int32_t life : made[k])
       kernel.offsets[lives[life].output] =
           lives[life].buffer == none ? 0 : packing.offsets[lives[life].buffer];
+  }
+}
+
+/// All buffers but workspaces, each as large as the largest value that lies
+/// there.
+std::vector<Guest> Packer::guests() const {
+  std::vector<int64_t> exact(buffers.size(), 0);
+  for (const Life &life : lives)
+    if (life.buffer != none)
+      exact[life.buffer] =
+          std::max(exact[life.buffer], problem.values[life.value].bytes);
+  std::vector<Guest> guests;
+  for (size_t buffer = 0; buffer < buffers.size(); ++buffer)
+    if (exact[buffer] > 0)
+      guests.push_back({static_cast<int32_t>(buffer), exact[buffer]});
+  return guests;
+}
+
+/// Slots leave gaps: if the arena does not fit, more values lie in results.
+void Packer::runInResults(int64_t budgetBytes) {
+  constexpr int mostTries = 5;
+  constexpr double lessEachTime = 0.97;
+  findBuffers();
+  const std::vector<Guest> mayBeHosted = guests();
+  const std::vector<ResultBuffer> results =
+      findResultBuffers(problem, plan, kernels);
+  Packing best;
+  std::vector<ScratchPlace> bestPlaces;
+  auto goal = static_cast<double>(budgetBytes);
+  int tries = results.empty() ? 1 : mostTries;
+  for (int i = 0; i < tries; ++i, goal *= lessEachTime) {
+    std::vector<ScratchPlace> places = placeInResults(
+        buffers, mayBeHosted, results, static_cast<int64_t>(goal));
+    std::vector<Buffer> inArena;
+    for (size_t buffer = 0; buffer < buffers.size(); ++buffer)
+      if (places[buffer].result == none)
+        inArena.push_back(buffers[buffer]);
+    Packing packing = packBuffers(inArena, budgetBytes, effort, deadline);
+    if (!bestPlaces.empty() && packing.arenaBytes >= best.arenaBytes)
+      continue;
+    best.arenaBytes = packing.arenaBytes;
+    best.offsets.clear();
+    size_t next = 0;
+    for (const ScratchPlace &place : places)
+      best.offsets.push_back(place.result == none ? packing.offsets[next++]
+                                                  : place.offset);
+    bestPlaces = std::move(places);
+    if (best.arenaBytes <= budgetBytes)
+      break;
+  }
+  place(best);
+  host(bestPlaces);
+}
+
+/// Notes the results in whose buffers \p places lie.
+void Packer::host(const std::vector<ScratchPlace> &places) {
+  for (const Life &life : lives) {
+    if (life.buffer == none || places[life.buffer].result == none)
+      continue;
+    Kernel &kernel = plan.kernels[life.kernel];
+    kernel.hosts.resize(kernel.outputs.size(), none);
+    kernel.hosts[life.output] = places[life.buffer].result;
   }
 }
 
@@ -315,9 +384,17 @@ void ckpt::plan::packSlots(const Problem &problem, Plan &plan,
   Packer(problem, plan, effort, kernels, deadline).run(budgetBytes);
 }
 
+void ckpt::plan::packSlotsInResults(const Problem &problem, Plan &plan,
+                                    int64_t budgetBytes, KernelCache &kernels,
+                                    const Deadline *deadline) {
+  Packer(problem, plan, PackEffort::Search, kernels, deadline)
+      .runInResults(budgetBytes);
+}
+
 Plan ckpt::plan::withoutSlots(Plan plan) {
   for (Kernel &kernel : plan.kernels) {
     kernel.offsets.clear();
+    kernel.hosts.clear();
     kernel.workspaceOffset = -1;
   }
   plan.arenaBytes = 0;

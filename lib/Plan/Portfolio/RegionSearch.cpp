@@ -44,7 +44,8 @@ public:
 
 private:
   BudgetResult solve(double part);
-  Solution placed(const Plan &plan) const;
+  Solution placed(const Plan &plan, int64_t bytes) const;
+  bool enter(const Plan &plan);
   bool enter(Solution solution);
   bool runRound(double part);
   bool repair(Plan &plan, const std::vector<Limit> &wanted) const;
@@ -122,12 +123,22 @@ BudgetResult RegionSearch::solve(double part) {
   return found;
 }
 
-Solution RegionSearch::placed(const Plan &plan) const {
+/// \p plan in an arena of \p bytes, as far as values that lie in results make
+/// that possible.
+Solution RegionSearch::placed(const Plan &plan, int64_t bytes) const {
   Draft draft;
   draft.plan = plan;
-  Solution solution = assignOffsets(limits[0].view, std::move(draft), budget);
+  Solution solution = assignInResults(limits[0].view, std::move(draft), bytes);
   solution.subSolver = part::regions;
   return solution;
+}
+
+/// Whether \p plan keeps all budgets once it is placed. The more of its values
+/// lie in results, the less a region takes of the arena.
+bool RegionSearch::enter(const Plan &plan) {
+  constexpr int64_t leastBytes = 1;
+  return enter(placed(plan, budget)) ||
+         (problem.scratchInResults && enter(placed(plan, leastBytes)));
 }
 
 /// Whether \p solution keeps all budgets; the best that does is the answer.
@@ -168,7 +179,7 @@ void RegionSearch::enterChanged() {
   constexpr int mostTries = 4, part = 40;
   std::vector<Limit> wanted = limits;
   for (int i = 0; i < mostTries && repair(changed, wanted); ++i) {
-    if (enter(placed(changed)))
+    if (enter(changed))
       return;
     for (Limit &limit : wanted)
       limit.bytes -= limit.bytes / part;
@@ -228,7 +239,8 @@ bool RegionSearch::runRound(double part) {
     return false;
   if (isFirst)
     first = *found.best;
-  if (enter(*found.best)) {
+  const Plan before = withoutSlots(found.best->plan);
+  if (enter(*found.best) || (problem.scratchInResults && enter(before))) {
     // The remaining time is for exchanges, which pins call for.
     constexpr double half = 0.5;
     if (clock.isLimited())
@@ -237,7 +249,8 @@ bool RegionSearch::runRound(double part) {
         enter(*more.best);
     return false;
   }
-  const Plan before = withoutSlots(found.best->plan);
+  // Above the budget, values lie in results.
+  limits[0].bytes = std::max(budget, limits[0].peakOf(before));
   changed = before;
   enterChanged();
   if (pinWhatChanged(before, changed))
@@ -265,7 +278,7 @@ void RegionSearch::exchange() {
     MemoryOptions fit = memoryOptions(limit.bytes);
     fit.mostNs = fit.costNs(result.best->verdict);
     exchangeRemats(limit.view, withoutSlots(result.best->plan), fit,
-                   [&](const Plan &plan) { return enter(placed(plan)); });
+                   [&](const Plan &plan) { return enter(plan); });
   }
 }
 
@@ -288,7 +301,7 @@ Solution RegionSearch::lowest(size_t region, std::vector<Limit> wanted) const {
     Plan next = plan;
     Solution solution;
     if (repair(next, wanted))
-      solution = placed(next);
+      solution = placed(next, budget);
     bool isLower = !solution.plan.kernels.empty() &&
                    solution.plan.arenaBytes <= budget &&
                    takenBy(region, solution) < peak;

@@ -21,6 +21,7 @@
 #include "Plan/Portfolio/BudgetSearch.h"
 #include "Plan/Portfolio/MinimumBudget.h"
 #include "Plan/Portfolio/RegionSearch.h"
+#include "Plan/Portfolio/ScratchSearch.h"
 #include "ckpt/Plan/Budget.h"
 
 #include <algorithm>
@@ -501,5 +502,7 @@ BudgetResult ckpt::plan::solveBudget(const Problem &problem,
             /*firstPlanMs=*/0};
   if (!problem.regions.empty())
     return searchRegions(problem, budgetBytes, options, unlimited);
+  if (problem.scratchInResults)
+    return searchInResults(problem, budgetBytes, options, unlimited, least);
   return BudgetSearch(problem, budgetBytes, options, unlimited, least).run();
 }

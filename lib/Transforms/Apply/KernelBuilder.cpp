@@ -70,7 +70,8 @@ private:
   int32_t originalOf(int32_t k);
   SmallVector<Value> chooseAfter(int32_t k, int32_t original,
                                  const Inputs &inputs);
-  SmallVector<int64_t> slots(const plan::Kernel &kernel);
+  std::pair<int64_t, int64_t> slotOf(const plan::Kernel &kernel,
+                                     size_t number) const;
   std::string layerName(const plan::Kernel &kernel) const;
   Location location(const plan::Kernel &kernel) const;
   Value returned(Value value, mlir::IRMapping &latest);
@@ -195,20 +196,16 @@ Location KernelBuilder::location(const plan::Kernel &kernel) const {
   return mlir::FusedLoc::get(builder.getContext(), locations);
 }
 
-/// The slots of a kernel: offsets as in the plan, but for values in the buffer
-/// of a result that is written later, which name that part.
-SmallVector<int64_t> KernelBuilder::slots(const plan::Kernel &kernel) {
-  SmallVector<int64_t> offsets(kernel.offsets.begin(), kernel.offsets.end());
-  for (auto [offset, output] : llvm::zip_equal(offsets, kernel.outputs)) {
-    plan::ValueId host = program.problem.values[output].host;
-    if (program.problem.values[output].home != plan::Home::Hosted)
-      continue;
-    auto part = llvm::find_if(program.results, [&](const ProgramResult &part) {
-      return part.value == host;
-    });
-    offset = hostedOffset(part - program.results.begin());
-  }
-  return offsets;
+/// The slot of output \p number of \p kernel: its offset, and the part of the
+/// results in whose buffer it lies, or -1.
+std::pair<int64_t, int64_t> KernelBuilder::slotOf(const plan::Kernel &kernel,
+                                                  size_t number) const {
+  const plan::Value &value = program.problem.values[kernel.outputs[number]];
+  if (value.home == plan::Home::Hosted)
+    return {0, program.partOf(value.host)};
+  plan::ValueId host = kernel.hostOf(number);
+  return {kernel.offsets[number],
+          host == plan::none ? -1 : program.partOf(host)};
 }
 
 /// Whether \p op shows a stretch of memory at a place where values may begin.
@@ -322,11 +319,15 @@ void KernelBuilder::build(int32_t k) {
   std::string layer = layerName(kernel);
   Inputs inputs = takeStretches(kernel, info);
   SmallVector<Type> results;
-  SmallVector<int64_t> bytes;
-  for (plan::ValueId output : kernel.outputs) {
+  SmallVector<int64_t> offsets, hosts, bytes;
+  for (auto [i, output] : llvm::enumerate(kernel.outputs)) {
+    auto [offset, host] = slotOf(kernel, i);
+    offsets.push_back(offset);
+    hosts.push_back(host);
     results.push_back(program.values[output].getType());
     bytes.push_back(program.problem.values[output].bytes);
   }
+  bool isHosted = llvm::any_of(hosts, [](int64_t host) { return host >= 0; });
   int32_t original = originalOf(k);
   bool recompute = original != plan::none;
   SmallVector<Value> after;
@@ -336,8 +337,10 @@ void KernelBuilder::build(int32_t k) {
   Location loc = location(kernel);
   auto op = KernelOp::create(
       builder, loc, results, llvm::to_vector(llvm::make_second_range(inputs)),
-      after, slots(kernel), bytes, kernel.workspaceOffset, info.workspaceBytes,
-      layer, recompute);
+      after, offsets, bytes,
+      isHosted ? builder.getDenseI64ArrayAttr(hosts)
+               : mlir::DenseI64ArrayAttr(),
+      kernel.workspaceOffset, info.workspaceBytes, layer, recompute);
   Block &body = op.getBody().emplaceBlock();
   mlir::IRMapping mapping;
   for (Value value : llvm::make_first_range(inputs))

@@ -54,9 +54,10 @@ static SmallVector<PlannedKernel> encode(const ProgramProblem &program,
     for (auto [i, value] : llvm::enumerate(kernel.outputs)) {
       plan::OpId op = program.problem.values[value].op;
       const auto &results = program.problem.ops[op].results;
-      planned.outputs.push_back({op,
-                                 llvm::find(results, value) - results.begin(),
-                                 kernel.offsets[i]});
+      plan::ValueId host = kernel.hostOf(i);
+      planned.outputs.push_back(
+          {op, llvm::find(results, value) - results.begin(), kernel.offsets[i],
+           host == plan::none ? -1 : program.partOf(host)});
     }
     planned.workspaceOffset = kernel.workspaceOffset;
   }
@@ -140,7 +141,17 @@ static LogicalResult decode(ProgramProblem &program, PlanAttr attribute,
       kernel.outputs.push_back(
           program.problem.ops[output.op].results[output.result]);
       kernel.offsets.push_back(output.offset);
+      if (output.host < 0)
+        continue;
+      if (output.host >= static_cast<int64_t>(program.results.size()))
+        return mlir::emitError(program.function.getLoc())
+               << "the plan names part " << output.host
+               << " of the results, which does not exist";
+      kernel.hosts.resize(kernel.outputs.size(), plan::none);
+      kernel.hosts.back() = program.results[output.host].value;
     }
+    if (!kernel.hosts.empty())
+      kernel.hosts.resize(kernel.outputs.size(), plan::none);
     kernel.workspaceOffset = planned.workspaceOffset;
   }
   return success();

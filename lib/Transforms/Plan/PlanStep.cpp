@@ -8,6 +8,7 @@
 #include "ckpt/Plan/Donation.h"
 #include "ckpt/Plan/Explain.h"
 #include "ckpt/Plan/Frontier.h"
+#include "ckpt/Plan/ResultScratch.h"
 #include "ckpt/Report/Measure.h"
 
 #include <chrono>
@@ -163,9 +164,10 @@ void Planner::searchWithin(int64_t budget, bool isConstrained) {
   };
   bound.emplace(problem, solver);
   int64_t bytes = std::max<int64_t>(budget, 0);
+  int64_t boundBytes = bytes + plan::mostScratchBytes(problem);
   plan::BudgetResult result = plan::solveBudget(
       problem, bytes, options, isConstrained ? nullptr : &baseline,
-      {bound->timeNs(bytes), bound->extraFlops(bytes)});
+      {bound->timeNs(boundBytes), bound->extraFlops(boundBytes)});
   figures.firstPlanMs = result.firstPlanMs;
   figures.stoppedByClock = result.stoppedByClock;
   figures.minimumBudgetBytes = result.smallest.plan.arenaBytes;
@@ -251,8 +253,10 @@ void Planner::priceMemory(const plan::Bound &bound, int64_t bytes) {
   figures.nextBytes = plan::smallStep(bytes);
   figures.nextSavedNs =
       drafts.savedNs(bytes, figures.costNs, figures.nextBytes);
-  figures.nextSavedFlopsAtMost = std::max<int64_t>(
-      0, figures.extraFlops - bound.extraFlops(bytes + figures.nextBytes));
+  int64_t boundBytes =
+      bytes + figures.nextBytes + plan::mostScratchBytes(problem);
+  figures.nextSavedFlopsAtMost =
+      std::max<int64_t>(0, figures.extraFlops - bound.extraFlops(boundBytes));
   findRelief(bytes);
 }
 

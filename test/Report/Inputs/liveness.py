@@ -52,6 +52,12 @@ class Problem:
                 self.layers.append(found["layer"])
 
 
+def placed(output):
+    """The value and its offset in the arena; -1 in the buffer of a result, which `/` names."""
+    value, place = output.split("@")
+    return int(value), -1 if "/" in place else int(place)
+
+
 class Plan:
     """The kernels of a plan or of a plan file."""
 
@@ -61,8 +67,7 @@ class Plan:
             if not line.startswith("kernel "):
                 continue
             found = fields(line.split(" //")[0])
-            outputs = [tuple(map(int, output.split("@")))
-                       for output in found.get("outputs", "").split(",") if output]
+            outputs = [placed(output) for output in found.get("outputs", "").split(",") if output]
             self.kernels.append(Kernel(numbers(found["ops"]), outputs,
                                        int(found.get("workspace", -1))))
 
@@ -85,8 +90,9 @@ def stays(problem, plan):
                 continue
             if value in open_:
                 done.append((value, *open_.pop(value)))
-            open_[value] = [slot(problem.values[value].bytes), offset, number, number,
-                            value in seen]
+            if offset >= 0:
+                open_[value] = [slot(problem.values[value].bytes), offset, number, number,
+                                value in seen]
             seen.add(value)
     done += [(value, *rest) for value, rest in open_.items()]
     return [Stay(*each) for each in done]

@@ -2,29 +2,32 @@
 
 #include "Mutations.h"
 
+#include "ckpt/Analysis/ReturnedParts.h"
 #include "ckpt/ExternalModels/UnreadTensors.h"
 
 using namespace ckpt;
 
 //===----------------------------------------------------------------------===//
-// A simulation of the arena
+// A simulation of the arena and of the results' buffers
 //===----------------------------------------------------------------------===//
 
 bool ckpt::isSound(mlir::func::FuncOp step) {
   struct Content {
     Value value;
     int64_t begin, end;
+    /// The part of the results, or -1 for the arena.
+    int64_t buffer = -1;
   };
   std::vector<Content> memory;
+  llvm::DenseMap<Value, int64_t> partOf;
+  for (auto [number, part] : llvm::enumerate(returnedParts(step.front())))
+    partOf.try_emplace(part.value, number);
   auto stands = [&](Value value) {
     auto kernel = value.getDefiningOp<KernelOp>();
     if (!kernel)
       return true;
-    unsigned number = cast<OpResult>(value).getResultNumber();
-    return kernel.getOffsets()[number] < 0 ||
-           llvm::any_of(
-               memory,
-               [&](const Content &content) { return content.value == value; });
+    return llvm::any_of(
+        memory, [&](const Content &content) { return content.value == value; });
   };
   for (KernelOp kernel : step.getOps<KernelOp>()) {
     for (Value input : kernel.getOperands())
@@ -35,16 +38,20 @@ bool ckpt::isSound(mlir::func::FuncOp step) {
       int64_t offset = kernel.getWorkspaceOffset();
       written.push_back({Value(), offset, offset + bytes});
     }
-    for (OpResult result : kernel->getResults())
-      if (int64_t offset = kernel.getOffsets()[result.getResultNumber()];
-          offset >= 0)
-        written.push_back(
-            {result, offset,
-             offset + kernel.getBytes()[result.getResultNumber()]});
+    for (OpResult result : kernel->getResults()) {
+      unsigned number = result.getResultNumber();
+      int64_t offset = kernel.getOffsets()[number];
+      int64_t buffer =
+          offset < 0 ? partOf.lookup(result) : kernel.getHost(number);
+      offset = std::max<int64_t>(offset, 0);
+      written.push_back(
+          {result, offset, offset + kernel.getBytes()[number], buffer});
+    }
     for (size_t i = 0; i < written.size(); ++i) {
       const Content &now = written[i];
       auto overlaps = [&](const Content &content) {
-        return content.begin < now.end && now.begin < content.end;
+        return content.buffer == now.buffer && content.begin < now.end &&
+               now.begin < content.end;
       };
       if (std::any_of(written.begin(), written.begin() + i, overlaps))
         return false;

@@ -1,0 +1,222 @@
+//===- ScratchSearch.cpp - Plans that use the buffers of results ----------===//
+//
+// The search for a budget knows the arena alone. Here the same search plans
+// with all the bytes that the step has, those of the arena and of results, in
+// which a result takes its bytes from its kernel to the end. At any time such a
+// plan holds as much as fits the arena and the results that are not written
+// yet. The packer then divides its values among them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Plan/Portfolio/ScratchSearch.h"
+#include "Plan/Packing/AssignOffsets.h"
+#include "Plan/Portfolio/BudgetSearch.h"
+#include "ckpt/Plan/Budget.h"
+#include "ckpt/Plan/ResultScratch.h"
+
+#include <algorithm>
+#include <utility>
+
+using namespace ckpt::plan;
+
+namespace {
+class ScratchSearch {
+public:
+  ScratchSearch(const Problem &problem, int64_t budgetBytes,
+                const SolverOptions &options, const Solution *unlimited,
+                LeastCosts least)
+      : problem(problem), budget(budgetBytes), options(options), least(least),
+        clock(options),
+        unlimited(unlimited ? *unlimited : solveUnlimited(problem, options)) {}
+
+  BudgetResult run();
+
+private:
+  Problem countResults() const;
+  Solution uncounted(Solution solution) const;
+  void searchAll();
+  void searchArena();
+  Solution placed(const Solution &solution, int64_t bytes) const;
+  bool enter(Solution solution);
+
+  const Problem &problem;
+  const int64_t budget;
+  const SolverOptions &options;
+  const LeastCosts least;
+  const Clock clock;
+  const Solution unlimited;
+  BudgetResult result;
+};
+} // namespace
+
+/// The problem in which results take their bytes of the arena from their kernel
+/// to the end: an op that reads all of them is the last one. Views, through
+/// which such an op would read, cost nothing.
+Problem ScratchSearch::countResults() const {
+  Problem counted = problem;
+  Op end;
+  end.name = "return";
+  end.mayRepeat = false;
+  end.backward = true;
+  for (ValueId id : scratchResults(problem))
+    if (Value &value = counted.values[id];
+        problem.ops[value.op].kind != OpKind::View) {
+      value.home = Home::Arena;
+      end.reads.push_back({id, Access::Any, Need::Memory});
+    }
+  Value last;
+  last.name = end.name;
+  last.op = static_cast<OpId>(counted.ops.size());
+  last.home = Home::Result;
+  for (Value &value : counted.values) {
+    last.shape = std::max(last.shape, value.shape + 1);
+    if (value.home != Home::Hosted ||
+        counted.values[value.host].home == Home::Result)
+      continue;
+    value.home = Home::Arena;
+    value.host = none;
+  }
+  end.results.push_back(static_cast<ValueId>(counted.values.size()));
+  counted.values.push_back(std::move(last));
+  counted.ops.push_back(std::move(end));
+  return counted;
+}
+
+/// A plan of `countResults` without the kernel of its last op.
+Solution ScratchSearch::uncounted(Solution solution) const {
+  auto end = static_cast<OpId>(problem.ops.size());
+  std::vector<Kernel> &all = solution.plan.kernels;
+  all.erase(std::remove_if(
+                all.begin(), all.end(),
+                [&](const Kernel &kernel) { return kernel.ops.back() == end; }),
+            all.end());
+  return solution;
+}
+
+/// \p solution in an arena of \p bytes, as far as values that lie in results
+/// make that possible.
+Solution ScratchSearch::placed(const Solution &solution, int64_t bytes) const {
+  Draft draft;
+  draft.plan = withoutSlots(solution.plan);
+  draft.verdict = validate(problem, draft.plan, /*slots=*/false);
+  if (!draft.usable() || !draft.verdict.error.empty())
+    return {std::move(draft.plan), std::move(draft.verdict)};
+  Solution made =
+      assignInResults(problem, std::move(draft), bytes, clock.at(1));
+  made.subSolver = solution.subSolver;
+  return made;
+}
+
+/// Makes \p solution the answer if it fits and is better, and the smallest plan
+/// if it is; says whether it fits.
+bool ScratchSearch::enter(Solution solution) {
+  if (solution.plan.kernels.empty() || !solution.verdict.error.empty())
+    return false;
+  if (result.smallest.plan.kernels.empty() ||
+      solution.plan.arenaBytes < result.smallest.plan.arenaBytes)
+    result.smallest = solution;
+  if (solution.plan.arenaBytes > budget)
+    return false;
+  auto costs = [](const Solution &of) {
+    return std::pair(of.verdict.timeNs, of.verdict.extraFlops);
+  };
+  if (!result.best)
+    result.firstPlanMs = clock.ms();
+  if (result.best && costs(solution) >= costs(*result.best))
+    return true;
+  if (options.progress)
+    options.progress("found a plan of " +
+                     formatBytes(solution.plan.arenaBytes) + " with " +
+                     formatCount(solution.verdict.extraFlops) + " extra FLOPs");
+  result.best = std::move(solution);
+  return true;
+}
+
+/// Searches plans of all bytes. Values are larger than the gaps between others,
+/// so that some plans do not fit: then less bytes count.
+void ScratchSearch::searchAll() {
+  constexpr int rounds = 4;
+  constexpr double share = 0.35, close = 0.01;
+  const Problem counted = countResults();
+  SolverOptions quiet = options;
+  quiet.onPlan = nullptr;
+  quiet.progress = nullptr;
+  int64_t exceeds = budget, fits = 0;
+  for (const Read &read : counted.ops.back().reads)
+    exceeds += slotBytes(problem.values[read.value].bytes);
+  int64_t bytes = exceeds;
+  auto least = static_cast<int64_t>(close * static_cast<double>(budget));
+  for (int i = 0; i < rounds && exceeds - fits > least && !clock.isOver();
+       ++i) {
+    BudgetResult found =
+        BudgetSearch(counted, bytes, clock.rest(quiet, share), nullptr).run();
+    result.stoppedByClock |= found.stoppedByClock;
+    if (!found.best) {
+      constexpr int64_t leastBytes = 1;
+      enter(placed(uncounted(std::move(found.smallest)), leastBytes));
+      return;
+    }
+    bytes = std::min(bytes, found.best->plan.arenaBytes);
+    Solution made = placed(uncounted(std::move(*found.best)), budget);
+    if (!made.verdict.error.empty())
+      return;
+    int64_t excess = made.plan.arenaBytes - budget;
+    if (enter(std::move(made)))
+      fits = bytes;
+    else
+      exceeds = bytes;
+    bytes = fits ? fits + (exceeds - fits) / 2 : exceeds - excess;
+  }
+}
+
+/// Searches plans of the arena alone, first for the budget. Results often have
+/// room for values of these, so that the arena of the next plan may be larger.
+void ScratchSearch::searchArena() {
+  constexpr int rounds = 3;
+  constexpr double share = 0.5, worthwhile = 1.01;
+  constexpr int64_t leastBytes = 1;
+  int64_t bytes = budget;
+  for (int i = 0; i < rounds; ++i) {
+    BudgetResult found =
+        BudgetSearch(problem, bytes, clock.rest(options, share), &unlimited,
+                     i == 0 ? least : LeastCosts())
+            .run();
+    result.stoppedByClock |= found.stoppedByClock;
+    if (found.smallest.plan.kernels.empty()) {
+      result.smallest = std::move(found.smallest);
+      return;
+    }
+    const Solution &plan = found.best ? *found.best : found.smallest;
+    Solution least = placed(plan, leastBytes);
+    int64_t room = plan.plan.arenaBytes - least.plan.arenaBytes;
+    bool fits = enter(plan);
+    fits |= enter(placed(plan, budget));
+    fits |= enter(std::move(least));
+    auto next = static_cast<double>(budget + room);
+    if ((i > 0 && !fits) || next < worthwhile * static_cast<double>(bytes) ||
+        clock.isOver())
+      return;
+    bytes = budget + room;
+  }
+}
+
+BudgetResult ScratchSearch::run() {
+  constexpr int64_t worthwhilePart = 100;
+  if (unlimited.plan.arenaBytes > budget &&
+      mostScratchBytes(problem) > budget / worthwhilePart) {
+    if (enter(placed(unlimited, budget)))
+      return std::move(result);
+    searchAll();
+  }
+  if (!result.best)
+    searchArena();
+  return std::move(result);
+}
+
+BudgetResult ckpt::plan::searchInResults(const Problem &problem,
+                                         int64_t budgetBytes,
+                                         const SolverOptions &options,
+                                         const Solution *unlimited,
+                                         LeastCosts least) {
+  return ScratchSearch(problem, budgetBytes, options, unlimited, least).run();
+}
