@@ -36,6 +36,7 @@ private:
   Solution uncounted(Solution solution) const;
   void searchAll();
   void searchArena();
+  bool holdsTooLarge(const Solution &solution) const;
   Solution placed(const Solution &solution, int64_t bytes) const;
   bool enter(Solution solution);
 
@@ -132,21 +133,33 @@ bool ScratchSearch::enter(Solution solution) {
   return true;
 }
 
+/// Whether a value lies in the arena that no result and no budget has room for:
+/// fewer bytes of all do not make searches avoid it.
+bool ScratchSearch::holdsTooLarge(const Solution &solution) const {
+  const std::vector<Instance> &all = solution.verdict.instances;
+  return std::any_of(all.begin(), all.end(), [&](const Instance &instance) {
+    return isInArena(problem, instance) &&
+           problem.values[instance.value].bytes > budget;
+  });
+}
+
 /// Searches plans of all bytes. Values are larger than the gaps between others,
-/// so that some plans do not fit: then less bytes count.
+/// so that some plans do not fit: then fewer bytes count. A part of the time is
+/// for the arena alone, unless a plan fits.
 void ScratchSearch::searchAll() {
   constexpr int rounds = 4;
-  constexpr double share = 0.35, close = 0.01;
+  constexpr double share = 0.3, shareOfAll = 0.65, close = 0.02;
   const Problem counted = countResults();
   SolverOptions quiet = options;
   quiet.onPlan = nullptr;
   quiet.progress = nullptr;
-  int64_t exceeds = budget, fits = 0;
+  int64_t fits = 0;
   for (const Read &read : counted.ops.back().reads)
-    exceeds += slotBytes(problem.values[read.value].bytes);
-  int64_t bytes = exceeds;
+    fits += slotBytes(problem.values[read.value].bytes);
+  int64_t exceeds = fits + budget, bytes = exceeds;
   auto least = static_cast<int64_t>(close * static_cast<double>(budget));
-  for (int i = 0; i < rounds && exceeds - fits > least && !clock.isOver();
+  for (int i = 0; i < rounds && exceeds - fits > least &&
+                  !clock.isOver(result.best ? 1 : shareOfAll);
        ++i) {
     BudgetResult found =
         BudgetSearch(counted, bytes, clock.rest(quiet, share), nullptr).run();
@@ -156,16 +169,17 @@ void ScratchSearch::searchAll() {
       enter(placed(uncounted(std::move(found.smallest)), leastBytes));
       return;
     }
-    bytes = std::min(bytes, found.best->plan.arenaBytes);
+    int64_t needed = std::min(bytes, found.best->plan.arenaBytes);
     Solution made = placed(uncounted(std::move(*found.best)), budget);
-    if (!made.verdict.error.empty())
+    if (!made.verdict.error.empty() || holdsTooLarge(made))
       return;
     int64_t excess = made.plan.arenaBytes - budget;
     if (enter(std::move(made)))
       fits = bytes;
     else
-      exceeds = bytes;
-    bytes = fits ? fits + (exceeds - fits) / 2 : exceeds - excess;
+      exceeds = needed;
+    int64_t middle = fits + (exceeds - fits) / 2;
+    bytes = result.best ? middle : std::max(middle, exceeds - excess);
   }
 }
 
@@ -173,7 +187,7 @@ void ScratchSearch::searchAll() {
 /// room for values of these, so that the arena of the next plan may be larger.
 void ScratchSearch::searchArena() {
   constexpr int rounds = 3;
-  constexpr double share = 0.5, worthwhile = 1.01;
+  constexpr double share = 0.7, worthwhile = 1.01;
   constexpr int64_t leastBytes = 1;
   int64_t bytes = budget;
   for (int i = 0; i < rounds; ++i) {
