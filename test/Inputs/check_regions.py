@@ -110,6 +110,8 @@ class Model:
         return region_bytes(text, self.numbering, self.layers.region(pattern))
 
 
+# The search of regions divides its effort among rounds of searches.
+planned.EFFORT = "effort=1500"
 WITHIN = "budget={}%"
 PIN = "ckpt.pin = #ckpt.pin<recompute>"
 
