@@ -438,7 +438,7 @@ def layout(program):
     lines = []
     for kernel in program.kernels:
         places = zip(kernel.offsets, kernel.hosts, kernel.bytes)
-        slots = ", ".join(f"{o} of {h} : {b}" for o, h, b in places)
+        slots = ", ".join(f"{o} : {b}" if h < 0 else f"{o} of {h} : {b}" for o, h, b in places)
         workspace = f"{kernel.workspace_offset} : {kernel.workspace_bytes}"
         mark = " recompute" if kernel.recompute else ""
         lines.append(f'"{kernel.layer}" [{slots}] workspace [{workspace}]{mark}')
