@@ -36,7 +36,6 @@ private:
   Solution uncounted(Solution solution) const;
   void searchAll();
   void searchArena();
-  void enterSmallest(Solution smallest);
   bool holdsTooLarge(const Solution &solution) const;
   Solution placed(const Solution &solution, int64_t bytes) const;
   bool enter(Solution solution);
@@ -134,12 +133,6 @@ bool ScratchSearch::enter(Solution solution) {
   return true;
 }
 
-/// Enters the smallest plan of all bytes with as few in the arena as possible.
-void ScratchSearch::enterSmallest(Solution smallest) {
-  constexpr int64_t leastBytes = 1;
-  enter(placed(uncounted(std::move(smallest)), leastBytes));
-}
-
 /// Whether a value lies in the arena that no result and no budget has room for:
 /// fewer bytes of all do not make searches avoid it.
 bool ScratchSearch::holdsTooLarge(const Solution &solution) const {
@@ -155,7 +148,7 @@ bool ScratchSearch::holdsTooLarge(const Solution &solution) const {
 /// for the arena alone, unless a plan fits.
 void ScratchSearch::searchAll() {
   constexpr int rounds = 4;
-  constexpr double share = 0.3, shareOfAll = 0.65, close = 0.02, half = 0.5;
+  constexpr double share = 0.3, shareOfAll = 0.65, close = 0.02;
   const Problem counted = countResults();
   SolverOptions quiet = options;
   quiet.onPlan = nullptr;
@@ -172,7 +165,8 @@ void ScratchSearch::searchAll() {
         BudgetSearch(counted, bytes, clock.rest(quiet, share), nullptr).run();
     result.stoppedByClock |= found.stoppedByClock;
     if (!found.best) {
-      enterSmallest(std::move(found.smallest));
+      constexpr int64_t leastBytes = 1;
+      enter(placed(uncounted(std::move(found.smallest)), leastBytes));
       return;
     }
     int64_t needed = std::min(bytes, found.best->plan.arenaBytes);
@@ -187,12 +181,6 @@ void ScratchSearch::searchAll() {
     int64_t middle = fits + (exceeds - fits) / 2;
     bytes = result.best ? middle : std::max(middle, exceeds - excess);
   }
-  // As for a smaller budget, whose error names the plan.
-  if (!result.best)
-    enterSmallest(BudgetSearch(counted, /*budgetBytes=*/0,
-                               clock.rest(quiet, half), nullptr)
-                      .run()
-                      .smallest);
 }
 
 /// Searches plans of the arena alone, first for the budget. Results often have
