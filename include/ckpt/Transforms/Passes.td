@@ -140,6 +140,9 @@ def PlanPass : Pass<"ckpt-plan", "::mlir::ModuleOp"> {
            "false: one kernel per op, for comparison">,
     Option<"reorder", "reorder", "bool", "true",
            "false: kernels in program order, for comparison">,
+    Option<"scratchInResults", "scratch-in-results", "bool", "true",
+           "false: no value lies in the buffer of a result before that, as for "
+           "compilers that place values themselves (docs/Embedding.md)">,
     Option<"countArguments", "count-arguments", "bool", "false",
            "The budget also holds the caller's arguments and results">,
     Option<"donate", "donate", "std::string", "\"\"",

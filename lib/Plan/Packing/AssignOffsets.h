@@ -25,6 +25,9 @@ Solution assignOffsets(const Problem &problem, Draft draft, int64_t budgetBytes,
                        PackEffort effort, KernelCache &kernels,
                        Deadline deadline = Deadline());
 
+/// As a budget of `assignInResults`: as few bytes of the arena as possible.
+inline constexpr int64_t fewestBytes = 0;
+
 /// The same, but values lie in the buffers of results as far as the draft needs
 /// more than \p budgetBytes.
 Solution assignInResults(const Problem &problem, Draft draft,

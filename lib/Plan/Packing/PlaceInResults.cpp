@@ -59,7 +59,6 @@ static int64_t lowestPlace(const ResultBuffer &result, const Buffer &buffer,
   for (const TakenPlace &place : result.taken)
     if (place.first <= buffer.last && buffer.first <= place.last)
       meanwhile.emplace_back(place.begin, place.end);
-  Work::spend(static_cast<int64_t>(result.taken.size()));
   std::sort(meanwhile.begin(), meanwhile.end());
   int64_t offset = 0;
   for (auto [begin, end] : meanwhile) {
@@ -111,10 +110,9 @@ private:
 void Placement::place(const Guest &guest) {
   const Buffer &buffer = buffers[guest.buffer];
   for (ResultBuffer &result : results) {
-    spend(1);
     if (result.bytes < guest.bytes)
       continue;
-    steps += static_cast<int64_t>(result.taken.size());
+    spend(1 + static_cast<int64_t>(result.taken.size()));
     int64_t offset = lowestPlace(result, buffer, guest.bytes);
     if (offset < 0)
       continue;

@@ -136,9 +136,8 @@ Solution RegionSearch::placed(const Plan &plan, int64_t bytes) const {
 /// Whether \p plan keeps all budgets once it is placed. The more of its values
 /// lie in results, the less a region takes of the arena.
 bool RegionSearch::enter(const Plan &plan) {
-  constexpr int64_t leastBytes = 1;
   return enter(placed(plan, budget)) ||
-         (problem.scratchInResults && enter(placed(plan, leastBytes)));
+         (problem.scratchInResults && enter(placed(plan, fewestBytes)));
 }
 
 /// Whether \p solution keeps all budgets; the best that does is the answer.

@@ -157,16 +157,15 @@ void ScratchSearch::searchAll() {
   for (const Read &read : counted.ops.back().reads)
     fits += slotBytes(problem.values[read.value].bytes);
   int64_t exceeds = fits + budget, bytes = exceeds;
-  auto least = static_cast<int64_t>(close * static_cast<double>(budget));
-  for (int i = 0; i < rounds && exceeds - fits > least &&
+  auto closest = static_cast<int64_t>(close * static_cast<double>(budget));
+  for (int i = 0; i < rounds && exceeds - fits > closest &&
                   !clock.isOver(result.best ? 1 : shareOfAll);
        ++i) {
     BudgetResult found =
         BudgetSearch(counted, bytes, clock.rest(quiet, share), nullptr).run();
     result.stoppedByClock |= found.stoppedByClock;
     if (!found.best) {
-      constexpr int64_t leastBytes = 1;
-      enter(placed(uncounted(std::move(found.smallest)), leastBytes));
+      enter(placed(uncounted(std::move(found.smallest)), fewestBytes));
       return;
     }
     int64_t needed = std::min(bytes, found.best->plan.arenaBytes);
@@ -188,7 +187,6 @@ void ScratchSearch::searchAll() {
 void ScratchSearch::searchArena() {
   constexpr int rounds = 3;
   constexpr double share = 0.7, worthwhile = 1.01;
-  constexpr int64_t leastBytes = 1;
   int64_t bytes = budget;
   for (int i = 0; i < rounds; ++i) {
     BudgetResult found =
@@ -201,11 +199,11 @@ void ScratchSearch::searchArena() {
       return;
     }
     const Solution &plan = found.best ? *found.best : found.smallest;
-    Solution least = placed(plan, leastBytes);
-    int64_t room = plan.plan.arenaBytes - least.plan.arenaBytes;
+    Solution smallest = placed(plan, fewestBytes);
+    int64_t room = plan.plan.arenaBytes - smallest.plan.arenaBytes;
     bool fits = enter(plan);
     fits |= enter(placed(plan, budget));
-    fits |= enter(std::move(least));
+    fits |= enter(std::move(smallest));
     auto next = static_cast<double>(budget + room);
     if ((i > 0 && !fits) || next < worthwhile * static_cast<double>(bytes) ||
         clock.isOver())

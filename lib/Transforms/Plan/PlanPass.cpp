@@ -357,6 +357,7 @@ LogicalResult PlanPass::planStep(mlir::func::FuncOp step) {
   FailureOr<ProgramProblem> program = buildProblem(step, device);
   if (failed(program))
     return failure();
+  program->problem.scratchInResults = scratchInResults;
   if (!planFile.empty())
     return replayPlan(*program);
   if (frontier != 0) {

@@ -65,7 +65,7 @@ class Planned:
         traced = TracedStep(self._function, *shapes, self._options)
         while True:
             plan, want = self._solve(traced.problem)
-            if not traced.is_rolled_for(plan):
+            if not traced.roll_for(plan):
                 return traced, plan, want
 
     def _solve(self, problem: Problem) -> tuple[Plan, int | None]:

@@ -96,20 +96,20 @@ class TracedStep:
             self.program, self.model, pins=self.pins, donated=donated, placement=self.placement or {}
         )
 
-    def is_rolled_for(self, plan: Plan) -> bool:
-        """Leaves the longest unrolled loops one op each, if `plan` would give XLA too much to compile.
+    def roll_for(self, plan: Plan) -> bool:
+        """Leaves the longest unrolled loops one op each, if `plan` would give XLA too much to compile; whether it did.
 
         A kernel may compute the iterations before it again, so that a plan has many more ops than the unrolled step.
         """
         longest, ops = self.program.longest, sum(len(ops) for ops, _ in plan.kernels)
-        if ops - self.program.outside <= self.unroll_limit or not self.is_rolled():
+        if ops - self.program.outside <= self.unroll_limit or not self.roll_longest():
             return False
         self.remarks.append(
             f"loops of {longest:,} iterations stay one op each: unrolled, XLA would compile {ops:,} ops"
         )
         return True
 
-    def is_rolled(self) -> bool:
+    def roll_longest(self) -> bool:
         """Leaves the longest unrolled loops one op each; false if there is none."""
         longest = self.program.longest
         if longest:
@@ -185,7 +185,7 @@ class CompiledStep:
 
 
 class _Rolled(Exception):
-    """The traced step is another one: `TracedStep.is_rolled_for`."""
+    """The traced step is another one: `TracedStep.roll_for`."""
 
 
 class _Compilation:
@@ -243,11 +243,11 @@ class _Compilation:
         start = time.perf_counter()
         try:
             plan = self.options.solve(self.traced.problem, nbytes, self.share)
-            if self.traced.is_rolled_for(plan):
+            if self.traced.roll_for(plan):
                 raise _Rolled
             return plan
         except BudgetError as error:
-            if error.smallest is not None and self.traced.is_rolled_for(error.smallest):
+            if error.smallest is not None and self.traced.roll_for(error.smallest):
                 raise _Rolled from None
             raise
         finally:
@@ -448,7 +448,7 @@ class SavedPlan:
     def replayed(self, traced: TracedStep) -> Plan:
         """The plan, for the step that it was made for; raises `PlanMismatch` at the first line that differs."""
         text = traced.problem.text
-        while traced.problem.text != self.problem and traced.is_rolled():
+        while traced.problem.text != self.problem and traced.roll_longest():
             pass
         if traced.problem.text == self.problem:
             return traced.problem.read_plan(self.plan)
