@@ -202,8 +202,7 @@ bool Player::checkScratch() {
                     step.values[host].host == -1;
     int64_t bytes = valueOf(instance).bytes;
     if (!isBuffer || valueOf(instance).home != "arena" || begin < 0 ||
-        begin % 256 != 0 || bytes > step.values[host].bytes ||
-        begin > step.values[host].bytes - bytes)
+        begin % 256 != 0 || begin > step.values[host].bytes - bytes)
       return fail(instance.kernel, "value " + std::to_string(instance.value) +
                                        " has no place in its buffer");
   }

@@ -313,7 +313,6 @@ bool Simulator::checkScratch() {
     int64_t offset = plan.kernels[instance.kernel].offsets[instance.output];
     bool fits = isResult && value.home == Home::Arena && offset >= 0 &&
                 offset % slotAlignment == 0 &&
-                value.bytes <= problem.values[instance.host].bytes &&
                 offset <= problem.values[instance.host].bytes - value.bytes;
     if (!fits)
       return fail(instance.kernel,

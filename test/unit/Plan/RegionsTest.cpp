@@ -14,6 +14,7 @@
 #include "ckpt/Plan/LayerPatterns.h"
 #include "ckpt/Plan/Pack.h"
 #include "ckpt/Plan/Regions.h"
+#include "ckpt/Plan/ResultScratch.h"
 #include "ckpt/Plan/Solvers.h"
 #include "ckpt/Plan/Text.h"
 
@@ -158,6 +159,32 @@ TEST(Regions, AreKeptOrSayWhatTheyNeed) {
   EXPECT_GT(kept, 200);
   EXPECT_GT(changed, 20);
   EXPECT_GT(withheld, 20);
+}
+
+TEST(Regions, BoundsHoldForPlansWithScratchInResults) {
+  int hosted = 0;
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Problem problem = layeredProblem(seed);
+    Solution unlimited = solveUnlimited(problem, oneRound());
+    addRegions(problem, unlimited, seed % 2, /*percent=*/40);
+    problem.scratchInResults = true;
+    int64_t budget = unlimited.plan.arenaBytes * 3 / 5;
+    std::optional<Solution> best =
+        solveBudget(problem, budget, oneRound()).best;
+    if (!best)
+      continue;
+    EXPECT_EQ(validate(problem, best->plan, /*slots=*/true).error, "");
+    Bound bound(problem);
+    EXPECT_LE(bound.extraFlops(budget + mostScratchBytes(problem)),
+              best->verdict.extraFlops);
+    for (size_t i = 0; i < problem.regions.size(); ++i)
+      EXPECT_LE(minimumArenaBytes(
+                    problem, bound.minimumRegionBytes(static_cast<int32_t>(i))),
+                best->verdict.regionPeakBytes[i]);
+    hosted += scratchBytes(problem, best->plan) > 0;
+  }
+  EXPECT_GT(hosted, 5);
 }
 
 TEST(Regions, ThatAreAloneGetTheSmallestBudgetThatTheyAreTold) {

@@ -105,6 +105,26 @@ TEST(ResultScratch, NotWhereTheProblemOrADonationForbidsIt) {
   EXPECT_EQ(mostScratchBytes(w.b.problem), 256);
 }
 
+TEST(ResultScratch, PackerKnowsTheRules) {
+  int hosted = 0;
+  for (uint64_t seed = 0; seed < 400; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomOptions options;
+    options.ops = 4 + seed % 20;
+    Problem problem = randomProblem(seed, options);
+    Solution unlimited = solveUnlimited(problem, oneRound());
+    if (!unlimited.verdict.error.empty())
+      continue;
+    problem.scratchInResults = true;
+    KernelCache kernels(problem);
+    Plan plan = withoutSlots(unlimited.plan);
+    packSlotsInResults(problem, plan, /*budgetBytes=*/0, kernels, nullptr);
+    EXPECT_EQ(validate(problem, plan, true).error, "");
+    hosted += scratchBytes(problem, plan) > 0;
+  }
+  EXPECT_GT(hosted, 100);
+}
+
 /// Values that lie in results, in an arena behind the plan's.
 Plan withMoreArena(const Problem &problem, Plan plan) {
   std::vector<int64_t> begin(problem.values.size(), 0);
@@ -175,6 +195,32 @@ TEST(ResultScratch, PlansAreRightAndSpareWork) {
             << " better than without\n";
   EXPECT_GT(looked.hosted, 20);
   EXPECT_GT(looked.spared, 10);
+}
+
+/// The checker refuses a bound that is proven for the arena alone.
+TEST(ResultScratch, CheckerRefusesBoundsOfTheArenaAlone) {
+  int refused = 0;
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::optional<Certified> alone = certifyRandom(seed, 4 + seed % 20, 65);
+    if (!alone)
+      continue;
+    Problem problem = alone->problem;
+    problem.scratchInResults = true;
+    Bound bound(problem);
+    int64_t most = mostScratchBytes(problem);
+    ckpt::check::Claims claims;
+    ASSERT_EQ(checkCertificate(alone->certificate, alone->text, claims), "");
+    if (claims.extraFlopsBound <= bound.extraFlops(alone->budgetBytes + most))
+      continue;
+    std::string forged = alone->certificate;
+    std::string print = fingerprint(alone->problem);
+    forged.replace(forged.find(print), print.size(), fingerprint(problem));
+    EXPECT_THAT(checkCertificate(forged, textOf(problem), claims),
+                HasSubstr("extra work"));
+    ++refused;
+  }
+  EXPECT_GT(refused, 10);
 }
 
 /// The simulator and the checker of certificates agree on moved places.
