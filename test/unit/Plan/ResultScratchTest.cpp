@@ -65,6 +65,27 @@ TEST(ResultScratch, HoldsNoMoreThanTheBudgetNeeds) {
   EXPECT_EQ(scratchBytes(w.b.problem, w.plan), 2048);
 }
 
+/// A value that the problem hosts stays in its result until its last reader.
+TEST(ResultScratch, KeepsClearOfValuesThatWait) {
+  ProblemBuilder b;
+  b.problem.scratchInResults = true;
+  ValueId argument = b.argument(row);
+  ValueId waiting = b.reduction({any(argument)}, matrix);
+  ValueId half = b.reduction({any(argument)}, part);
+  ValueId last = b.contraction({memory(half)}, row);
+  ValueId result = b.fusible({point(waiting), any(last)}, matrix);
+  b.result(result);
+  b.problem.values[waiting].home = Home::Hosted;
+  b.problem.values[waiting].host = result;
+  Plan plan;
+  for (ValueId value : {waiting, half, last, result})
+    plan.kernels.push_back(b.kernel(value));
+  KernelCache kernels(b.problem);
+  packSlotsInResults(b.problem, plan, /*budgetBytes=*/0, kernels, nullptr);
+  EXPECT_EQ(validate(b.problem, plan, true).error, "");
+  EXPECT_EQ(scratchBytes(b.problem, plan), 0);
+}
+
 TEST(ResultScratch, SimulatorKnowsTheRules) {
   Waiting w;
   packSlots(w.b.problem, w.plan, 0);
