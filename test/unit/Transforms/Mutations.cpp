@@ -262,16 +262,14 @@ SmallVector<Mutation> ckpt::movedPlaces(ArrayRef<KernelOp> kernels) {
 
 SmallVector<Mutation> ckpt::movedKernels(ArrayRef<KernelOp> kernels) {
   SmallVector<Mutation> mutations;
-  for (size_t k = 0; k + 1 < kernels.size(); ++k) {
-    Operation *kernel = kernels[k], *next = kernels[k + 1];
-    bool isRead = llvm::any_of(kernel->getUsers(), [&](Operation *user) {
-      return !next->isBeforeInBlock(user);
-    });
-    if (isRead)
-      continue;
-    Operation *after = kernel->getNextNode();
-    mutations.push_back({[kernel, next] { kernel->moveAfter(next); },
-                         [kernel, after] { kernel->moveBefore(after); }});
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    Operation *kernel = kernels[k], *after = kernel->getNextNode();
+    for (Operation *later : kernels.drop_front(k + 1)) {
+      if (llvm::is_contained(kernel->getUsers(), later))
+        break;
+      mutations.push_back({[kernel, later] { kernel->moveAfter(later); },
+                           [kernel, after] { kernel->moveBefore(after); }});
+    }
   }
   return mutations;
 }

@@ -36,7 +36,7 @@ SmallVector<Mutation> exchangedEffects(ArrayRef<KernelOp> kernels);
 
 /// Every place: one alignment down and one up.
 SmallVector<Mutation> movedPlaces(ArrayRef<KernelOp> kernels);
-/// Every kernel: behind the next of the list, where nothing reads it before.
+/// Every kernel: behind each later one of the list, up to its first reader.
 SmallVector<Mutation> movedKernels(ArrayRef<KernelOp> kernels);
 
 /// Whether every kernel finds its inputs whole: places are written when the
