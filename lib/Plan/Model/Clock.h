@@ -16,6 +16,7 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 namespace ckpt::plan {
 
@@ -78,13 +79,19 @@ public:
   }
   /// \p options with \p part of the time left as their limit, if there is one.
   SolverOptions rest(SolverOptions options, double part) const {
+    return lasting(std::move(options), part * (1 - share()));
+  }
+  /// \p options with \p shareOfLimit as their limit, if there is one, or with
+  /// the time left, if that is less.
+  SolverOptions lasting(SolverOptions options, double shareOfLimit) const {
     if (!isLimited())
       return options;
     options.limitBegin.reset();
-    double left = std::max(0.0, 1 - share()) * part;
+    double share = std::max(0.0, std::min(shareOfLimit, 1 - this->share()));
     int64_t &limitMs = countsWork ? options.effortMs : options.timeLimitMs;
     limitMs = std::max<int64_t>(
-        1, static_cast<int64_t>(left * static_cast<double>(limitNs / nsPerMs)));
+        1,
+        static_cast<int64_t>(share * static_cast<double>(limitNs / nsPerMs)));
     return options;
   }
   /// When \p shareOfLimit is over.

@@ -20,6 +20,10 @@
 using namespace ckpt::plan;
 
 namespace {
+/// Shares of the limit for all bytes, for the arena alone, and for the smallest
+/// plan. Each part but the last ends early where the search has a plan.
+constexpr double shareOfAll = 0.65, shareOfArena = 0.25, shareOfSmallest = 0.1;
+
 class ScratchSearch {
 public:
   ScratchSearch(const Problem &problem, int64_t budgetBytes,
@@ -34,11 +38,14 @@ public:
 private:
   Problem countResults() const;
   Solution uncounted(Solution solution) const;
-  void searchAll();
+  bool hasScratch() const;
+  void searchAll(const Problem &counted, const Solution &start);
   void searchArena();
+  void findSmallest(const Problem &counted, const Solution &start);
   bool holdsTooLarge(const Solution &solution) const;
   Solution placed(const Solution &solution, int64_t bytes) const;
   bool enter(Solution solution);
+  void keepSmallest(const Solution &solution);
 
   const Problem &problem;
   const int64_t budget;
@@ -108,15 +115,10 @@ Solution ScratchSearch::placed(const Solution &solution, int64_t bytes) const {
   return made;
 }
 
-/// Makes \p solution the answer if it fits and is better, and the smallest plan
-/// if it is; says whether it fits.
+/// Makes \p solution the answer if it fits and is better; says whether it fits.
 bool ScratchSearch::enter(Solution solution) {
-  if (solution.plan.kernels.empty() || !solution.verdict.error.empty())
-    return false;
-  if (result.smallest.plan.kernels.empty() ||
-      solution.plan.arenaBytes < result.smallest.plan.arenaBytes)
-    result.smallest = solution;
-  if (solution.plan.arenaBytes > budget)
+  if (solution.plan.kernels.empty() || !solution.verdict.error.empty() ||
+      solution.plan.arenaBytes > budget)
     return false;
   auto costs = [](const Solution &of) {
     return std::pair(of.verdict.timeNs, of.verdict.extraFlops);
@@ -143,13 +145,23 @@ bool ScratchSearch::holdsTooLarge(const Solution &solution) const {
   });
 }
 
-/// Searches plans of all bytes. Values are larger than the gaps between others,
-/// so that some plans do not fit: then fewer bytes count. A part of the time is
-/// for the arena alone, unless a plan fits.
-void ScratchSearch::searchAll() {
+/// Makes \p solution the smallest plan if it is. Messages name its bytes, and
+/// a search for as many shall find it again: no plan comes here that depends on
+/// the budget or on the time that others took.
+void ScratchSearch::keepSmallest(const Solution &solution) {
+  Solution &smallest = result.smallest;
+  bool isFirst = smallest.plan.kernels.empty();
+  if (isFirst || (solution.verdict.error.empty() &&
+                  solution.plan.arenaBytes < smallest.plan.arenaBytes))
+    smallest = solution;
+}
+
+/// Searches plans of all bytes, from the plan \p start without a limit. Values
+/// are larger than the gaps between others, so that some plans do not fit: then
+/// fewer bytes count. A part of the time is for others, unless a plan fits.
+void ScratchSearch::searchAll(const Problem &counted, const Solution &start) {
   constexpr int rounds = 4;
-  constexpr double share = 0.3, shareOfAll = 0.65, close = 0.02;
-  const Problem counted = countResults();
+  constexpr double share = 0.3, close = 0.02;
   SolverOptions quiet = options;
   quiet.onPlan = nullptr;
   quiet.progress = nullptr;
@@ -162,10 +174,10 @@ void ScratchSearch::searchAll() {
                   !clock.isOver(result.best ? 1 : shareOfAll);
        ++i) {
     BudgetResult found =
-        BudgetSearch(counted, bytes, clock.rest(quiet, share), nullptr).run();
+        BudgetSearch(counted, bytes, clock.rest(quiet, share), &start).run();
     result.stoppedByClock |= found.stoppedByClock;
     if (!found.best) {
-      enter(placed(uncounted(std::move(found.smallest)), fewestBytes));
+      enter(placed(uncounted(std::move(found.smallest)), budget));
       return;
     }
     int64_t needed = std::min(bytes, found.best->plan.arenaBytes);
@@ -189,39 +201,66 @@ void ScratchSearch::searchArena() {
   constexpr double share = 0.7, worthwhile = 1.01;
   int64_t bytes = budget;
   for (int i = 0; i < rounds; ++i) {
-    BudgetResult found =
-        BudgetSearch(problem, bytes, clock.rest(options, share), &unlimited,
-                     i == 0 ? least : LeastCosts())
-            .run();
+    bool isFirst = i == 0;
+    SolverOptions limited = isFirst ? clock.lasting(options, shareOfArena)
+                                    : clock.rest(options, share);
+    BudgetResult found = BudgetSearch(problem, bytes, limited, &unlimited,
+                                      isFirst ? least : LeastCosts())
+                             .run();
     result.stoppedByClock |= found.stoppedByClock;
-    if (found.smallest.plan.kernels.empty()) {
-      result.smallest = std::move(found.smallest);
-      return;
-    }
+    if (isFirst)
+      keepSmallest(found.smallest);
     const Solution &plan = found.best ? *found.best : found.smallest;
+    if (plan.plan.kernels.empty())
+      return;
     Solution smallest = placed(plan, fewestBytes);
+    if (isFirst && !found.best)
+      keepSmallest(smallest);
     int64_t room = plan.plan.arenaBytes - smallest.plan.arenaBytes;
     bool fits = enter(plan);
     fits |= enter(placed(plan, budget));
     fits |= enter(std::move(smallest));
     auto next = static_cast<double>(budget + room);
-    if ((i > 0 && !fits) || next < worthwhile * static_cast<double>(bytes) ||
-        clock.isOver())
+    if ((!isFirst && !fits) || next < worthwhile * static_cast<double>(bytes) ||
+        clock.isOver(result.best ? 1 : shareOfAll + shareOfArena))
       return;
     bytes = budget + room;
   }
 }
 
-BudgetResult ScratchSearch::run() {
+/// The smallest plan of all bytes: it is smaller than that of the arena where
+/// results have much room.
+void ScratchSearch::findSmallest(const Problem &counted,
+                                 const Solution &start) {
+  BudgetResult found =
+      BudgetSearch(counted, /*budgetBytes=*/0,
+                   clock.lasting(options, shareOfSmallest), &start)
+          .run();
+  Solution smallest = placed(uncounted(std::move(found.smallest)), fewestBytes);
+  keepSmallest(smallest);
+  enter(std::move(smallest));
+}
+
+/// Whether results have room for a part of the step that is worth a search.
+bool ScratchSearch::hasScratch() const {
   constexpr int64_t worthwhilePart = 100;
-  if (unlimited.plan.arenaBytes > budget &&
-      mostScratchBytes(problem) > budget / worthwhilePart) {
-    if (enter(placed(unlimited, budget)))
-      return std::move(result);
-    searchAll();
+  return mostScratchBytes(problem) > unlimited.plan.arenaBytes / worthwhilePart;
+}
+
+BudgetResult ScratchSearch::run() {
+  if (unlimited.plan.arenaBytes <= budget || !hasScratch()) {
+    searchArena();
+    return std::move(result);
   }
+  if (enter(placed(unlimited, budget)))
+    return std::move(result);
+  const Problem counted = countResults();
+  const Solution start = solveUnlimited(counted, options);
+  searchAll(counted, start);
   if (!result.best)
     searchArena();
+  if (!result.best)
+    findSmallest(counted, start);
   return std::move(result);
 }
 
