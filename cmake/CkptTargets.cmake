@@ -46,22 +46,42 @@ function(add_ckpt_plain_library name)
   ckpt_export_target(${name} ${exported} ${ARG_COMPONENT})
 endfunction()
 
+# ckpt_precompile_headers(target libraries...)
+# The target parses MLIR's headers no more where one of the libraries uses MLIR.
+function(ckpt_precompile_headers name)
+  get_property(of_mlir GLOBAL PROPERTY CKPT_MLIR_TARGETS)
+  list(TRANSFORM of_mlir PREPEND Ckpt)
+  foreach(library IN LISTS ARGN)
+    if(library IN_LIST of_mlir)
+      target_precompile_headers(${name} REUSE_FROM CkptPrecompiled)
+      return()
+    endif()
+  endforeach()
+endfunction()
+
 # add_ckpt_tool(ckpt-x sources... LINK_LIBS ...)
 function(add_ckpt_tool name)
   cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS})
+  ckpt_precompile_headers(${name} ${ARG_LINK_LIBS})
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
           COMPONENT Runtime)
 endfunction()
 
 # add_ckpt_unittest(CkptXTests sources... LINK_LIBS ...): gtest, run by lit.
+# Without MLIR, compiling tests takes longer than running what is theirs alone.
+set(CKPT_UNITTEST_OPTIONS $<$<CONFIG:Release>:-O1>)
 function(add_ckpt_unittest name)
   cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} GTest::gtest_main)
-  # Compiling tests takes longer than running what is theirs alone.
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  ckpt_precompile_headers(${name} ${ARG_LINK_LIBS})
+  get_target_property(precompiled ${name} PRECOMPILE_HEADERS_REUSE_FROM)
+  if(NOT precompiled)
+    target_compile_options(${name} PRIVATE ${CKPT_UNITTEST_OPTIONS})
+    target_precompile_headers(${name} REUSE_FROM CkptTestPrecompiled)
+  endif()
   set_target_properties(${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   add_dependencies(ckpt-unittests ${name})
