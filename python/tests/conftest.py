@@ -19,9 +19,23 @@ os.environ["JAX_COMPILATION_CACHE_DIR"] = compiled.name
 os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
 os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
 
+# XLA assigns its buffers before LLVM optimizes, which takes half of a compilation: tests that are not
+# of bits leave LLVM's optimizations out.
+os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"
+
 collect_ignore_glob = [f"test_{module}*.py" for module in ("jax", "torch") if importlib.util.find_spec(module) is None]
 if importlib.util.find_spec("ckpt_engine") is None:
     collect_ignore_glob.append("test_*engine.py")
+
+
+@pytest.fixture
+def optimized():
+    """Code of XLA as users run it."""
+    import jax
+
+    jax.config.update("jax_disable_most_optimizations", False)
+    yield
+    jax.config.update("jax_disable_most_optimizations", True)
 
 
 @pytest.fixture

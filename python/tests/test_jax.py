@@ -25,10 +25,11 @@ def assert_close(actual, expected):
         np.testing.assert_allclose(a, e, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.usefixtures("optimized")
 @pytest.mark.parametrize("share", ["75%", "50%"])
 def test_budget_is_a_contract_about_the_bytes_of_xla(gpt, share):
     step, arguments = gpt
-    planned = ckpt.jax.jit(step, budget=share, time_limit=1)
+    planned = ckpt.jax.jit(step, budget=share, effort=0.2)
     assert_close(planned(*arguments), jax.jit(step)(*arguments))
     want = plain_temp(step, arguments) * int(share[:-1]) / 100
     assert planned_temp(planned, arguments) <= want
@@ -38,7 +39,7 @@ def test_budget_is_a_contract_about_the_bytes_of_xla(gpt, share):
 
 def test_a_scan_over_layers_meets_a_budget_that_its_stacks_exceed(scanned_gpt):
     step, arguments = scanned_gpt
-    planned = ckpt.jax.jit(step, budget="50%", time_limit=1)
+    planned = ckpt.jax.jit(step, budget="50%", effort=0.2)
     assert_close(planned(*arguments), jax.jit(step)(*arguments))
     assert planned_temp(planned, arguments) <= plain_temp(step, arguments) / 2
 
@@ -268,7 +269,7 @@ def test_donated_arguments_keep_the_budget(gpt):
         return parameters, loss
 
     expected = jax.jit(updated)(*arguments)
-    planned = ckpt.jax.jit(updated, budget="60%", donate_argnums=0, time_limit=1)
+    planned = ckpt.jax.jit(updated, budget="60%", donate_argnums=0, effort=0.2)
     donated = jax.device_put(arguments[0])
     assert_close(planned(donated, arguments[1]), expected)
     assert all(leaf.is_deleted() for leaf in jax.tree.leaves(donated))
@@ -390,6 +391,7 @@ def test_budgets_that_mean_nothing_are_refused_at_once(budget):
         ckpt.jax.jit(lambda x: x, budget=budget)
 
 
+@pytest.mark.usefixtures("optimized")
 def test_exact_plans_give_the_same_bits_at_every_budget(gpt):
     step, arguments = gpt
     results = []
@@ -485,7 +487,7 @@ def test_effects_keep_their_order():
 
 def test_a_saved_plan_is_replayed_without_a_search(gpt, tmp_path):
     step, arguments = gpt
-    planned = ckpt.jax.jit(step, budget="50%", time_limit=1)
+    planned = ckpt.jax.jit(step, budget="50%", effort=0.2)
     planned(*arguments)
     path = str(tmp_path / "step.plan")
     planned.save(path)
@@ -507,7 +509,7 @@ def test_a_plan_of_another_step_names_the_first_difference(gpt, scanned_gpt, tmp
 
 def test_a_planned_function_runs_inside_the_users_jit(gpt):
     step, arguments = gpt
-    inner = ckpt.jax.planned(step, budget="50%", time_limit=1)
+    inner = ckpt.jax.planned(step, budget="50%", effort=0.2)
     outer = jax.jit(lambda *a: inner(*a), compiler_options=ckpt.jax.compiler_options())
     assert_close(outer(*arguments), jax.jit(step)(*arguments))
     taken = outer.lower(*arguments).compile().memory_analysis().temp_size_in_bytes
@@ -615,7 +617,7 @@ def test_dropout_draws_the_same_mask_when_it_is_recomputed():
     random = np.random.default_rng(0)
     weights = [random.standard_normal((width, width)).astype(np.float32) / 16 for _ in range(4)]
     arguments = weights, jax.random.key(3), random.standard_normal((512, width)).astype(np.float32)
-    planned = ckpt.jax.jit(step, budget="60%", time_limit=1)
+    planned = ckpt.jax.jit(step, budget="60%", effort=0.2)
     assert_close(planned(*arguments), jax.jit(step)(*arguments))
 
 

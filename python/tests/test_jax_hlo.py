@@ -24,6 +24,7 @@ except ImportError:
 needs_hook = pytest.mark.skipif(not has_hook, reason="this JAX has no pass of the user's")
 needs_donations = pytest.mark.skipif(jax.__version_info__ < (0, 11), reason="this XLA loses donated arguments in passes of the user's")
 WIDTH, ROWS = 128, 512
+pytestmark = pytest.mark.usefixtures("optimized")
 
 
 def layered(x, layer):
