@@ -37,6 +37,7 @@ public:
 
 private:
   Problem countResults() const;
+  Solution unlimitedOf(const Problem &counted) const;
   Solution uncounted(Solution solution) const;
   bool hasScratch() const;
   void searchAll(const Problem &counted, const Solution &start);
@@ -88,6 +89,18 @@ Problem ScratchSearch::countResults() const {
   counted.values.push_back(std::move(last));
   counted.ops.push_back(std::move(end));
   return counted;
+}
+
+/// The plan without a limit, with the kernel of the last op of \p counted.
+Solution ScratchSearch::unlimitedOf(const Problem &counted) const {
+  Draft draft;
+  draft.plan = withoutSlots(unlimited.plan);
+  Kernel end;
+  end.ops = {static_cast<OpId>(problem.ops.size())};
+  end.outputs = {static_cast<ValueId>(problem.values.size())};
+  draft.plan.kernels.push_back(std::move(end));
+  draft.verdict = validate(counted, draft.plan, /*slots=*/false);
+  return assignOffsets(counted, std::move(draft), /*budgetBytes=*/0);
 }
 
 /// A plan of `countResults` without the kernel of its last op.
@@ -255,7 +268,7 @@ BudgetResult ScratchSearch::run() {
   if (enter(placed(unlimited, budget)))
     return std::move(result);
   const Problem counted = countResults();
-  const Solution start = solveUnlimited(counted, options);
+  const Solution start = unlimitedOf(counted);
   searchAll(counted, start);
   if (!result.best)
     searchArena();
