@@ -178,16 +178,18 @@ TEST(Clock, TheSameEffortLeadsToTheSamePlan) {
   }
 }
 
-/// Also where nothing fits, and where the clock runs out before a plan is
-/// found.
+/// Also where nothing fits, where the clock runs out before a plan is found,
+/// and where several searches follow each other.
 TEST(Clock, SearchesEndWithTheirEffort) {
   for (auto [family, ops] : {std::pair("gpt", 1500), std::pair("resnet", 4000),
                              std::pair("unet", 500)}) {
     Problem problem;
     ASSERT_EQ(generateProblem(family, ops, problem), "");
     Solution unlimited = solveUnlimited(problem, {});
-    for (int64_t percent : {70, 0}) {
+    for (auto [percent, scratch] : {std::pair(70, false), std::pair(0, false),
+                                    std::pair(30, true), std::pair(0, true)}) {
       SCOPED_TRACE(family + std::to_string(percent));
+      problem.scratchInResults = scratch;
       Clock clock(effort(1000000));
       solveBudget(problem, unlimited.plan.arenaBytes * percent / 100,
                   effort(200), &unlimited);
