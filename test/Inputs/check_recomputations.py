@@ -67,7 +67,8 @@ def merged(text, *passes):
 
 
 def check_recomputations(model):
-    text, _ = planned.expect_plan(model, "budget=20%")
+    # In the arena alone, bounds prove that every plan of these models recomputes.
+    text, _ = planned.expect_plan(model, "budget=55% scratch-in-results=false")
     program = planned.judge(text)
     anchors = check_kernels.count_anchors(program)
     if not any(kernel.recompute for kernel in program.kernels):
