@@ -261,10 +261,8 @@ bool ScratchSearch::hasScratch() const {
 }
 
 BudgetResult ScratchSearch::run() {
-  if (unlimited.plan.arenaBytes <= budget || !hasScratch()) {
-    searchArena();
-    return std::move(result);
-  }
+  if (unlimited.plan.arenaBytes <= budget || !hasScratch())
+    return BudgetSearch(problem, budget, options, &unlimited, least).run();
   if (enter(placed(unlimited, budget)))
     return std::move(result);
   const Problem counted = countResults();

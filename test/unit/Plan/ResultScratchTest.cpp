@@ -6,6 +6,7 @@
 #include "RandomSum.h"
 
 #include "ckpt/Check/Check.h"
+#include "ckpt/Plan/Generate.h"
 #include "ckpt/Plan/Pack.h"
 
 #include <gmock/gmock.h>
@@ -278,6 +279,31 @@ TEST(ResultScratch, CheckerAgreesOnMovedPlaces) {
   }
   EXPECT_GT(accepted, 20);
   EXPECT_GT(refused, 200);
+}
+
+/// Where results have next to no room, the search of the arena has all of the
+/// effort.
+TEST(ResultScratch, ASearchWithoutRoomInResultsIsThatOfTheArena) {
+  Problem problem;
+  ASSERT_EQ(generateProblem("resnet", 60, problem), "");
+  Solution unlimited = solveUnlimited(problem, {});
+  // Elements of results shrink, so that these hold nothing.
+  for (Value &value : problem.values)
+    if (value.home == Home::Result)
+      value.bytes = 1;
+  ASSERT_LT(mostScratchBytes(problem), unlimited.plan.arenaBytes / 100);
+  auto solve = [&](bool scratch) {
+    problem.scratchInResults = scratch;
+    SolverOptions options;
+    options.effortMs = 50;
+    return solveBudget(problem, unlimited.plan.arenaBytes * 7 / 10, options,
+                       &unlimited);
+  };
+  BudgetResult without = solve(false), with = solve(true);
+  ASSERT_TRUE(without.best && with.best);
+  EXPECT_TRUE(without.stoppedByClock);
+  EXPECT_EQ(with.best->verdict.timeNs, without.best->verdict.timeNs);
+  EXPECT_EQ(with.best->verdict.extraFlops, without.best->verdict.extraFlops);
 }
 
 } // namespace
