@@ -80,6 +80,58 @@ bool HostCode::replaceRegister(llvm::IntrinsicInst &call) {
   return true;
 }
 
+/// A bf16 as the upper half of 32 bits, rounded to nearest even. The bits of a
+/// NaN are the CPU's.
+static llvm::Value *roundToBfloat(llvm::IRBuilder<> &builder,
+                                  llvm::Value *number) {
+  llvm::Value *bits = builder.CreateBitCast(number, builder.getInt32Ty());
+  llvm::Value *isOdd = builder.CreateAnd(builder.CreateLShr(bits, 16), 1);
+  llvm::Value *rounded = builder.CreateAdd(
+      builder.CreateAdd(bits, builder.getInt32(0x7fff)), isOdd);
+  llvm::Value *kept = builder.CreateAnd(rounded, 0xffff0000);
+  return builder.CreateSelect(builder.CreateFCmpUNO(number, number),
+                              builder.getInt32(0x7fc00000), kept);
+}
+
+/// Zero of the same sign in the place of a subnormal number.
+static llvm::Value *flush(llvm::IRBuilder<> &builder, llvm::Value *number) {
+  llvm::Type *type = number->getType();
+  llvm::Value *zero = llvm::ConstantFP::get(type, 0);
+  llvm::Value *smallest = llvm::ConstantFP::get(type, 0x1p-126);
+  llvm::Value *size =
+      builder.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, number);
+  return builder.CreateSelect(
+      builder.CreateFCmpOLT(size, smallest),
+      builder.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, zero, number),
+      number);
+}
+
+/// Replaces arithmetic that only a device has (DeviceBfloats.cpp asks for it);
+/// false if \p call is none.
+static bool replaceArithmetic(llvm::CallInst &call) {
+  llvm::IRBuilder<> builder(&call);
+  llvm::Value *result = nullptr;
+  if (auto *assembly =
+          llvm::dyn_cast<llvm::InlineAsm>(call.getCalledOperand())) {
+    if (assembly->getAsmString() == "cvt.rn.bf16x2.f32 $0, $1, $2;")
+      result = builder.CreateOr(
+          roundToBfloat(builder, call.getArgOperand(0)),
+          builder.CreateLShr(roundToBfloat(builder, call.getArgOperand(1)),
+                             16));
+  } else if (const llvm::Function *callee = call.getCalledFunction();
+             callee && callee->getName() == "llvm.nvvm.rcp.approx.ftz.f") {
+    result =
+        flush(builder,
+              builder.CreateFDiv(llvm::ConstantFP::get(builder.getFloatTy(), 1),
+                                 flush(builder, call.getArgOperand(0))));
+  }
+  if (!result)
+    return false;
+  call.replaceAllUsesWith(result);
+  call.eraseFromParent();
+  return true;
+}
+
 static llvm::Error unknown(const llvm::Twine &what,
                            const llvm::Function &function) {
   return llvm::createStringError(
@@ -93,6 +145,9 @@ llvm::Error HostCode::replaceIntrinsics(llvm::Function &function) {
     noteStores(function, launchMemory->getAddressSpace());
   for (llvm::Instruction &instruction :
        llvm::make_early_inc_range(llvm::instructions(function))) {
+    if (auto *call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+        call && replaceArithmetic(*call))
+      continue;
     if (auto *call = llvm::dyn_cast<llvm::CallInst>(&instruction);
         call && replaceWarpInstruction(*call)) {
       hasBarrier = true;

@@ -48,7 +48,7 @@ void ckpt::buildCpuPipeline(OpPassManager &manager,
   emit.lanes = options.lanes;
   manager.addPass(createEmitKernels(emit));
   manager.addPass(createCheckKernelMemory());
-  expandArithmetic(manager);
+  expandArithmetic(manager, Machine::Cpu);
   manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   manager.addPass(createCSEPass());
   manager.addPass(createCanonicalizerPass());

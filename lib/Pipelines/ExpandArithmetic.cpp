@@ -27,7 +27,7 @@ struct KeepRoundings : PassWrapper<KeepRoundings, OperationPass<>> {
 };
 } // namespace
 
-void ckpt::expandArithmetic(OpPassManager &manager) {
+void ckpt::expandArithmetic(OpPassManager &manager, Machine machine) {
   manager.addPass(createConvertComplexToStandardPass());
   arith::ArithEmulateUnsupportedFloatsOptions narrowArith;
   narrowArith.sourceTypeStrs = {"bf16",       "f16",       "f8E5M2",
@@ -44,6 +44,8 @@ void ckpt::expandArithmetic(OpPassManager &manager) {
   manager.addPass(createExpandMath());
   manager.addPass(createExpandExtrema());
   manager.addPass(createExpandCasts());
+  if (machine == Machine::Gpu)
+    manager.addPass(createDeviceBfloats());
   arith::ArithExpandOpsPassOptions expand;
   expand.includeBf16 = true;
   manager.addPass(arith::createArithExpandOpsPass(expand));

@@ -13,8 +13,9 @@ namespace ckpt {
 /// instructions that give the same bits for scalars and vectors, on a CPU and
 /// on a GPU. It comes before all passes that fold: upstream folds functions
 /// with libm, and bits would depend on whether an operand is a constant of the
-/// kernel.
-void expandArithmetic(mlir::OpPassManager &manager);
+/// kernel. A GPU rounds to bf16 by instructions of its own.
+enum class Machine { Cpu, Gpu };
+void expandArithmetic(mlir::OpPassManager &manager, Machine machine);
 
 } // namespace ckpt
 

@@ -80,7 +80,7 @@ struct PassMapsByValue
 /// Device code to NVVM.
 static void lowerDevice(OpPassManager &manager) {
   OpPassManager &device = manager.nest<gpu::GPUModuleOp>();
-  ckpt::expandArithmetic(device);
+  ckpt::expandArithmetic(device, ckpt::Machine::Gpu);
   device.addPass(ckpt::createExpandRemainders());
   device.addPass(createConvertLinalgToLoopsPass());
   device.addPass(createCSEPass());

@@ -186,6 +186,21 @@ def ExpandCasts : Pass<"ckpt-expand-casts"> {
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def DeviceBfloats : Pass<"ckpt-device-bfloats"> {
+  let summary = "round to bf16 by instructions of a GPU";
+  let description = [{
+    Conversions from f32 to bf16 become the instruction of sm_80 that rounds two
+    numbers, and take one for a number that is widened at once. A quotient of two
+    bf16 that is rounded to bf16 is made by a reciprocal where that gives the
+    same bf16, else by an exact division. The results have the bits of the CPU,
+    but for those of a NaN.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::math::MathDialect", "::mlir::NVVM::NVVMDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
 def BfloatsToIntegers : Pass<"ckpt-bfloats-to-integers"> {
   let summary = "hold bf16 as integers of 16 bits in the LLVM dialect";
   let description = [{
