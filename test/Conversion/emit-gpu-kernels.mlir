@@ -6,7 +6,7 @@
 
 // One thread per four elements, and one for each of the last three.
 // CHECK-LABEL: gpu.func @elementwise(
-// CHECK-SAME: kernel attributes {known_block_size = array<i32: 256, 1, 1>}
+// CHECK-SAME: kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 1, 1, 1>}
 // CHECK: %[[BLOCK:.*]] = gpu.block_id x
 // CHECK: %[[FIRST:.*]] = arith.muli %[[BLOCK]], %c256
 // CHECK: %[[THREAD:.*]] = gpu.thread_id x

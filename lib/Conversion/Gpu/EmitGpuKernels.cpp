@@ -132,8 +132,12 @@ FailureOr<DeviceKernel> DeviceCode::emit(func::FuncOp function) {
   }
   if (failed(size))
     return failure();
+  // LLVM divides numbers of threads by 32 bits where it knows that they fit.
   kernel.setKnownBlockSize(
       ArrayRef<int32_t>{static_cast<int32_t>(size->threads), 1, 1});
+  if (llvm::isInt<32>(size->blocks))
+    kernel.setKnownGridSize(
+        ArrayRef<int32_t>{static_cast<int32_t>(size->blocks), 1, 1});
   return DeviceKernel{kernel, *size, matmul};
 }
 
