@@ -27,13 +27,32 @@ static Device fromDataSheet(StringRef name, int64_t f64, int64_t f32,
   return device;
 }
 
+/// Instructions that our code for sm_90a takes for one of a kind.
+static constexpr std::pair<WorkKind, int64_t> instructionsOfKinds[] = {
+    {WorkKind::Divide, 14},
+    {WorkKind::SquareRoot, 12},
+    {WorkKind::Exponential, 19},
+    {WorkKind::Logarithm, 33},
+    {WorkKind::HyperbolicTangent, 35},
+    {WorkKind::ErrorFunction, 60},
+    {WorkKind::Power, 250},
+    {WorkKind::Sine, 60}};
+
 /// Data sheets give no launch time; 2 microseconds stand for a small kernel in
-/// a replayed graph, and half of the rate in f32 for elementwise arithmetic.
+/// a replayed graph. Elementwise code makes half as many instructions as a data
+/// sheet counts operations in f32, and in bf16 and f16 one more for each
+/// rounding.
 static Device gpu(StringRef name, int64_t f64, int64_t f32, int64_t f16,
                   int64_t bandwidth, StringRef source) {
   constexpr int64_t launchNs = 2000;
-  return fromDataSheet(name, f64, f32, f16, /*elementwise=*/f32 / 2, bandwidth,
-                       launchNs, source);
+  int64_t instructions = f32 / 2;
+  Device device = fromDataSheet(name, f64, f32, f16, instructions, bandwidth,
+                                launchNs, source);
+  device.rate(WorkType::F16, WorkKind::Elementwise) = instructions / 2;
+  for (auto [kind, count] : instructionsOfKinds)
+    for (WorkType type : {WorkType::F64, WorkType::F32, WorkType::F16})
+      device.rate(type, kind) = instructions / count;
+  return device;
 }
 
 static std::vector<Device> describeDevices() {
