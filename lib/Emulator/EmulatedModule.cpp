@@ -106,25 +106,32 @@ static llvm::Value *flush(llvm::IRBuilder<> &builder, llvm::Value *number) {
       number);
 }
 
-/// Replaces arithmetic that only a device has (DeviceBfloats.cpp asks for it);
-/// false if \p call is none.
-static bool replaceArithmetic(llvm::CallInst &call) {
+/// The result of arithmetic that only a device has (DeviceBfloats.cpp asks for
+/// it); null if \p call is none.
+static llvm::Value *emulateArithmetic(llvm::CallInst &call) {
   llvm::IRBuilder<> builder(&call);
-  llvm::Value *result = nullptr;
-  if (auto *assembly =
-          llvm::dyn_cast<llvm::InlineAsm>(call.getCalledOperand())) {
-    if (assembly->getAsmString() == "cvt.rn.bf16x2.f32 $0, $1, $2;")
-      result = builder.CreateOr(
-          roundToBfloat(builder, call.getArgOperand(0)),
-          builder.CreateLShr(roundToBfloat(builder, call.getArgOperand(1)),
-                             16));
-  } else if (const llvm::Function *callee = call.getCalledFunction();
-             callee && callee->getName() == "llvm.nvvm.rcp.approx.ftz.f") {
-    result =
-        flush(builder,
-              builder.CreateFDiv(llvm::ConstantFP::get(builder.getFloatTy(), 1),
-                                 flush(builder, call.getArgOperand(0))));
+  auto operand = [&](unsigned number) { return call.getArgOperand(number); };
+  auto *assembly = llvm::dyn_cast<llvm::InlineAsm>(call.getCalledOperand());
+  const llvm::Function *callee = call.getCalledFunction();
+  StringRef name = assembly ? StringRef(assembly->getAsmString())
+                   : callee ? callee->getName()
+                            : StringRef();
+  if (name == "cvt.rn.bf16x2.f32 $0, $1, $2;")
+    return builder.CreateOr(
+        roundToBfloat(builder, operand(0)),
+        builder.CreateLShr(roundToBfloat(builder, operand(1)), 16));
+  if (name == "div.rn.f32 $0, $1, $2;")
+    return builder.CreateFDiv(operand(0), operand(1));
+  if (name == "llvm.nvvm.rcp.approx.ftz.f") {
+    llvm::Value *one = llvm::ConstantFP::get(builder.getFloatTy(), 1);
+    return flush(builder, builder.CreateFDiv(one, flush(builder, operand(0))));
   }
+  return nullptr;
+}
+
+/// Replaces arithmetic that only a device has; false if \p call is none.
+static bool replaceArithmetic(llvm::CallInst &call) {
+  llvm::Value *result = emulateArithmetic(call);
   if (!result)
     return false;
   call.replaceAllUsesWith(result);

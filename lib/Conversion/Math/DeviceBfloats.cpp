@@ -70,7 +70,10 @@ public:
 private:
   SmallVector<Value> lanes(Value x);
   Value join(ArrayRef<Value> lanes, Type type);
+  Value instruction(Type type, StringRef text, StringRef registers,
+                    ValueRange operands, bool staysInPlace);
   Value roundPair(Value upper, Value lower);
+  Value divideHere(Value dividend, Value divisor);
   Value isRisky(Value dividend, Value divisor, Value quotient);
   Value number(double value);
   Value compare(arith::CmpFPredicate predicate, Value a, Value b);
@@ -101,15 +104,27 @@ Value DeviceCode::compare(arith::CmpFPredicate predicate, Value a, Value b) {
   return arith::CmpFOp::create(builder, predicate, a, b);
 }
 
+Value DeviceCode::instruction(Type type, StringRef text, StringRef registers,
+                              ValueRange operands, bool staysInPlace) {
+  return LLVM::InlineAsmOp::create(builder, type, operands, text, registers,
+                                   /*has_side_effects=*/staysInPlace,
+                                   /*is_align_stack=*/false,
+                                   LLVM::TailCallKind::None,
+                                   LLVM::AsmDialectAttr(), ArrayAttr())
+      .getResult(0);
+}
+
 /// The bits of two f32 as bf16, in one integer. The intrinsic of LLVM has a
 /// result of bf16, of which `ckpt-bfloats-to-integers` may leave none.
 Value DeviceCode::roundPair(Value upper, Value lower) {
-  return LLVM::InlineAsmOp::create(
-             builder, builder.getI32Type(), ValueRange{upper, lower},
-             "cvt.rn.bf16x2.f32 $0, $1, $2;", "=r,f,f",
-             /*has_side_effects=*/false, /*is_align_stack=*/false,
-             LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
-      .getResult(0);
+  return instruction(builder.getI32Type(), "cvt.rn.bf16x2.f32 $0, $1, $2;",
+                     "=r,f,f", {upper, lower}, /*staysInPlace=*/false);
+}
+
+/// LLVM would divide always, and select.
+Value DeviceCode::divideHere(Value dividend, Value divisor) {
+  return instruction(builder.getF32Type(), "div.rn.f32 $0, $1, $2;", "=f,f,f",
+                     {dividend, divisor}, /*staysInPlace=*/true);
 }
 
 /// The f32 \p x as a bf16, widened.
@@ -159,13 +174,13 @@ Value DeviceCode::isRisky(Value dividend, Value divisor, Value quotient) {
       arith::AndIOp::create(builder, isSmall(quotient), isSome));
 }
 
-/// A quotient that becomes the same bf16 as that of \p op. The lanes divide
-/// exactly together, which is rare.
+/// A quotient that becomes the same bf16 as that of \p op. If one lane has to
+/// divide exactly, all do, which is rare.
 Value DeviceCode::divide(arith::DivFOp op) {
+  SmallVector<Value> dividends = lanes(op.getLhs()),
+                     divisors = lanes(op.getRhs()), quotients;
   Value isAnyRisky;
-  SmallVector<Value> quotients;
-  for (auto [dividend, divisor] :
-       llvm::zip_equal(lanes(op.getLhs()), lanes(op.getRhs()))) {
+  for (auto [dividend, divisor] : llvm::zip_equal(dividends, divisors)) {
     Value reciprocal =
         NVVM::RcpApproxFtzF32Op::create(builder, builder.getF32Type(), divisor);
     Value quotient = arith::MulFOp::create(builder, dividend, reciprocal);
@@ -174,16 +189,19 @@ Value DeviceCode::divide(arith::DivFOp op) {
         isAnyRisky ? arith::OrIOp::create(builder, isAnyRisky, risk) : risk;
     quotients.push_back(quotient);
   }
-  Value fast = join(quotients, op.getType());
-  auto choice = scf::IfOp::create(builder, op.getType(), isAnyRisky,
-                                  /*withElseRegion=*/true);
-  auto yield = [&](OpBuilder inside, Value value) {
-    scf::YieldOp::create(inside, op.getLoc(), value);
-  };
-  OpBuilder exactly = choice.getThenBodyBuilder();
-  yield(exactly, exactly.clone(*op)->getResult(0));
-  yield(choice.getElseBodyBuilder(), fast);
-  return choice.getResult(0);
+  auto choice =
+      scf::IfOp::create(builder, TypeRange(ValueRange(quotients)), isAnyRisky,
+                        /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(choice.elseBlock());
+  scf::YieldOp::create(builder, quotients);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  for (auto [dividend, divisor, quotient] :
+       llvm::zip_equal(dividends, divisors, quotients))
+    quotient = divideHere(dividend, divisor);
+  scf::YieldOp::create(builder, quotients);
+  builder.setInsertionPointAfter(choice);
+  return join(SmallVector<Value>(choice.getResults()), op.getType());
 }
 
 /// Calls \p replace, which gives a value or none, for the result of every
