@@ -24,7 +24,12 @@
 // RUN: ckpt-opt --ckpt-plan="func=twelve strategy=uniform interval=3" %s -o /dev/null 2>&1 | FileCheck --check-prefix=TWELVE3 %s
 // RUN: ckpt-opt --ckpt-plan="func=twelve strategy=boundaries boundaries=0,6" %s -o /dev/null 2>&1 | FileCheck --check-prefix=TWELVE6 %s
 // RUN: ckpt-opt --ckpt-plan="func=six strategy=attention-only" %s 2>/dev/null | FileCheck --check-prefix=IR %s
+// RUN: not ckpt-opt --ckpt-plan="func=six strategy=as-written" %s -o /dev/null 2>&1 | FileCheck --check-prefix=WHOLE %s
+// RUN: not ckpt-opt --ckpt-plan="func=six strategy=chen-greedy" %s -o /dev/null 2>&1 | FileCheck --check-prefix=OTHERS %s
 // RUN: ckpt-opt --ckpt-plan="func=six strategy=full quiet" --ckpt-apply-plan %s 2>&1 | FileCheck --check-prefix=APPLY %s
+
+// WHOLE: error: a forward chain of layers takes a budget or a strategy of layers (docs/Strategies.md), but got 'as-written'
+// OTHERS: error: a forward chain of layers takes a budget or a strategy of layers (docs/Strategies.md), but got 'chen-greedy'
 
 // NONE: layers recomputed: none; saved: 0 1 2 3 4 5 (
 // NONE: transient 0 bytes = {{.*}} recompute FLOPs 0;

@@ -120,6 +120,12 @@ LogicalResult Planner::selectFromChain() {
 
 /// Decisions for the layers of a forward chain; there is no schedule to make.
 FailureOr<PlanOutcome> Planner::planChain() {
+  if (strategy != "budget" && !plan::isLayerStrategy(strategy))
+    return mlir::emitError(program.function.getLoc())
+           << "a forward chain of layers takes a budget or a strategy of "
+              "layers "
+              "(docs/Strategies.md), but got '"
+           << strategy << "'";
   if (failed(selectFromChain()))
     return failure();
   annotateLayers(chain, selection);
