@@ -101,10 +101,11 @@
 // CHECK-NOT: gpu.barrier
 // CHECK: gpu.return
 
-// 16 threads make a row and combine their sums by halves. Each asks for up to 16
-// elements before it adds: here for all that every thread has.
+// 16 threads make a row and combine their sums by halves. Each asks for many
+// elements before it adds: here for all that every thread has. Ten rows are so few
+// that a block has a warp only.
 // CHECK-LABEL: gpu.func @sum(
-// CHECK-SAME: workgroup(%[[SUMS:.*]] : memref<256xf32, #gpu.address_space<workgroup>>
+// CHECK-SAME: workgroup(%[[SUMS:.*]] : memref<32xf32, #gpu.address_space<workgroup>>
 // CHECK-COUNT-6: memref.load %{{.*}} : memref<1000xf32>
 // CHECK-COUNT-6: arith.addf
 // CHECK: memref.store %{{.*}}, %[[SUMS]]
@@ -138,10 +139,12 @@
 // CHECK-LABEL: func.func @step(
 // CHECK-DAG: %[[ONE:.*]] = arith.constant 1 : index
 // CHECK-DAG: %[[TWO:.*]] = arith.constant 2 : index
+// CHECK-DAG: %[[FIVE:.*]] = arith.constant 5 : index
+// CHECK-DAG: %[[WARP:.*]] = arith.constant 32 : index
 // CHECK-DAG: %[[MANY:.*]] = arith.constant 256 : index
 // CHECK: gpu.launch_func @kernels::@elementwise blocks in (%[[ONE]], %[[ONE]], %[[ONE]]) threads in (%[[MANY]], %[[ONE]], %[[ONE]]) args(%{{.*}} : memref<1003xf32>, %{{.*}} : memref<1003xf32>)
 // CHECK: gpu.launch_func @kernels::@matmul blocks in (%[[TWO]], %[[ONE]], %[[ONE]])
-// CHECK: gpu.launch_func @kernels::@sum blocks in (%[[ONE]], %[[ONE]], %[[ONE]])
+// CHECK: gpu.launch_func @kernels::@sum blocks in (%[[FIVE]], %[[ONE]], %[[ONE]]) threads in (%[[WARP]], %[[ONE]], %[[ONE]])
 // CHECK: gpu.launch_func @kernels::@loop blocks in (%[[ONE]], %[[ONE]], %[[ONE]]) threads in (%[[MANY]], %[[ONE]], %[[ONE]])
 // CHECK-NOT: gpu.launch_func
 // CHECK: %[[TOKEN:.*]] = gpu.wait async

@@ -8,17 +8,23 @@
 // CHECK: %[[NUMBER:.*]] = arith.addi
 // CHECK: %[[OWNER:.*]] = arith.divui %[[NUMBER]], %c48
 // CHECK: %[[PLACE:.*]] = arith.remui %[[NUMBER]], %c48
-// The destination as it begins, its own rows by each owner.
+// The destination as it begins, its own rows by each owner: 16 are read before the
+// first is written, which is another argument.
+// CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c1024
+// CHECK-COUNT-16: memref.load %{{.*}} : memref<64x48xf32>
+// CHECK-COUNT-16: memref.store
 // CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c64
 // CHECK: memref.store
+// So are 16 places before the first update.
 // CHECK: scf.for
-// CHECK: memref.load %{{.*}} : memref<500xi32>
+// CHECK-COUNT-16: memref.load %{{.*}} : memref<500xi32>
+// CHECK-NOT: memref.load %{{.*}} : memref<500xi32>
 // CHECK: %[[REST:.*]] = arith.remui %{{.*}}, %c64
 // CHECK: %[[OWN:.*]] = arith.cmpi eq, %[[REST]], %[[OWNER]]
 // CHECK: scf.if %[[OWN]]
 // CHECK: arith.addf
-// CHECK: memref.store
-// The row is not copied onto itself, nor is the destination.
+// Four are left over. The row is not copied onto itself, nor is the destination.
+// CHECK-COUNT-20: memref.store
 // CHECK-NOT: memref.store
 // CHECK: gpu.return
 

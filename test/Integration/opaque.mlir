@@ -21,6 +21,51 @@ func.func @scatter(%x0: tensor<9x20xf32>, %x1: tensor<9xi32>) -> (tensor<5x20xf3
   } -> tensor<5x20xf32>
   return %r1 : tensor<5x20xf32>
 }
+// More updates than are asked for at a time, and a rest. Rows are written again by
+// many of them.
+// CHECK: scatter_many: ok
+func.func @scatter_many(%x0: tensor<37x20xf32>, %x1: tensor<37xi32>, %x2: tensor<40x20xf32>) -> (tensor<40x20xf32>) {
+  %r1 = ckpt.kernel(%a0 = %x0 : tensor<37x20xf32>, %a1 = %x1 : tensor<37xi32>, %a2 = %x2 : tensor<40x20xf32>) slots [-1 : 4] {
+    %z = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %n = arith.constant 37 : index
+    %five = arith.constant 5 : i32
+    %0 = scf.for %i = %z to %n step %one iter_args(%s = %a2) -> (tensor<40x20xf32>) {
+      %r = tensor.extract %a1[%i] : tensor<37xi32>
+      %five_rows = arith.remui %r, %five : i32
+      %at = arith.index_cast %five_rows : i32 to index
+      %u = tensor.extract_slice %a0[%i, 0] [1, 20] [1, 1] : tensor<37x20xf32> to tensor<20xf32>
+      %o = tensor.extract_slice %s[%at, 0] [1, 20] [1, 1] : tensor<40x20xf32> to tensor<20xf32>
+      %w = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%u : tensor<20xf32>) outs(%o : tensor<20xf32>) {
+      ^bb0(%p: f32, %q: f32):
+        %t = arith.addf %q, %p : f32
+        linalg.yield %t : f32
+      } -> tensor<20xf32>
+      %next = tensor.insert_slice %w into %s[%at, 0] [1, 20] [1, 1] : tensor<20xf32> into tensor<40x20xf32>
+      scf.yield %next : tensor<40x20xf32>
+    }
+    ckpt.yield %0 : tensor<40x20xf32>
+  } -> tensor<40x20xf32>
+  return %r1 : tensor<40x20xf32>
+}
+// An element that every step reads and writes is not read ahead.
+// CHECK: in_turn: ok
+func.func @in_turn(%x0: tensor<37xf32>, %x1: tensor<3xf32>) -> (tensor<3xf32>) {
+  %r1 = ckpt.kernel(%a0 = %x0 : tensor<37xf32>, %a1 = %x1 : tensor<3xf32>) slots [-1 : 4] {
+    %z = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %n = arith.constant 37 : index
+    %0 = scf.for %i = %z to %n step %one iter_args(%s = %a1) -> (tensor<3xf32>) {
+      %u = tensor.extract %a0[%i] : tensor<37xf32>
+      %o = tensor.extract %s[%one] : tensor<3xf32>
+      %t = arith.addf %o, %u : f32
+      %next = tensor.insert %t into %s[%one] : tensor<3xf32>
+      scf.yield %next : tensor<3xf32>
+    }
+    ckpt.yield %0 : tensor<3xf32>
+  } -> tensor<3xf32>
+  return %r1 : tensor<3xf32>
+}
 // CHECK: scatter_into: ok
 func.func @scatter_into(%x0: tensor<9x20xf32>, %x1: tensor<9xi32>, %x2: tensor<5x20xf32>) -> (tensor<5x20xf32>) {
   %r1 = ckpt.kernel(%a0 = %x0 : tensor<9x20xf32>, %a1 = %x1 : tensor<9xi32>, %a2 = %x2 : tensor<5x20xf32>) slots [-1 : 4] {

@@ -219,6 +219,7 @@ def ExpandMath : Pass<"ckpt-expand-math"> {
     after each op. `erf`, `exp`, `expm1`, `log`, `log1p`, `log2` and `tanh` are
     upstream's polynomials in f32. All other functions are computed in f64, and
     rounded to f32.
+    A quotient by one of two constants is a product where both are powers of two.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",

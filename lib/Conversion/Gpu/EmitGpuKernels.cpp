@@ -127,7 +127,7 @@ FailureOr<DeviceKernel> DeviceCode::emit(func::FuncOp function) {
     builder.setInsertionPointToEnd(&kernel.getBody().front());
     gpu::ReturnOp::create(builder);
     bool hasOrder = op && matchContraction(op);
-    if (succeeded(size) && !hasOrder && failed(readAhead(kernel)))
+    if (succeeded(size) && !hasOrder && failed(readAhead(kernel, *size)))
       return failure();
   }
   if (failed(size))

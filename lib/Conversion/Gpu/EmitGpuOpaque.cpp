@@ -55,11 +55,15 @@ static void shareStore(memref::StoreOp store, Value thread) {
 void ckpt::replaceCounters(scf::ParallelOp parallel, Value number,
                            ImplicitLocOpBuilder &builder) {
   SmallVector<Value> counters = parallel.getInductionVars();
-  for (auto [counter, extent] :
-       llvm::reverse(llvm::zip_equal(counters, parallel.getUpperBound()))) {
+  if (counters.empty())
+    return;
+  auto inner =
+      llvm::drop_begin(llvm::zip_equal(counters, parallel.getUpperBound()));
+  for (auto [counter, extent] : llvm::reverse(inner)) {
     counter.replaceAllUsesWith(arith::RemUIOp::create(builder, number, extent));
     number = arith::DivUIOp::create(builder, number, extent);
   }
+  counters.front().replaceAllUsesWith(number);
 }
 
 /// Thread number t makes the iterations t, t + 256, ... of \p parallel, whose

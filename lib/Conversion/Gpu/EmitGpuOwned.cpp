@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Conversion/Gpu/GpuEmitters.h"
+#include "Conversion/Gpu/ReadAhead.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -413,5 +414,7 @@ ckpt::emitGpuOwned(gpu::GPUFuncOp function) {
     else if (failed(writes.share(op, piece)))
       return failure();
   }
+  if (failed(readAhead(function, writes.size())))
+    return failure();
   return std::optional(writes.size());
 }

@@ -32,6 +32,7 @@ public:
 private:
   FailureOr<LaunchSize> emitChains();
   FailureOr<LaunchSize> emitParts();
+  int64_t outputsOfBlock(int64_t partials) const;
   Value sharePart(Value mine, Value partial, int64_t threads);
   LogicalResult emitOutput(const ElementEmitter &emitter,
                            ArrayRef<LinearIndex> at, Value values);
@@ -54,8 +55,15 @@ private:
 } // namespace
 
 /// Threads that a block has at least next to each other, in outputs or in
-/// running results of one, so that they read whole sectors of memory.
-static constexpr int64_t fewestNeighbours = 16;
+/// running results of one, so that they read whole sectors of memory: eight
+/// f32.
+static constexpr int64_t fewestNeighbours = 8;
+
+/// Threads of a warp: fewer take as long.
+static constexpr int64_t fewestThreads = 32;
+
+/// With fewer blocks, some multiprocessors of a device have nothing to do.
+static constexpr int64_t enoughBlocks = 128;
 
 LogicalResult GpuReductionEmitter::emitEpilogue(ElementEmitter &emitter,
                                                 ArrayRef<LinearIndex> at,
@@ -114,12 +122,24 @@ Value GpuReductionEmitter::combineParts(Value values) {
   });
 }
 
+/// Neighbouring outputs are neighbours in memory where no \p partials are.
+int64_t GpuReductionEmitter::outputsOfBlock(int64_t partials) const {
+  int64_t partsPerOutput = partials * reduction.chunks;
+  int64_t fewest = std::max({int64_t(1), fewestNeighbours / partials,
+                             fewestThreads / partsPerOutput});
+  int64_t inBlock = std::max(threadsPerBlock / partsPerOutput, fewest);
+  auto blocks = [&] {
+    return static_cast<int64_t>(llvm::divideCeil(outputs, inBlock));
+  };
+  while (inBlock > fewest && blocks() < enoughBlocks)
+    inBlock /= 2;
+  return inBlock;
+}
+
 FailureOr<LaunchSize> GpuReductionEmitter::emitParts() {
   int64_t partials = reduction.partialDim ? partialResults : 1;
   int64_t partsPerOutput = partials * reduction.chunks;
-  // Neighbouring outputs are neighbours in memory where no partials are.
-  int64_t outputsPerBlock =
-      std::max(threadsPerBlock / partsPerOutput, fewestNeighbours / partials);
+  int64_t outputsPerBlock = outputsOfBlock(partials);
   LaunchSize size{
       static_cast<int64_t>(llvm::divideCeil(outputs, outputsPerBlock)),
       outputsPerBlock * partsPerOutput};

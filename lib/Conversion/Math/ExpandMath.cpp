@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Conversion/Math/DoublePatterns.h"
+#include "Conversion/Math/ExactQuotients.h"
 #include "ckpt/Conversion/Passes.h"
 #include "ckpt/Support/RewriteExactly.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -40,6 +41,7 @@ struct ExpandMath : public ckpt::impl::ExpandMathBase<ExpandMath> {
     math::populateExpansionPatterns(patterns, {"rsqrt"});
     populateMathPolynomialApproximationPatterns(patterns, hasPolynomial);
     ckpt::populateDoubleFunctionPatterns(patterns);
+    ckpt::populateExactQuotientPatterns(patterns);
     if (failed(ckpt::rewriteExactly(getOperation(), std::move(patterns))))
       signalPassFailure();
   }
