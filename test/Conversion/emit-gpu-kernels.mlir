@@ -107,6 +107,31 @@
 // CHECK-NOT: gpu.barrier
 // CHECK: gpu.return
 
+// The same in tiles of 8 x 16. Every group has two buffers of both operands, and
+// multiplies 32 blocks of 8 steps, also of the last chunk, which has 4 steps: in
+// the place of others stand zeros whose product is -0. The first group stores.
+// CHECK-LABEL: gpu.func @long_tile(
+// CHECK-SAME: memref<32x8x12xf32, #gpu.address_space<workgroup>> {{.*}} memref<32x8x20xf32, #gpu.address_space<workgroup>> {{.*}}, %[[SUMS:.*]] : memref<16x8x16xf32, #gpu.address_space<workgroup>>
+// CHECK-DAG: %[[ZEROS:.*]] = arith.constant dense<0.000000e+00> : vector<4xf32>
+// CHECK-DAG: %[[MINUS_ZEROS:.*]] = arith.constant dense<-0.000000e+00> : vector<4xf32>
+// CHECK: %[[TOTALS:.*]]:2 = scf.for %[[ROUND:.*]] = %c0 to %c2
+// CHECK: arith.select %{{.*}}, %{{.*}}, %[[MINUS_ZEROS]]
+// CHECK: arith.select %{{.*}}, %{{.*}}, %[[ZEROS]]
+// CHECK: %[[PART:.*]]:{{[0-9]+}} = scf.for %{{.*}} = %c0 to %c32 step %c1 iter_args(%{{.*}} = %[[ZEROS]], %{{.*}} = %[[ZEROS]],
+// CHECK: gpu.barrier
+// CHECK-COUNT-16: math.fma
+// CHECK: scf.yield
+// CHECK: vector.store %[[PART]]#0, %[[SUMS]]
+// CHECK: vector.store %[[PART]]#1, %[[SUMS]]
+// CHECK: gpu.barrier
+// CHECK: scf.for %[[GROUP:.*]] = %c0 to
+// CHECK: vector.load %[[SUMS]][%[[GROUP]],
+// CHECK: arith.addf
+// CHECK-NOT: gpu.barrier
+// CHECK: scf.if
+// CHECK: vector.store
+// CHECK: gpu.return
+
 // 16 threads make a row and combine their sums by halves. Each asks for up to 16
 // elements before it adds: here for all that every thread has.
 // CHECK-LABEL: gpu.func @sum(
@@ -210,6 +235,17 @@ func.func private @long_sum(%a: memref<4x4100xf32>, %b: memref<4100x5xf32>, %c: 
   %3 = linalg.fill ins(%zero : f32) outs(%2 : tensor<4x5xf32>) -> tensor<4x5xf32>
   %4 = linalg.matmul ins(%0, %1 : tensor<4x4100xf32>, tensor<4100x5xf32>) outs(%3 : tensor<4x5xf32>) -> tensor<4x5xf32>
   bufferization.materialize_in_destination %4 in restrict writable %c : (tensor<4x5xf32>, memref<4x5xf32>) -> ()
+  return
+}
+
+func.func private @long_tile(%a: memref<8x4100xf32>, %b: memref<4100x16xf32>, %c: memref<8x16xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %0 = bufferization.to_tensor %a restrict : memref<8x4100xf32> to tensor<8x4100xf32>
+  %1 = bufferization.to_tensor %b restrict : memref<4100x16xf32> to tensor<4100x16xf32>
+  %2 = tensor.empty() : tensor<8x16xf32>
+  %3 = linalg.fill ins(%zero : f32) outs(%2 : tensor<8x16xf32>) -> tensor<8x16xf32>
+  %4 = linalg.matmul ins(%0, %1 : tensor<8x4100xf32>, tensor<4100x16xf32>) outs(%3 : tensor<8x16xf32>) -> tensor<8x16xf32>
+  bufferization.materialize_in_destination %4 in restrict writable %c : (tensor<8x16xf32>, memref<8x16xf32>) -> ()
   return
 }
 

@@ -12,6 +12,9 @@
 // small tiles, while large tiles read less per result. A table says how long
 // each tile takes, and the one that takes least is chosen.
 //
+// Long sums of few results: 16 groups of threads make a chunk each of the same
+// tile, then add the chunks of all groups, in order.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Conversion/Gpu/GpuAccumulators.h"
@@ -41,10 +44,15 @@ struct Tile {
   int64_t resident;
   /// Of a multiprocessor, for one step of one block.
   int64_t cycles;
+  /// Groups of threads that make all results each, of different chunks.
+  int64_t groups = 1;
 
   constexpr int64_t threadsDown() const { return rows / threadRows; }
   constexpr int64_t threadsAcross() const { return columns / threadColumns; }
-  constexpr int64_t threads() const { return threadsDown() * threadsAcross(); }
+  constexpr int64_t groupThreads() const {
+    return threadsDown() * threadsAcross();
+  }
+  constexpr int64_t threads() const { return groups * groupThreads(); }
 };
 } // namespace
 
@@ -55,7 +63,7 @@ struct Tile {
 /// instruction in a cycle; and the measured ones with as many results per
 /// thread took up to a third longer than either.
 static constexpr Tile tiles[] = {
-    // rows, columns, steps; of a thread; ahead; resident; cycles
+    // rows, columns, steps; of a thread; ahead; resident; cycles; groups
     {128, 128, 8, 8, 8, 1, 2, 185}, //
     {192, 96, 8, 12, 6, 1, 1, 220}, //
     {128, 96, 8, 8, 6, 1, 2, 152},  //
@@ -67,6 +75,10 @@ static constexpr Tile tiles[] = {
     {32, 32, 16, 4, 4, 2, 4, 28},   //
     {16, 32, 32, 2, 4, 2, 4, 16},
 };
+/// For long sums: their 16,384 results, at most, are 128 tiles.
+static constexpr Tile chunkTile = {8, 16, 8, 2, 4, 2, 1, 4, 16};
+static_assert(chunkSteps % (2 * chunkTile.steps) == 0);
+
 /// The figures are those of a device with as many.
 static constexpr int64_t multiprocessors = 132;
 
@@ -81,7 +93,9 @@ static int64_t cyclesOf(const ContractionShape &shape, const Tile &tile) {
 }
 
 /// The larger of two that take as long.
-static const Tile &chooseTile(const ContractionShape &shape) {
+static const Tile &chooseTile(const ContractionShape &shape, bool isLong) {
+  if (isLong)
+    return chunkTile;
   return *llvm::min_element(tiles, [&](const Tile &one, const Tile &other) {
     return cyclesOf(shape, one) < cyclesOf(shape, other);
   });
@@ -99,15 +113,15 @@ static constexpr bool areMadeOfWarps() {
     if (tile.threadsDown() % warpRows != 0 ||
         tile.threadsAcross() % warpColumns != 0)
       return false;
-  return true;
+  return chunkTile.threadsDown() % warpRows == 0;
 }
 static_assert(areMadeOfWarps());
 
-bool ckpt::fitsGpuRegisterTiles(const ContractionShape &shape) {
-  constexpr int64_t shortSide = 16;
-  return Type(shape.body.sumType).isF32() &&
-         shape.rows.getExtent() > shortSide &&
-         shape.columns.getExtent() > shortSide;
+bool ckpt::fitsGpuRegisterTiles(const ContractionShape &shape, bool isLong) {
+  int64_t fewRows = isLong ? chunkTile.rows / 2 : 16;
+  int64_t fewColumns = isLong ? chunkTile.columns / 2 : 16;
+  return Type(shape.body.sumType).isF32() && shape.rows.getExtent() > fewRows &&
+         shape.columns.getExtent() > fewColumns;
 }
 
 namespace {
@@ -132,7 +146,7 @@ struct Staging {
   SmallVector<StagedVector, 1> vectors;
   /// First row or column of the block.
   LinearIndex firstOuter;
-  /// Two buffers of steps x extent.
+  /// Two buffers of steps x extent for every group.
   Value shared;
   /// First row or column of the thread in every part of the block.
   SmallVector<Value> readsAt;
@@ -144,7 +158,8 @@ class GpuTileEmitter {
 public:
   GpuTileEmitter(KernelCode &code, const ContractionShape &shape,
                  GpuThread &thread)
-      : shape(shape), tile(chooseTile(shape)), thread(thread),
+      : shape(shape), isLong(hasLongSums(cast<linalg::LinalgOp>(code.anchor))),
+        tile(chooseTile(shape, isLong)), thread(thread),
         builder(thread.getBuilder()), emitter(thread.elements(/*lanes=*/1)),
         index(emitter.indices()), steps(shape.reduced.getExtent()),
         left(cut(/*isRight=*/false)), right(cut(/*isRight=*/true)),
@@ -159,6 +174,8 @@ private:
   void stage(Staging &staging);
   StagedVector placeOf(const Staging &staging, int64_t number);
   Value fetch(const Staging &staging, const StagedVector &place, Value block);
+  Value cutOff(bool isRight, Value vector, Value block,
+               const LinearIndex &inBlock, IndexEmitter &at);
   void share(const Staging &staging, const StagedVector &place, Value vector,
              Value buffer);
   SmallVector<Value> readShared(const Staging &staging, Value buffer,
@@ -166,7 +183,13 @@ private:
   void fetchAll(SmallVector<Value> &running, Value block);
   void shareNext(SmallVector<Value> &running, Value buffer);
   void multiply(MutableArrayRef<Value> running, Value buffer, int64_t count);
-  SmallVector<Value> emitSteps(SmallVector<Value> running);
+  SmallVector<Value> emitSteps(SmallVector<Value> running, Value first,
+                               int64_t count);
+  SmallVector<Value> emitChunks(SmallVector<Value> totals);
+  void lay(ValueRange part, Value chunks);
+  SmallVector<Value> addChunks(ValueRange totals, Value chunks, Value first);
+  std::pair<LinearIndex, LinearIndex> placeInTile(const LinearIndex &slot,
+                                                  IndexEmitter &at) const;
   GpuAccumulators::Place place() const;
 
   VectorType vectorOf(int64_t elements) const {
@@ -174,6 +197,7 @@ private:
   }
 
   const ContractionShape &shape;
+  bool isLong;
   const Tile &tile;
   GpuThread &thread;
   ImplicitLocOpBuilder &builder;
@@ -184,8 +208,15 @@ private:
   GpuAccumulators sums;
 
   Corner corner;
+  /// The group of the thread, and the thread's number in it.
+  LinearIndex group, inGroup;
   /// First row and column of the thread in every part of the block.
   LinearIndex threadRow, threadColumn;
+  Value groupNumber;
+  /// Row and column in the tile of each of the thread's vectors of results.
+  SmallVector<std::pair<Value, Value>> resultsAt;
+  /// Of the two of the group.
+  Value firstBuffer;
 };
 } // namespace
 
@@ -208,10 +239,9 @@ Staging GpuTileEmitter::cut(bool isRight) const {
 StagedVector GpuTileEmitter::placeOf(const Staging &staging, int64_t number) {
   int64_t vectors = staging.extent * tile.steps / width;
   int64_t inLine = (staging.alongSteps ? tile.steps : staging.extent) / width;
-  LinearIndex ofAll =
-      index.atom(thread.thread(), tile.threads()) + number * tile.threads();
+  LinearIndex inAll = inGroup + number * tile.groupThreads();
   auto [quotient, remainder] =
-      divideIndex(index.clamp(ofAll, {0, vectors}).index, inLine, index);
+      divideIndex(index.clamp(inAll, {0, vectors}).index, inLine, index);
   StagedVector place;
   place.step = staging.alongSteps ? remainder * width : quotient;
   place.outer = staging.alongSteps ? quotient : remainder * width;
@@ -227,10 +257,11 @@ void GpuTileEmitter::stage(Staging &staging) {
   staging.alongSteps =
       shape.reduced.isContiguous(isRight) &&
       !(isRight ? shape.columns : shape.rows).isContiguous(isRight);
-  staging.shared = thread.shared({2, tile.steps, staging.extent + padding},
-                                 shape.body.sumType);
-  int64_t vectors =
-      llvm::divideCeil(staging.extent * tile.steps / width, tile.threads());
+  staging.shared =
+      thread.shared({2 * tile.groups, tile.steps, staging.extent + padding},
+                    shape.body.sumType);
+  int64_t vectors = llvm::divideCeil(staging.extent * tile.steps / width,
+                                     tile.groupThreads());
   for (int64_t number = 0; number < vectors; ++number)
     staging.vectors.push_back(placeOf(staging, number));
   for (int64_t number = 0; number < staging.parts; ++number)
@@ -240,23 +271,32 @@ void GpuTileEmitter::stage(Staging &staging) {
 
 void GpuTileEmitter::enterBlock() {
   corner = thread.corner(gridOf(shape, tile), index);
+  std::tie(group, inGroup) = divideIndex(
+      index.atom(thread.thread(), tile.threads()), tile.groupThreads(), index);
+  groupNumber = index.materialize(group);
+  firstBuffer = index.materialize(group * 2);
+  int64_t neighbours = std::min(warpColumns, tile.threadsAcross());
   SmallVector<LinearIndex> digits =
-      delinearize(index.atom(thread.thread(), tile.threads()),
+      delinearize(inGroup,
                   {tile.threadsDown() / warpRows,
-                   tile.threadsAcross() / warpColumns, warpRows, warpColumns},
+                   tile.threadsAcross() / neighbours, warpRows, neighbours},
                   index);
   threadRow = (digits[0] * warpRows + digits[2]) * left.neighbours;
-  threadColumn = (digits[1] * warpColumns + digits[3]) * right.neighbours;
+  threadColumn = (digits[1] * neighbours + digits[3]) * right.neighbours;
   stage(left);
   stage(right);
+  for (int64_t slot = 0; slot < sums.getSlots(); ++slot) {
+    auto [row, column] = placeInTile(slot, index);
+    resultsAt.emplace_back(index.materialize(row), index.materialize(column));
+  }
 }
 
 //===----------------------------------------------------------------------===//
 // Operands
 //===----------------------------------------------------------------------===//
 
-/// The vector of \p place in block number \p block of the steps. Past the end
-/// any element will do, since no stored result depends on it.
+/// The vector of \p place in block number \p block of the steps, or in the
+/// last. Past the end any element will do where no stored result depends on it.
 Value GpuTileEmitter::fetch(const Staging &staging, const StagedVector &place,
                             Value block) {
   ElementEmitter inside = emitter.nested(width);
@@ -264,13 +304,15 @@ Value GpuTileEmitter::fetch(const Staging &staging, const StagedVector &place,
   bool isRight = staging.isRight;
   const LoopGroup &group = isRight ? shape.columns : shape.rows;
   const StridedOperand &operand = isRight ? shape.right : shape.left;
-  LinearIndex step =
-      at.atom(block, llvm::divideCeil(steps, tile.steps)) * tile.steps +
-      place.step;
+  LinearIndex inBlock = place.step;
   LinearIndex outer = staging.firstOuter + place.outer;
-  (staging.alongSteps ? step : outer) =
-      (staging.alongSteps ? step : outer) + at.lane();
-  step = at.clamp(step, {0, steps}).index;
+  (staging.alongSteps ? inBlock : outer) =
+      (staging.alongSteps ? inBlock : outer) + at.lane();
+  int64_t blocks = llvm::divideCeil(steps, tile.steps);
+  Value known =
+      arith::MinUIOp::create(builder, block, thread.constant(blocks - 1));
+  LinearIndex step =
+      at.clamp(at.atom(known, blocks) * tile.steps + inBlock, {0, steps}).index;
   outer = at.clamp(outer, {0, group.getExtent()}).index;
   OperandPlace source =
       operandPlace(shape, isRight, {corner.batch, outer, step}, inside);
@@ -279,7 +321,24 @@ Value GpuTileEmitter::fetch(const Staging &staging, const StagedVector &place,
       source.inside, inside.broadcast(inside.load(flat, source.position)));
   if (vector.getType() != vectorOf(width))
     vector = arith::ExtFOp::create(builder, vectorOf(width), vector);
-  return vector;
+  return isLong && steps % chunkSteps != 0
+             ? cutOff(isRight, vector, block, inBlock, at)
+             : vector;
+}
+
+/// The last chunk may have fewer steps, but all groups multiply as many. Past
+/// the end stand factors whose product is -0, which changes no sum; +0 makes -0
+/// another zero.
+Value GpuTileEmitter::cutOff(bool isRight, Value vector, Value block,
+                             const LinearIndex &inBlock, IndexEmitter &at) {
+  int64_t chunks =
+      llvm::alignTo(llvm::divideCeil(steps, chunkSteps), tile.groups);
+  int64_t blocks = chunks * chunkSteps / tile.steps + tile.blocksAhead;
+  LinearIndex step = at.atom(block, blocks) * tile.steps + inBlock;
+  Value isStep = at.clamp(step, {0, steps}).inside;
+  Value factor = arith::ConstantOp::create(
+      builder, DenseElementsAttr::get(vectorOf(width), isRight ? 0.0f : -0.0f));
+  return arith::SelectOp::create(builder, isStep, vector, factor);
 }
 
 /// Brings the \p vector of \p place to where all threads see it.
@@ -309,10 +368,8 @@ SmallVector<Value> GpuTileEmitter::readShared(const Staging &staging,
   });
 }
 
-/// Adds the vectors of \p block to \p running, or those of the last one.
+/// Adds the vectors of \p block to \p running.
 void GpuTileEmitter::fetchAll(SmallVector<Value> &running, Value block) {
-  Value last = thread.constant(llvm::divideCeil(steps, tile.steps) - 1);
-  block = arith::MinUIOp::create(builder, block, last);
   for (const Staging *staging : {&left, &right})
     for (const StagedVector &place : staging->vectors)
       running.push_back(fetch(*staging, place, block));
@@ -354,13 +411,21 @@ void GpuTileEmitter::multiply(MutableArrayRef<Value> running, Value buffer,
   }
 }
 
-/// Two buffers take turns, so one barrier lies between any two accesses of
-/// different threads to the same one. Behind the sums, \p running holds the
-/// vectors of the next blocks, which are on their way from memory.
-SmallVector<Value> GpuTileEmitter::emitSteps(SmallVector<Value> running) {
-  int64_t full = steps / tile.steps, rest = steps % tile.steps;
+/// Adds \p count steps from block \p first on. Two buffers take turns, so one
+/// barrier lies between any two accesses of different threads to the same one.
+/// Behind the sums, \p running holds the vectors of the next blocks, which are
+/// on their way from memory.
+SmallVector<Value> GpuTileEmitter::emitSteps(SmallVector<Value> running,
+                                             Value first, int64_t count) {
+  int64_t full = count / tile.steps, rest = count % tile.steps;
+  auto fetchFrom = [&](SmallVector<Value> &running, Value block) {
+    fetchAll(running, builder.createOrFold<arith::AddIOp>(first, block));
+  };
+  auto bufferOf = [&](Value turn) {
+    return builder.createOrFold<arith::AddIOp>(firstBuffer, turn);
+  };
   for (int64_t block = 0; block < tile.blocksAhead; ++block)
-    fetchAll(running, thread.constant(block));
+    fetchFrom(running, thread.constant(block));
   auto loop =
       scf::ForOp::create(builder, thread.constant(0), thread.constant(full),
                          thread.constant(1), running);
@@ -368,17 +433,18 @@ SmallVector<Value> GpuTileEmitter::emitSteps(SmallVector<Value> running) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     Value block = loop.getInductionVar();
-    Value buffer = arith::RemUIOp::create(builder, block, thread.constant(2));
+    Value buffer =
+        bufferOf(arith::RemUIOp::create(builder, block, thread.constant(2)));
     SmallVector<Value> inside(loop.getRegionIterArgs());
     shareNext(inside, buffer);
-    fetchAll(inside, arith::AddIOp::create(builder, block,
-                                           thread.constant(tile.blocksAhead)));
+    fetchFrom(inside, arith::AddIOp::create(builder, block,
+                                            thread.constant(tile.blocksAhead)));
     multiply(inside, buffer, tile.steps);
     scf::YieldOp::create(builder, inside);
   }
   running = SmallVector<Value>(loop.getResults());
   if (rest > 0) {
-    Value buffer = thread.constant(full % 2);
+    Value buffer = bufferOf(thread.constant(full % 2));
     shareNext(running, buffer);
     multiply(running, buffer, rest);
   }
@@ -386,16 +452,92 @@ SmallVector<Value> GpuTileEmitter::emitSteps(SmallVector<Value> running) {
   return running;
 }
 
+//===----------------------------------------------------------------------===//
+// Chunks
+//===----------------------------------------------------------------------===//
+
+/// All threads add all chunks, one of each group in a round. Chunks past the
+/// end are made of any elements. The next round writes to \p chunks after
+/// barriers that all have to reach.
+SmallVector<Value> GpuTileEmitter::emitChunks(SmallVector<Value> totals) {
+  Value chunks =
+      thread.shared({tile.groups, tile.rows, tile.columns}, shape.body.sumType);
+  Value zero = arith::ConstantOp::create(
+      builder, builder.getZeroAttr(sums.getVectorType()));
+  int64_t rounds = llvm::divideCeil(steps, chunkSteps * tile.groups);
+  auto loop =
+      scf::ForOp::create(builder, thread.constant(0), thread.constant(rounds),
+                         thread.constant(1), totals);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value round = loop.getInductionVar();
+  Value firstChunk =
+      arith::MulIOp::create(builder, round, thread.constant(tile.groups));
+  Value chunk = arith::AddIOp::create(builder, firstChunk, groupNumber);
+  Value first = arith::MulIOp::create(builder, chunk,
+                                      thread.constant(chunkSteps / tile.steps));
+  lay(emitSteps(SmallVector<Value>(sums.getSlots(), zero), first, chunkSteps),
+      chunks);
+  thread.barrier();
+  scf::YieldOp::create(builder,
+                       addChunks(loop.getRegionIterArgs(), chunks, firstChunk));
+  return SmallVector<Value>(loop.getResults());
+}
+
+/// Brings the sums of this thread to where all threads see them.
+void GpuTileEmitter::lay(ValueRange part, Value chunks) {
+  for (auto [sum, at] : llvm::zip_equal(part, resultsAt))
+    vector::StoreOp::create(builder, sum, chunks,
+                            ValueRange{groupNumber, at.first, at.second},
+                            /*nontemporal=*/false, llvm::Align(accessBytes));
+}
+
+/// Adds the chunks from \p first on to \p totals, one of each group.
+SmallVector<Value> GpuTileEmitter::addChunks(ValueRange totals, Value chunks,
+                                             Value first) {
+  int64_t all = llvm::divideCeil(steps, chunkSteps);
+  Value count = thread.constant(tile.groups);
+  if (all % tile.groups != 0)
+    count = arith::MinSIOp::create(
+        builder, count,
+        arith::SubIOp::create(builder, thread.constant(all), first));
+  auto loop = scf::ForOp::create(builder, thread.constant(0), count,
+                                 thread.constant(1), totals);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  SmallVector<Value> added;
+  for (auto [total, at] :
+       llvm::zip_equal(loop.getRegionIterArgs(), resultsAt)) {
+    Value chunk = vector::LoadOp::create(
+        builder, sums.getVectorType(), chunks,
+        ValueRange{loop.getInductionVar(), at.first, at.second},
+        /*nontemporal=*/false, llvm::Align(accessBytes));
+    added.push_back(arith::AddFOp::create(builder, total, chunk));
+  }
+  scf::YieldOp::create(builder, added);
+  return SmallVector<Value>(loop.getResults());
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
 /// Place of a vector of sums: by part and row, then by part of the columns.
+std::pair<LinearIndex, LinearIndex>
+GpuTileEmitter::placeInTile(const LinearIndex &slot, IndexEmitter &at) const {
+  SmallVector<LinearIndex> digits =
+      delinearize(slot, {left.parts, left.neighbours, right.parts}, at);
+  return {digits[0] * left.partExtent() + threadRow + digits[1],
+          digits[2] * right.partExtent() + threadColumn};
+}
+
+/// The first group has the results; those of others lie past the end.
 GpuAccumulators::Place GpuTileEmitter::place() const {
   return [this](const LinearIndex &slot, IndexEmitter &at) {
-    SmallVector<LinearIndex> digits =
-        delinearize(slot, {left.parts, left.neighbours, right.parts}, at);
-    LinearIndex row =
-        corner.row + digits[0] * left.partExtent() + threadRow + digits[1];
-    LinearIndex column =
-        corner.column + digits[2] * right.partExtent() + threadColumn;
-    return std::make_pair(row, column);
+    auto [row, column] = placeInTile(slot, at);
+    int64_t past = llvm::alignTo(shape.rows.getExtent(), tile.rows);
+    return std::make_pair(corner.row + row + group * past,
+                          corner.column + column);
   };
 }
 
@@ -407,7 +549,10 @@ FailureOr<LaunchSize> GpuTileEmitter::emit() {
   builder.getInsertionBlock()->getParentOp()->setAttr(
       NVVM::NVVMDialect::getMinctasmAttrName(),
       builder.getI32IntegerAttr(shape.borders.empty() ? tile.resident : 1));
-  auto add = [&](SmallVector<Value> inits) { return emitSteps(inits); };
+  auto add = [&](SmallVector<Value> inits) {
+    return isLong ? emitChunks(inits)
+                  : emitSteps(inits, thread.constant(0), steps);
+  };
   if (failed(sums.emit(emitter, corner.batch, place(), add)))
     return failure();
   return size;
