@@ -33,33 +33,39 @@
 // CHECK: scf.for
 // CHECK: memref.load %[[SQUARE]]
 
-// Two buffers of 16 steps of both operands. The vector of the next steps is
-// fetched between the barrier and the multiplications. 36 steps: the last four
-// are multiplied behind the loop. The inits are one zero.
+// Few results: 3 x 2 tiles of 16 x 32. Two buffers of 32 steps of both operands.
+// The vectors of the next steps, two of the left operand and four of the right
+// one, are fetched between the barrier and the multiplications; so are those of
+// the steps after them. 68 steps: the last four are multiplied behind the loop.
+// The inits are one zero.
 // CHECK-LABEL: gpu.func @tile(
-// CHECK-SAME: workgroup(%[[LEFT:.*]] : memref<2x16x68xf32, #gpu.address_space<workgroup>> {llvm.align = 16 : i64}, %[[RIGHT:.*]] : memref<2x16x68xf32, #gpu.address_space<workgroup>> {llvm.align = 16 : i64})
+// CHECK-SAME: workgroup(%[[LEFT:.*]] : memref<2x32x20xf32, #gpu.address_space<workgroup>> {llvm.align = 16 : i64}, %[[RIGHT:.*]] : memref<2x32x36xf32, #gpu.address_space<workgroup>> {llvm.align = 16 : i64})
+// CHECK-SAME: known_block_size = array<i32: 64, 1, 1>
 // CHECK-NOT: scf.for
-// CHECK-COUNT-4: vector.load %{{.*}} {alignment = 16 : i64} : memref<{{[0-9]+}}xf32>
+// CHECK-COUNT-12: vector.load %{{.*}} {alignment = 16 : i64} : memref<{{[0-9]+}}xf32>
 // CHECK: scf.for
-// CHECK: vector.store %{{.*}}, %[[RIGHT]]
 // CHECK: memref.store %{{.*}}, %[[LEFT]]
+// CHECK: vector.store %{{.*}}, %[[RIGHT]]
 // CHECK: gpu.barrier
-// CHECK-COUNT-2: vector.load %{{.*}} {alignment = 16 : i64} : memref<{{[0-9]+}}xf32>
+// CHECK-COUNT-6: vector.load %{{.*}} {alignment = 16 : i64} : memref<{{[0-9]+}}xf32>
+// CHECK: vector.load %[[LEFT]]{{.*}} {alignment = 8 : i64} : {{.*}}, vector<2xf32>
+// CHECK: vector.load %[[RIGHT]]{{.*}} {alignment = 16 : i64} : {{.*}}, vector<4xf32>
 // CHECK-COUNT-64: math.fma %{{.*}} : vector<4xf32>
 // CHECK: scf.yield
 // CHECK: gpu.barrier
-// CHECK-COUNT-16: math.fma %{{.*}} : vector<4xf32>
+// CHECK-COUNT-8: math.fma %{{.*}} : vector<4xf32>
 // CHECK-NOT: math.fma
 // CHECK: vector.store %{{.*}} {alignment = 16 : i64} : memref<1760xf32>
 // CHECK: gpu.return
 
-// 18 x 3 squares: blocks go down the columns of 16 rows of them, then of two.
+// 35 x 3 tiles: blocks go down the columns of 16 rows of them twice, then of
+// three.
 // CHECK-LABEL: gpu.func @bands(
 // CHECK: %[[BLOCK:.*]] = gpu.block_id x
 // CHECK: %[[BAND:.*]] = arith.divui %[[BLOCK]], %c48
 // CHECK: %[[REST:.*]] = arith.remui %[[BLOCK]], %c48
 // CHECK: %[[FIRST:.*]] = arith.muli %[[BAND]], %c16
-// CHECK: %[[LEFT:.*]] = arith.subi %c18, %[[FIRST]]
+// CHECK: %[[LEFT:.*]] = arith.subi %c35, %[[FIRST]]
 // CHECK: %[[ROWS:.*]] = arith.minui %[[LEFT]], %c16
 // CHECK: %[[INSIDE:.*]] = arith.remui %[[REST]], %[[ROWS]]
 // CHECK: %[[ROW:.*]] = arith.addi %[[FIRST]], %[[INSIDE]]
@@ -99,6 +105,31 @@
 // CHECK: scf.for %{{.*}} = %c0 to %[[COUNT]]
 // CHECK: arith.addf
 // CHECK-NOT: gpu.barrier
+// CHECK: gpu.return
+
+// The same in tiles of 8 x 16. Every group has two buffers of both operands, and
+// multiplies 32 blocks of 8 steps, also of the last chunk, which has 4 steps: in
+// the place of others stand zeros whose product is -0. The first group stores.
+// CHECK-LABEL: gpu.func @long_tile(
+// CHECK-SAME: memref<32x8x12xf32, #gpu.address_space<workgroup>> {{.*}} memref<32x8x20xf32, #gpu.address_space<workgroup>> {{.*}}, %[[SUMS:.*]] : memref<16x8x16xf32, #gpu.address_space<workgroup>>
+// CHECK-DAG: %[[ZEROS:.*]] = arith.constant dense<0.000000e+00> : vector<4xf32>
+// CHECK-DAG: %[[MINUS_ZEROS:.*]] = arith.constant dense<-0.000000e+00> : vector<4xf32>
+// CHECK: %[[TOTALS:.*]]:2 = scf.for %[[ROUND:.*]] = %c0 to %c2
+// CHECK: arith.select %{{.*}}, %{{.*}}, %[[MINUS_ZEROS]]
+// CHECK: arith.select %{{.*}}, %{{.*}}, %[[ZEROS]]
+// CHECK: %[[PART:.*]]:{{[0-9]+}} = scf.for %{{.*}} = %c0 to %c32 step %c1 iter_args(%{{.*}} = %[[ZEROS]], %{{.*}} = %[[ZEROS]],
+// CHECK: gpu.barrier
+// CHECK-COUNT-16: math.fma
+// CHECK: scf.yield
+// CHECK: vector.store %[[PART]]#0, %[[SUMS]]
+// CHECK: vector.store %[[PART]]#1, %[[SUMS]]
+// CHECK: gpu.barrier
+// CHECK: scf.for %[[GROUP:.*]] = %c0 to
+// CHECK: vector.load %[[SUMS]][%[[GROUP]],
+// CHECK: arith.addf
+// CHECK-NOT: gpu.barrier
+// CHECK: scf.if
+// CHECK: vector.store
 // CHECK: gpu.return
 
 // 16 threads make a row and combine their sums by halves. Each asks for many
@@ -166,13 +197,13 @@ func.func private @transposed(%in: memref<40x50xf32>, %out: memref<50x40xf32>) {
   return
 }
 
-func.func private @tile(%a: memref<40x36xf32>, %b: memref<36x44xf32>, %c: memref<40x44xf32>) {
+func.func private @tile(%a: memref<40x68xf32>, %b: memref<68x44xf32>, %c: memref<40x44xf32>) {
   %zero = arith.constant 0.0 : f32
-  %0 = bufferization.to_tensor %a restrict : memref<40x36xf32> to tensor<40x36xf32>
-  %1 = bufferization.to_tensor %b restrict : memref<36x44xf32> to tensor<36x44xf32>
+  %0 = bufferization.to_tensor %a restrict : memref<40x68xf32> to tensor<40x68xf32>
+  %1 = bufferization.to_tensor %b restrict : memref<68x44xf32> to tensor<68x44xf32>
   %2 = tensor.empty() : tensor<40x44xf32>
   %3 = linalg.fill ins(%zero : f32) outs(%2 : tensor<40x44xf32>) -> tensor<40x44xf32>
-  %4 = linalg.matmul ins(%0, %1 : tensor<40x36xf32>, tensor<36x44xf32>) outs(%3 : tensor<40x44xf32>) -> tensor<40x44xf32>
+  %4 = linalg.matmul ins(%0, %1 : tensor<40x68xf32>, tensor<68x44xf32>) outs(%3 : tensor<40x44xf32>) -> tensor<40x44xf32>
   bufferization.materialize_in_destination %4 in restrict writable %c : (tensor<40x44xf32>, memref<40x44xf32>) -> ()
   return
 }
@@ -207,6 +238,17 @@ func.func private @long_sum(%a: memref<4x4100xf32>, %b: memref<4100x5xf32>, %c: 
   %3 = linalg.fill ins(%zero : f32) outs(%2 : tensor<4x5xf32>) -> tensor<4x5xf32>
   %4 = linalg.matmul ins(%0, %1 : tensor<4x4100xf32>, tensor<4100x5xf32>) outs(%3 : tensor<4x5xf32>) -> tensor<4x5xf32>
   bufferization.materialize_in_destination %4 in restrict writable %c : (tensor<4x5xf32>, memref<4x5xf32>) -> ()
+  return
+}
+
+func.func private @long_tile(%a: memref<8x4100xf32>, %b: memref<4100x16xf32>, %c: memref<8x16xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %0 = bufferization.to_tensor %a restrict : memref<8x4100xf32> to tensor<8x4100xf32>
+  %1 = bufferization.to_tensor %b restrict : memref<4100x16xf32> to tensor<4100x16xf32>
+  %2 = tensor.empty() : tensor<8x16xf32>
+  %3 = linalg.fill ins(%zero : f32) outs(%2 : tensor<8x16xf32>) -> tensor<8x16xf32>
+  %4 = linalg.matmul ins(%0, %1 : tensor<8x4100xf32>, tensor<4100x16xf32>) outs(%3 : tensor<8x16xf32>) -> tensor<8x16xf32>
+  bufferization.materialize_in_destination %4 in restrict writable %c : (tensor<8x16xf32>, memref<8x16xf32>) -> ()
   return
 }
 

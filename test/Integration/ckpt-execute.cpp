@@ -17,6 +17,7 @@
 #include "mlir/ExecutionEngine/ExecutionEngine.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
@@ -180,7 +181,8 @@ static std::string compareBits(Buffers &left, Buffers &right,
   for (size_t number = 0; number < left.size(); ++number)
     if (left[number].contents() != right[number].contents())
       for (int64_t index = 0; index < left[number].getCount(); ++index)
-        if (left[number].at(index) != right[number].at(index))
+        if (llvm::bit_cast<uint64_t>(left[number].at(index)) !=
+            llvm::bit_cast<uint64_t>(right[number].at(index)))
           return llvm::formatv(
                      "result {0} differs at {1}: {2} and {3} with {4}", number,
                      index, left[number].at(index), right[number].at(index),

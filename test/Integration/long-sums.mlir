@@ -137,3 +137,29 @@ func.func @without_strides(%x0: tensor<3x2251xf32>, %x1: tensor<4501x5xf32>) -> 
   } -> tensor<3x5xf32>
   return %r1 : tensor<3x5xf32>
 }
+
+// Products that are too small: all chunks are -0, and so is the last one, which
+// has 3 steps.
+// CHECK: minus_zeros: ok
+func.func @minus_zeros() -> (tensor<9x17xf32>) {
+  %r1 = ckpt.kernel() slots [0 : 147712] {
+    %c = arith.constant 1.0e-30 : f32
+    %e = tensor.empty() : tensor<9x4099xf32>
+    %f = linalg.fill ins(%c : f32) outs(%e : tensor<9x4099xf32>) -> tensor<9x4099xf32>
+    ckpt.yield %f : tensor<9x4099xf32>
+  } -> tensor<9x4099xf32>
+  %r2 = ckpt.kernel() slots [147712 : 278784] {
+    %c = arith.constant -1.0e-30 : f32
+    %e = tensor.empty() : tensor<4099x17xf32>
+    %f = linalg.fill ins(%c : f32) outs(%e : tensor<4099x17xf32>) -> tensor<4099x17xf32>
+    ckpt.yield %f : tensor<4099x17xf32>
+  } -> tensor<4099x17xf32>
+  %r3 = ckpt.kernel(%a = %r1 : tensor<9x4099xf32>, %b = %r2 : tensor<4099x17xf32>) slots [-1 : 4] {
+    %c = arith.constant -0.0 : f32
+    %e = tensor.empty() : tensor<9x17xf32>
+    %f = linalg.fill ins(%c : f32) outs(%e : tensor<9x17xf32>) -> tensor<9x17xf32>
+    %0 = linalg.matmul ins(%a, %b : tensor<9x4099xf32>, tensor<4099x17xf32>) outs(%f : tensor<9x17xf32>) -> tensor<9x17xf32>
+    ckpt.yield %0 : tensor<9x17xf32>
+  } -> tensor<9x17xf32>
+  return %r3 : tensor<9x17xf32>
+}

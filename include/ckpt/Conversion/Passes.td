@@ -72,7 +72,7 @@ def EmitGpuKernels : Pass<"ckpt-emit-gpu-kernels", "::mlir::ModuleOp"> {
     | kernel | threads |
     |---|---|
     | elementwise | one per 128-bit access to the outputs, 256 in a block |
-    | contraction | 256 in a block that makes a square of results: 128 x 128, 64 x 64, or 16 x 16 |
+    | contraction | 64 to 256 in a block that makes a tile of results: 128 x 128 to 16 x 32, or 16 x 16 |
     | reduction with 16 running results | one per running result of each chunk |
     | other reductions | one per output element, and per chunk of it |
     | loops, and ops without emitters | one block, which shares all-parallel ops inside |

@@ -6,8 +6,9 @@
 // multiply-adds in the order of the reduced loops, starting at the init: the
 // bits of the CPU.
 //
-// Long sums of few results: 16 groups of threads make a chunk each of the same
-// square of 4 x 4 results, then add the chunks of all groups, in order.
+// Long sums on short sides, and in f64: 16 groups of threads make a chunk each
+// of the same square of 4 x 4 results, then add the chunks of all groups, in
+// order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -294,13 +295,12 @@ FailureOr<LaunchSize> ckpt::emitGpuContraction(KernelCode &code,
   std::optional<ContractionShape> shape = matchContractionShape(code, op);
   if (!shape || shape->reduced.getExtent() == 0)
     return emitGpuReduction(code, thread);
-  if (hasLongSums(op))
-    return GpuContractionEmitter(code, *shape, thread).emit();
-  if (tensorCores != TensorCores::None && fitsTensorCores(*shape))
+  bool isLong = hasLongSums(op);
+  if (!isLong && tensorCores != TensorCores::None && fitsTensorCores(*shape))
     return tensorCores == TensorCores::Wgmma
                ? emitGpuWgmma(code, *shape, thread)
                : emitGpuMma(code, *shape, thread);
-  if (fitsGpuRegisterTiles(*shape))
+  if (fitsGpuRegisterTiles(*shape, isLong))
     return emitGpuRegisterTiles(code, *shape, thread);
   return GpuContractionEmitter(code, *shape, thread).emit();
 }

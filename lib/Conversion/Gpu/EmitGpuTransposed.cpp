@@ -196,7 +196,7 @@ void TransposedEmitter::store(ElementEmitter &inside,
 }
 
 FailureOr<LaunchSize> TransposedEmitter::emit() {
-  SquareGrid grid = {outer, turned, inner, side};
+  TileGrid grid = {outer, turned, inner, side, side};
   IndexEmitter &index = emitter.indices();
   corner = thread.corner(grid, index);
   std::tie(firstLine, inLine) =

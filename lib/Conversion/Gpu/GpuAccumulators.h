@@ -50,6 +50,7 @@ public:
   SmallVector<Value> join(mlir::ValueRange elements);
 
   mlir::VectorType getVectorType() const;
+  int64_t getSlots() const { return slots; }
 
 private:
   using EmitPoint = llvm::function_ref<LogicalResult(

@@ -37,8 +37,8 @@ emitGpuMma(KernelCode &code, const ContractionShape &shape, GpuThread &thread);
 FailureOr<LaunchSize> emitGpuWgmma(KernelCode &code,
                                    const ContractionShape &shape,
                                    GpuThread &thread);
-/// The tiles, in f32; nothing is emitted where a side is too short for them.
-bool fitsGpuRegisterTiles(const ContractionShape &shape);
+/// The tiles, in f32, also for long sums; some sides are too short for them.
+bool fitsGpuRegisterTiles(const ContractionShape &shape, bool isLong);
 FailureOr<LaunchSize> emitGpuRegisterTiles(KernelCode &code,
                                            const ContractionShape &shape,
                                            GpuThread &thread);

@@ -19,14 +19,19 @@ Value GpuThread::thread() {
   return gpu::ThreadIdOp::create(builder, gpu::Dimension::x);
 }
 
-int64_t SquareGrid::blocks() const {
-  return batches * llvm::divideCeil(rows, side) *
-         llvm::divideCeil(columns, side);
+int64_t TileGrid::blocks() const {
+  return batches * llvm::divideCeil(rows, tileRows) *
+         llvm::divideCeil(columns, tileColumns);
 }
 
-SquareGrid ckpt::squaresOf(const ContractionShape &shape, int64_t side) {
+TileGrid ckpt::tilesOf(const ContractionShape &shape, int64_t rows,
+                       int64_t columns) {
   return {shape.batch.getExtent(), shape.rows.getExtent(),
-          shape.columns.getExtent(), side};
+          shape.columns.getExtent(), rows, columns};
+}
+
+TileGrid ckpt::squaresOf(const ContractionShape &shape, int64_t side) {
+  return tilesOf(shape, side, side);
 }
 
 int64_t ckpt::lanesOf(KernelCode &code) {
@@ -40,14 +45,13 @@ int64_t ckpt::lanesOf(KernelCode &code) {
   return std::max<int64_t>(1, accessBytes / widest);
 }
 
-/// Blocks that run at the same time make a square of squares, so that they
-/// share operands in the cache: numbers go down the columns of one band of rows
-/// after the other. Devices of today run about 16 x 16 blocks at a time.
-Corner GpuThread::corner(const SquareGrid &grid, IndexEmitter &index) {
+/// Blocks that run at the same time make a square of tiles, so that they share
+/// operands in the cache: numbers go down the columns of one band of rows after
+/// the other. Devices of today run about 16 x 16 blocks at a time.
+Corner GpuThread::corner(const TileGrid &grid, IndexEmitter &index) {
   constexpr int64_t bandRows = 16;
-  int64_t side = grid.side;
-  int64_t down = llvm::divideCeil(grid.rows, side);
-  int64_t across = llvm::divideCeil(grid.columns, side);
+  int64_t down = llvm::divideCeil(grid.rows, grid.tileRows);
+  int64_t across = llvm::divideCeil(grid.columns, grid.tileColumns);
   LinearIndex number = index.atom(block(), grid.blocks());
   auto [batch, inPlane] = divideIndex(number, down * across, index);
   auto [band, inBand] = divideIndex(inPlane, bandRows * across, index);
@@ -60,8 +64,8 @@ Corner GpuThread::corner(const SquareGrid &grid, IndexEmitter &index) {
   Value row = arith::AddIOp::create(
       builder, firstRow, arith::RemUIOp::create(builder, rest, rows));
   Value column = arith::DivUIOp::create(builder, rest, rows);
-  return {batch, index.atom(row, down) * side,
-          index.atom(column, across) * side};
+  return {batch, index.atom(row, down) * grid.tileRows,
+          index.atom(column, across) * grid.tileColumns};
 }
 
 Value GpuThread::global() {

@@ -38,20 +38,22 @@ struct LaunchSize {
   SmallVector<cuda::TensorMap, cuda::mostTensorMaps> tensorMaps = {};
 };
 
-/// Planes of rows and columns that are cut into squares, one for each block.
-struct SquareGrid {
+/// Planes of rows and columns that are cut into tiles, one for each block.
+struct TileGrid {
   int64_t batches, rows, columns;
-  int64_t side;
+  /// Of a tile.
+  int64_t tileRows, tileColumns;
 
   int64_t blocks() const;
 };
-SquareGrid squaresOf(const ContractionShape &shape, int64_t side);
+TileGrid tilesOf(const ContractionShape &shape, int64_t rows, int64_t columns);
+TileGrid squaresOf(const ContractionShape &shape, int64_t side);
 
 /// Neighbours of the outputs that a thread makes at a time: all that an access
 /// to the widest output takes.
 int64_t lanesOf(KernelCode &code);
 
-/// Begin of the square of a block.
+/// Begin of the tile of a block.
 struct Corner {
   LinearIndex batch, row, column;
 };
@@ -68,8 +70,8 @@ public:
   /// Number of the block and of the thread in it.
   Value block();
   Value thread();
-  /// Corner of the square of this block.
-  Corner corner(const SquareGrid &grid, IndexEmitter &index);
+  /// Corner of the tile of this block.
+  Corner corner(const TileGrid &grid, IndexEmitter &index);
   /// Number of the thread among all of the kernel.
   Value global();
   Value constant(int64_t value);
