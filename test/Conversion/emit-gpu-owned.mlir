@@ -21,7 +21,13 @@
 // CHECK-NOT: memref.load %{{.*}} : memref<500xi32>
 // CHECK: %[[REST:.*]] = arith.remui %{{.*}}, %c64
 // CHECK: %[[OWN:.*]] = arith.cmpi eq, %[[REST]], %[[OWNER]]
-// CHECK: scf.if %[[OWN]]
+// Four foreign updates are passed over at once.
+// CHECK: arith.ori %[[OWN]]
+// CHECK: arith.ori
+// CHECK: %[[ANY:.*]] = arith.ori
+// CHECK-NEXT: scf.if %[[ANY]]
+// CHECK-NEXT: %[[MINE:.*]] = arith.andi %[[OWN]]
+// CHECK-NEXT: scf.if %[[MINE]]
 // CHECK: arith.addf
 // Four are left over. The row is not copied onto itself, nor is the destination.
 // CHECK-COUNT-20: memref.store
@@ -31,8 +37,9 @@
 // CHECK-LABEL: gpu.func @histogram(
 // CHECK-NOT: gpu.barrier
 // CHECK: %[[OWN:.*]] = arith.cmpi eq, %{{.*}}
-// CHECK: scf.if %[[OWN]]
-// CHECK-NEXT: memref.store
+// CHECK: %[[MINE:.*]] = arith.andi %[[OWN]]
+// CHECK-NEXT: scf.if %[[MINE]]
+// CHECK: memref.store
 // CHECK: gpu.return
 
 // An element that the next iteration reads from its neighbour: one block.

@@ -274,6 +274,44 @@ func.func @insert_slices(%x0: tensor<3x9xf32>, %x1: tensor<9x40xf32>, %x2: tenso
   } -> tensor<9x40xf32>
   return %r1 : tensor<9x40xf32>
 }
+// Slices that are computed, with gaps in an outer dimension and in the innermost one,
+// and the same with all steps in memory.
+// CHECK: gaps_unfused: ok
+func.func @gaps_unfused(%x0: tensor<3x40xf32>, %x1: tensor<3x20xf32>) -> (tensor<9x40xf32>) {
+  %r1 = ckpt.kernel(%a = %x0 : tensor<3x40xf32>) slots [0 : 480] {
+    %s = math.exp %a : tensor<3x40xf32>
+    ckpt.yield %s : tensor<3x40xf32>
+  } -> tensor<3x40xf32>
+  %r2 = ckpt.kernel(%a = %x1 : tensor<3x20xf32>) slots [512 : 240] {
+    %s = math.absf %a : tensor<3x20xf32>
+    ckpt.yield %s : tensor<3x20xf32>
+  } -> tensor<3x20xf32>
+  %r3 = ckpt.kernel(%a = %r1 : tensor<3x40xf32>, %b = %r2 : tensor<3x20xf32>) slots [-1 : 4] {
+    %z = arith.constant 0.5 : f32
+    %e = tensor.empty() : tensor<9x40xf32>
+    %f = linalg.fill ins(%z : f32) outs(%e : tensor<9x40xf32>) -> tensor<9x40xf32>
+    %p = tensor.insert_slice %a into %f[1, 0] [3, 40] [3, 1] : tensor<3x40xf32> into tensor<9x40xf32>
+    %q = tensor.insert_slice %b into %p[1, 1] [3, 20] [2, 2] : tensor<3x20xf32> into tensor<9x40xf32>
+    %w = arith.addf %p, %q : tensor<9x40xf32>
+    ckpt.yield %w : tensor<9x40xf32>
+  } -> tensor<9x40xf32>
+  return %r3 : tensor<9x40xf32>
+}
+// CHECK: gaps_fused: ok
+func.func @gaps_fused(%x0: tensor<3x40xf32>, %x1: tensor<3x20xf32>) -> (tensor<9x40xf32>) attributes {test.same_as = @gaps_unfused} {
+  %r1 = ckpt.kernel(%a = %x0 : tensor<3x40xf32>, %b = %x1 : tensor<3x20xf32>) slots [-1 : 4] {
+    %s = math.exp %a : tensor<3x40xf32>
+    %t = math.absf %b : tensor<3x20xf32>
+    %z = arith.constant 0.5 : f32
+    %e = tensor.empty() : tensor<9x40xf32>
+    %f = linalg.fill ins(%z : f32) outs(%e : tensor<9x40xf32>) -> tensor<9x40xf32>
+    %p = tensor.insert_slice %s into %f[1, 0] [3, 40] [3, 1] : tensor<3x40xf32> into tensor<9x40xf32>
+    %q = tensor.insert_slice %t into %p[1, 1] [3, 20] [2, 2] : tensor<3x20xf32> into tensor<9x40xf32>
+    %w = arith.addf %p, %q : tensor<9x40xf32>
+    ckpt.yield %w : tensor<9x40xf32>
+  } -> tensor<9x40xf32>
+  return %r1 : tensor<9x40xf32>
+}
 // CHECK: concat: ok
 func.func @concat(%x0: tensor<4x5xf32>, %x1: tensor<4x16xf32>) -> (tensor<4x26xf32>) {
   %r1 = ckpt.kernel(%a0 = %x0 : tensor<4x5xf32>, %a1 = %x1 : tensor<4x16xf32>) slots [-1 : 4] {

@@ -136,6 +136,9 @@ private:
   LinearIndex clampedIndex(Value value, int64_t extent);
   LinearIndex offsetOf(mlir::OpFoldResult offset, int64_t limit);
   Value select(Value condition, Value ifTrue, Value ifFalse);
+  /// The element of one of two tensors; that of the other is not computed.
+  Value emitEither(Value condition, Value ifTrue, ArrayRef<LinearIndex> trueAt,
+                   Value ifFalse, ArrayRef<LinearIndex> falseAt);
 
   mlir::ImplicitLocOpBuilder &builder;
   const MemoryMap &memory;

@@ -7,6 +7,7 @@
 
 #include "Conversion/Element/ElementEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -42,6 +43,29 @@ Value ElementEmitter::emitExtractSlice(tensor::ExtractSliceOp op,
   return emit(op.getSource(), source);
 }
 
+Value ElementEmitter::emitEither(Value condition, Value ifTrue,
+                                 ArrayRef<LinearIndex> trueAt, Value ifFalse,
+                                 ArrayRef<LinearIndex> falseAt) {
+  Type type = getElementTypeOrSelf(ifTrue.getType());
+  if (index.getLanes() > 1)
+    type = VectorType::get(index.getLanes(), type);
+  auto choice =
+      scf::IfOp::create(builder, type, condition, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  auto emitBranch = [&](Block *block, Value tensor, ArrayRef<LinearIndex> at) {
+    builder.setInsertionPointToStart(block);
+    ElementEmitter inside = nested(index.getLanes());
+    Value element = inside.emit(tensor, at);
+    if (element)
+      scf::YieldOp::create(builder, inside.broadcast(element));
+    return element != nullptr;
+  };
+  return emitBranch(choice.thenBlock(), ifTrue, trueAt) &&
+                 emitBranch(choice.elseBlock(), ifFalse, falseAt)
+             ? choice.getResult(0)
+             : Value();
+}
+
 Value ElementEmitter::emitInsertSlice(tensor::InsertSliceOp op,
                                       ArrayRef<LinearIndex> at) {
   if (isEmpty(op.getSource()))
@@ -66,6 +90,13 @@ Value ElementEmitter::emitInsertSlice(tensor::InsertSliceOp op,
     if (!dropped.test(dim))
       source.push_back(divideIndex(clamped.index, stride, index).first);
   }
+  // Most elements lie between those that are inserted: what those take is not
+  // computed for nothing.
+  bool hasGaps = llvm::any_of(op.getStaticStrides(),
+                              [](int64_t stride) { return stride > 1; });
+  if (hasGaps && inside && !isa<VectorType>(inside.getType()) &&
+      !memory.contains(op.getSource()))
+    return emitEither(inside, op.getSource(), source, op.getDest(), at);
   Value inserted = emit(op.getSource(), source);
   if (!inserted || !inside)
     return inserted;

@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
 
@@ -362,16 +363,63 @@ LogicalResult OwnedWrites::emitElement(linalg::LinalgOp op, Value number) {
   return success();
 }
 
+/// Whether \p choice decides about nothing but \p op.
+static bool guardsOnly(scf::IfOp choice, Operation *op) {
+  if (choice.elseBlock() || choice.getNumResults() > 0)
+    return false;
+  WalkResult result =
+      choice.thenBlock()->walk<WalkOrder::PreOrder>([&](Operation *inside) {
+        if (inside == op)
+          return WalkResult::skip();
+        bool isFine = isa<scf::IfOp, memref::LoadOp>(inside) ||
+                      isMemoryEffectFree(inside);
+        return isFine ? WalkResult::advance() : WalkResult::interrupt();
+      });
+  return !result.wasInterrupted();
+}
+
+/// Takes out of \p choice what is computed alike outside.
+static void hoist(scf::IfOp choice) {
+  moveLoopInvariantCode(
+      &choice.getThenRegion(),
+      [](Value value, Region *region) {
+        return value.getParentRegion()->isProperAncestor(region);
+      },
+      [](Operation *op, Region *) {
+        return isPure(op) && op->getNumRegions() == 0;
+      },
+      [&](Operation *op, Region *) { op->moveBefore(choice); });
+}
+
+/// \p op, or the outermost condition that guards nothing else and knows where
+/// \p piece is: whoever does not own it need not look further.
+static Operation *guardOf(Operation *op, const Piece &piece) {
+  while (auto choice = dyn_cast<scf::IfOp>(op->getParentOp())) {
+    hoist(choice);
+    bool isKnown = llvm::none_of(piece.offsets, [&](OpFoldResult offset) {
+      auto value = dyn_cast<Value>(offset);
+      return value &&
+             choice.getThenRegion().isAncestor(value.getParentRegion());
+    });
+    if (!isKnown || !guardsOnly(choice, op))
+      break;
+    op = choice;
+  }
+  return op;
+}
+
 LogicalResult OwnedWrites::share(Operation *op, const Piece &piece) {
   ImplicitLocOpBuilder builder(op->getLoc(), op);
   Value number = place;
   if (productFrom(piece.extents, 0) == row) {
+    Operation *guard = guardOf(op, piece);
+    builder.setInsertionPoint(guard);
     Value rest = arith::RemUIOp::create(builder, firstRow(builder, piece),
                                         constant(builder, owners));
     Value isOwn =
         arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, rest, owner);
     auto choice = scf::IfOp::create(builder, isOwn, /*withElseRegion=*/false);
-    op->moveBefore(choice.thenBlock()->getTerminator());
+    guard->moveBefore(choice.thenBlock()->getTerminator());
   } else {
     scf::ForOp rows = ownRows(builder, piece);
     builder.setInsertionPointToStart(rows.getBody());
@@ -408,12 +456,16 @@ ckpt::emitGpuOwned(gpu::GPUFuncOp function) {
       std::min<int64_t>(llvm::divideCeil(enoughThreads, row),
                         std::max<int64_t>(ownership.mostRows(), 1));
   OwnedWrites writes(function, row, llvm::bit_floor<uint64_t>(owners));
+  SmallVector<std::pair<Operation *, Piece>> shared;
   for (const auto &[op, piece] : ownership.getWrites()) {
     if (ownership.isCopyOntoItself(op, piece))
       op->erase();
-    else if (failed(writes.share(op, piece)))
-      return failure();
+    else
+      shared.push_back({op, piece});
   }
+  for (const auto &[op, piece] : shared)
+    if (failed(writes.share(op, piece)))
+      return failure();
   if (failed(readAhead(function, writes.size())))
     return failure();
   return std::optional(writes.size());

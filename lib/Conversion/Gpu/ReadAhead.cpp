@@ -1,6 +1,7 @@
 //===- ReadAhead.cpp - Loads before arithmetic ----------------------------===//
 
 #include "Conversion/Gpu/ReadAhead.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -287,6 +288,44 @@ static LogicalResult unroll(scf::ForOp loop, const Inputs &inputs,
              : success();
 }
 
+/// Puts \p choices, between which a block does nothing but compute, below one
+/// condition that any of theirs holds.
+static void joinBranches(ArrayRef<scf::IfOp> choices) {
+  scf::IfOp first = choices.front(), last = choices.back();
+  SmallVector<Operation *> between;
+  for (Operation *op = first; op != last; op = op->getNextNode())
+    if (!llvm::is_contained(choices, op))
+      between.push_back(op);
+  bool canJoin =
+      llvm::all_of(between, isPure) && llvm::all_of(choices, [](scf::IfOp op) {
+        return op.getNumResults() == 0 && !op.elseBlock();
+      });
+  if (!canJoin)
+    return;
+  for (Operation *op : between)
+    op->moveBefore(first);
+  OpBuilder builder(first);
+  Value any = first.getCondition();
+  for (scf::IfOp choice : choices.drop_front())
+    any = arith::OrIOp::create(builder, choice.getLoc(), any,
+                               choice.getCondition());
+  auto all = scf::IfOp::create(builder, first.getLoc(), any,
+                               /*withElseRegion=*/false);
+  for (scf::IfOp choice : choices)
+    choice->moveBefore(all.thenBlock()->getTerminator());
+}
+
+/// Asks for four conditions of \p block at once, as steps of a scatter have
+/// them: few are the thread's own. `ptxas` makes no branch of one that guards
+/// little.
+static void joinBranches(Block &block) {
+  constexpr size_t together = 4;
+  auto choices = llvm::to_vector(block.getOps<scf::IfOp>());
+  for (ArrayRef rest(choices); rest.size() >= together;
+       rest = rest.drop_front(together))
+    joinBranches(rest.take_front(together));
+}
+
 LogicalResult ckpt::readAhead(gpu::GPUFuncOp function, const LaunchSize &size) {
   Inputs inputs(function);
   int64_t reads = readsInFlight(function, size);
@@ -303,5 +342,9 @@ LogicalResult ckpt::readAhead(gpu::GPUFuncOp function, const LaunchSize &size) {
   }
   function.walk(
       [&](Block *block) { EarlyLoads(*block, inputs, reads).move(); });
+  SmallVector<Block *> blocks;
+  function.walk([&](Block *block) { blocks.push_back(block); });
+  for (Block *block : blocks)
+    joinBranches(*block);
   return success();
 }
