@@ -72,6 +72,11 @@
 // CHECK: %[[COLUMN:.*]] = arith.divui %[[REST]], %[[ROWS]]
 // CHECK: gpu.return
 
+// 98 tiles of 128 x 64 would have multiprocessors for themselves, and wait.
+// CHECK-LABEL: gpu.func @alone(
+// CHECK-SAME: memref<2x16x36xf32, {{.*}} memref<2x16x68xf32,
+// CHECK-SAME: known_block_size = array<i32: 128, 1, 1>
+
 // Both operands go through shared memory, between two barriers; one chain of
 // fused multiply-adds. 84 steps are a full stage and a part of one.
 // CHECK-LABEL: gpu.func @matmul(
@@ -216,6 +221,17 @@ func.func private @bands(%a: memref<1100x3xf32>, %b: memref<3x136xf32>, %c: memr
   %3 = linalg.fill ins(%zero : f32) outs(%2 : tensor<1100x136xf32>) -> tensor<1100x136xf32>
   %4 = linalg.matmul ins(%0, %1 : tensor<1100x3xf32>, tensor<3x136xf32>) outs(%3 : tensor<1100x136xf32>) -> tensor<1100x136xf32>
   bufferization.materialize_in_destination %4 in restrict writable %c : (tensor<1100x136xf32>, memref<1100x136xf32>) -> ()
+  return
+}
+
+func.func private @alone(%a: memref<12544x3xf32>, %b: memref<3x64xf32>, %c: memref<12544x64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %0 = bufferization.to_tensor %a restrict : memref<12544x3xf32> to tensor<12544x3xf32>
+  %1 = bufferization.to_tensor %b restrict : memref<3x64xf32> to tensor<3x64xf32>
+  %2 = tensor.empty() : tensor<12544x64xf32>
+  %3 = linalg.fill ins(%zero : f32) outs(%2 : tensor<12544x64xf32>) -> tensor<12544x64xf32>
+  %4 = linalg.matmul ins(%0, %1 : tensor<12544x3xf32>, tensor<3x64xf32>) outs(%3 : tensor<12544x64xf32>) -> tensor<12544x64xf32>
+  bufferization.materialize_in_destination %4 in restrict writable %c : (tensor<12544x64xf32>, memref<12544x64xf32>) -> ()
   return
 }
 

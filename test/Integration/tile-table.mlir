@@ -97,62 +97,62 @@ func.func @turned_128x96(%x0: tensor<53x19x129xf32>, %x1: tensor<53x95x19xf32>) 
 // CHECK: straight_64x128: ok
 // TILE: gpu.func @{{.*}} workgroup(%{{[^ ]*}} : memref<2x16x68xf32, {{[^%]*}}%{{[^ ]*}} : memref<2x16x132xf32,
 // TILE-SAME: known_block_size = array<i32: 128, 1, 1>
-func.func @straight_64x128(%x0: tensor<26x66x35xf32>, %x1: tensor<26x35x193xf32>) -> tensor<26x66x193xf32> {
-  %r = ckpt.kernel(%a = %x0 : tensor<26x66x35xf32>, %b = %x1 : tensor<26x35x193xf32>) slots [-1 : 4] {
+func.func @straight_64x128(%x0: tensor<34x129x35xf32>, %x1: tensor<34x35x193xf32>) -> tensor<34x129x193xf32> {
+  %r = ckpt.kernel(%a = %x0 : tensor<34x129x35xf32>, %b = %x1 : tensor<34x35x193xf32>) slots [-1 : 4] {
     %c = arith.constant 0.5 : f32
-    %e = tensor.empty() : tensor<26x66x193xf32>
-    %f = linalg.fill ins(%c : f32) outs(%e : tensor<26x66x193xf32>) -> tensor<26x66x193xf32>
-    %0 = linalg.batch_matmul ins(%a, %b : tensor<26x66x35xf32>, tensor<26x35x193xf32>) outs(%f : tensor<26x66x193xf32>) -> tensor<26x66x193xf32>
-    ckpt.yield %0 : tensor<26x66x193xf32>
-  } -> tensor<26x66x193xf32>
-  return %r : tensor<26x66x193xf32>
+    %e = tensor.empty() : tensor<34x129x193xf32>
+    %f = linalg.fill ins(%c : f32) outs(%e : tensor<34x129x193xf32>) -> tensor<34x129x193xf32>
+    %0 = linalg.batch_matmul ins(%a, %b : tensor<34x129x35xf32>, tensor<34x35x193xf32>) outs(%f : tensor<34x129x193xf32>) -> tensor<34x129x193xf32>
+    ckpt.yield %0 : tensor<34x129x193xf32>
+  } -> tensor<34x129x193xf32>
+  return %r : tensor<34x129x193xf32>
 }
 // CHECK: turned_64x128: ok
 // TILE: gpu.func @{{.*}} workgroup(%{{[^ ]*}} : memref<2x16x68xf32, {{[^%]*}}%{{[^ ]*}} : memref<2x16x132xf32,
 // TILE-SAME: known_block_size = array<i32: 128, 1, 1>
-func.func @turned_64x128(%x0: tensor<26x35x66xf32>, %x1: tensor<26x193x35xf32>) -> tensor<26x66x193xf32> {
-  %r = ckpt.kernel(%a = %x0 : tensor<26x35x66xf32>, %b = %x1 : tensor<26x193x35xf32>) slots [-1 : 4] {
+func.func @turned_64x128(%x0: tensor<34x35x129xf32>, %x1: tensor<34x193x35xf32>) -> tensor<34x129x193xf32> {
+  %r = ckpt.kernel(%a = %x0 : tensor<34x35x129xf32>, %b = %x1 : tensor<34x193x35xf32>) slots [-1 : 4] {
     %c = arith.constant 0.5 : f32
-    %e = tensor.empty() : tensor<26x66x193xf32>
-    %f = linalg.fill ins(%c : f32) outs(%e : tensor<26x66x193xf32>) -> tensor<26x66x193xf32>
-    %u = tensor.empty() : tensor<26x66x35xf32>
-    %l = linalg.transpose ins(%a : tensor<26x35x66xf32>) outs(%u : tensor<26x66x35xf32>) permutation = [0, 2, 1]
-    %v = tensor.empty() : tensor<26x35x193xf32>
-    %t = linalg.transpose ins(%b : tensor<26x193x35xf32>) outs(%v : tensor<26x35x193xf32>) permutation = [0, 2, 1]
-    %0 = linalg.batch_matmul ins(%l, %t : tensor<26x66x35xf32>, tensor<26x35x193xf32>) outs(%f : tensor<26x66x193xf32>) -> tensor<26x66x193xf32>
-    ckpt.yield %0 : tensor<26x66x193xf32>
-  } -> tensor<26x66x193xf32>
-  return %r : tensor<26x66x193xf32>
+    %e = tensor.empty() : tensor<34x129x193xf32>
+    %f = linalg.fill ins(%c : f32) outs(%e : tensor<34x129x193xf32>) -> tensor<34x129x193xf32>
+    %u = tensor.empty() : tensor<34x129x35xf32>
+    %l = linalg.transpose ins(%a : tensor<34x35x129xf32>) outs(%u : tensor<34x129x35xf32>) permutation = [0, 2, 1]
+    %v = tensor.empty() : tensor<34x35x193xf32>
+    %t = linalg.transpose ins(%b : tensor<34x193x35xf32>) outs(%v : tensor<34x35x193xf32>) permutation = [0, 2, 1]
+    %0 = linalg.batch_matmul ins(%l, %t : tensor<34x129x35xf32>, tensor<34x35x193xf32>) outs(%f : tensor<34x129x193xf32>) -> tensor<34x129x193xf32>
+    ckpt.yield %0 : tensor<34x129x193xf32>
+  } -> tensor<34x129x193xf32>
+  return %r : tensor<34x129x193xf32>
 }
 // CHECK: straight_128x64: ok
 // TILE: gpu.func @{{.*}} workgroup(%{{[^ ]*}} : memref<2x16x132xf32, {{[^%]*}}%{{[^ ]*}} : memref<2x16x68xf32,
 // TILE-SAME: known_block_size = array<i32: 128, 1, 1>
-func.func @straight_128x64(%x0: tensor<53x129x35xf32>, %x1: tensor<53x35x61xf32>) -> tensor<53x129x61xf32> {
-  %r = ckpt.kernel(%a = %x0 : tensor<53x129x35xf32>, %b = %x1 : tensor<53x35x61xf32>) slots [-1 : 4] {
+func.func @straight_128x64(%x0: tensor<34x193x35xf32>, %x1: tensor<34x35x129xf32>) -> tensor<34x193x129xf32> {
+  %r = ckpt.kernel(%a = %x0 : tensor<34x193x35xf32>, %b = %x1 : tensor<34x35x129xf32>) slots [-1 : 4] {
     %c = arith.constant 0.5 : f32
-    %e = tensor.empty() : tensor<53x129x61xf32>
-    %f = linalg.fill ins(%c : f32) outs(%e : tensor<53x129x61xf32>) -> tensor<53x129x61xf32>
-    %0 = linalg.batch_matmul ins(%a, %b : tensor<53x129x35xf32>, tensor<53x35x61xf32>) outs(%f : tensor<53x129x61xf32>) -> tensor<53x129x61xf32>
-    ckpt.yield %0 : tensor<53x129x61xf32>
-  } -> tensor<53x129x61xf32>
-  return %r : tensor<53x129x61xf32>
+    %e = tensor.empty() : tensor<34x193x129xf32>
+    %f = linalg.fill ins(%c : f32) outs(%e : tensor<34x193x129xf32>) -> tensor<34x193x129xf32>
+    %0 = linalg.batch_matmul ins(%a, %b : tensor<34x193x35xf32>, tensor<34x35x129xf32>) outs(%f : tensor<34x193x129xf32>) -> tensor<34x193x129xf32>
+    ckpt.yield %0 : tensor<34x193x129xf32>
+  } -> tensor<34x193x129xf32>
+  return %r : tensor<34x193x129xf32>
 }
 // CHECK: turned_128x64: ok
 // TILE: gpu.func @{{.*}} workgroup(%{{[^ ]*}} : memref<2x16x132xf32, {{[^%]*}}%{{[^ ]*}} : memref<2x16x68xf32,
 // TILE-SAME: known_block_size = array<i32: 128, 1, 1>
-func.func @turned_128x64(%x0: tensor<53x35x129xf32>, %x1: tensor<53x61x35xf32>) -> tensor<53x129x61xf32> {
-  %r = ckpt.kernel(%a = %x0 : tensor<53x35x129xf32>, %b = %x1 : tensor<53x61x35xf32>) slots [-1 : 4] {
+func.func @turned_128x64(%x0: tensor<34x35x193xf32>, %x1: tensor<34x129x35xf32>) -> tensor<34x193x129xf32> {
+  %r = ckpt.kernel(%a = %x0 : tensor<34x35x193xf32>, %b = %x1 : tensor<34x129x35xf32>) slots [-1 : 4] {
     %c = arith.constant 0.5 : f32
-    %e = tensor.empty() : tensor<53x129x61xf32>
-    %f = linalg.fill ins(%c : f32) outs(%e : tensor<53x129x61xf32>) -> tensor<53x129x61xf32>
-    %u = tensor.empty() : tensor<53x129x35xf32>
-    %l = linalg.transpose ins(%a : tensor<53x35x129xf32>) outs(%u : tensor<53x129x35xf32>) permutation = [0, 2, 1]
-    %v = tensor.empty() : tensor<53x35x61xf32>
-    %t = linalg.transpose ins(%b : tensor<53x61x35xf32>) outs(%v : tensor<53x35x61xf32>) permutation = [0, 2, 1]
-    %0 = linalg.batch_matmul ins(%l, %t : tensor<53x129x35xf32>, tensor<53x35x61xf32>) outs(%f : tensor<53x129x61xf32>) -> tensor<53x129x61xf32>
-    ckpt.yield %0 : tensor<53x129x61xf32>
-  } -> tensor<53x129x61xf32>
-  return %r : tensor<53x129x61xf32>
+    %e = tensor.empty() : tensor<34x193x129xf32>
+    %f = linalg.fill ins(%c : f32) outs(%e : tensor<34x193x129xf32>) -> tensor<34x193x129xf32>
+    %u = tensor.empty() : tensor<34x193x35xf32>
+    %l = linalg.transpose ins(%a : tensor<34x35x193xf32>) outs(%u : tensor<34x193x35xf32>) permutation = [0, 2, 1]
+    %v = tensor.empty() : tensor<34x35x129xf32>
+    %t = linalg.transpose ins(%b : tensor<34x129x35xf32>) outs(%v : tensor<34x35x129xf32>) permutation = [0, 2, 1]
+    %0 = linalg.batch_matmul ins(%l, %t : tensor<34x193x35xf32>, tensor<34x35x129xf32>) outs(%f : tensor<34x193x129xf32>) -> tensor<34x193x129xf32>
+    ckpt.yield %0 : tensor<34x193x129xf32>
+  } -> tensor<34x193x129xf32>
+  return %r : tensor<34x193x129xf32>
 }
 // CHECK: straight_64x96: ok
 // TILE: gpu.func @{{.*}} workgroup(%{{[^ ]*}} : memref<2x16x68xf32, {{[^%]*}}%{{[^ ]*}} : memref<2x16x100xf32,

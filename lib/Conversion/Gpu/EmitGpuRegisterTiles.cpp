@@ -42,8 +42,9 @@ struct Tile {
   int64_t blocksAhead;
   /// Blocks of threads whose registers should fit a multiprocessor.
   int64_t resident;
-  /// Of a multiprocessor, for one step of one block.
-  int64_t cycles;
+  /// Of a multiprocessor, for one step of one block among others, and of one
+  /// that has no other: few warps wait for what they read.
+  int64_t cycles, cyclesAlone;
   /// Groups of threads that make all results each, of different chunks.
   int64_t groups = 1;
 
@@ -63,20 +64,20 @@ struct Tile {
 /// instruction in a cycle; and the measured ones with as many results per
 /// thread took up to a third longer than either.
 static constexpr Tile tiles[] = {
-    // rows, columns, steps; of a thread; ahead; resident; cycles; groups
-    {128, 128, 8, 8, 8, 1, 2, 185}, //
-    {192, 96, 8, 12, 6, 1, 1, 220}, //
-    {128, 96, 8, 8, 6, 1, 2, 152},  //
-    {64, 128, 16, 8, 8, 1, 3, 105}, //
-    {128, 64, 16, 8, 8, 1, 3, 105}, //
-    {64, 96, 16, 4, 6, 1, 2, 85},   //
-    {64, 64, 16, 4, 4, 2, 2, 64},   //
-    {32, 64, 16, 4, 4, 2, 4, 35},   //
-    {32, 32, 16, 4, 4, 2, 4, 28},   //
-    {16, 32, 32, 2, 4, 2, 4, 16},
+    // rows, columns, steps; of a thread; ahead; resident; cycles; alone
+    {128, 128, 8, 8, 8, 1, 2, 185, 185}, //
+    {192, 96, 8, 12, 6, 1, 1, 220, 220}, //
+    {128, 96, 8, 8, 6, 1, 2, 152, 152},  //
+    {64, 128, 16, 8, 8, 1, 3, 105, 137}, //
+    {128, 64, 16, 8, 8, 1, 3, 105, 137}, //
+    {64, 96, 16, 4, 6, 1, 2, 85, 85},    //
+    {64, 64, 16, 4, 4, 2, 2, 64, 64},    //
+    {32, 64, 16, 4, 4, 2, 4, 35, 35},    //
+    {32, 32, 16, 4, 4, 2, 4, 28, 28},    //
+    {16, 32, 32, 2, 4, 2, 4, 16, 16},
 };
 /// For long sums: their 16,384 results, at most, are 128 tiles.
-static constexpr Tile chunkTile = {8, 16, 8, 2, 4, 2, 1, 4, 16};
+static constexpr Tile chunkTile = {8, 16, 8, 2, 4, 2, 1, 4, 4, 16};
 static_assert(chunkSteps % (2 * chunkTile.steps) == 0);
 
 /// The figures are those of a device with as many.
@@ -88,8 +89,9 @@ static TileGrid gridOf(const ContractionShape &shape, const Tile &tile) {
 
 /// For one step of all blocks, by the multiprocessor that gets the most.
 static int64_t cyclesOf(const ContractionShape &shape, const Tile &tile) {
-  return llvm::divideCeil(gridOf(shape, tile).blocks(), multiprocessors) *
-         tile.cycles;
+  int64_t blocks =
+      llvm::divideCeil(gridOf(shape, tile).blocks(), multiprocessors);
+  return std::max(blocks * tile.cycles, tile.cyclesAlone);
 }
 
 /// The larger of two that take as long.
