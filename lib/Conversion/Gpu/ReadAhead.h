@@ -3,8 +3,8 @@
 // Memory answers hundreds of cycles after a thread asks. `ptxas` lets later
 // loads overtake arithmetic, but neither the branches that it makes of a
 // division nor stores, so the order in which a kernel is emitted decides how
-// many loads are in flight. `--ckpt-emit-gpu-kernels` calls this for each kernel
-// without a contraction; contractions have an order of their own.
+// many loads are in flight. `--ckpt-emit-gpu-kernels` calls this for each
+// kernel without a contraction; contractions have an order of their own.
 //
 //===----------------------------------------------------------------------===//
 
