@@ -52,6 +52,10 @@ def count_gpus():
 if count_gpus():
     config.available_features.add("gpu")
 
+# The compiler of the CUDA toolkit.
+if shutil.which("nvcc"):
+    config.available_features.add("nvcc")
+
 # The solver of the oracle in Inputs/check_milp.py (Debian: coinor-cbc).
 if shutil.which("cbc"):
     config.available_features.add("cbc")
