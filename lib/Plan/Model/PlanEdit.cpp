@@ -57,6 +57,13 @@ static void forEachRead(const Problem &problem, const Kernel &kernel,
     }
 }
 
+static void dropEmptyKernels(Plan &plan) {
+  plan.kernels.erase(
+      std::remove_if(plan.kernels.begin(), plan.kernels.end(),
+                     [](const Kernel &kernel) { return kernel.ops.empty(); }),
+      plan.kernels.end());
+}
+
 void ckpt::plan::removeDeadOutputs(const Problem &problem, Plan &plan) {
   std::vector<char> wanted(problem.values.size(), 0);
   for (size_t value = 0; value < wanted.size(); ++value)
@@ -80,8 +87,22 @@ void ckpt::plan::removeDeadOutputs(const Problem &problem, Plan &plan) {
       wanted[output] = 0;
     forEachRead(problem, kernel, [&](ValueId value) { wanted[value] = 1; });
   }
-  plan.kernels.erase(
-      std::remove_if(plan.kernels.begin(), plan.kernels.end(),
-                     [](const Kernel &kernel) { return kernel.ops.empty(); }),
-      plan.kernels.end());
+  dropEmptyKernels(plan);
+}
+
+void ckpt::plan::writeResultsOnce(const Problem &problem, Plan &plan) {
+  std::vector<char> isWritten(problem.values.size(), 0);
+  for (Kernel &kernel : plan.kernels) {
+    std::vector<ValueId> outputs;
+    for (ValueId output : kernel.outputs)
+      if (problem.values[output].home != Home::Result || !isWritten[output]) {
+        outputs.push_back(output);
+        isWritten[output] = 1;
+      }
+    if (outputs.size() == kernel.outputs.size())
+      continue;
+    kernel.outputs = std::move(outputs);
+    trimOps(problem, kernel);
+  }
+  dropEmptyKernels(plan);
 }

@@ -18,6 +18,9 @@ void trimOps(const Problem &problem, Kernel &kernel);
 /// Removes outputs without readers, and ops that serve them alone.
 void removeDeadOutputs(const Problem &problem, Plan &plan);
 
+/// Keeps the first of several writes of a result, which stays in its buffer.
+void writeResultsOnce(const Problem &problem, Plan &plan);
+
 } // namespace ckpt::plan
 
 #endif // CKPT_LIB_PLAN_MODEL_PLANEDIT_H

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Plan/Portfolio/ScratchSearch.h"
+#include "Plan/Model/PlanEdit.h"
 #include "Plan/Packing/AssignOffsets.h"
 #include "Plan/Portfolio/BudgetSearch.h"
 #include "ckpt/Plan/Budget.h"
@@ -103,7 +104,8 @@ Solution ScratchSearch::unlimitedOf(const Problem &counted) const {
   return assignOffsets(counted, std::move(draft), /*budgetBytes=*/0);
 }
 
-/// A plan of `countResults` without the kernel of its last op.
+/// A plan of `countResults` without the kernel of its last op. A result that
+/// was dropped and made again there stays in its buffer.
 Solution ScratchSearch::uncounted(Solution solution) const {
   auto end = static_cast<OpId>(problem.ops.size());
   std::vector<Kernel> &all = solution.plan.kernels;
@@ -111,6 +113,7 @@ Solution ScratchSearch::uncounted(Solution solution) const {
                 all.begin(), all.end(),
                 [&](const Kernel &kernel) { return kernel.ops.back() == end; }),
             all.end());
+  writeResultsOnce(problem, solution.plan);
   return solution;
 }
 
