@@ -120,8 +120,6 @@ static llvm::Value *emulateArithmetic(llvm::CallInst &call) {
     return builder.CreateOr(
         roundToBfloat(builder, operand(0)),
         builder.CreateLShr(roundToBfloat(builder, operand(1)), 16));
-  if (name == "div.rn.f32 $0, $1, $2;")
-    return builder.CreateFDiv(operand(0), operand(1));
   if (name == "llvm.nvvm.rcp.approx.ftz.f") {
     llvm::Value *one = llvm::ConstantFP::get(builder.getFloatTy(), 1);
     return flush(builder, builder.CreateFDiv(one, flush(builder, operand(0))));

@@ -8,7 +8,7 @@
 // CHECK: bandwidth=3350000
 // CHECK-NEXT: launch=2000
 // CHECK: op 0 contraction {{.*}} flops=2000000000 compute=2022245 name="linalg.matmul"
-// CHECK: op 1 fusible {{.*}} flops=1000000 compute=567165 name="math.exp"
+// CHECK: op 1 fusible {{.*}} flops=1000000 compute=477612 name="math.exp"
 // FUNCTION: expected a function 'third', but there is none
 // BODY: expected a body of 'declared', but got a declaration
 // DEVICE: expected a known device or the path of a file, but got 'h101'

@@ -46,7 +46,7 @@ func.func @pairs(%x: vector<4xf32>) -> vector<4xbf16> {
 // CHECK-LABEL: func.func @quotient(
 // CHECK: nvvm.rcp.approx.ftz.f
 // CHECK: scf.if
-// CHECK: llvm.inline_asm has_side_effects "div.rn.f32
+// CHECK: arith.divf
 func.func @quotient(%x: bf16, %y: bf16) -> bf16 {
   %left = arith.extf %x : bf16 to f32
   %right = arith.extf %y : bf16 to f32

@@ -70,10 +70,7 @@ public:
 private:
   SmallVector<Value> lanes(Value x);
   Value join(ArrayRef<Value> lanes, Type type);
-  Value instruction(Type type, StringRef text, StringRef registers,
-                    ValueRange operands, bool staysInPlace);
   Value roundPair(Value upper, Value lower);
-  Value divideHere(Value dividend, Value divisor);
   Value isRisky(Value dividend, Value divisor, Value quotient);
   Value number(double value);
   Value compare(arith::CmpFPredicate predicate, Value a, Value b);
@@ -104,27 +101,15 @@ Value DeviceCode::compare(arith::CmpFPredicate predicate, Value a, Value b) {
   return arith::CmpFOp::create(builder, predicate, a, b);
 }
 
-Value DeviceCode::instruction(Type type, StringRef text, StringRef registers,
-                              ValueRange operands, bool staysInPlace) {
-  return LLVM::InlineAsmOp::create(builder, type, operands, text, registers,
-                                   /*has_side_effects=*/staysInPlace,
-                                   /*is_align_stack=*/false,
-                                   LLVM::TailCallKind::None,
-                                   LLVM::AsmDialectAttr(), ArrayAttr())
-      .getResult(0);
-}
-
 /// The bits of two f32 as bf16, in one integer. The intrinsic of LLVM has a
 /// result of bf16, of which `ckpt-bfloats-to-integers` may leave none.
 Value DeviceCode::roundPair(Value upper, Value lower) {
-  return instruction(builder.getI32Type(), "cvt.rn.bf16x2.f32 $0, $1, $2;",
-                     "=r,f,f", {upper, lower}, /*staysInPlace=*/false);
-}
-
-/// LLVM would divide always, and select.
-Value DeviceCode::divideHere(Value dividend, Value divisor) {
-  return instruction(builder.getF32Type(), "div.rn.f32 $0, $1, $2;", "=f,f,f",
-                     {dividend, divisor}, /*staysInPlace=*/true);
+  return LLVM::InlineAsmOp::create(
+             builder, builder.getI32Type(), ValueRange{upper, lower},
+             "cvt.rn.bf16x2.f32 $0, $1, $2;", "=r,f,f",
+             /*has_side_effects=*/false, /*is_align_stack=*/false,
+             LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+      .getResult(0);
 }
 
 /// The f32 \p x as a bf16, widened.
@@ -175,7 +160,8 @@ Value DeviceCode::isRisky(Value dividend, Value divisor, Value quotient) {
 }
 
 /// A quotient that becomes the same bf16 as that of \p op. If one lane has to
-/// divide exactly, all do, which is rare.
+/// divide exactly, all do, which is rare; lane by lane, since LLVM would always
+/// divide a vector, and select.
 Value DeviceCode::divide(arith::DivFOp op) {
   SmallVector<Value> dividends = lanes(op.getLhs()),
                      divisors = lanes(op.getRhs()), quotients;
@@ -198,7 +184,7 @@ Value DeviceCode::divide(arith::DivFOp op) {
   builder.setInsertionPointToStart(choice.thenBlock());
   for (auto [dividend, divisor, quotient] :
        llvm::zip_equal(dividends, divisors, quotients))
-    quotient = divideHere(dividend, divisor);
+    quotient = arith::DivFOp::create(builder, dividend, divisor);
   scf::YieldOp::create(builder, quotients);
   builder.setInsertionPointAfter(choice);
   return join(SmallVector<Value>(choice.getResults()), op.getType());
