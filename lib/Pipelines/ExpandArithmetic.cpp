@@ -2,7 +2,7 @@
 
 #include "ExpandArithmetic.h"
 #include "ckpt/Conversion/Passes.h"
-#include "mlir/Conversion/Passes.h"
+#include "mlir/Conversion/ComplexToStandard/ComplexToStandard.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
