@@ -13,6 +13,7 @@ on stderr for the first rule that is broken.
 
 import argparse
 import collections
+import functools
 import re
 import sys
 
@@ -376,8 +377,10 @@ def check_marks(program, meaning, original):
             first.setdefault(number, kernel.position)
 
 
+@functools.cache
 def functions(text):
-    """Functions with a body, by name."""
+    """Functions with a body, by name. Tests judge many plans of one program, and many pipelines
+    leave one text."""
     ops = generic_mlir.read(text)
     while ops and ops[0].name == "builtin.module":
         ops = ops[0].regions[0].ops
