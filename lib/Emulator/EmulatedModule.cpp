@@ -8,6 +8,7 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/ExecutionEngine/Orc/ThreadSafeModule.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
@@ -312,6 +313,9 @@ deviceSymbols(llvm::orc::MangleAndInterner &interner) {
   add("ckptEmulatorCopyBox", &ckptEmulatorCopyBox);
   return symbols;
 }
+
+EmulatedModule::EmulatedModule() = default;
+EmulatedModule::~EmulatedModule() = default;
 
 llvm::Expected<std::unique_ptr<EmulatedModule>>
 EmulatedModule::load(StringRef bitcode) {

@@ -11,13 +11,18 @@
 #include "Emulator/EmulatedBlock.h"
 #include "ckpt/Support/LLVM.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include <memory>
+
+namespace llvm::orc {
+class LLJIT;
+} // namespace llvm::orc
 
 namespace ckpt {
 
 class EmulatedModule {
 public:
+  ~EmulatedModule();
+
   /// Compiles \p bitcode, LLVM IR for NVPTX. An error if it uses something of
   /// the device that is not emulated.
   static llvm::Expected<std::unique_ptr<EmulatedModule>>
@@ -27,7 +32,7 @@ public:
   const EmulatedKernel *getKernel(StringRef name) const;
 
 private:
-  EmulatedModule() = default;
+  EmulatedModule();
 
   std::unique_ptr<llvm::orc::LLJIT> jit;
   llvm::StringMap<EmulatedKernel> kernels;
