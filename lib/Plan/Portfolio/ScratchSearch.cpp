@@ -1,14 +1,17 @@
 //===- ScratchSearch.cpp - Plans that use the buffers of results ----------===//
 //
-// The search for a budget knows the arena alone. Here the same search plans
-// with all the bytes that the step has, those of the arena and of results, in
-// which a result takes its bytes from its kernel to the end. At any time such a
-// plan holds as much as fits the arena and the results that are not written
-// yet. The packer then divides its values among them.
+// The search for a budget knows the arena alone. Two arms run that search with
+// more bytes: of the step as it is, and of a problem with all the bytes that
+// there are, in which a result takes its bytes from its kernel to the end. At
+// any time a plan of the latter holds as much as fits the arena and the results
+// that are not written yet. The packer divides the values of each plan among
+// them, and its need leads an arm to the next bytes.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Plan/Portfolio/ScratchSearch.h"
+#include "Plan/Improve/MergeMove.h"
+#include "Plan/Improve/ReduceMemory.h"
 #include "Plan/Model/PlanEdit.h"
 #include "Plan/Packing/AssignOffsets.h"
 #include "Plan/Portfolio/BudgetSearch.h"
@@ -16,14 +19,17 @@
 #include "ckpt/Plan/ResultScratch.h"
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 #include <utility>
 
 using namespace ckpt::plan;
 
 namespace {
-/// Shares of the limit for all bytes, for the arena alone, and for the smallest
-/// plan. Each part but the last ends early where the search has a plan.
-constexpr double shareOfAll = 0.65, shareOfArena = 0.25, shareOfSmallest = 0.1;
+/// Shares of the limit for a round, and for the smallest plan. After the first
+/// one and these rounds, the better arm has a part of the limit as well.
+constexpr double shareOfRound = 0.12, shareOfSmallest = 0.12;
+constexpr int rounds = 2;
 
 class ScratchSearch {
 public:
@@ -32,21 +38,62 @@ public:
                 LeastCosts least)
       : problem(problem), budget(budgetBytes), options(options), least(least),
         clock(options),
-        unlimited(unlimited ? *unlimited : solveUnlimited(problem, options)) {}
+        unlimited(unlimited ? *unlimited : solveUnlimited(problem, options)),
+        objective(RematGraph(problem, options.fusion),
+                  this->unlimited.verdict.timeNs) {}
 
   BudgetResult run();
 
 private:
+  /// Searches of one problem, with other bytes in each round.
+  struct Arm {
+    Arm(const Problem &problem, const Solution &start, int64_t bytes,
+        int64_t low, int64_t high)
+        : problem(problem), start(start), bytes(bytes), low(low), high(high),
+          bestBytes(bytes) {}
+
+    const Problem &problem;
+    /// Its plan without a limit.
+    const Solution &start;
+    /// The bytes of the next round, and the range of all later ones: no more
+    /// is known to have room, and no less is worth a search.
+    int64_t bytes, low, high;
+    bool isFinished = false;
+    /// Of its best plan that has room; the first bytes if there is none.
+    double bestScore = std::numeric_limits<double>::max();
+    int64_t bestBytes;
+  };
+
   Problem countResults() const;
   Solution unlimitedOf(const Problem &counted) const;
   Solution uncounted(Solution solution) const;
   bool hasScratch() const;
-  void searchAll(const Problem &counted, const Solution &start);
-  void searchArena();
-  void findSmallest(const Problem &counted, const Solution &start);
+  void runRounds(const Problem &counted, const Solution &start);
+  void runRound(Arm &arm, SolverOptions limited);
+  SolverOptions oneRound() const {
+    return clock.lasting(options, shareOfRound);
+  }
+  bool countsResults(const Arm &arm) const { return &arm.problem != &problem; }
+  Solution planOfStep(const Arm &arm, Solution solution) const {
+    return countsResults(arm) ? uncounted(std::move(solution)) : solution;
+  }
+  Solution fitted(const Arm &arm, const Solution &found,
+                  int64_t neededBytes) const;
+  std::optional<int64_t> tryPlan(Arm &arm, const Solution &found);
+  void chooseNext(Arm &arm, int64_t planBytes, int64_t arenaBytes) const;
+  void raise(Arm &arm) const;
+  /// So many bytes more or less hardly change a plan.
+  int64_t closeBytes() const { return budget / 100; }
+  void findSmallest(const Arm &arm);
   bool holdsTooLarge(const Solution &solution) const;
   Solution placed(const Solution &solution, int64_t bytes) const;
   bool enter(Solution solution);
+  /// Whether nothing can be better, or the time is over.
+  bool isDone() const {
+    return clock.isOver() ||
+           (result.best && result.best->verdict.timeNs <= least.timeNs &&
+            result.best->verdict.extraFlops <= least.extraFlops);
+  }
   void keepSmallest(const Solution &solution);
 
   const Problem &problem;
@@ -55,7 +102,9 @@ private:
   const LeastCosts least;
   const Clock clock;
   const Solution unlimited;
+  const PlanScore objective;
   BudgetResult result;
+  double bestScore = std::numeric_limits<double>::max();
 };
 } // namespace
 
@@ -136,17 +185,16 @@ bool ScratchSearch::enter(Solution solution) {
   if (solution.plan.kernels.empty() || !solution.verdict.error.empty() ||
       solution.plan.arenaBytes > budget)
     return false;
-  auto costs = [](const Solution &of) {
-    return std::pair(of.verdict.timeNs, of.verdict.extraFlops);
-  };
+  double score = objective.of(solution.verdict);
+  if (score >= bestScore)
+    return true;
   if (!result.best)
     result.firstPlanMs = clock.ms();
-  if (result.best && costs(solution) >= costs(*result.best))
-    return true;
   if (options.progress)
     options.progress("found a plan of " +
                      formatBytes(solution.plan.arenaBytes) + " with " +
                      formatCount(solution.verdict.extraFlops) + " extra FLOPs");
+  bestScore = score;
   result.best = std::move(solution);
   return true;
 }
@@ -161,9 +209,7 @@ bool ScratchSearch::holdsTooLarge(const Solution &solution) const {
   });
 }
 
-/// Makes \p solution the smallest plan if it is. Messages name its bytes, and
-/// a search for as many shall find it again: no plan comes here that depends on
-/// the budget or on the time that others took.
+/// Makes \p solution the smallest plan if it is.
 void ScratchSearch::keepSmallest(const Solution &solution) {
   Solution &smallest = result.smallest;
   bool isFirst = smallest.plan.kernels.empty();
@@ -172,87 +218,147 @@ void ScratchSearch::keepSmallest(const Solution &solution) {
     smallest = solution;
 }
 
-/// Searches plans of all bytes, from the plan \p start without a limit. Values
-/// are larger than the gaps between others, so that some plans do not fit: then
-/// fewer bytes count. A part of the time is for others, unless a plan fits.
-void ScratchSearch::searchAll(const Problem &counted, const Solution &start) {
-  constexpr int rounds = 4;
-  constexpr double share = 0.3, close = 0.02;
-  SolverOptions quiet = options;
-  quiet.onPlan = nullptr;
-  quiet.progress = nullptr;
-  int64_t fits = 0;
-  for (const Read &read : counted.ops.back().reads)
-    fits += slotBytes(problem.values[read.value].bytes);
-  int64_t exceeds = fits + budget, bytes = exceeds;
-  auto closest = static_cast<int64_t>(close * static_cast<double>(budget));
-  for (int i = 0; i < rounds && exceeds - fits > closest &&
-                  !clock.isOver(result.best ? 1 : shareOfAll);
-       ++i) {
-    BudgetResult found =
-        BudgetSearch(counted, bytes, clock.rest(quiet, share), &start).run();
-    result.stoppedByClock |= found.stoppedByClock;
-    if (!found.best) {
-      enter(placed(uncounted(std::move(found.smallest)), budget));
-      return;
-    }
-    int64_t needed = std::min(bytes, found.best->plan.arenaBytes);
-    Solution made = placed(uncounted(std::move(*found.best)), budget);
-    if (!made.verdict.error.empty() || holdsTooLarge(made))
-      return;
-    int64_t excess = made.plan.arenaBytes - budget;
-    if (enter(std::move(made)))
-      fits = bytes;
-    else
-      exceeds = needed;
-    int64_t middle = fits + (exceeds - fits) / 2;
-    bytes = result.best ? middle : std::max(middle, exceeds - excess);
+/// The plan \p found of \p arm, which needs an arena of \p neededBytes, more
+/// than the budget: moves of single kernels make it smaller. Empty if that
+/// fails.
+Solution ScratchSearch::fitted(const Arm &arm, const Solution &found,
+                               int64_t neededBytes) const {
+  constexpr int mostTries = 5;
+  MemoryOptions fit;
+  fit.budgetBytes = found.plan.arenaBytes;
+  fit.flopNs = objective.flopNs();
+  fit.mostNs = bestScore;
+  fit.deadline = clock.at(1);
+  for (int i = 0; i < mostTries; ++i) {
+    fit.budgetBytes -= neededBytes - budget;
+    Solution smaller;
+    smaller.plan = withoutSlots(found.plan);
+    smaller.subSolver = found.subSolver;
+    if (!reduceMemory(arm.problem, smaller.plan, fit))
+      break;
+    smaller.verdict = mergeKernels(arm.problem, smaller.plan, fit.budgetBytes);
+    if (objective.of(smaller.verdict) >= bestScore)
+      break;
+    Solution made = placed(planOfStep(arm, std::move(smaller)), budget);
+    neededBytes = made.plan.arenaBytes;
+    if (neededBytes <= budget)
+      return made;
   }
+  return {};
 }
 
-/// Searches plans of the arena alone, first for the budget. Results often have
-/// room for values of these, so that the arena of the next plan may be larger.
-void ScratchSearch::searchArena() {
-  constexpr int rounds = 3;
-  constexpr double share = 0.7, worthwhile = 1.01;
-  int64_t bytes = budget;
-  for (int i = 0; i < rounds; ++i) {
-    bool isFirst = i == 0;
-    SolverOptions limited = isFirst ? clock.lasting(options, shareOfArena)
-                                    : clock.rest(options, share);
-    BudgetResult found = BudgetSearch(problem, bytes, limited, &unlimited,
-                                      isFirst ? least : LeastCosts())
-                             .run();
-    result.stoppedByClock |= found.stoppedByClock;
-    if (isFirst)
-      keepSmallest(found.smallest);
-    const Solution &plan = found.best ? *found.best : found.smallest;
-    if (plan.plan.kernels.empty())
-      return;
-    Solution smallest = placed(plan, fewestBytes);
-    if (isFirst && !found.best)
-      keepSmallest(smallest);
-    int64_t room = plan.plan.arenaBytes - smallest.plan.arenaBytes;
-    bool fits = enter(plan);
-    fits |= enter(placed(plan, budget));
-    fits |= enter(std::move(smallest));
-    auto next = static_cast<double>(budget + room);
-    if ((!isFirst && !fits) || next < worthwhile * static_cast<double>(bytes) ||
-        clock.isOver(result.best ? 1 : shareOfAll + shareOfArena))
-      return;
-    bytes = budget + room;
+/// Enters the plan \p found of \p arm. Returns the bytes of the arena that it
+/// needs beside its values in results; none if other bytes cannot help.
+std::optional<int64_t> ScratchSearch::tryPlan(Arm &arm, const Solution &found) {
+  if (found.plan.kernels.empty())
+    return std::nullopt;
+  Solution plan = planOfStep(arm, found);
+  Solution made = placed(plan, budget);
+  if (!made.verdict.error.empty() || holdsTooLarge(made))
+    return std::nullopt;
+  int64_t arenaBytes = made.plan.arenaBytes;
+  if (!countsResults(arm) && plan.plan.arenaBytes <= budget)
+    made = plan;
+  else if (arenaBytes > budget)
+    made = fitted(arm, found, arenaBytes);
+  double score = objective.of(made.verdict);
+  if (!enter(std::move(made)))
+    return arenaBytes;
+  if (score < arm.bestScore) {
+    arm.bestScore = score;
+    arm.bestBytes = arm.bytes;
   }
+  return arenaBytes > budget ? arenaBytes
+                             : placed(plan, fewestBytes).plan.arenaBytes;
 }
 
-/// The smallest plan of all bytes: it is smaller than that of the arena where
-/// results have much room.
-void ScratchSearch::findSmallest(const Problem &counted,
-                                 const Solution &start) {
+/// Moves \p arm to the bytes whose plan would just have room: the last one has
+/// \p planBytes, and needs an arena of \p arenaBytes.
+void ScratchSearch::chooseNext(Arm &arm, int64_t planBytes,
+                               int64_t arenaBytes) const {
+  const int64_t step = closeBytes();
+  int64_t next = planBytes + budget - arenaBytes;
+  if (arenaBytes <= budget) {
+    arm.low = arm.bytes;
+  } else {
+    arm.high = std::min(arm.bytes, planBytes);
+    next = std::min(next, arm.high - step);
+  }
+  bool isBetween = next > arm.low + step && next < arm.high;
+  arm.bytes = isBetween ? next : arm.low + (arm.high - arm.low) / 2;
+  arm.isFinished = arm.high - arm.low <= step;
+}
+
+/// Moves \p arm to more bytes, as it found no plan.
+void ScratchSearch::raise(Arm &arm) const {
+  arm.low = arm.bytes;
+  arm.bytes += (arm.high - arm.low) / 2;
+  arm.isFinished = arm.high - arm.low <= closeBytes();
+}
+
+/// Searches once in \p arm.
+void ScratchSearch::runRound(Arm &arm, SolverOptions limited) {
+  limited.progress = nullptr;
+  if (countsResults(arm))
+    limited.onPlan = nullptr;
   BudgetResult found =
-      BudgetSearch(counted, /*budgetBytes=*/0,
-                   clock.lasting(options, shareOfSmallest), &start)
-          .run();
-  Solution smallest = placed(uncounted(std::move(found.smallest)), fewestBytes);
+      BudgetSearch(arm.problem, arm.bytes, limited, &arm.start, least).run();
+  result.stoppedByClock |= found.stoppedByClock;
+  const Solution &plan = found.best ? *found.best : found.smallest;
+  std::optional<int64_t> arenaBytes = tryPlan(arm, plan);
+  if (!arenaBytes)
+    arm.isFinished = true;
+  else if (found.best)
+    chooseNext(arm, plan.plan.arenaBytes, *arenaBytes);
+  else
+    raise(arm);
+}
+
+/// Both arms in turn. Then that of the best plan has the rest of the time; if
+/// there is none, that of the arena and the fewest bytes of all.
+void ScratchSearch::runRounds(const Problem &counted, const Solution &start) {
+  constexpr double half = 0.5;
+  int64_t scratch = 0;
+  for (const Read &read : counted.ops.back().reads)
+    scratch += slotBytes(problem.values[read.value].bytes);
+  const int64_t most = budget + scratch;
+  Arm arena{problem, unlimited, budget, budget, most};
+  Arm all{counted, start, most, scratch, most};
+  runRound(arena, oneRound());
+  if (!result.best) {
+    findSmallest(arena);
+    findSmallest(all);
+  }
+  for (int i = 0; i < rounds; ++i)
+    for (Arm *arm : {&all, &arena})
+      if (!arm->isFinished && !isDone())
+        runRound(*arm, oneRound());
+  Arm &better = all.bestScore < arena.bestScore ? all : arena;
+  if (result.best && !better.isFinished && !isDone())
+    runRound(better, oneRound());
+  if (!clock.isLimited() || isDone())
+    return;
+  better.bytes = better.bestBytes;
+  runRound(better, clock.rest(options, result.best ? 1 : half));
+  if (result.best || isDone())
+    return;
+  all.bytes = all.low;
+  runRound(all, clock.rest(options, 1));
+}
+
+/// The smallest plan of \p arm, whatever the budget: messages name its bytes,
+/// and a search for as many shall find it again. That of all bytes is smaller
+/// than that of the arena where results have much room.
+void ScratchSearch::findSmallest(const Arm &arm) {
+  SolverOptions limited = clock.lasting(options, shareOfSmallest);
+  limited.progress = nullptr;
+  limited.onPlan = nullptr;
+  BudgetResult found =
+      BudgetSearch(arm.problem, /*budgetBytes=*/0, limited, &arm.start).run();
+  Solution plan = planOfStep(arm, std::move(found.smallest));
+  Solution smallest = placed(plan, fewestBytes);
+  if (!countsResults(arm) && plan.plan.arenaBytes <= smallest.plan.arenaBytes)
+    smallest = std::move(plan);
   keepSmallest(smallest);
   enter(std::move(smallest));
 }
@@ -266,15 +372,14 @@ bool ScratchSearch::hasScratch() const {
 BudgetResult ScratchSearch::run() {
   if (unlimited.plan.arenaBytes <= budget || !hasScratch())
     return BudgetSearch(problem, budget, options, &unlimited, least).run();
-  if (enter(placed(unlimited, budget)))
+  if (enter(placed(unlimited, budget))) {
+    result.smallest = *result.best;
     return std::move(result);
+  }
   const Problem counted = countResults();
-  const Solution start = unlimitedOf(counted);
-  searchAll(counted, start);
-  if (!result.best)
-    searchArena();
-  if (!result.best)
-    findSmallest(counted, start);
+  runRounds(counted, unlimitedOf(counted));
+  if (result.best)
+    keepSmallest(*result.best);
   return std::move(result);
 }
 

@@ -2,6 +2,7 @@
 
 #include "ckpt/Plan/ResultScratch.h"
 #include "Certified.h"
+#include "Plan/Model/PlanEdit.h"
 #include "ProblemBuilder.h"
 #include "RandomSum.h"
 
@@ -64,6 +65,16 @@ TEST(ResultScratch, HoldsNoMoreThanTheBudgetNeeds) {
   EXPECT_EQ(w.error(), "");
   EXPECT_EQ(w.plan.arenaBytes, 2048);
   EXPECT_EQ(scratchBytes(w.b.problem, w.plan), 2048);
+}
+
+/// A plan of all bytes may drop a result and make it again. Its buffer holds it
+/// from the first write on.
+TEST(ResultScratch, WritesAResultOnce) {
+  Waiting w;
+  w.plan.kernels.push_back(w.b.kernel(w.last));
+  writeResultsOnce(w.b.problem, w.plan);
+  ASSERT_EQ(w.plan.kernels.size(), 4u);
+  EXPECT_EQ(w.plan.kernels[2].outputs, std::vector<ValueId>{w.last});
 }
 
 /// A value that the problem hosts stays in its result until its last reader.
