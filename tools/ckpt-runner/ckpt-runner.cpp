@@ -69,6 +69,8 @@ namespace {
 struct Variant {
   std::string title, planOptions;
   bool formLayers = false;
+  /// Whether pins and budgets of regions hold.
+  bool obeysDemands = true;
 };
 
 /// Everything between a parsed program and the exit code.
@@ -122,12 +124,21 @@ private:
 };
 } // namespace
 
+static void dropDemands(ModuleOp program) {
+  program->walk([](Operation *op) {
+    op->removeDiscardableAttr(CkptDialect::pinAttrName());
+    op->removeDiscardableAttr(CkptDialect::regionBudgetsAttrName());
+  });
+}
+
 /// Plans a copy of the program.
 FailureOr<mlir::OwningOpRef<ModuleOp>>
 Runner::planVariant(const Variant &variant, plan::report::StepReport &report) {
   mlir::OwningOpRef<ModuleOp> copy(program.clone());
   if (rewritten)
     return std::move(copy);
+  if (!variant.obeysDemands)
+    dropDemands(*copy);
   Progress progress("planning " + variant.title);
   std::string text = "prepare=false " + variant.planOptions;
   if (!command.functionName.empty())
@@ -201,7 +212,9 @@ LogicalResult Runner::runPlanned() {
 LogicalResult Runner::runAsWritten() {
   plan::report::StepReport ignored;
   FailureOr<Measurement> written =
-      runVariant({"the step as written", "strategy=as-written"}, ignored);
+      runVariant({"the step as written", "strategy=as-written",
+                  /*formLayers=*/false, /*obeysDemands=*/false},
+                 ignored);
   if (failed(written))
     return failure();
   std::vector<std::vector<char>> reference;

@@ -41,9 +41,13 @@ public:
         current(program.values.begin(), program.values.end()),
         instancesOf(plan.kernels.size()),
         firstMade(program.values.size(), plan::none),
+        lastMade(program.values.size(), plan::none),
         firstRun(program.ops.size(), plan::none) {
     for (auto [i, instance] : llvm::enumerate(verdict.instances))
       instancesOf[instance.kernel].push_back(i);
+    for (auto [k, kernel] : llvm::enumerate(plan.kernels))
+      for (plan::ValueId output : kernel.outputs)
+        lastMade[output] = k;
   }
 
   void run() {
@@ -70,8 +74,7 @@ private:
   int32_t originalOf(int32_t k);
   SmallVector<Value> chooseAfter(int32_t k, int32_t original,
                                  const Inputs &inputs);
-  std::pair<int64_t, int64_t> slotOf(const plan::Kernel &kernel,
-                                     size_t number) const;
+  std::pair<int64_t, int64_t> slotOf(int32_t k, size_t number) const;
   std::string layerName(const plan::Kernel &kernel) const;
   Location location(const plan::Kernel &kernel) const;
   Value returned(Value value, mlir::IRMapping &latest);
@@ -88,6 +91,8 @@ private:
   /// The first kernel up to now that wrote each value, and that ran each
   /// anchor, or `none`.
   std::vector<int32_t> firstMade, firstRun;
+  /// The last kernel of the plan that writes each value, or `none`.
+  std::vector<int32_t> lastMade;
   /// Views that stand outside of kernels, by op and by the value that they
   /// show.
   llvm::DenseMap<std::pair<plan::OpId, Value>, Value> views;
@@ -196,11 +201,16 @@ Location KernelBuilder::location(const plan::Kernel &kernel) const {
   return mlir::FusedLoc::get(builder.getContext(), locations);
 }
 
-/// The slot of output \p number of \p kernel: its offset, and the part of the
-/// results in whose buffer it lies, or -1.
-std::pair<int64_t, int64_t> KernelBuilder::slotOf(const plan::Kernel &kernel,
+/// The slot of output \p number of kernel \p k: its offset, and the part of the
+/// results in whose buffer it lies, or -1. A result that is written again lies
+/// as another value in its own buffer until then.
+std::pair<int64_t, int64_t> KernelBuilder::slotOf(int32_t k,
                                                   size_t number) const {
-  const plan::Value &value = program.problem.values[kernel.outputs[number]];
+  const plan::Kernel &kernel = plan.kernels[k];
+  plan::ValueId output = kernel.outputs[number];
+  const plan::Value &value = program.problem.values[output];
+  if (value.home == plan::Home::Result && lastMade[output] != k)
+    return {0, program.partOf(output)};
   if (value.home == plan::Home::Hosted)
     return {0, program.partOf(value.host)};
   plan::ValueId host = kernel.hostOf(number);
@@ -321,7 +331,7 @@ void KernelBuilder::build(int32_t k) {
   SmallVector<Type> results;
   SmallVector<int64_t> offsets, hosts, bytes;
   for (auto [i, output] : llvm::enumerate(kernel.outputs)) {
-    auto [offset, host] = slotOf(kernel, i);
+    auto [offset, host] = slotOf(k, i);
     offsets.push_back(offset);
     hosts.push_back(host);
     results.push_back(program.values[output].getType());

@@ -91,3 +91,32 @@ def adam_arguments():
     weights = dict(transformer.named_parameters())
     zeros = lambda: {name: torch.zeros_like(weight) for name, weight in weights.items()}
     return weights, zeros(), zeros(), torch.tensor(1.0), torch.randint(0, 20, (2, 6))
+
+
+def optimizer_step(weights, means, squares, count, tokens):
+    """The optimizer of PyTorch, with its state as arguments; libraries that ask for numbers unless they are compiled."""
+    loss_of = lambda weights: functional_call(transformer, weights, (tokens,))
+    assert torch.compiler.is_compiling() or weights["norm.bias"].isfinite().all()
+    gradients, loss = torch.func.grad_and_value(loss_of)(weights)
+    parameters = {name: nn.Parameter(weight.detach().clone()) for name, weight in weights.items()}
+    optimizer = torch.optim.AdamW(parameters.values(), lr=1e-3, eps=1e-4)
+    for name, parameter in parameters.items():
+        parameter.grad = gradients[name]
+        optimizer.state[parameter] = {"step": count.clone(), "exp_avg": means[name].clone(), "exp_avg_sq": squares[name].clone()}
+    optimizer.step()
+    state = [optimizer.state[parameter] for parameter in parameters.values()]
+    return loss, parameters, [each["exp_avg"] for each in state], [each["exp_avg_sq"] for each in state], state[0]["step"]
+
+
+def half_step(weights, tokens):
+    loss, gradients = gradients_of(lambda weights: functional_call(transformer, weights, (tokens,)), weights)
+    return loss, {name: weight - 0.125 * gradients[name] for name, weight in weights.items()}
+
+
+def half_arguments():
+    weights = {name: weight.bfloat16() for name, weight in [*transformer.named_parameters(), *transformer.named_buffers()]}
+    return weights, torch.randint(0, 20, (2, 6))
+
+
+def number_step(weights, tokens):
+    return 0.5 ** weights["norm.bias"][0].item() * weights["norm.bias"]

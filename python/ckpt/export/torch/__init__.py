@@ -15,7 +15,10 @@ import torch.utils._pytree as pytree
 from ...errors import ArrayError, UnsupportedStep
 from .complex import parts_of
 from .lowering import lower
+from .places import place_of_function
 from .tracing import Draws, trace
+
+BITS = {1: torch.uint8, 2: torch.uint16}
 
 
 class TorchStep:
@@ -62,15 +65,24 @@ class TorchStep:
 
     def export(self) -> str:
         """The step as text in upstream MLIR dialects."""
-        return lower(lambda *leaves: self.draws(list(leaves)).run(*leaves), self.leaves, self.result_types)
+        run = lambda *leaves: self.draws(list(leaves)).run(*leaves)
+        names = [name for name, leaf in zip(names_of(self.step, self.example), self.leaves) for name in names_of_parts(name, leaf)]
+        return lower(run, self.leaves, self.result_types, names, place_of_function(self.step))
 
     def inputs(self) -> list[np.ndarray]:
-        return [part.detach().numpy() for leaf in self.leaves for part in parts_of(leaf)]
+        return [numpy_of(part) for leaf in self.leaves for part in parts_of(leaf)]
 
     def expected(self) -> list[np.ndarray]:
         """What PyTorch computes, with random numbers from the seed."""
         results = self.draws(self.leaves).run(*[leaf.detach().clone() for leaf in self.leaves])
-        return [part.detach().numpy() for result in results for part in parts_of(result)]
+        return [numpy_of(part) for result in results for part in parts_of(result)]
+
+
+def numpy_of(tensor: torch.Tensor) -> np.ndarray:
+    """The elements for NumPy, which lacks bf16 and floats of 8 bits: the files hold their bits."""
+    tensor = tensor.detach().resolve_neg()
+    is_known = not tensor.is_floating_point() or tensor.dtype in (torch.float16, torch.float32, torch.float64)
+    return (tensor if is_known else tensor.contiguous().view(BITS[tensor.itemsize])).numpy()
 
 
 def joined(given: Iterator[torch.Tensor], dtype: torch.dtype) -> torch.Tensor:
@@ -79,6 +91,21 @@ def joined(given: Iterator[torch.Tensor], dtype: torch.dtype) -> torch.Tensor:
         return torch.complex(next(given), next(given))
     result = next(given)
     return result if result.dtype == dtype else result.view(dtype)
+
+
+def names_of(step: Callable, example: tuple) -> list[str]:
+    """The tensors of the arguments as the step's code names them, such as `weights['h.0.qkv']`."""
+    try:
+        parameters = list(inspect.signature(step).bind(*example).arguments)
+    except (TypeError, ValueError):
+        parameters = []
+    named = parameters if len(parameters) == len(example) else [f"argument {i}" for i in range(len(example))]
+    paths = [(name, path) for name, argument in zip(named, example) for path, _ in pytree.tree_flatten_with_path(argument)[0]]
+    return [name + pytree.keystr(path) for name, path in paths]
+
+
+def names_of_parts(name: str, leaf: torch.Tensor) -> list[str]:
+    return [f"{name}.real", f"{name}.imag"] if leaf.is_complex() else [name]
 
 
 def seed_of(step: Callable, example: tuple) -> torch.Tensor | None:

@@ -51,13 +51,19 @@ DECOMPOSED = [
 ]
 
 
-def lower(step: Callable, leaves: list[torch.Tensor], types: list[torch.dtype]) -> str:
-    """The text of a module in upstream dialects; `types` are those of the step's results."""
+def lower(
+    step: Callable, leaves: list[torch.Tensor], types: list[torch.dtype], names: list[str], begin: tuple[str, int] | None
+) -> str:
+    """The text of a module in upstream dialects: `types` are those of the step's results, `names` those of the file's
+    arguments, and the step begins at a line of a file.
+    """
     decompositions = {**core_aten_decompositions(), **get_decompositions(DECOMPOSED), **OWN}
     with fx_traceback.preserve_node_meta(), torch.no_grad():
         pure = functionalize(step, remove="mutations")
         trace = functools.partial(make_fx, tracing_mode="fake", _allow_non_fake_inputs=True)
         graph = trace(pure, decomposition_table=decompositions)(*leaves)
+        # Batch normalization leaves bytes that only its kernels on GPUs read.
+        graph.graph.eliminate_dead_code()
         if holds_complex(graph):
             leaves = [part for leaf in leaves for part in parts_of(leaf)]
             graph = trace(Paired(graph).run, decomposition_table=decompositions)(*leaves)
@@ -67,6 +73,7 @@ def lower(step: Callable, leaves: list[torch.Tensor], types: list[torch.dtype]) 
     check_types(graph, types)
     graph.graph.eliminate_dead_code()
     module = imported(graph)
+    name_arguments(module.body.operations[0], names, begin)
     for block in (block for function in module.body.operations for block in function.regions[0].blocks):
         for operation in list(walk(block)):
             # Indices that torch-mlir checks are in bounds in PyTorch, which stops the step otherwise.
@@ -109,6 +116,15 @@ def imported(graph: torch.fx.GraphModule) -> Any:
             refused = refused_operations(graph, lowers)
     refused = refused or [("\n".join(errors) or str(cause)).strip().splitlines()[0]]
     raise UnsupportedStep("\n  ".join([NO_FORM, *refused])) from cause
+
+
+def name_arguments(function: Any, names: list[str], begin: tuple[str, int] | None) -> None:
+    """Gives the function its place and its arguments their names: torch-mlir has one location for all of them."""
+    context = function.context
+    if begin:
+        function.operation.location = Location.file(*begin, 0, context)
+    for argument, name in zip(function.arguments, names, strict=True):
+        argument.set_location(Location.name(name, context=context))
 
 
 @contextlib.contextmanager

@@ -1,7 +1,9 @@
 """Lines of the user's files in the notes of PyTorch's graphs, which `tracing` writes, and locations and errors show."""
 
+import inspect
 import re
 import sys
+from collections.abc import Callable
 from traceback import walk_tb
 from types import FrameType
 from typing import Any
@@ -26,6 +28,12 @@ def trace_of_error(error: Exception) -> str:
     """The innermost line of the user's between an error and the place where it was caught."""
     lines = [f'File "{frame.f_code.co_filename}", line {line}' for frame, line in walk_tb(error.__traceback__) if not is_own(frame)]
     return lines[-1] if lines else ""
+
+
+def place_of_function(function: Callable) -> tuple[str, int] | None:
+    """Where a function of the user's begins; one of PyTorch itself, or an object, has no code."""
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    return (code.co_filename, code.co_firstlineno) if code else None
 
 
 def place_of(notes: dict[str, Any]) -> tuple[str, int] | None:

@@ -13,6 +13,9 @@ from torch._guards import detect_fake_mode
 
 from .places import in_words
 
+NUMBER = ": item() and float() take a number out of a tensor; compute with the tensor"
+ADVICE = {"aten._local_scalar_dense.default": NUMBER, "aten.Float.Tensor": NUMBER}
+
 
 def value_of(node: torch.fx.Node) -> Any:
     """A tensor without memory like the result, or like the constant of the graph."""
@@ -65,4 +68,4 @@ def refused_operations(graph: torch.fx.GraphModule, lowers: Callable[[torch.fx.G
             known[kind] = lowers(alone(node))
         if not known[kind]:
             refused[str(node.target)] = in_words(node.meta)
-    return [name + place for name, place in refused.items()]
+    return [name + place + ADVICE.get(name, "") for name, place in refused.items()]

@@ -104,6 +104,9 @@ def in_parts() -> Iterator[None]:
     """Operations that PyTorch has one kernel for become their parts, which the planner fuses itself; checks
     of numbers, which stop a step, are left out."""
     checks, is_causal = Distribution._validate_args, transformer._detect_is_causal_mask
+    is_compiling = torch.compiler._is_compiling_flag
+    # Optimizers and libraries ask it before they read the numbers of a tensor.
+    torch.compiler._is_compiling_flag = True
     Distribution.set_default_validate_args(False)
     # It reads the mask's numbers to choose a kernel; with the mask itself the results are the same.
     transformer._detect_is_causal_mask = lambda mask, is_causal=None, size=None: bool(is_causal)
@@ -117,6 +120,7 @@ def in_parts() -> Iterator[None]:
             stack.enter_context(enable_python_dispatcher())
             yield
     finally:
+        torch.compiler._is_compiling_flag = is_compiling
         Distribution.set_default_validate_args(checks)
         transformer._detect_is_causal_mask = is_causal
 
