@@ -41,8 +41,8 @@ public:
         current(program.values.begin(), program.values.end()),
         instancesOf(plan.kernels.size()),
         firstMade(program.values.size(), plan::none),
-        lastMade(program.values.size(), plan::none),
-        firstRun(program.ops.size(), plan::none) {
+        firstRun(program.ops.size(), plan::none),
+        lastMade(program.values.size(), plan::none) {
     for (auto [i, instance] : llvm::enumerate(verdict.instances))
       instancesOf[instance.kernel].push_back(i);
     for (auto [k, kernel] : llvm::enumerate(plan.kernels))
