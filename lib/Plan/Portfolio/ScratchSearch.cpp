@@ -224,13 +224,14 @@ void ScratchSearch::keepSmallest(const Solution &solution) {
 Solution ScratchSearch::fitted(const Arm &arm, const Solution &found,
                                int64_t neededBytes) const {
   constexpr int mostTries = 5;
+  constexpr double shareOfFit = 0.05;
   MemoryOptions fit;
   fit.budgetBytes = found.plan.arenaBytes;
   fit.flopNs = objective.flopNs();
   fit.mostNs = bestScore;
-  fit.deadline = clock.at(1);
+  fit.deadline = clock.in(std::clamp(1 - clock.share(), 0.0, shareOfFit));
   for (int i = 0; i < mostTries; ++i) {
-    fit.budgetBytes -= neededBytes - budget;
+    fit.budgetBytes -= std::max(neededBytes - budget, closeBytes());
     Solution smaller;
     smaller.plan = withoutSlots(found.plan);
     smaller.subSolver = found.subSolver;
