@@ -140,6 +140,8 @@ CompiledStep::compile(ModuleOp module, const CompileOptions &options) {
   if (!machine)
     return machine.takeError();
   mlir::ExecutionEngineOptions engineOptions;
+  // Each run would leave a file for perf among the temporary ones.
+  engineOptions.enablePerfNotificationListener = false;
   auto transformer = mlir::makeOptimizingTransformer(
       options.optLevel, /*sizeLevel=*/0, machine->get());
   engineOptions.transformer = transformer;
