@@ -26,9 +26,10 @@
 using namespace ckpt::plan;
 
 namespace {
-/// Shares of the limit for a round, and for the smallest plan. After the first
-/// one and these rounds, the better arm has a part of the limit as well.
+/// Shares of the limit for a round, and for the smallest plan of an arm.
 constexpr double shareOfRound = 0.12, shareOfSmallest = 0.12;
+/// Rounds of each arm, after a first one of the arena. The better arm then has
+/// the rest of the limit, about a third.
 constexpr int rounds = 2;
 
 class ScratchSearch {
@@ -55,11 +56,12 @@ private:
     const Problem &problem;
     /// Its plan without a limit.
     const Solution &start;
-    /// The bytes of the next round, and the range of all later ones: no more
-    /// is known to have room, and no less is worth a search.
+    /// The bytes of the next round, and the range of all later ones: fewer are
+    /// not worth a search, and more have no room.
     int64_t bytes, low, high;
     bool isFinished = false;
-    /// Of its best plan that has room; the first bytes if there is none.
+    /// The score of its best plan that has room, and the bytes of that round;
+    /// the first bytes if there is none.
     double bestScore = std::numeric_limits<double>::max();
     int64_t bestBytes;
   };

@@ -7,9 +7,9 @@
 
 namespace ckpt::plan {
 
-/// `solveBudget` for a problem with `scratchInResults`: searches larger budgets
-/// whose plans fit \p budgetBytes once values lie in results, and \p
-/// budgetBytes itself where no such plan is found.
+/// `solveBudget` for a problem with `scratchInResults`: searches plans of \p
+/// budgetBytes and of more, which fit \p budgetBytes once values lie in
+/// results.
 BudgetResult searchInResults(const Problem &problem, int64_t budgetBytes,
                              const SolverOptions &options,
                              const Solution *unlimited, LeastCosts least);
