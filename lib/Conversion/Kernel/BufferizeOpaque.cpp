@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 
 using namespace ckpt;
@@ -117,6 +118,30 @@ static LogicalResult checkAnchor(Operation *anchor) {
   return failure(result.wasInterrupted() || failed(checkSupported(anchor)));
 }
 
+/// Splits views that have steps and fewer dimensions than their source:
+/// upstream finds the dropped dimensions by strides of the source, which have
+/// no steps.
+static void splitSteppedViews(func::FuncOp function) {
+  function.walk([](memref::SubViewOp view) {
+    if (view.getType().getRank() == view.getSourceType().getRank() ||
+        llvm::all_of(view.getMixedStrides(),
+                     [](OpFoldResult step) { return isOneInteger(step); }))
+      return;
+    OpBuilder builder(view);
+    SmallVector<OpFoldResult> sizes = view.getMixedSizes();
+    SmallVector<OpFoldResult> starts(sizes.size(), builder.getIndexAttr(0));
+    SmallVector<OpFoldResult> ones(sizes.size(), builder.getIndexAttr(1));
+    Value whole = memref::SubViewOp::create(
+        builder, view.getLoc(), view.getSource(), view.getMixedOffsets(), sizes,
+        view.getMixedStrides());
+    view.replaceAllUsesWith(memref::SubViewOp::create(builder, view.getLoc(),
+                                                      view.getType(), whole,
+                                                      starts, sizes, ones)
+                                .getResult());
+    view.erase();
+  });
+}
+
 LogicalResult ckpt::bufferizeOpaqueKernel(KernelCode &code) {
   if (failed(checkAnchor(code.anchor)))
     return failure();
@@ -124,6 +149,7 @@ LogicalResult ckpt::bufferizeOpaqueKernel(KernelCode &code) {
   int64_t available = placeDroppedResults(code, workspace);
   if (failed(bufferizeOpaque(code.function, code.anchor)))
     return failure();
+  splitSteppedViews(code.function);
   putTemporaries(code.function, workspace, available);
   return success();
 }
