@@ -56,6 +56,16 @@ static StringRef wayOutOf(StringRef dialect) {
       .Default("");
 }
 
+StringRef ckpt::wayOutOfFrontend(StringRef text) {
+  if (text.contains("stablehlo.") || text.contains("mhlo."))
+    return "StableHLO is lowered to linalg first: 'python -m ckpt import' "
+           "does that for a step of JAX";
+  if (text.contains("torch.vtensor"))
+    return "ops of torch-mlir are lowered to linalg first: 'python -m ckpt "
+           "import' does that for a step of PyTorch";
+  return "";
+}
+
 bool ckpt::isOfOtherDialect(Operation *op) {
   StringRef dialect = op->getName().getDialectNamespace();
   return isa<mlir::CallOpInterface>(op) ||
@@ -151,8 +161,9 @@ static bool handsOnInOrder(mlir::scf::WhileOp loop) {
   for (size_t i = 0, end = std::max<size_t>(handedOn.size(), carried.size());
        i < end; ++i) {
     Type given = typeAt(handedOn, i), expected = typeAt(carried, i);
-    if (given != expected && (llvm::isa_and_nonnull<mlir::TensorType>(given) ||
-                              llvm::isa_and_nonnull<mlir::TensorType>(expected)))
+    if (given != expected &&
+        (llvm::isa_and_nonnull<mlir::TensorType>(given) ||
+         llvm::isa_and_nonnull<mlir::TensorType>(expected)))
       return false;
   }
   return true;

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ckpt/Analysis/Supported.h"
 #include "ckpt/InitAll.h"
 #include "ckpt/Support/CommandLine.h"
 #include "ckpt/Support/OutputFile.h"
@@ -65,8 +66,14 @@ int main(int argc, char **argv) {
     return fail(llvm::toString(std::move(problem)));
   std::string text;
   llvm::raw_string_ostream stream(text);
-  if (failed(mlir::MlirOptMain(stream, std::move(buffer), registry, config)))
+  if (failed(mlir::MlirOptMain(
+          stream, llvm::MemoryBuffer::getMemBuffer(buffer->getMemBufferRef()),
+          registry, config))) {
+    llvm::StringRef advice = ckpt::wayOutOfFrontend(buffer->getBuffer());
+    if (!advice.empty())
+      llvm::WithColor::note() << advice << "\n";
     return 1;
+  }
   if (llvm::Error problem = ckpt::writeOutputFile(
           output, [&](llvm::raw_ostream &os) { os << text; }))
     return fail(llvm::toString(std::move(problem)));

@@ -16,6 +16,7 @@
 #include "Run/Messages.h"
 #include "Run/Progress.h"
 #include "ckpt/Analysis/Step.h"
+#include "ckpt/Analysis/Supported.h"
 #include "ckpt/IR/CkptDialect.h"
 #include "ckpt/InitAll.h"
 #include "ckpt/Pipelines/PlanPipeline.h"
@@ -25,6 +26,7 @@
 #include "mlir/Tools/Plugins/DialectPlugin.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/WithColor.h"
 
 using namespace ckpt;
 
@@ -357,6 +359,12 @@ static LogicalResult loadPlugins(ArrayRef<std::string> paths,
   return success();
 }
 
+static void adviseOnFrontend(StringRef text) {
+  StringRef advice = wayOutOfFrontend(text);
+  if (!advice.empty())
+    llvm::WithColor::note() << advice << "\n";
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM initialization(argc, argv);
   installGuardHandler();
@@ -378,8 +386,11 @@ int main(int argc, char **argv) {
     return failed(runCalibration(command, context));
   auto program =
       mlir::parseSourceFile<ModuleOp>(command.inputPath, sources, &context);
-  if (!program)
+  if (!program) {
+    if (sources.getNumBuffers() > 0)
+      adviseOnFrontend(sources.getMemoryBuffer(1)->getBuffer());
     return 1;
+  }
 
   RunReport summary;
   Runner runner(command, *program, summary);

@@ -39,6 +39,10 @@ LogicalResult checkSupported(Operation *op);
 /// refuses them.
 bool isOfOtherDialect(Operation *op);
 
+/// How a file with \p text, which no dialect here could parse, comes into the
+/// form that `ckpt` reads: a sentence if a frontend wrote it, else empty.
+StringRef wayOutOfFrontend(StringRef text);
+
 /// Says at \p op, which the lowering met, that its dialect has to lower it.
 LogicalResult refuseToLower(Operation *op);
 
