@@ -12,6 +12,8 @@
 #include "ckpt/Plan/ResultScratch.h"
 
 #include <algorithm>
+#include <map>
+#include <queue>
 #include <utility>
 
 using namespace ckpt::plan;
@@ -51,31 +53,61 @@ std::vector<ResultBuffer> ckpt::plan::findResultBuffers(const Problem &problem,
   return buffers;
 }
 
-/// The lowest offset in \p result at which \p bytes are free as long as
-/// \p buffer lives, or -1.
-static int64_t lowestPlace(const ResultBuffer &result, const Buffer &buffer,
-                           int64_t bytes) {
-  std::vector<std::pair<int64_t, int64_t>> meanwhile;
-  for (const TakenPlace &place : result.taken)
-    if (place.first <= buffer.last && buffer.first <= place.last)
-      meanwhile.emplace_back(place.begin, place.end);
-  std::sort(meanwhile.begin(), meanwhile.end());
-  int64_t offset = 0;
-  for (auto [begin, end] : meanwhile) {
-    if (offset + bytes <= begin)
-      break;
-    offset = std::max(offset, slotBytes(end));
-  }
-  return offset + bytes <= result.bytes ? offset : -1;
-}
-
 namespace {
+/// The buffer of a result while guests move in.
+class Host {
+public:
+  explicit Host(const ResultBuffer &buffer)
+      : result(buffer.result), bytes(buffer.bytes) {
+    for (const TakenPlace &place : buffer.taken)
+      take(place);
+  }
+
+  void take(const TakenPlace &place) {
+    taken.emplace(place.first, place);
+    longest = std::max(longest, place.last - place.first);
+  }
+  /// The lowest offset at which \p size bytes are free as long as \p buffer
+  /// lives, or -1.
+  int64_t lowestPlace(const Buffer &buffer, int64_t size);
+
+  ValueId result;
+  int64_t bytes;
+  /// The places that the last search looked at.
+  int64_t seen = 0;
+
+private:
+  /// By their first kernels, and the longest stay of all.
+  std::multimap<int32_t, TakenPlace> taken;
+  int32_t longest = 0;
+};
+
+/// The guests that wait for a place, by the kernels that they live through: a
+/// segment tree, in whose nodes the largest stands last.
+class WaitingGuests {
+public:
+  WaitingGuests(const std::vector<Buffer> &buffers, std::vector<Guest> guests,
+                int32_t moments);
+
+  /// Takes the largest guest that lives at \p moment and was not taken yet.
+  const Guest *takeLargest(int32_t moment);
+
+private:
+  int32_t moments;
+  /// The largest last; of equal ones the first.
+  std::vector<Guest> guests;
+  std::vector<bool> isTaken;
+  /// Per node the indices of guests that live through all of its kernels.
+  std::vector<std::vector<int32_t>> nodes;
+};
+
 /// Moves buffers out of the arena.
 class Placement {
 public:
   Placement(const std::vector<Buffer> &buffers,
-            std::vector<ResultBuffer> results)
-      : buffers(buffers), results(std::move(results)), places(buffers.size()) {
+            const std::vector<ResultBuffer> &results)
+      : buffers(buffers), hosts(results.begin(), results.end()),
+        places(buffers.size()) {
     for (const Buffer &buffer : buffers)
       moments = std::max(moments, buffer.last + 1);
     load.assign(moments, 0);
@@ -98,7 +130,7 @@ private:
   }
 
   const std::vector<Buffer> &buffers;
-  std::vector<ResultBuffer> results;
+  std::vector<Host> hosts;
   std::vector<ScratchPlace> places;
   int32_t moments = 0;
   int64_t steps = 0;
@@ -107,18 +139,70 @@ private:
 };
 } // namespace
 
+int64_t Host::lowestPlace(const Buffer &buffer, int64_t size) {
+  std::vector<std::pair<int64_t, int64_t>> meanwhile;
+  auto begin = taken.lower_bound(buffer.first - longest);
+  auto end = taken.upper_bound(buffer.last);
+  seen = 0;
+  for (auto it = begin; it != end; ++it, ++seen)
+    if (buffer.first <= it->second.last)
+      meanwhile.emplace_back(it->second.begin, it->second.end);
+  std::sort(meanwhile.begin(), meanwhile.end());
+  int64_t offset = 0;
+  for (auto [from, to] : meanwhile) {
+    if (offset + size <= from)
+      break;
+    offset = std::max(offset, slotBytes(to));
+  }
+  return offset + size <= bytes ? offset : -1;
+}
+
+WaitingGuests::WaitingGuests(const std::vector<Buffer> &buffers,
+                             std::vector<Guest> some, int32_t moments)
+    : moments(moments), guests(std::move(some)), isTaken(guests.size()),
+      nodes(2 * static_cast<size_t>(moments)) {
+  std::reverse(guests.begin(), guests.end());
+  std::stable_sort(
+      guests.begin(), guests.end(),
+      [](const Guest &a, const Guest &b) { return a.bytes < b.bytes; });
+  for (size_t i = 0; i < guests.size(); ++i) {
+    const Buffer &buffer = buffers[guests[i].buffer];
+    int32_t begin = buffer.first + moments, end = buffer.last + 1 + moments;
+    for (; begin < end; begin /= 2, end /= 2) {
+      if (begin % 2 == 1)
+        nodes[begin++].push_back(static_cast<int32_t>(i));
+      if (end % 2 == 1)
+        nodes[--end].push_back(static_cast<int32_t>(i));
+    }
+  }
+}
+
+const Guest *WaitingGuests::takeLargest(int32_t moment) {
+  int32_t largest = none;
+  for (int32_t node = moment + moments; node > 0; node /= 2) {
+    std::vector<int32_t> &waiting = nodes[node];
+    while (!waiting.empty() && isTaken[waiting.back()])
+      waiting.pop_back();
+    if (!waiting.empty())
+      largest = std::max(largest, waiting.back());
+  }
+  if (largest == none)
+    return nullptr;
+  isTaken[largest] = true;
+  return &guests[largest];
+}
+
 void Placement::place(const Guest &guest) {
   const Buffer &buffer = buffers[guest.buffer];
-  for (ResultBuffer &result : results) {
-    if (result.bytes < guest.bytes)
+  for (Host &host : hosts) {
+    if (host.bytes < guest.bytes)
       continue;
-    spend(1 + static_cast<int64_t>(result.taken.size()));
-    int64_t offset = lowestPlace(result, buffer, guest.bytes);
+    int64_t offset = host.lowestPlace(buffer, guest.bytes);
+    spend(1 + host.seen);
     if (offset < 0)
       continue;
-    places[guest.buffer] = {result.result, offset};
-    result.taken.push_back(
-        {offset, offset + guest.bytes, buffer.first, buffer.last});
+    places[guest.buffer] = {host.result, offset};
+    host.take({offset, offset + guest.bytes, buffer.first, buffer.last});
     addLoad(buffer, -buffer.bytes);
     return;
   }
@@ -128,23 +212,28 @@ std::vector<ScratchPlace> Placement::run(const std::vector<Guest> &guests,
                                          int64_t goal) {
   // Steps of about a nanosecond: a second for the largest problems.
   constexpr int64_t mostSteps = 1 << 30;
-  std::vector<Guest> largestFirst = guests;
-  std::stable_sort(
-      largestFirst.begin(), largestFirst.end(),
-      [](const Guest &a, const Guest &b) { return a.bytes > b.bytes; });
-  while (moments > 0 && steps < mostSteps) {
-    auto tightest = std::max_element(load.begin(), load.end());
-    auto moment = static_cast<int32_t>(tightest - load.begin());
-    spend(moments + static_cast<int64_t>(guests.size()));
-    if (*tightest <= goal)
+  // A guest without a place never has one later: hosts only fill.
+  WaitingGuests waiting(buffers, guests, moments);
+  // The tightest moment first, and of equal ones the first; loads only fall.
+  std::priority_queue<std::pair<int64_t, int32_t>> tightest;
+  for (int32_t at = 0; at < moments; ++at)
+    tightest.emplace(load[at], -at);
+  while (!tightest.empty() && steps < mostSteps) {
+    auto [bytes, negated] = tightest.top();
+    int32_t moment = -negated;
+    spend(1);
+    if (bytes != load[moment]) {
+      tightest.pop();
+      tightest.emplace(load[moment], negated);
+      continue;
+    }
+    if (bytes <= goal)
       break;
-    for (const Guest &guest : largestFirst) {
-      const Buffer &buffer = buffers[guest.buffer];
-      if (load[moment] <= goal)
+    while (load[moment] > goal) {
+      const Guest *guest = waiting.takeLargest(moment);
+      if (!guest)
         break;
-      if (places[guest.buffer].result == none && buffer.first <= moment &&
-          moment <= buffer.last)
-        place(guest);
+      place(*guest);
     }
     // Nothing more makes this moment less tight.
     goal = std::max(goal, load[moment]);
@@ -154,6 +243,6 @@ std::vector<ScratchPlace> Placement::run(const std::vector<Guest> &guests,
 
 std::vector<ScratchPlace> ckpt::plan::placeInResults(
     const std::vector<Buffer> &buffers, const std::vector<Guest> &guests,
-    std::vector<ResultBuffer> results, int64_t goalBytes) {
-  return Placement(buffers, std::move(results)).run(guests, goalBytes);
+    const std::vector<ResultBuffer> &results, int64_t goalBytes) {
+  return Placement(buffers, results).run(guests, goalBytes);
 }

@@ -52,11 +52,12 @@ struct ScratchPlace {
 /// For each of \p buffers its place in a result, if it has one: as few as lower
 /// the largest live sum to \p goalBytes, or all that lower it at all. Goes from
 /// the tightest moment to the next one, takes the largest guest there, and
-/// gives it the lowest place in the smallest result that has one.
-std::vector<ScratchPlace> placeInResults(const std::vector<Buffer> &buffers,
-                                         const std::vector<Guest> &guests,
-                                         std::vector<ResultBuffer> results,
-                                         int64_t goalBytes);
+/// gives it the lowest place in the smallest result that has one. Each guest is
+/// tried once, and looks at the places of its own time.
+std::vector<ScratchPlace>
+placeInResults(const std::vector<Buffer> &buffers,
+               const std::vector<Guest> &guests,
+               const std::vector<ResultBuffer> &results, int64_t goalBytes);
 
 } // namespace ckpt::plan
 
