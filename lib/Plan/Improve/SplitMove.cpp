@@ -135,7 +135,7 @@ void TimeMoves::findParts(int32_t place, std::vector<TimeMove> &changes) const {
     int64_t ns = timeOf(writer), left = 0;
     bool isLegal = ns >= 0;
     for (size_t i = 0; i < parts.size() && isLegal; ++i)
-      isLegal = reduce(rest, parts[i], left);
+      isLegal = reduce(rest, {parts[i]}, left);
     TimeMove change;
     change.savedNs = state.info(place).timeNs - ns - left;
     if (!isLegal || change.savedNs <= 0)

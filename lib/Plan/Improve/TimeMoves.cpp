@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 using namespace ckpt::plan;
 
@@ -34,18 +35,23 @@ void TimeMoves::measure() {
   }
 }
 
-/// Takes \p value out of a kernel, which then reads it from memory. Sets the
-/// time of the remaining kernel.
-bool TimeMoves::reduce(Kernel &kernel, ValueId value, int64_t &ns) const {
-  const OpId op = problem.values[value].op;
-  auto found = std::find(kernel.ops.begin(), kernel.ops.end(), op);
-  // The op may have another result, which the kernel writes.
-  bool isWritten = std::any_of(
-      kernel.outputs.begin(), kernel.outputs.end(),
-      [&](ValueId output) { return problem.values[output].op == op; });
-  if (found == kernel.ops.end() || isWritten)
+/// Takes \p values out of a kernel, which then reads them from memory, as far
+/// as it computes them and writes no result of their ops. Sets the time of the
+/// remaining kernel; false if there are none.
+bool TimeMoves::reduce(Kernel &kernel, const std::vector<ValueId> &values,
+                       int64_t &ns) const {
+  size_t before = kernel.ops.size();
+  for (ValueId value : values) {
+    const OpId op = problem.values[value].op;
+    auto found = std::lower_bound(kernel.ops.begin(), kernel.ops.end(), op);
+    bool isWritten = std::any_of(
+        kernel.outputs.begin(), kernel.outputs.end(),
+        [&](ValueId output) { return problem.values[output].op == op; });
+    if (found != kernel.ops.end() && *found == op && !isWritten)
+      kernel.ops.erase(found);
+  }
+  if (kernel.ops.size() == before)
     return false;
-  kernel.ops.erase(found);
   trim(kernel);
   ns = timeOf(kernel);
   return ns >= 0;
@@ -111,7 +117,7 @@ TimeMove TimeMoves::share(ValueId value, size_t first) const {
   for (size_t i = first; i < users.size(); ++i) {
     Kernel kernel = state.kernel(users[i]);
     int64_t ns = 0, before = state.info(users[i]).timeNs;
-    if (!reduce(kernel, value, ns) || ns > before)
+    if (!reduce(kernel, {value}, ns) || ns > before)
       continue;
     change.savedNs += before - ns;
     change.edit.replaced.emplace_back(users[i], std::move(kernel));
@@ -149,6 +155,92 @@ void TimeMoves::findShares(ValueId value,
       best = std::move(change);
   if (best.savedNs > 0)
     changes.push_back(std::move(best));
+}
+
+/// The kernel before \p place that computes inside the most of its ops, or
+/// `none`.
+int32_t TimeMoves::sharerOf(int32_t place) const {
+  std::map<int32_t, int32_t> shared;
+  for (OpId op : state.kernel(place).ops) {
+    const std::vector<int32_t> &users = inside[problem.ops[op].results.front()];
+    auto user = std::lower_bound(users.begin(), users.end(), place);
+    if (user != users.begin())
+      ++shared[*std::prev(user)];
+  }
+  counted += state.kernel(place).ops.size();
+  auto most = std::max_element(
+      shared.begin(), shared.end(),
+      [](const auto &a, const auto &b) { return a.second < b.second; });
+  return most == shared.end() ? none : most->first;
+}
+
+/// The values that ops of \p reader alone read and both kernels compute inside;
+/// empty if one of them must not stand in memory.
+std::vector<ValueId> TimeMoves::borderOf(const Kernel &writer,
+                                         const Kernel &reader) const {
+  auto has = [](const Kernel &kernel, OpId op) {
+    return std::binary_search(kernel.ops.begin(), kernel.ops.end(), op);
+  };
+  std::vector<ValueId> border;
+  for (OpId op : reader.ops) {
+    if (has(writer, op))
+      continue;
+    for (const Read &read : problem.ops[op].reads) {
+      ValueId value = read.value;
+      auto isOf = [&](OpKind kind) {
+        OpId maker = problem.values[value].op;
+        return maker != none && problem.ops[maker].kind == kind &&
+               has(writer, maker) && has(reader, maker);
+      };
+      while (isOf(OpKind::View))
+        value = problem.ops[problem.values[value].op].reads.front().value;
+      const Value &v = problem.values[value];
+      if (!isOf(OpKind::Fusible) || problem.ops[v.op].reads.empty())
+        continue;
+      if (v.home != Home::Arena || v.keep != Keep::Free)
+        return {};
+      if (std::find(border.begin(), border.end(), value) == border.end())
+        border.push_back(value);
+    }
+  }
+  return border;
+}
+
+/// A kernel writes all values that it has in common with the rest of the kernel
+/// at \p place and those after it. Where a recurrence reads its last two
+/// values, each kernel may compute all of them from the start: one of the two
+/// in memory saves nothing.
+void TimeMoves::findBorder(int32_t place,
+                           std::vector<TimeMove> &changes) const {
+  constexpr size_t mostValues = 4;
+  int32_t from = sharerOf(place);
+  if (from == none)
+    return;
+  Kernel writer = state.kernel(from);
+  std::vector<ValueId> border = borderOf(writer, state.kernel(place));
+  if (border.size() < 2 || border.size() > mostValues)
+    return;
+  std::set<int32_t> users;
+  for (ValueId value : border) {
+    writer.outputs.push_back(value);
+    users.insert(inside[value].begin(), inside[value].end());
+  }
+  int64_t ns = timeOf(writer);
+  if (ns < 0)
+    return;
+  TimeMove change;
+  change.savedNs = state.info(from).timeNs - ns;
+  change.edit.replaced.emplace_back(from, std::move(writer));
+  for (auto user = users.upper_bound(from); user != users.end(); ++user) {
+    Kernel kernel = state.kernel(*user);
+    int64_t before = state.info(*user).timeNs;
+    if (!reduce(kernel, border, ns) || ns > before)
+      continue;
+    change.savedNs += before - ns;
+    change.edit.replaced.emplace_back(*user, std::move(kernel));
+  }
+  if (change.savedNs > 0)
+    changes.push_back(std::move(change));
 }
 
 /// Lets \p rest run in place of the kernel at \p place, or nothing if it has no
@@ -336,12 +428,8 @@ void TimeMoves::findJoins(const Life &life,
   }
 }
 
-std::vector<TimeMove> TimeMoves::find(Deadline deadline) {
-  auto isOver = [&] { return isSpent() || deadline.isOver(); };
-  measure();
-  Work::spend(200 * static_cast<int64_t>(state.size()) +
-              20 * static_cast<int64_t>(problem.values.size()));
-  std::vector<TimeMove> changes;
+void TimeMoves::findOthers(const std::function<bool()> &isOver,
+                           std::vector<TimeMove> &changes) const {
   for (size_t value = 0; value < problem.values.size() && !isOver(); ++value)
     findShares(static_cast<ValueId>(value), changes);
   for (int32_t place = 0; place < state.size() && !isOver(); ++place)
@@ -355,6 +443,25 @@ std::vector<TimeMove> TimeMoves::find(Deadline deadline) {
       findJoins(life, changes);
     }
   }
+}
+
+std::vector<TimeMove> TimeMoves::find(Deadline deadline) {
+  auto isOver = [&] { return isSpent() || deadline.isOver(); };
+  measure();
+  Work::spend(200 * static_cast<int64_t>(state.size()) +
+              20 * static_cast<int64_t>(problem.values.size()));
+  std::vector<TimeMove> changes;
+  for (int32_t place = 0; place < state.size() && !isOver(); ++place)
+    findBorder(place, changes);
+  // Kernels that grow along a recurrence make each look at them dear: other
+  // moves wait until they are small.
+  constexpr int64_t goodPart = 20;
+  bool areLarge =
+      std::any_of(changes.begin(), changes.end(), [&](const TimeMove &change) {
+        return change.savedNs > state.timeNs() / goodPart;
+      });
+  if (!areLarge)
+    findOthers(isOver, changes);
   std::stable_sort(changes.begin(), changes.end(),
                    [](const TimeMove &left, const TimeMove &right) {
                      return left.savedNs > right.savedNs;

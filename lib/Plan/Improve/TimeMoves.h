@@ -13,6 +13,7 @@
 #include "Plan/Improve/PlanState.h"
 #include "Plan/Model/Clock.h"
 
+#include <functional>
 #include <optional>
 
 namespace ckpt::plan {
@@ -35,6 +36,10 @@ private:
   void measure();
   bool isLink(ValueId value) const;
   void findShares(ValueId value, std::vector<TimeMove> &changes) const;
+  int32_t sharerOf(int32_t place) const;
+  std::vector<ValueId> borderOf(const Kernel &writer,
+                                const Kernel &reader) const;
+  void findBorder(int32_t place, std::vector<TimeMove> &changes) const;
   void findSink(const Life &life, std::vector<TimeMove> &changes) const;
   TimeMove unwrite(int32_t from, const std::vector<ValueId> &values,
                    Kernel &inner) const;
@@ -43,6 +48,9 @@ private:
                   std::vector<TimeMove> &changes) const;
   void findInlines(int32_t from, std::vector<TimeMove> &changes) const;
   void findJoins(const Life &life, std::vector<TimeMove> &changes) const;
+
+  void findOthers(const std::function<bool()> &isOver,
+                  std::vector<TimeMove> &changes) const;
 
   // SplitMove.cpp
   std::vector<ValueId> partsOf(OpId op, const Kernel &kernel) const;
@@ -65,7 +73,8 @@ private:
   int32_t sourceOf(const Kernel &kernel, int32_t end) const;
   bool write(Kernel writer, int32_t place, TimeMove &change) const;
   TimeMove share(ValueId value, size_t first) const;
-  bool reduce(Kernel &kernel, ValueId value, int64_t &ns) const;
+  bool reduce(Kernel &kernel, const std::vector<ValueId> &values,
+              int64_t &ns) const;
   /// \p kernel with everything of \p inner inside.
   static Kernel join(Kernel kernel, const Kernel &inner);
   void trim(Kernel &kernel) const;

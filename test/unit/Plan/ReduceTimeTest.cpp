@@ -63,6 +63,46 @@ TEST(ReduceTime, WritesTheEndOfAChain) {
   EXPECT_FALSE(reduceTime(b.problem, plan, 1 << 20, {}));
 }
 
+/// A recurrence of two terms, as of a leapfrog integrator: each state needs the
+/// last two, and each kernel computes all of them from the start. One state in
+/// memory saves nothing as long as the other is made again.
+TEST(ReduceTime, WritesTwoStatesThatKernelsGrowAlong) {
+  constexpr int steps = 48, links = 10;
+  ProblemBuilder b;
+  Plan plan;
+  b.problem.launchNs = 10;
+  std::vector<ValueId> states = {
+      b.fusible({point(b.argument(matrix))}, matrix),
+      b.fusible({point(b.argument(matrix))}, matrix)};
+  std::vector<ValueId> inside = states;
+  for (int step = 0; step < steps; ++step) {
+    ValueId next = b.argument(matrix);
+    for (int link = 0; link < links; ++link)
+      inside.push_back(next = b.fusible({point(next)}, matrix));
+    states.push_back(b.fusible(
+        {point(states[step]), point(states[step + 1]), point(next)}, matrix));
+    inside.push_back(states.back());
+    ValueId seen = b.fusible({point(states.back())}, matrix);
+    b.result(seen);
+    std::vector<ValueId> made = inside;
+    made.push_back(seen);
+    plan.kernels.push_back(b.kernel(made, {seen}));
+  }
+  for (Op &op : b.problem.ops)
+    if (op.kind == OpKind::Fusible)
+      op.computePs = 20 * b.problem.values[op.results.front()].bytes;
+  Verdict before = validate(b.problem, plan, false);
+  ASSERT_EQ(before.error, "");
+  ASSERT_TRUE(reduceTime(b.problem, plan, 1 << 20));
+  Verdict after = validate(b.problem, plan, false);
+  EXPECT_EQ(after.error, "");
+  EXPECT_LT(3 * after.timeNs, before.timeNs);
+  size_t ops = 0;
+  for (const Kernel &kernel : plan.kernels)
+    ops += kernel.ops.size();
+  EXPECT_LT(ops, size_t{8} * steps * links);
+}
+
 /// Writing a sum and reading it takes longer than making it inside.
 TEST(ReduceTime, ComputesInsideWhatIsReadLittle) {
   ProblemBuilder b;
