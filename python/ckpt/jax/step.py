@@ -196,6 +196,8 @@ class _Compilation:
     # are more, and the plan repeats more.
     LEAST_SPARE = 0.02
     LEAST_EXTRA = 0.01
+    # Share of the bytes: a plan near the smallest one is tried if XLA can take so much less for it.
+    LEAST_GAIN = 0.01
 
     def __init__(
         self, traced: TracedStep, args: Sequence[Any], kwargs: dict[str, Any], options: PlanOptions, jit_options: Any
@@ -225,19 +227,26 @@ class _Compilation:
         self._compile(lambda: xla.compiled(self.traced.observed(found), self.args, self.kwargs, **given))
         return found
 
-    def _planned(self, plan: Plan) -> Any:
+    def _planned(self, plan: Plan, extra_options: xla.Options) -> Any:
         keeping = xla.compile_options(jax.default_backend(), self.options.exact)
-        options = {**keeping, **(self.jit_options.get("compiler_options") or {})}
+        options = {**keeping, **(self.jit_options.get("compiler_options") or {}), **extra_options}
         given = {name: value for name, value in self.jit_options.items() if name not in STATIC_OPTIONS}
         given |= {**donation_options(self.traced.traced.args_info), "compiler_options": options or None}
-        self.rounds += 1
         function = self.traced.function(plan)
         with shown(self.options.progress, 0) as watch:
             if watch:
                 watch(f"XLA compiles {len(plan.kernels):,} kernels")
-            executable = self._compile(lambda: xla.compiled(function, self.args, self.kwargs, **given))
-        self.taken[str(plan.kernels)] = xla.temp_bytes(executable)
-        return executable
+            return self._compile(lambda: xla.compiled(function, self.args, self.kwargs, **given))
+
+    def _tried(self, plan: Plan, want: int = 0, *, is_likely: bool = True) -> tuple[Any, int]:
+        """An executable of `plan` and its bytes. Unless it is likely to be within `want` bytes, it runs only if it is."""
+        self.rounds += 1
+        sizing = {} if is_likely or self.options.exact else xla.sizing_options(jax.default_backend())
+        executable = self._planned(plan, sizing)
+        if sizing and xla.temp_bytes(executable) <= want:
+            executable = self._planned(plan, {})
+        got = self.taken[str(plan.kernels)] = xla.temp_bytes(executable)
+        return executable, got
 
     def _solve(self, nbytes: int | None) -> Plan:
         start = time.perf_counter()
@@ -257,12 +266,14 @@ class _Compilation:
             self.planning += time.perf_counter() - start
 
     def run(self, saved: SavedPlan | None = None) -> CompiledStep:
-        self.plain = self._compile(lambda: self.traced.traced.lower().compile())
+        self.lowered = self.traced.traced.lower()
+        sizing = xla.sizing_options(jax.default_backend())
+        self.plain = self._compile(lambda: self.lowered.compile(compiler_options=sizing))
         self.plain_bytes = xla.temp_bytes(self.plain)
         budget = None if saved else self.options.budget
         want = None if budget is None else budgets.parse_budget(budget, self.plain_bytes)
         if want is not None and want >= self.plain_bytes:
-            return self._finish(self.plain, None, want)
+            return self._unplanned(want)
         while True:
             try:
                 return self._fit_or_fail(want, saved)
@@ -277,14 +288,17 @@ class _Compilation:
         if want is not None:
             return self._fit(want) or self._smallest(want)
         plan = saved.replayed(self.traced) if saved else self._solve(None)
-        made = self._finish(self._planned(plan), plan, None)
+        made = self._finish(self._tried(plan)[0], plan, None)
         if saved or made.report.temp_bytes <= self.plain_bytes:
             return made
         # The fastest plan keeps more than plain jit, which no user expects: the bytes of plain jit are the budget.
         smaller = self._fit(self.plain_bytes)
         if smaller or self.options.exact or self.options.pins:
             return smaller or made
-        return self._finish(self.plain, None, None)
+        return self._unplanned(None)
+
+    def _unplanned(self, want: int | None) -> CompiledStep:
+        return self._finish(self._compile(self.lowered.compile), None, want)
 
     def _fit(self, want: int) -> CompiledStep | None:
         scale = self.scale = self._scale()
@@ -295,10 +309,10 @@ class _Compilation:
         self.least_excess = self.plain_bytes
         for number in range(self.MOST_ROUNDS):
             plan, fits = self._plan_within(ask, first)
-            if plan is None:
+            # `_smallest` tries a smallest plan as well.
+            if plan is None or (has_failed and not fits):
                 break
-            executable = self._planned(plan)
-            got = xla.temp_bytes(executable)
+            executable, got = self._tried(plan, want, is_likely=fits and ask is not None)
             # XLA lays temporaries into buffers of results that plans count apart.
             like_this = plan.arena_bytes + int((want - got) * scale)
             if got <= want:
@@ -315,7 +329,7 @@ class _Compilation:
                 has_failed, ask = True, None
             elif ask is None and like_this > first:
                 ask = like_this
-            elif not fits or ask is None:
+            elif ask is None:
                 break
             else:
                 ask = self._smaller(plan, ask, got - int(plan.arena_bytes / scale), want, scale, number)
@@ -362,13 +376,13 @@ class _Compilation:
                 assert error.smallest is not None
                 plan, failure = error.smallest, failure or error
             if str(plan.kernels) not in self.taken:
-                executable = self._planned(plan)
-                if xla.temp_bytes(executable) <= want:
+                executable, got = self._tried(plan, want, is_likely=False)
+                if got <= want:
                     return self._finish(executable, plan, want)
             least = min(least, self.taken[str(plan.kernels)])
             # XLA adds little to most plans and much to some.
             ask = plan.arena_bytes if ask == 1 else ask + ask // 20
-            if ask >= least * self.scale:
+            if ask * (1 + self.LEAST_GAIN) >= least * self.scale:
                 break
         raise self._budget_error(want, least, failure)
 
