@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import functools
 import hashlib
@@ -72,6 +73,8 @@ class TracedStep:
     """
 
     placement: Placement | None = None
+    # Ops of unrolled loops that XLA compiles in about 20 seconds.
+    MUCH_TO_COMPILE = 10_000
 
     def __init__(
         self, function: Callable[..., Any], args: Any, kwargs: Any, options: PlanOptions, **jit_options: Any
@@ -104,10 +107,24 @@ class TracedStep:
         longest, ops = self.program.longest, sum(len(ops) for ops, _ in plan.kernels)
         if ops - self.program.outside <= self.unroll_limit or not self.roll_longest():
             return False
+        self._remark(longest, ops)
+        return True
+
+    def rolled(self) -> TracedStep | None:
+        """The step with its longest unrolled loops one op each, if unrolled they give XLA much to compile."""
+        longest, ops = self.program.longest, len(self.program.ops)
+        if ops - self.program.outside <= self.MUCH_TO_COMPILE:
+            return None
+        other = copy.copy(self)
+        other.remarks = list(self.remarks)
+        other.roll_longest()
+        other._remark(longest, ops)
+        return other
+
+    def _remark(self, longest: int, ops: int) -> None:
         self.remarks.append(
             f"loops of {longest:,} iterations stay one op each: unrolled, XLA would compile {ops:,} ops"
         )
-        return True
 
     def roll_longest(self) -> bool:
         """Leaves the longest unrolled loops one op each; false if there is none."""
@@ -184,6 +201,19 @@ class CompiledStep:
     report: Report
 
 
+def budget_error(want: int, least: int, failure: BudgetError | None, remarks: Sequence[str] = ()) -> BudgetError:
+    """XLA takes `least` bytes for the smallest plan of the searches that know no budget; the planner's `failure` has the proof."""
+    proven = f"; no arena does with less than {format_bytes(failure.bound_bytes)}" if failure else ""
+    return BudgetError(
+        f"no plan was found within {format_bytes(want)}: XLA takes {format_bytes(least)} "
+        f"for the smallest one that searches of every budget find{proven}",
+        budget_bytes=want,
+        smallest_bytes=least,
+        bound_bytes=failure.bound_bytes if failure else 0,
+        report="\n".join([*(f"  {remark}" for remark in remarks), failure.report if failure else ""]),
+    )
+
+
 class _Rolled(Exception):
     """The traced step is another one: `TracedStep.roll_for`."""
 
@@ -198,6 +228,8 @@ class _Compilation:
     LEAST_EXTRA = 0.01
     # Share of the bytes: a plan near the smallest one is tried if XLA can take so much less for it.
     LEAST_GAIN = 0.01
+    # Share of the step's FLOPs: a plan that repeats no more is taken although its loops are one op each.
+    MOST_EXTRA_OF_LOOPS = 0.02
 
     def __init__(
         self, traced: TracedStep, args: Sequence[Any], kwargs: dict[str, Any], options: PlanOptions, jit_options: Any
@@ -206,7 +238,6 @@ class _Compilation:
         self.traced, self.args, self.kwargs = traced, args, kwargs
         self.options, self.jit_options = options, jit_options
         self.planning = self.compiling = 0.0
-        self._begin()
 
     def _begin(self) -> None:
         self.rounds = 0
@@ -266,7 +297,7 @@ class _Compilation:
             self.planning += time.perf_counter() - start
 
     def run(self, saved: SavedPlan | None = None) -> CompiledStep:
-        self.lowered = self.traced.traced.lower()
+        self.lowered = self._compile(self.traced.traced.lower)
         sizing = xla.sizing_options(jax.default_backend())
         self.plain = self._compile(lambda: self.lowered.compile(compiler_options=sizing))
         self.plain_bytes = xla.temp_bytes(self.plain)
@@ -274,6 +305,31 @@ class _Compilation:
         want = None if budget is None else budgets.parse_budget(budget, self.plain_bytes)
         if want is not None and want >= self.plain_bytes:
             return self._unplanned(want)
+        rolled = None if saved else self.traced.rolled()
+        return self._rolled_first(rolled, want) if rolled else self._attempt(want, saved)
+
+    def _rolled_first(self, rolled: TracedStep, want: int | None) -> CompiledStep:
+        """The step with its longest loops one op each, unless unrolled loops take less or repeat much less work."""
+        unrolled, self.traced, made = self.traced, rolled, None
+        try:
+            made = self._attempt(want, None)
+        except BudgetError:
+            pass
+        if made and made.plan and made.report.extra_flops_share <= self.MOST_EXTRA_OF_LOOPS:
+            return made
+        self.traced = unrolled
+        try:
+            other = self._attempt(want, None)
+        except BudgetError:
+            if made is None:
+                raise
+            return made
+        if made and made.plan and other.report.extra_flops_share >= made.report.extra_flops_share:
+            return made
+        return other
+
+    def _attempt(self, want: int | None, saved: SavedPlan | None) -> CompiledStep:
+        self._begin()
         while True:
             try:
                 return self._fit_or_fail(want, saved)
@@ -384,18 +440,7 @@ class _Compilation:
             ask = plan.arena_bytes if ask == 1 else ask + ask // 20
             if ask * (1 + self.LEAST_GAIN) >= least * self.scale:
                 break
-        raise self._budget_error(want, least, failure)
-
-    def _budget_error(self, want: int, least: int, failure: BudgetError | None) -> BudgetError:
-        proven = f"; no arena does with less than {format_bytes(failure.bound_bytes)}" if failure else ""
-        return BudgetError(
-            f"no plan was found within {format_bytes(want)}: XLA takes {format_bytes(least)} "
-            f"for the smallest one that searches of every budget find{proven}",
-            budget_bytes=want,
-            smallest_bytes=least,
-            bound_bytes=failure.bound_bytes if failure else 0,
-            report="\n".join([*(f"  {remark}" for remark in self.traced.remarks), failure.report if failure else ""]),
-        )
+        raise budget_error(want, least, failure, self.traced.remarks)
 
     def _finish(self, executable: Any, plan: Plan | None, want: int | None) -> CompiledStep:
         flops = max(1, self.traced.problem.flops) if plan else 1
