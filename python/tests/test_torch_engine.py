@@ -37,7 +37,9 @@ def test_a_module_with_loss_and_optimizer():
 
 def classifier():
     torch.manual_seed(0)
-    layers = [torch.nn.Conv2d(3, 8, 3), torch.nn.BatchNorm2d(8), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(8 * 36, 4)]
+    # PyTorch lays gradients of the second convolution out in another order than its weights.
+    layers = [torch.nn.Conv2d(3, 32, 3), torch.nn.BatchNorm2d(32), torch.nn.ReLU(), torch.nn.Conv2d(32, 64, 3, 2, 1, bias=False)]
+    layers += [torch.nn.Flatten(), torch.nn.Linear(64 * 9, 4)]
     return torch.nn.Sequential(*layers), [(torch.randn(8, 3, 8, 8), torch.randint(0, 4, (8,))) for _ in range(4)]
 
 
