@@ -10,7 +10,7 @@ import contextlib
 import dataclasses
 import inspect
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ class Source:
         flatten: from the arguments of a call to arrays in the step's order.
         unflatten: from results to the return value of a call.
         result: from an array of NumPy to one of the caller's framework.
+        kept: by result that the caller does not see, the argument that it is a new value of.
     """
 
     text: str
@@ -38,6 +39,7 @@ class Source:
     flatten: Callable[[tuple[Any, ...]], list[Any]] = list
     unflatten: Callable[[list[Any]], Any] = lambda results: results[0] if len(results) == 1 else tuple(results)
     result: Callable[[np.ndarray, str], Any] = lambda array, element: array
+    kept: Mapping[int, int] = dataclasses.field(default_factory=dict)
 
 
 class PlannedStep:
@@ -111,8 +113,9 @@ class CompiledStep:
         given = self._source.flatten(args)
         if len(given) != len(self.arguments):
             raise ArrayError(f"expected {len(self.arguments)} arrays, but got {len(given)}")
+        kept = self._source.kept
         views = [
-            arrays.memory_of(array, tensor, _title("argument", number, tensor))
+            arrays.memory_of(array, tensor, _title("argument", number, tensor), writable=number in kept.values())
             for number, (array, tensor) in enumerate(zip(given, self.arguments))
         ]
         if out is not None:
@@ -121,15 +124,20 @@ class CompiledStep:
         else:
             made, targets = self._new_results(given, views)
         self._step.run([arrays.bits_of(view) for view in views], [arrays.bits_of(view) for view in targets])
+        for number, argument in kept.items():
+            if targets[number] is not views[argument]:
+                views[argument][...] = targets[number]
         return self._source.unflatten(made)
 
     def _targets(self, out: list[Any], arguments: list[np.ndarray]) -> list[np.ndarray]:
-        if len(out) != len(self.results):
-            raise ArrayError(f"expected {len(self.results)} arrays in 'out', but got {len(out)}")
+        shown = len(self.results) - len(self._source.kept)
+        if len(out) != shown:
+            raise ArrayError(f"expected {shown} arrays in 'out', but got {len(out)}")
         targets = [
             arrays.memory_of(array, tensor, _title("result", number, tensor), writable=True)
             for number, (array, tensor) in enumerate(zip(out, self.results))
         ]
+        targets += [self._kept_target(number, arguments) for number in range(shown, len(self.results))]
         kept = [
             view
             for view, result in zip(arguments, self._donated)
@@ -138,6 +146,13 @@ class CompiledStep:
         if (number := arrays.overlap(kept, targets)) is not None:
             raise ArrayError(f"expected result {number} in memory of its own, but it overlaps an argument or a result")
         return targets
+
+    def _kept_target(self, number: int, arguments: list[np.ndarray]) -> np.ndarray:
+        """The argument that a result is a new value of, where the plan writes it in place."""
+        argument = self._source.kept[number]
+        if self._donated[argument] == number:
+            return arguments[argument]
+        return np.empty_like(arguments[argument])
 
     def _new_results(self, given: list[Any], arguments: list[np.ndarray]) -> tuple[list[Any], list[np.ndarray]]:
         made: list[Any] = [None] * len(self.results)
@@ -230,8 +245,8 @@ def _exported(step: Callable[..., Any], example_args: tuple[Any, ...]) -> Source
     if not example_args and _takes_arguments(step):
         raise CkptError("expected example arguments after the step: ckpt.compile(step, parameters, batch)")
     traced = export.trace(step, example_args)
-    result = _tensor_of if export.holds_tensors(example_args) else Source.result
-    return Source(traced.export(), "step.mlir", traced.flatten, traced.unflatten, result)
+    result = _tensor_of if export.is_of_torch(example_args) else Source.result
+    return Source(traced.export(), "step.mlir", traced.flatten, traced.unflatten, result, traced.kept)
 
 
 def _takes_arguments(step: Callable[..., Any]) -> bool:

@@ -267,6 +267,8 @@ private:
 } // namespace
 
 NB_MODULE(_engine, module) {
+  // Steps of frameworks' caches live until the process ends, which is no leak.
+  nb::set_leak_warnings(false);
   nb::exception<RefusedStep>(module, "RefusedStep");
   nb::exception<BudgetTooSmall>(module, "BudgetTooSmall");
   nb::class_<Tensor>(module, "Tensor")

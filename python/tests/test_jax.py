@@ -264,6 +264,26 @@ def test_an_impossible_budget_says_what_is_possible_whatever_the_budget_and_the_
     assert len(named) == 1
 
 
+def test_what_only_bytes_are_asked_of_is_not_optimized(gpt, monkeypatch):
+    from ckpt.jax import xla
+
+    step, arguments = gpt
+    compiled, levels = xla.compiled, []
+
+    def recorded(function, args, kwargs, **jit):
+        levels.append(jit["compiler_options"].get("xla_backend_optimization_level"))
+        return compiled(function, args, kwargs, **jit)
+
+    monkeypatch.setattr(xla, "compiled", recorded)
+    with pytest.raises(ckpt.BudgetError) as raised:
+        ckpt.jax.jit(step, budget="1%", effort=0.2)(*arguments)
+    # The smallest plan that a search of the budget finds, and the smallest one of any budget.
+    assert levels == [0] * len(levels) and len(levels) <= 2
+    levels.clear()
+    made = ckpt.jax.jit(step, budget=raised.value.smallest_bytes, effort=0.2).compile(*arguments)
+    assert levels[-1] is None and made.report.temp_bytes == raised.value.smallest_bytes
+
+
 def test_donated_arguments_keep_the_budget(gpt):
     step, arguments = gpt
 

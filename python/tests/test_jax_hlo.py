@@ -140,9 +140,15 @@ def test_a_budget_that_plain_jit_meets_changes_nothing():
 
 
 @needs_hook
-def test_a_budget_that_no_plan_meets_is_an_error():
-    with pytest.raises(ckpt.BudgetError, match="smallest found"):
-        ckpt.jax.hlo(jax.jit(step_of(layered)).lower(*arguments()), budget="1KiB", time_limit=0.2)
+def test_an_error_names_the_bytes_of_xla_whatever_the_budget_and_the_clock():
+    lowered, named = jax.jit(step_of(layered)).lower(*arguments()), set()
+    for budget, limit in (("1KiB", {"time_limit": 0.2}), ("10%", {"effort": 0.2})):
+        with pytest.raises(ckpt.BudgetError, match="XLA takes .* searches of every budget find; no arena does with less than") as raised:
+            ckpt.jax.hlo(lowered, budget=budget, **limit)
+        assert raised.value.smallest_bytes > raised.value.budget_bytes and raised.value.report
+        named.add(raised.value.smallest_bytes)
+    (smallest,) = named
+    assert ckpt.jax.hlo(lowered, budget=smallest, effort=0.2).report.temp_bytes <= smallest
 
 
 def with_moments(layer_of):

@@ -154,6 +154,27 @@ def test_loops_whose_plan_is_too_much_to_compile_stay_one_op_each(layer, tmp_pat
     assert ckpt.jax.load(path, step).compile(*arguments).report.temp_bytes == made.report.temp_bytes
 
 
+def test_loops_that_are_much_to_compile_are_unrolled_only_where_that_saves_work(monkeypatch, tmp_path):
+    from ckpt.jax.step import TracedStep
+
+    step, arguments = recurrent(averaged, layers=2, steps=24)
+    monkeypatch.setattr(TracedStep, "MUCH_TO_COMPILE", 100)
+
+    def made(budget):
+        planned = ckpt.jax.jit(step, budget=budget, effort=0.2)
+        result = planned.compile(*arguments)
+        assert result.report.temp_bytes <= result.report.budget_bytes
+        return planned, result, "scan" in {op.name for op in result.traced.program.ops}
+
+    planned, result, is_rolled = made("70%")
+    assert is_rolled and "loops of 24 iterations stay one op each" in str(result.report)
+    path = str(tmp_path / "step.plan")
+    planned.save(path)
+    assert ckpt.jax.load(path, step).compile(*arguments).report.temp_bytes == result.report.temp_bytes
+    _, result, is_rolled = made("90%")
+    assert not is_rolled and not result.report.remarks and result.report.extra_flops_share == 0
+
+
 def test_an_error_names_the_loops_that_stay_one_op_each():
     step, arguments = recurrent(selected, layers=1, steps=24)
     limit = len(names(step, *arguments))

@@ -1,5 +1,6 @@
 """Steps of PyTorch in the engine of the project."""
 
+import copy
 import importlib.util
 
 import pytest
@@ -32,6 +33,80 @@ def test_a_module_with_loss_and_optimizer():
     assert compiled.arena_bytes == compiled.report.figures["peak_bytes"]
     with pytest.raises(ckpt.ArrayError, match="contiguous"):
         compiled(weights, torch.randn(8, 32).T)
+
+
+def classifier():
+    torch.manual_seed(0)
+    # PyTorch lays gradients of the second convolution out in another order than its weights.
+    layers = [torch.nn.Conv2d(3, 32, 3), torch.nn.BatchNorm2d(32), torch.nn.ReLU(), torch.nn.Conv2d(32, 64, 3, 2, 1, bias=False)]
+    layers += [torch.nn.Flatten(), torch.nn.Linear(64 * 9, 4)]
+    return torch.nn.Sequential(*layers), [(torch.randn(8, 3, 8, 8), torch.randint(0, 4, (8,))) for _ in range(4)]
+
+
+def trained(model, optimizer, x, y):
+    optimizer.zero_grad()
+    loss = torch.nn.functional.cross_entropy(model(x), y)
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    return loss.detach()
+
+
+@pytest.mark.parametrize(
+    "optimizer_of",
+    [
+        lambda weights: torch.optim.AdamW(weights, lr=torch.tensor(1e-2), eps=1e-4),
+        lambda weights: torch.optim.SGD(weights, lr=0.1, momentum=0.9, dampening=0.5, weight_decay=0.1, foreach=True),
+        lambda weights: torch.optim.SGD(weights, lr=0.1, fused=True),
+        lambda weights: torch.optim.RAdam(weights, foreach=True),
+    ],
+)
+def test_a_module_and_an_optimizer_are_trained_in_place(optimizer_of):
+    model, (first, *batches) = classifier()
+    optimizer = optimizer_of(model.parameters())
+    trained(model, optimizer, *first)
+    theirs, their_optimizer = copy.deepcopy((model, optimizer))
+    state = optimizer.state
+    compiled = ckpt.compile(trained, model, optimizer, *first, time_limit=0)
+    for number, batch in enumerate(batches):
+        for one in (optimizer, their_optimizer):
+            if number == 1 and isinstance(one.param_groups[0]["lr"], torch.Tensor):
+                one.param_groups[0]["lr"].fill_(0.1)
+        out = [torch.empty(())] if number else None
+        loss = compiled(model, optimizer, *batch, out=out)
+        torch.testing.assert_close(loss, trained(theirs, their_optimizer, *batch), atol=1e-4, rtol=1e-4)
+    assert optimizer.state is state
+    torch.testing.assert_close(model.state_dict(), theirs.state_dict(), atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(optimizer.state_dict(), their_optimizer.state_dict(), atol=1e-4, rtol=1e-4)
+    with pytest.raises(ckpt.UnsupportedStep, match="changed since the step was compiled"):
+        compiled(model.eval(), optimizer, *first)
+
+
+def test_a_step_with_an_optimizer_leaves_both_as_they_were():
+    model, (batch, *_) = classifier()
+    optimizer = torch.optim.AdamW(model.parameters())
+    with pytest.raises(ckpt.UnsupportedStep, match="^the optimizer makes its state in its first step: run the step once in PyTorch"):
+        ckpt.compile(trained, model, optimizer, *batch)
+    with pytest.raises(ckpt.UnsupportedStep, match="^the step runs an optimizer that it closes over: make the optimizer and its module arguments"):
+        ckpt.compile(lambda x, y: trained(model, optimizer, x, y), *batch)
+    assert not optimizer.state
+    assert all(type(weight) is torch.nn.Parameter and weight.grad is None for weight in model.parameters())
+    assert model[1].num_batches_tracked == 0
+
+
+def test_what_a_trace_takes_as_it_is_does_not_change_in_the_step():
+    model, (batch, *_) = classifier()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def slower(model, optimizer, x, y):
+        optimizer.param_groups[0]["lr"] *= 0.9
+        return trained(model, optimizer, x, y)
+
+    with pytest.raises(ckpt.UnsupportedStep, match="changes numbers of an optimizer, such as its learning rate"):
+        ckpt.compile(slower, model, optimizer, *batch)
+    assert optimizer.param_groups[0]["lr"] == 0.1
+    with pytest.raises(ckpt.UnsupportedStep, match="changes which modules are in training"):
+        ckpt.compile(lambda model, x: model.eval()(x), model, batch[0])
 
 
 def test_gpt2_of_hugging_face():

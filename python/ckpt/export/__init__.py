@@ -12,7 +12,13 @@ from ..errors import UnsupportedStep
 
 
 class ExportedStep(Protocol):
-    """A traced step with its example arguments."""
+    """A traced step with its example arguments.
+
+    Attributes:
+        kept: by result that the caller does not see, the argument that it is a new value of.
+    """
+
+    kept: dict[int, int]
 
     def export(self) -> str:
         """The step as text in MLIR."""
@@ -30,24 +36,25 @@ class ExportedStep(Protocol):
         """The return value of a call."""
 
 
-def holds_tensors(example: Any) -> bool:
-    """Whether `example` holds a tensor of PyTorch, at any depth of its containers."""
+def is_of_torch(example: Any) -> bool:
+    """Whether `example` holds a tensor, a module or an optimizer of PyTorch, at any depth of its containers."""
     if "torch" not in sys.modules:
         return False
     import torch
     from torch.utils import _pytree as pytree
 
-    return any(isinstance(leaf, torch.Tensor) for leaf in pytree.tree_leaves(example))
+    kinds = (torch.Tensor, torch.nn.Module, torch.optim.Optimizer)
+    return any(isinstance(leaf, kinds) for leaf in pytree.tree_leaves(example))
 
 
 def trace(step: Callable[..., Any], example: tuple[Any, ...]) -> ExportedStep:
-    """Traces a step of PyTorch where the example arguments hold tensors, and else one of JAX.
+    """Traces a step of PyTorch where the example arguments hold its tensors or modules, and else one of JAX.
 
     Raises:
         UnsupportedStep: the framework cannot trace the step, or a package is missing.
     """
     try:
-        if holds_tensors(example):
+        if is_of_torch(example):
             from .torch import TorchStep
 
             return TorchStep(step, example)

@@ -13,14 +13,14 @@ import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..budget import Budget, format_bytes, parse_budget
+from ..budget import Budget, parse_budget
 from ..errors import BudgetError, UnsupportedStep
 from ..planner import Plan, Problem, ProblemBuilder, Read
 from ..progress import Progress
 from . import xla
 from .hlo_text import GIVEN, VIEWS, Instruction, Text, bytes_of, elements_of, module_text, serialized_module
 from .kernels import MODELS
-from .step import Report
+from .step import Report, budget_error
 
 _MODEL = MODELS["cpu"]
 _MOST_ROUNDS = 4
@@ -322,7 +322,7 @@ def hlo(
         progress: called with each new line for people.
 
     Raises:
-        BudgetError: no plan was found, or XLA takes more than the budget of every plan.
+        BudgetError: no plan meets the budget; names XLA's bytes for the smallest one, which are a budget that succeeds.
         UnsupportedStep: JAX is older than 0.10.2, or than 0.11 where arguments are donated, or the step is of another kind.
     """
     try:
@@ -343,38 +343,54 @@ def hlo(
         unplanned |= dict.fromkeys(("extra_flops_share", "extra_flops_bound_share", "planning_seconds"), 0.0)
         return CompiledHlo(plain, Report(**figures, **unplanned, temp_bytes=plain_bytes, compile_seconds=plain_seconds, planned=False))
     module = lowered.compiler_ir("stablehlo").operation.attributes["sym_name"].value
-    ask, planning, least = want, 0.0, plain_bytes
-    for number in range(1, _MOST_ROUNDS + 1):
-        solve = lambda problem, ask=ask: problem.solve(ask, time_limit=time_limit, effort=effort, progress=progress)
+    planning, failures = 0.0, []
+
+    def made(solve: Callable[[Problem], Plan], number: int) -> tuple[CompiledHlo, int]:
+        nonlocal planning
         own = _Pass(module, solve)
         executable = _compile(lowered, own)
         assert own.plan is not None and own.problem is not None
         if xla.alias_bytes(executable) < xla.alias_bytes(plain):
             raise UnsupportedStep("this XLA loses donated arguments among its own kernels: use JAX 0.11 or newer, lower the step without donate_argnums, or use ckpt.jax.jit")
-        got = xla.temp_bytes(executable)
         planning += own.seconds
-        least = min(least, got)
+        flops = max(1, own.problem.flops)
+        report = Report(
+            **figures,
+            temp_bytes=xla.temp_bytes(executable),
+            planned_bytes=own.plan.arena_bytes,
+            extra_flops_share=own.plan.extra_flops / flops,
+            extra_flops_bound_share=own.problem.extra_flops_bound(own.plan) / flops,
+            kernels=len(own.plan.kernels),
+            ops=own.problem.text.count("\nop "),
+            planning_seconds=planning,
+            compile_seconds=time.perf_counter() - start - planning,
+            rounds=number,
+            schedule=own.problem.report(own.plan, want, "XLA's own kernels"),
+        )
+        return CompiledHlo(executable, report), own.plan.arena_bytes
+
+    def smallest(problem: Problem) -> Plan:
+        """Knows neither the budget nor the clock: a step that asks for the bytes of the error comes to the same plan."""
+        counted: dict[str, float] = {"time_limit": 0} if time_limit == 0 else {"effort": effort or time_limit or problem.search_seconds}
+        try:
+            return problem.solve(1, progress=progress, **counted)
+        except BudgetError as error:
+            assert error.smallest is not None
+            failures.append(error)
+            return error.smallest
+
+    ask = want
+    for number in range(1, _MOST_ROUNDS + 1):
+        try:
+            step, arena = made(lambda problem, ask=ask: problem.solve(ask, time_limit=time_limit, effort=effort, progress=progress), number)
+        except BudgetError:
+            break
+        got = step.report.temp_bytes
         if want is None or ask is None or got <= want:
-            flops = max(1, own.problem.flops)
-            report = Report(
-                **figures,
-                temp_bytes=got,
-                planned_bytes=own.plan.arena_bytes,
-                extra_flops_share=own.plan.extra_flops / flops,
-                extra_flops_bound_share=own.problem.extra_flops_bound(own.plan) / flops,
-                kernels=len(own.plan.kernels),
-                ops=own.problem.text.count("\nop "),
-                planning_seconds=planning,
-                compile_seconds=time.perf_counter() - start - planning,
-                rounds=number,
-                schedule=own.problem.report(own.plan, want, "XLA's own kernels"),
-            )
-            return CompiledHlo(executable, report)
-        ask = max(1, min(ask, own.plan.arena_bytes) - (got - want) - want // 100)
-    raise BudgetError(
-        f"XLA takes {format_bytes(least)} at least of the plans that were tried, more than the budget of {format_bytes(want or 0)}",
-        budget_bytes=want or 0,
-        smallest_bytes=least,
-        bound_bytes=0,
-        report="",
-    )
+            return step
+        ask = max(1, min(ask, arena) - (got - want) - want // 100)
+    assert want is not None
+    step, _ = made(smallest, number + 1)
+    if step.report.temp_bytes <= want:
+        return step
+    raise budget_error(want, step.report.temp_bytes, failures[0] if failures else None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import functools
 import hashlib
@@ -72,6 +73,8 @@ class TracedStep:
     """
 
     placement: Placement | None = None
+    # Ops of unrolled loops that XLA compiles in about 20 seconds.
+    MUCH_TO_COMPILE = 10_000
 
     def __init__(
         self, function: Callable[..., Any], args: Any, kwargs: Any, options: PlanOptions, **jit_options: Any
@@ -104,10 +107,24 @@ class TracedStep:
         longest, ops = self.program.longest, sum(len(ops) for ops, _ in plan.kernels)
         if ops - self.program.outside <= self.unroll_limit or not self.roll_longest():
             return False
+        self._remark(longest, ops)
+        return True
+
+    def rolled(self) -> TracedStep | None:
+        """The step with its longest unrolled loops one op each, if unrolled they give XLA much to compile."""
+        longest, ops = self.program.longest, len(self.program.ops)
+        if ops - self.program.outside <= self.MUCH_TO_COMPILE:
+            return None
+        other = copy.copy(self)
+        other.remarks = list(self.remarks)
+        other.roll_longest()
+        other._remark(longest, ops)
+        return other
+
+    def _remark(self, longest: int, ops: int) -> None:
         self.remarks.append(
             f"loops of {longest:,} iterations stay one op each: unrolled, XLA would compile {ops:,} ops"
         )
-        return True
 
     def roll_longest(self) -> bool:
         """Leaves the longest unrolled loops one op each; false if there is none."""
@@ -184,6 +201,19 @@ class CompiledStep:
     report: Report
 
 
+def budget_error(want: int, least: int, failure: BudgetError | None, remarks: Sequence[str] = ()) -> BudgetError:
+    """XLA takes `least` bytes for the smallest plan of the searches that know no budget; the planner's `failure` has the proof."""
+    proven = f"; no arena does with less than {format_bytes(failure.bound_bytes)}" if failure else ""
+    return BudgetError(
+        f"no plan was found within {format_bytes(want)}: XLA takes {format_bytes(least)} "
+        f"for the smallest one that searches of every budget find{proven}",
+        budget_bytes=want,
+        smallest_bytes=least,
+        bound_bytes=failure.bound_bytes if failure else 0,
+        report="\n".join([*(f"  {remark}" for remark in remarks), failure.report if failure else ""]),
+    )
+
+
 class _Rolled(Exception):
     """The traced step is another one: `TracedStep.roll_for`."""
 
@@ -196,6 +226,10 @@ class _Compilation:
     # are more, and the plan repeats more.
     LEAST_SPARE = 0.02
     LEAST_EXTRA = 0.01
+    # Share of the bytes: a plan near the smallest one is tried if XLA can take so much less for it.
+    LEAST_GAIN = 0.01
+    # Share of the step's FLOPs: a plan that repeats no more is taken although its loops are one op each.
+    MOST_EXTRA_OF_LOOPS = 0.02
 
     def __init__(
         self, traced: TracedStep, args: Sequence[Any], kwargs: dict[str, Any], options: PlanOptions, jit_options: Any
@@ -204,7 +238,6 @@ class _Compilation:
         self.traced, self.args, self.kwargs = traced, args, kwargs
         self.options, self.jit_options = options, jit_options
         self.planning = self.compiling = 0.0
-        self._begin()
 
     def _begin(self) -> None:
         self.rounds = 0
@@ -225,19 +258,26 @@ class _Compilation:
         self._compile(lambda: xla.compiled(self.traced.observed(found), self.args, self.kwargs, **given))
         return found
 
-    def _planned(self, plan: Plan) -> Any:
+    def _planned(self, plan: Plan, extra_options: xla.Options) -> Any:
         keeping = xla.compile_options(jax.default_backend(), self.options.exact)
-        options = {**keeping, **(self.jit_options.get("compiler_options") or {})}
+        options = {**keeping, **(self.jit_options.get("compiler_options") or {}), **extra_options}
         given = {name: value for name, value in self.jit_options.items() if name not in STATIC_OPTIONS}
         given |= {**donation_options(self.traced.traced.args_info), "compiler_options": options or None}
-        self.rounds += 1
         function = self.traced.function(plan)
         with shown(self.options.progress, 0) as watch:
             if watch:
                 watch(f"XLA compiles {len(plan.kernels):,} kernels")
-            executable = self._compile(lambda: xla.compiled(function, self.args, self.kwargs, **given))
-        self.taken[str(plan.kernels)] = xla.temp_bytes(executable)
-        return executable
+            return self._compile(lambda: xla.compiled(function, self.args, self.kwargs, **given))
+
+    def _tried(self, plan: Plan, want: int = 0, *, is_likely: bool = True) -> tuple[Any, int]:
+        """An executable of `plan` and its bytes. Unless it is likely to be within `want` bytes, it runs only if it is."""
+        self.rounds += 1
+        sizing = {} if is_likely or self.options.exact else xla.sizing_options(jax.default_backend())
+        executable = self._planned(plan, sizing)
+        if sizing and xla.temp_bytes(executable) <= want:
+            executable = self._planned(plan, {})
+        got = self.taken[str(plan.kernels)] = xla.temp_bytes(executable)
+        return executable, got
 
     def _solve(self, nbytes: int | None) -> Plan:
         start = time.perf_counter()
@@ -257,12 +297,39 @@ class _Compilation:
             self.planning += time.perf_counter() - start
 
     def run(self, saved: SavedPlan | None = None) -> CompiledStep:
-        self.plain = self._compile(lambda: self.traced.traced.lower().compile())
+        self.lowered = self._compile(self.traced.traced.lower)
+        sizing = xla.sizing_options(jax.default_backend())
+        self.plain = self._compile(lambda: self.lowered.compile(compiler_options=sizing))
         self.plain_bytes = xla.temp_bytes(self.plain)
         budget = None if saved else self.options.budget
         want = None if budget is None else budgets.parse_budget(budget, self.plain_bytes)
         if want is not None and want >= self.plain_bytes:
-            return self._finish(self.plain, None, want)
+            return self._unplanned(want)
+        rolled = None if saved else self.traced.rolled()
+        return self._rolled_first(rolled, want) if rolled else self._attempt(want, saved)
+
+    def _rolled_first(self, rolled: TracedStep, want: int | None) -> CompiledStep:
+        """The step with its longest loops one op each, unless unrolled loops take less or repeat much less work."""
+        unrolled, self.traced, made = self.traced, rolled, None
+        try:
+            made = self._attempt(want, None)
+        except BudgetError:
+            pass
+        if made and made.plan and made.report.extra_flops_share <= self.MOST_EXTRA_OF_LOOPS:
+            return made
+        self.traced = unrolled
+        try:
+            other = self._attempt(want, None)
+        except BudgetError:
+            if made is None:
+                raise
+            return made
+        if made and made.plan and other.report.extra_flops_share >= made.report.extra_flops_share:
+            return made
+        return other
+
+    def _attempt(self, want: int | None, saved: SavedPlan | None) -> CompiledStep:
+        self._begin()
         while True:
             try:
                 return self._fit_or_fail(want, saved)
@@ -277,14 +344,17 @@ class _Compilation:
         if want is not None:
             return self._fit(want) or self._smallest(want)
         plan = saved.replayed(self.traced) if saved else self._solve(None)
-        made = self._finish(self._planned(plan), plan, None)
+        made = self._finish(self._tried(plan)[0], plan, None)
         if saved or made.report.temp_bytes <= self.plain_bytes:
             return made
         # The fastest plan keeps more than plain jit, which no user expects: the bytes of plain jit are the budget.
         smaller = self._fit(self.plain_bytes)
         if smaller or self.options.exact or self.options.pins:
             return smaller or made
-        return self._finish(self.plain, None, None)
+        return self._unplanned(None)
+
+    def _unplanned(self, want: int | None) -> CompiledStep:
+        return self._finish(self._compile(self.lowered.compile), None, want)
 
     def _fit(self, want: int) -> CompiledStep | None:
         scale = self.scale = self._scale()
@@ -295,10 +365,10 @@ class _Compilation:
         self.least_excess = self.plain_bytes
         for number in range(self.MOST_ROUNDS):
             plan, fits = self._plan_within(ask, first)
-            if plan is None:
+            # `_smallest` tries a smallest plan as well.
+            if plan is None or (has_failed and not fits):
                 break
-            executable = self._planned(plan)
-            got = xla.temp_bytes(executable)
+            executable, got = self._tried(plan, want, is_likely=fits and ask is not None)
             # XLA lays temporaries into buffers of results that plans count apart.
             like_this = plan.arena_bytes + int((want - got) * scale)
             if got <= want:
@@ -315,7 +385,7 @@ class _Compilation:
                 has_failed, ask = True, None
             elif ask is None and like_this > first:
                 ask = like_this
-            elif not fits or ask is None:
+            elif ask is None:
                 break
             else:
                 ask = self._smaller(plan, ask, got - int(plan.arena_bytes / scale), want, scale, number)
@@ -362,26 +432,15 @@ class _Compilation:
                 assert error.smallest is not None
                 plan, failure = error.smallest, failure or error
             if str(plan.kernels) not in self.taken:
-                executable = self._planned(plan)
-                if xla.temp_bytes(executable) <= want:
+                executable, got = self._tried(plan, want, is_likely=False)
+                if got <= want:
                     return self._finish(executable, plan, want)
             least = min(least, self.taken[str(plan.kernels)])
             # XLA adds little to most plans and much to some.
             ask = plan.arena_bytes if ask == 1 else ask + ask // 20
-            if ask >= least * self.scale:
+            if ask * (1 + self.LEAST_GAIN) >= least * self.scale:
                 break
-        raise self._budget_error(want, least, failure)
-
-    def _budget_error(self, want: int, least: int, failure: BudgetError | None) -> BudgetError:
-        proven = f"; no arena does with less than {format_bytes(failure.bound_bytes)}" if failure else ""
-        return BudgetError(
-            f"no plan was found within {format_bytes(want)}: XLA takes {format_bytes(least)} "
-            f"for the smallest one that searches of every budget find{proven}",
-            budget_bytes=want,
-            smallest_bytes=least,
-            bound_bytes=failure.bound_bytes if failure else 0,
-            report="\n".join([*(f"  {remark}" for remark in self.traced.remarks), failure.report if failure else ""]),
-        )
+        raise budget_error(want, least, failure, self.traced.remarks)
 
     def _finish(self, executable: Any, plan: Plan | None, want: int | None) -> CompiledStep:
         flops = max(1, self.traced.problem.flops) if plan else 1

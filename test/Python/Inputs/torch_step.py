@@ -108,6 +108,22 @@ def optimizer_step(weights, means, squares, count, tokens):
     return loss, parameters, [each["exp_avg"] for each in state], [each["exp_avg_sq"] for each in state], state[0]["step"]
 
 
+def module_step(model, optimizer, tokens):
+    """A module and an optimizer as arguments, which the step changes."""
+    optimizer.zero_grad()
+    loss = model(tokens)
+    loss.backward()
+    optimizer.step()
+    return loss
+
+
+def module_arguments():
+    optimizer = torch.optim.SGD(transformer.parameters(), lr=0.1, momentum=0.9)
+    for parameter in transformer.parameters():
+        optimizer.state[parameter]["momentum_buffer"] = torch.ones_like(parameter)
+    return transformer, optimizer, torch.randint(0, 20, (2, 6))
+
+
 def half_step(weights, tokens):
     loss, gradients = gradients_of(lambda weights: functional_call(transformer, weights, (tokens,)), weights)
     return loss, {name: weight - 0.125 * gradients[name] for name, weight in weights.items()}

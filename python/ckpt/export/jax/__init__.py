@@ -17,6 +17,8 @@ from .lowering import Step
 class JaxStep(Step):
     """A step written in JAX, as `ckpt.export.trace` returns it."""
 
+    kept: dict[int, int] = {}
+
     def export(self) -> str:
         """The step as text in upstream MLIR dialects."""
         stablehlo = self.stablehlo()

@@ -1,7 +1,7 @@
 """Turns a training step written in PyTorch into a file that ckpt-opt and ckpt-runner read.
 
 The step is a function of tensors, beside example arguments: forward pass, gradients (torch.autograd.grad
-or torch.func) and update. Weights are arguments, by torch.func.functional_call.
+or torch.func) and update. Weights are arguments, by torch.func.functional_call, or those of a module that is one.
 """
 
 import inspect
@@ -15,42 +15,65 @@ import torch.utils._pytree as pytree
 from ...errors import ArrayError, UnsupportedStep
 from .complex import parts_of
 from .lowering import lower
+from .owners import Owner, Owners
 from .places import place_of_function
-from .tracing import Draws, trace
+from .tracing import Draws, keep_changed, trace
 
 BITS = {1: torch.uint8, 2: torch.uint16}
 
 
 class TorchStep:
-    """A step and its example arguments, traced to one graph of ATen operations."""
+    """A step and its example arguments, traced to one graph of ATen operations.
+
+    Attributes:
+        leaves: the tensors of the example, and those of its modules and optimizers behind them.
+        kept: by result of the file behind those of the step, the argument that it is a new value of.
+    """
 
     def __init__(self, step: Callable, example: tuple):
         self.step, self.example = step, example
-        self.leaves, self.tree = pytree.tree_flatten(example)
-        if not all(isinstance(leaf, torch.Tensor) for leaf in self.leaves):
-            raise UnsupportedStep("expected arguments that are tensors; what is none belongs to the step")
+        leaves, self.tree = pytree.tree_flatten(example)
+        if not all(isinstance(leaf, (torch.Tensor, Owner)) for leaf in leaves):
+            raise UnsupportedStep("expected arguments that are tensors, modules and optimizers; what is none belongs to the step")
+        self.names = names_of(step, example)
+        self.owners = self.owners_of(leaves)
+        given = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+        self.leaves = given + self.owners.tensors
         self.seed = seed_of(step, example)
         self.graph = trace(self.on_leaves, self.leaves)
+        changed = keep_changed(self.graph, len(self.result_types))
+        self.types = self.result_types + [self.owners.tensors[number].dtype for number in changed]
+        first_argument, first_result = len(flat_parts(given)), sum(2 if dtype.is_complex else 1 for dtype in self.result_types)
+        self.kept = {first_result + i: first_argument + number for i, number in enumerate(changed)}
+
+    def owners_of(self, leaves: list[Any]) -> Owners:
+        return Owners([(name, leaf) for name, leaf in zip(self.names, leaves, strict=True) if isinstance(leaf, Owner)])
 
     def on_leaves(self, *leaves: torch.Tensor) -> list[torch.Tensor]:
-        """The step on flat arguments, with its tensors alone as results."""
+        """The step on flat arguments, with its tensors and those of modules and optimizers as results."""
         # What a step changes in place, such as running statistics, are not the arguments themselves.
         own = [leaf.detach().clone() for leaf in leaves]
-        results, self.result_tree = pytree.tree_flatten(self.step(*pytree.tree_unflatten(own, self.tree)))
+        tensors = iter(own)
+        arguments = [next(tensors) if isinstance(leaf, torch.Tensor) else leaf for leaf in pytree.tree_leaves(self.example)]
+        with self.owners.holding(list(tensors)) as found:
+            results, self.result_tree = pytree.tree_flatten(self.step(*pytree.tree_unflatten(arguments, self.tree)))
         self.fixed = [None if isinstance(result, torch.Tensor) else (result,) for result in results]
-        tensors = [result.detach() for result in results if isinstance(result, torch.Tensor)]
-        self.result_types = [result.dtype for result in tensors]
-        return tensors
+        shown = [result.detach() for result in results if isinstance(result, torch.Tensor)]
+        self.result_types = [result.dtype for result in shown]
+        return shown + [tensor.detach() for tensor in found]
 
     def flatten(self, arguments: tuple) -> list[Any]:
         """The tensors of a call, in the order of the file's arguments."""
         leaves, tree = pytree.tree_flatten(arguments)
         if tree != self.tree:
             raise ArrayError(f"expected arguments as in the example, {self.tree}, but got {tree}")
-        for leaf, example in zip(leaves, self.leaves):
+        owners = self.owners_of(leaves)
+        owners.refuse_unlike(self.owners)
+        tensors = [leaf for leaf in leaves if not isinstance(leaf, Owner)] + owners.tensors
+        for leaf, example in zip(tensors, self.leaves):
             if example.is_complex() and not torch.as_tensor(leaf).is_complex():
                 raise ArrayError(f"expected an argument of {example.dtype}, but got {leaf.dtype}")
-        return [part for leaf in leaves for part in parts_of(leaf)]
+        return flat_parts(tensors)
 
     def unflatten(self, results: list[Any]) -> Any:
         """The return value of a call; a result that is no tensor is the one of the trace."""
@@ -66,16 +89,21 @@ class TorchStep:
     def export(self) -> str:
         """The step as text in upstream MLIR dialects."""
         run = lambda *leaves: self.draws(list(leaves)).run(*leaves)
-        names = [name for name, leaf in zip(names_of(self.step, self.example), self.leaves) for name in names_of_parts(name, leaf)]
-        return lower(run, self.leaves, self.result_types, names, place_of_function(self.step))
+        given = [name for name, leaf in zip(self.names, pytree.tree_leaves(self.example)) if isinstance(leaf, torch.Tensor)]
+        names = [part for name, leaf in zip(given + self.owners.names, self.leaves) for part in names_of_parts(name, leaf)]
+        return lower(run, self.leaves, self.types, names, self.kept, place_of_function(self.step))
 
     def inputs(self) -> list[np.ndarray]:
-        return [numpy_of(part) for leaf in self.leaves for part in parts_of(leaf)]
+        return [numpy_of(part) for part in flat_parts(self.leaves)]
 
     def expected(self) -> list[np.ndarray]:
         """What PyTorch computes, with random numbers from the seed."""
         results = self.draws(self.leaves).run(*[leaf.detach().clone() for leaf in self.leaves])
-        return [numpy_of(part) for result in results for part in parts_of(result)]
+        return [numpy_of(part) for part in flat_parts(results)]
+
+
+def flat_parts(leaves: list[Any]) -> list[Any]:
+    return [part for leaf in leaves for part in parts_of(leaf)]
 
 
 def numpy_of(tensor: torch.Tensor) -> np.ndarray:

@@ -205,6 +205,8 @@ def power(x: torch.Tensor, exponent: float) -> torch.Tensor:
 OWN = {
     **comparisons.OWN,
     **factorizations.OWN,
+    # Tensors of linalg have no strides.
+    torch.ops.prims.copy_strided.default: lambda x, strides: x.clone(),
     aten.__rshift__.Scalar: shifted,
     aten._adaptive_avg_pool2d.default: pooling.adaptive_average_pooling,
     aten._adaptive_avg_pool2d_backward.default: pooling.adaptive_average_pooling_gradient(2),

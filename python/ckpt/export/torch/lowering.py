@@ -16,7 +16,7 @@ from torch.func import functionalize
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch_mlir import fx
 from torch_mlir.extras import fx_importer
-from torch_mlir.ir import Location
+from torch_mlir.ir import ArrayAttr, DictAttr, IntegerAttr, IntegerType, Location
 
 from ...errors import UnsupportedStep
 from ..text import NO_FORM, pack_booleans
@@ -52,10 +52,15 @@ DECOMPOSED = [
 
 
 def lower(
-    step: Callable, leaves: list[torch.Tensor], types: list[torch.dtype], names: list[str], begin: tuple[str, int] | None
+    step: Callable,
+    leaves: list[torch.Tensor],
+    types: list[torch.dtype],
+    names: list[str],
+    kept: dict[int, int],
+    begin: tuple[str, int] | None,
 ) -> str:
     """The text of a module in upstream dialects: `types` are those of the step's results, `names` those of the file's
-    arguments, and the step begins at a line of a file.
+    arguments, `kept` the arguments that results are written over, and the step begins at a line of a file.
     """
     decompositions = {**core_aten_decompositions(), **get_decompositions(DECOMPOSED), **OWN}
     with fx_traceback.preserve_node_meta(), torch.no_grad():
@@ -74,6 +79,7 @@ def lower(
     graph.graph.eliminate_dead_code()
     module = imported(graph)
     name_arguments(module.body.operations[0], names, begin)
+    donate_arguments(module.body.operations[0], kept)
     for block in (block for function in module.body.operations for block in function.regions[0].blocks):
         for operation in list(walk(block)):
             # Indices that torch-mlir checks are in bounds in PyTorch, which stops the step otherwise.
@@ -125,6 +131,15 @@ def name_arguments(function: Any, names: list[str], begin: tuple[str, int] | Non
         function.operation.location = Location.file(*begin, 0, context)
     for argument, name in zip(function.arguments, names, strict=True):
         argument.set_location(Location.name(name, context=context))
+
+
+def donate_arguments(function: Any, kept: dict[int, int]) -> None:
+    """Says by each argument of `kept`, the values, which result is written over it."""
+    context = function.context
+    given = [DictAttr.get({}, context)] * len(function.arguments)
+    for result, argument in kept.items():
+        given[argument] = DictAttr.get({"ckpt.donated": IntegerAttr.get(IntegerType.get_signless(64, context), result)}, context)
+    function.operation.attributes["arg_attrs"] = ArrayAttr.get(given, context)
 
 
 @contextlib.contextmanager

@@ -2,6 +2,7 @@
 
 import bisect
 import contextlib
+import functools
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import torch
 import torch.fx.traceback as fx_traceback
 from torch._dispatch.python import enable_python_dispatcher
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.distributions import Distribution
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -17,7 +19,9 @@ from torch.nn.modules.module import (
     register_module_forward_hook,
     register_module_forward_pre_hook,
 )
+from torch.optim.optimizer import register_optimizer_step_pre_hook
 from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import _disable_current_modes
 
 from ...errors import UnsupportedStep
 from . import factorizations
@@ -28,6 +32,9 @@ from .random import DRAWN, Source
 
 aten = torch.ops.aten
 META = "nn_module_stack"
+# Options of optimizers that say how PyTorch computes an update, and the values for a trace: one parameter after the
+# other, and without a look at the numbers of tensors.
+IMPLEMENTATIONS = {"foreach": False, "fused": False, "capturable": True}
 
 
 class Origins(TorchFunctionMode):
@@ -39,19 +46,30 @@ class Origins(TorchFunctionMode):
         self.stack: list[str] = []
         self.names: dict[int, str] = {}
         self.path, self.place = "", ""
+        # Of modules that the step closes over: a backward pass gives parameters gradients, and a batch norm counts.
+        self.gradients: dict[torch.nn.Parameter, torch.Tensor | None] = {}
+        self.buffers: dict[torch.Tensor, torch.Tensor] = {}
         # From a number in the order of the forward pass on: path and place.
         self.since: list[tuple[int, str, str]] = []
 
     def __enter__(self) -> "Origins":
         self.hooks = [register_module_forward_pre_hook(self.enter), register_module_forward_hook(self.leave)]
-        self.grad, torch.autograd.grad = torch.autograd.grad, self.differentiate
+        self.hooks.append(register_optimizer_step_pre_hook(before_optimizer))
+        self.autograd = {name: getattr(torch.autograd, name) for name in ("grad", "backward")}
+        for name, differentiate in self.autograd.items():
+            setattr(torch.autograd, name, functools.partial(self.differentiate, differentiate))
         return super().__enter__()
 
     def __exit__(self, *error: Any) -> None:
         super().__exit__(*error)
-        torch.autograd.grad = self.grad
+        for name, differentiate in self.autograd.items():
+            setattr(torch.autograd, name, differentiate)
         for hook in self.hooks:
             hook.remove()
+        for parameter, gradient in self.gradients.items():
+            parameter.grad = gradient
+        for buffer, before in self.buffers.items():
+            buffer.copy_(before)
 
     def __torch_function__(self, function: Callable, types: Any, arguments: tuple = (), options: dict | None = None) -> Any:
         place = trace_of_caller()
@@ -63,9 +81,19 @@ class Origins(TorchFunctionMode):
     def enter(self, module: torch.nn.Module, arguments: Any) -> None:
         if not self.stack:
             self.names = {id(part): name for name, part in module.named_modules()}
+            self.remember(module)
         self.stack.append(self.names.get(id(module), ""))
         self.path = self.stack[-1]
         self.note()
+
+    def remember(self, module: torch.nn.Module) -> None:
+        for parameter in module.parameters():
+            if not isinstance(parameter, FakeTensor):
+                self.gradients.setdefault(parameter, parameter.grad)
+        with _disable_current_modes():
+            for buffer in module.buffers():
+                if not isinstance(buffer, FakeTensor) and buffer not in self.buffers:
+                    self.buffers[buffer] = buffer.clone()
 
     def leave(self, module: torch.nn.Module, arguments: Any, result: Any) -> None:
         self.stack.pop()
@@ -81,8 +109,8 @@ class Origins(TorchFunctionMode):
         number = bisect.bisect_right(self.since, sequence, key=lambda noted: noted[0]) - 1
         return self.since[number][1:] if number >= 0 else ("", "")
 
-    def differentiate(self, outputs: Any, *arguments: Any, **options: Any) -> Any:
-        """torch.autograd.grad, where each node of the backward pass says its origin first."""
+    def differentiate(self, differentiate: Callable, outputs: Any, *arguments: Any, **options: Any) -> Any:
+        """torch.autograd.grad or backward, where each node of the backward pass says its origin first."""
         waiting = [each.grad_fn for each in (outputs if isinstance(outputs, (list, tuple)) else [outputs])]
         seen = set(waiting)
         while waiting:
@@ -94,9 +122,18 @@ class Origins(TorchFunctionMode):
                 if following is not None and following not in seen:
                     seen.add(following)
                     waiting.append(following)
-        result = self.grad(outputs, *arguments, **options)
+        result = differentiate(outputs, *arguments, **options)
         fx_traceback.current_meta[META] = ""
         return result
+
+
+def before_optimizer(optimizer: torch.optim.Optimizer, *_: Any) -> None:
+    """Refuses an optimizer that the step closes over, before it makes its state of tensors of the trace; gives others the
+    options of a trace."""
+    if not all(isinstance(parameter, FakeTensor) for group in optimizer.param_groups for parameter in group["params"]):
+        raise UnsupportedStep("the step runs an optimizer that it closes over: make the optimizer and its module arguments")
+    for group in optimizer.param_groups:
+        group.update((name, value) for name, value in IMPLEMENTATIONS.items() if name in group)
 
 
 @contextlib.contextmanager
@@ -138,21 +175,42 @@ def written_by(node: torch.fx.Node) -> list[Any]:
     return [given.get(each.name) for each in schema.arguments if each.alias_info is not None and each.alias_info.is_write]
 
 
-def is_captured(value: Any) -> bool:
-    """Whether a value is, or is a view of, a tensor that the step closes over; torch.tensor makes a new one."""
+def viewed(value: Any) -> Any:
+    """The value whose memory a value is in; torch.tensor makes a new one of a tensor that the step closes over."""
     while isinstance(value, torch.fx.Node) and value.op == "call_function" and value.target != aten.lift_fresh.default:
         schema = getattr(value.target, "_schema", None)
-        if schema is None or not any(each.alias_info is not None for each in schema.returns):
-            return False
-        value = value.args[0] if value.args else None
-    return isinstance(value, torch.fx.Node) and value.op == "get_attr"
+        if schema is None or not value.args or not any(each.alias_info is not None for each in schema.returns):
+            return value
+        value = value.args[0]
+    return value
+
+
+def is_captured(value: Any) -> bool:
+    """Whether a value is, or is a view of, a tensor that the step closes over."""
+    memory = viewed(value)
+    return isinstance(memory, torch.fx.Node) and memory.op == "get_attr"
+
+
+def keep_changed(graph: torch.fx.GraphModule, shown: int) -> list[int]:
+    """Removes results behind the first ones, `shown`, that are copies of arguments; the numbers of the others behind those."""
+    written = {viewed(value) for node in graph.graph.nodes for value in written_by(node)}
+    (results,) = graph.graph.output_node().args
+
+    def is_changed(result: Any) -> bool:
+        memory = viewed(result)
+        return memory in written or memory.target != aten.clone.default or viewed(memory.args[0]).op != "placeholder"
+
+    changed = [i for i, result in enumerate(results[shown:]) if is_changed(result)]
+    graph.graph.output_node().args = ([*results[:shown], *(results[shown + i] for i in changed)],)
+    graph.recompile()
+    return changed
 
 
 def refuse_captured_writes(graph: torch.fx.GraphModule) -> None:
     for node in graph.graph.nodes:
         if any(is_captured(value) for value in written_by(node)):
             raise UnsupportedStep(
-                f"the step changes a tensor that it closes over, by {node.target}{in_words(node.meta)}: make the tensor an argument, and return it"
+                f"the step changes a tensor that it closes over, by {node.target}{in_words(node.meta)}: make its module an argument, or the tensor, and return it"
             )
 
 
@@ -161,6 +219,8 @@ def trace(step: Callable, leaves: list[torch.Tensor]) -> torch.fx.GraphModule:
     try:
         with fx_traceback.preserve_node_meta(), Origins(), in_parts():
             graph = make_fx(step, tracing_mode="fake", _allow_non_fake_inputs=True)(*leaves)
+    except UnsupportedStep:
+        raise
     except Exception as error:
         first = (str(error).strip().splitlines() or [""])[0]
         place = in_words({TRACE: trace_of_error(error)})

@@ -1,0 +1,111 @@
+"""Modules and optimizers among the arguments of a step: their tensors are arguments too, and results in place."""
+
+import contextlib
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from ...errors import UnsupportedStep
+from .tracing import IMPLEMENTATIONS
+
+Owner = torch.nn.Module | torch.optim.Optimizer
+# A dictionary or a list of an owner's.
+Container = Any
+
+
+def containers_of(name: str, owner: Owner) -> Iterator[tuple[str, Container]]:
+    """What holds the tensors of an owner, each with its name for people."""
+    if isinstance(owner, torch.nn.Module):
+        for path, part in owner.named_modules():
+            title = f"{name}.{path}" if path else name
+            yield from ((title, part._parameters), (title, part._buffers))
+        return
+    for number, group in enumerate(owner.param_groups):
+        yield from ((f"{name}.param_groups[{number}]", group), (f"{name}.param_groups[{number}]", group["params"]))
+        for i, parameter in enumerate(group["params"]):
+            if parameter in owner.state:
+                yield f"{name}.state[{number}][{i}]", owner.state[parameter]
+
+
+def items_of(container: Container) -> list[tuple[Any, Any]]:
+    return list(enumerate(container) if isinstance(container, list) else container.items())
+
+
+def settings_of(owner: Owner) -> Any:
+    """What a trace takes as it is: which modules are in training, and numbers of an optimizer and of its state."""
+    if isinstance(owner, torch.nn.Module):
+        return [(path, part.training) for path, part in owner.named_modules()]
+
+    def values(container: Container) -> list[tuple[Any, Any]]:
+        return [(key, "" if isinstance(value, torch.Tensor) else value) for key, value in items_of(container) if key not in ("params", *IMPLEMENTATIONS)]
+
+    states = [owner.state.get(parameter, {}) for group in owner.param_groups for parameter in group["params"]]
+    return list(map(values, owner.param_groups)), list(map(values, states))
+
+
+class Owners:
+    """The modules and optimizers of one call.
+
+    Attributes:
+        tensors: theirs, each once: that of a module may be one of an optimizer as well.
+        names: of `tensors`, such as "model.0.weight".
+    """
+
+    def __init__(self, named: list[tuple[str, Owner]]):
+        self.owners = [owner for _, owner in named]
+        self.settings = [settings_of(owner) for owner in self.owners]
+        self.containers = [each for name, owner in named for each in containers_of(name, owner)]
+        held: dict[int, tuple[str, torch.Tensor]] = {}
+        for title, container in self.containers:
+            for key, value in items_of(container):
+                if isinstance(value, torch.Tensor):
+                    held.setdefault(id(value), (f"{title}.{key}", value))
+        self.names = [name for name, _ in held.values()]
+        self.tensors = [tensor for _, tensor in held.values()]
+
+    @contextlib.contextmanager
+    def holding(self, tensors: list[torch.Tensor]) -> Iterator[list[torch.Tensor]]:
+        """Puts `tensors` in place of the owners' own; the list receives what stands there at the end."""
+        before = [(container, container.copy()) for _, container in self.containers]
+        states = [(owner, owner.state) for owner in self.owners if isinstance(owner, torch.optim.Optimizer)]
+        instead = {id(own): new.requires_grad_(own.requires_grad) for own, new in zip(self.tensors, tensors, strict=True)}
+        places = [(container, key, id(value)) for container, own in before for key, value in items_of(own) if id(value) in instead]
+        found: list[torch.Tensor] = []
+        try:
+            for container, key, own in places:
+                container[key] = instead[own]
+            for optimizer, state in states:
+                optimizer.state = defaultdict(dict, {instead.get(id(key), key): value for key, value in state.items()})
+            yield found
+            self.refuse_changes()
+            now = {own: container[key] for container, key, own in places}
+            found += [now[own] for own in instead]
+        finally:
+            for container, own in before:
+                container.clear()
+                (container.extend if isinstance(container, list) else container.update)(own)
+            for optimizer, state in states:
+                optimizer.state = state
+
+    def refuse_changes(self) -> None:
+        """Refuses a step that changes what its trace takes as it is."""
+        for owner, before in zip(self.owners, self.settings):
+            now = settings_of(owner)
+            if isinstance(owner, torch.nn.Module) and now != before:
+                raise UnsupportedStep("the step changes which modules are in training: do so before it")
+            if now[0] != before[0]:
+                raise UnsupportedStep("the step changes numbers of an optimizer, such as its learning rate: make it a tensor, lr=torch.tensor(1e-3)")
+            if now[1] != before[1]:
+                raise UnsupportedStep("the optimizer makes its state in its first step: run the step once in PyTorch, and compile it then")
+
+    def refuse_unlike(self, example: "Owners") -> None:
+        """Refuses owners of a call that are not as those of the trace."""
+        if self.names != example.names:
+            raise UnsupportedStep("expected modules and optimizers with the tensors of the example, but got others")
+        if self.settings != example.settings:
+            raise UnsupportedStep(
+                "numbers of an optimizer, such as its learning rate, or modules in training changed since the step was compiled: "
+                "compile it again, or make a number a tensor, lr=torch.tensor(1e-3)"
+            )
