@@ -73,7 +73,7 @@ class TracedStep:
     """
 
     placement: Placement | None = None
-    # Ops of unrolled loops that XLA compiles in about 20 seconds.
+    # Ops of unrolled loops above which loops of one op each are tried first.
     MUCH_TO_COMPILE = 10_000
 
     def __init__(
