@@ -233,6 +233,33 @@ static void stepByOne(func::FuncOp function) {
   });
 }
 
+/// Whether \p op writes each element of \p init.
+static bool writesAll(linalg::LinalgOp op, OpOperand &init) {
+  return op.getMatchingIndexingMap(&init).isProjectedPermutation() &&
+         !llvm::is_contained(op.getStaticLoopRanges(), 0);
+}
+
+/// Lets bodies read outputs of which they write a part. Upstream takes an
+/// output that is not read for one that is written as a whole, and a buffer
+/// that it makes for it would not hold the other elements.
+static void keepUnwritten(func::FuncOp function) {
+  function.walk([](linalg::GenericOp op) {
+    for (OpOperand &init : op.getDpsInitsMutable()) {
+      if (op.payloadUsesValueFromOperand(&init) || writesAll(op, init))
+        continue;
+      OpOperand &yielded = op.getBody()->getTerminator()->getOpOperand(
+          op.getTiedOpResult(&init).getResultNumber());
+      OpBuilder builder(yielded.getOwner());
+      Value yes =
+          arith::ConstantIntOp::create(builder, op.getLoc(), /*value=*/1,
+                                       /*width=*/1);
+      yielded.set(arith::SelectOp::create(builder, op.getLoc(), yes,
+                                          yielded.get(),
+                                          op.getMatchingBlockArgument(&init)));
+    }
+  });
+}
+
 LogicalResult ckpt::bufferizeOpaque(func::FuncOp function, Operation *anchor) {
   for (auto output : llvm::to_vector(
            function.getOps<bufferization::MaterializeInDestinationOp>()))
@@ -247,6 +274,7 @@ LogicalResult ckpt::bufferizeOpaque(func::FuncOp function, Operation *anchor) {
   tensor::populateDecomposeTensorConcatPatterns(patterns);
   if (failed(rewriteExactly(function, std::move(patterns))))
     return failure();
+  keepUnwritten(function);
   bufferization::OneShotBufferizationOptions options;
   options.bufferAlignment = 64;
   // A loop that is lowered like any other, not a call into a runtime library.

@@ -184,7 +184,9 @@ static void appendReads(LinalgOp op, OpKind kind,
                         SmallVectorImpl<RematRead> &reads) {
   bool isAnchor = kind == OpKind::Contraction || kind == OpKind::Reduction;
   for (OpOperand *input : op.getDpsInputOperands()) {
-    if (!op.payloadUsesValueFromOperand(input))
+    // A scalar has no shape to stand for it where its value is not read.
+    if (isa<mlir::RankedTensorType>(input->get().getType()) &&
+        !op.payloadUsesValueFromOperand(input))
       continue;
     Access access = isAnchor               ? Access::Any
                     : kind == OpKind::View ? viewAccess(op)

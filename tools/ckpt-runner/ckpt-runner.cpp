@@ -15,6 +15,7 @@
 #include "Run/MeasureStep.h"
 #include "Run/Messages.h"
 #include "Run/Progress.h"
+#include "Run/ScalarArguments.h"
 #include "ckpt/Analysis/Step.h"
 #include "ckpt/Analysis/Supported.h"
 #include "ckpt/IR/CkptDialect.h"
@@ -311,6 +312,7 @@ LogicalResult Runner::run() {
            << "'" << step->getSymName()
            << "' is rewritten into kernels already: '--verify', '--profile' "
               "and plan options need the program as it was before";
+  takeScalarsAsTensors(*step);
   FailureOr<Signature> read = readSignature(*step);
   if (failed(read) || failed(prepare(*step)))
     return failure();

@@ -11,12 +11,12 @@
 
 #include "Conversion/Gpu/GpuEmitters.h"
 #include "Conversion/Gpu/ReadAhead.h"
+#include "ckpt/Support/RewriteExactly.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
@@ -439,7 +439,7 @@ static LogicalResult resolveCarries(gpu::GPUFuncOp function) {
   RewritePatternSet patterns(function.getContext());
   scf::ForOp::getCanonicalizationPatterns(patterns, function.getContext());
   scf::IfOp::getCanonicalizationPatterns(patterns, function.getContext());
-  return applyPatternsGreedily(function, std::move(patterns));
+  return rewriteExactly(function, std::move(patterns));
 }
 
 FailureOr<std::optional<LaunchSize>>

@@ -15,7 +15,9 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 
 using namespace ckpt;
@@ -142,6 +144,38 @@ static void splitSteppedViews(func::FuncOp function) {
   });
 }
 
+/// Makes nested loops of loops that the program calls parallel: their sums must
+/// have one order, whatever the threads. Only tasks of kernels run side by
+/// side.
+static void putInOrder(scf::ParallelOp parallel) {
+  OpBuilder builder(parallel);
+  Block &body = *parallel.getBody();
+  auto reduce = cast<scf::ReduceOp>(body.getTerminator());
+  scf::LoopNest nest = scf::buildLoopNest(
+      builder, parallel.getLoc(), parallel.getLowerBound(),
+      parallel.getUpperBound(), parallel.getStep(), parallel.getInitVals(),
+      [&](OpBuilder &inner, Location, ValueRange counters, ValueRange sums) {
+        IRMapping mapping;
+        mapping.map(body.getArguments(), counters);
+        for (Operation &op : body.without_terminator())
+          inner.clone(op, mapping);
+        scf::ValueVector next;
+        for (auto [operand, sum, region] : llvm::zip_equal(
+                 reduce.getOperands(), sums, reduce.getReductions())) {
+          Block &combine = region.front();
+          mapping.map(combine.getArgument(0), sum);
+          mapping.map(combine.getArgument(1), mapping.lookupOrDefault(operand));
+          for (Operation &op : combine.without_terminator())
+            inner.clone(op, mapping);
+          next.push_back(
+              mapping.lookupOrDefault(combine.getTerminator()->getOperand(0)));
+        }
+        return next;
+      });
+  parallel.replaceAllUsesWith(nest.results);
+  parallel.erase();
+}
+
 LogicalResult ckpt::bufferizeOpaqueKernel(KernelCode &code) {
   if (failed(checkAnchor(code.anchor)))
     return failure();
@@ -150,6 +184,7 @@ LogicalResult ckpt::bufferizeOpaqueKernel(KernelCode &code) {
   if (failed(bufferizeOpaque(code.function, code.anchor)))
     return failure();
   splitSteppedViews(code.function);
+  code.function.walk(putInOrder);
   putTemporaries(code.function, workspace, available);
   return success();
 }

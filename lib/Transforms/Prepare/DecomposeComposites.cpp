@@ -135,7 +135,10 @@ static LogicalResult takeApart(mlir::RewriterBase &rewriter, Operation *op) {
         return linalg::lowerPack(rewriter, pack);
       })
       .Case([&](linalg::UnPackOp unpack) -> LogicalResult {
-        return linalg::lowerUnPack(rewriter, unpack);
+        // Upstream's slice of one tile is right where each dimension has tiles.
+        bool isTiled = static_cast<int64_t>(unpack.getInnerDimsPos().size()) ==
+                       unpack.getDestType().getRank();
+        return linalg::lowerUnPack(rewriter, unpack, isTiled);
       })
       .Case([&](tensor::GenerateOp generate) -> LogicalResult {
         return linalg::rewriteInDestinationPassingStyle(rewriter, generate);

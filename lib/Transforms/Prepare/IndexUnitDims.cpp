@@ -64,6 +64,35 @@ static FailureOr<Value> collapse(mlir::RewriterBase &rewriter,
       .getResult();
 }
 
+/// Cuts inputs to what \p op reads where a sum of loops, such as `d1 + d0 * 2`,
+/// is a single loop without those over one element: with a plain index, an
+/// input may not be longer than its loop.
+static void cutInputs(mlir::RewriterBase &rewriter, linalg::GenericOp op) {
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  SmallVector<mlir::AffineExpr> loops;
+  for (auto [number, extent] : llvm::enumerate(extents))
+    loops.push_back(extent == 1 ? rewriter.getAffineConstantExpr(0)
+                                : rewriter.getAffineDimExpr(number));
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    auto type = dyn_cast<RankedTensorType>(input->get().getType());
+    if (!type || !type.hasStaticShape())
+      continue;
+    SmallVector<int64_t> shape(type.getShape());
+    for (auto [size, index] :
+         llvm::zip_equal(shape, op.getMatchingIndexingMap(input).getResults()))
+      if (auto loop = dyn_cast<mlir::AffineDimExpr>(index.replaceDims(loops)))
+        size = extents[loop.getPosition()];
+    if (ArrayRef<int64_t>(shape) == type.getShape())
+      continue;
+    SmallVector<mlir::OpFoldResult> begins(shape.size(),
+                                           rewriter.getIndexAttr(0)),
+        steps(shape.size(), rewriter.getIndexAttr(1));
+    input->set(tensor::ExtractSliceOp::create(
+        rewriter, op.getLoc(), input->get(), begins,
+        mlir::getAsIndexOpFoldResult(op.getContext(), shape), steps));
+  }
+}
+
 /// Leaves out the dimensions of size one, and the loops over them.
 static LogicalResult dropUnitDims(mlir::RewriterBase &rewriter,
                                   linalg::GenericOp op) {
@@ -79,6 +108,7 @@ static LogicalResult dropUnitDims(mlir::RewriterBase &rewriter,
                           const ControlDropUnitDims &) {
     return collapse(rewriter, loc, value, shape, groups);
   };
+  cutInputs(rewriter, op);
   FailureOr<linalg::DropUnitDimsResult> dropped =
       linalg::dropUnitDims(rewriter, op, control);
   if (failed(dropped))

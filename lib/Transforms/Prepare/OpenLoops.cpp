@@ -8,7 +8,9 @@
 #include "Transforms/Loops/PushSlices.h"
 #include "Transforms/Loops/SplitStacks.h"
 #include "Transforms/Loops/UnrollLoops.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Dominance.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/CSE.h"
 
@@ -23,6 +25,23 @@ static int64_t openStacks(Block &block) {
     all += changes;
   } while (changes);
   return all;
+}
+
+/// Gives named ops the bodies that their names say. Common subexpressions
+/// inside have become one, or are read from outside; but the text of a named op
+/// has no body, and whoever reads it would see another op.
+static void rebuildNamedBodies(mlir::func::FuncOp function) {
+  function.walk([](mlir::linalg::LinalgOp op) {
+    auto build = op.getRegionBuilder();
+    if (!build)
+      return;
+    Block &body = *op.getBlock();
+    while (!body.empty())
+      body.back().erase();
+    mlir::ImplicitLocOpBuilder builder(op.getLoc(), op.getContext());
+    builder.setInsertionPointToStart(&body);
+    build(builder, body, op->getAttrs(), [&] { return op.emitOpError(); });
+  });
 }
 
 void ckpt::openLoops(mlir::func::FuncOp function, int64_t unrollLimit,
@@ -47,6 +66,7 @@ void ckpt::openLoops(mlir::func::FuncOp function, int64_t unrollLimit,
   mlir::IRRewriter rewriter(function.getContext());
   mlir::DominanceInfo dominance(function);
   mlir::eliminateCommonSubExpressions(rewriter, dominance, function);
+  rebuildNamedBodies(function);
   inlineSplats(function.front());
   summary.stacks += openStacks(function.front());
 }
