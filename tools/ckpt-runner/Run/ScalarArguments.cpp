@@ -29,6 +29,7 @@ static void readFromTensor(BlockArgument argument) {
 }
 
 void ckpt::takeScalarsAsTensors(mlir::func::FuncOp step) {
+  step.getContext()->loadDialect<mlir::tensor::TensorDialect>();
   for (BlockArgument argument : step.getArguments())
     if (isScalar(argument.getType()))
       readFromTensor(argument);
