@@ -1,6 +1,7 @@
 //===- CompiledStep.cpp - Compiles a step and calls it --------------------===//
 
 #include "ckpt/Runtime/CompiledStep.h"
+#include "HostCompiler.h"
 #include "LowerStep.h"
 #include "OpenMP.h"
 #include "ckpt/Conversion/Passes.h"
@@ -10,7 +11,6 @@
 #include "mlir/ExecutionEngine/OptUtils.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
-#include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include <chrono>
 #include <ctime>
@@ -39,15 +39,6 @@ static void mark() {
   Clock::time_point ended = Clock::now();
   std::chrono::nanoseconds used = processorTime();
   marks.push_back({ended, Clock::now(), used});
-}
-
-static void initializeTarget() {
-  static const bool once = [] {
-    llvm::InitializeNativeTarget();
-    llvm::InitializeNativeTargetAsmPrinter();
-    return true;
-  }();
-  (void)once;
 }
 
 static int64_t lanesOf(llvm::orc::JITTargetMachineBuilder &machine) {
@@ -125,7 +116,7 @@ CompiledStep::~CompiledStep() = default;
 
 llvm::Expected<std::unique_ptr<CompiledStep>>
 CompiledStep::compile(ModuleOp module, const CompileOptions &options) {
-  initializeTarget();
+  initializeHostCompiler();
   auto builder = llvm::orc::JITTargetMachineBuilder::detectHost();
   if (!builder)
     return builder.takeError();

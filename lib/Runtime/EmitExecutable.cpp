@@ -1,6 +1,7 @@
 //===- EmitExecutable.cpp - A step as a program of its own ----------------===//
 
 #include "ckpt/Runtime/EmitExecutable.h"
+#include "HostCompiler.h"
 #include "LowerStep.h"
 #include "PackImages.h"
 #include "ckpt/Pipelines/GpuPipeline.h"
@@ -16,7 +17,6 @@
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/Signals.h"
-#include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
 
@@ -117,8 +117,7 @@ void Description::add(const ExecutableOptions &options,
 
 /// For any machine of this kind, at any address.
 static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> hostMachine() {
-  llvm::InitializeNativeTarget();
-  llvm::InitializeNativeTargetAsmPrinter();
+  initializeHostCompiler();
   llvm::orc::JITTargetMachineBuilder builder{
       llvm::Triple(llvm::sys::getProcessTriple())};
   builder.setRelocationModel(llvm::Reloc::PIC_);
