@@ -162,7 +162,10 @@ void TimeMoves::findShares(ValueId value,
 int32_t TimeMoves::sharerOf(int32_t place) const {
   std::map<int32_t, int32_t> shared;
   for (OpId op : state.kernel(place).ops) {
-    const std::vector<int32_t> &users = inside[problem.ops[op].results.front()];
+    const std::vector<ValueId> &results = problem.ops[op].results;
+    if (results.empty())
+      continue;
+    const std::vector<int32_t> &users = inside[results.front()];
     auto user = std::lower_bound(users.begin(), users.end(), place);
     if (user != users.begin())
       ++shared[*std::prev(user)];
