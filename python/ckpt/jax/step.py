@@ -238,6 +238,7 @@ class _Compilation:
         self.traced, self.args, self.kwargs = traced, args, kwargs
         self.options, self.jit_options = options, jit_options
         self.planning = self.compiling = 0.0
+        self._begin()
 
     def _begin(self) -> None:
         self.rounds = 0
