@@ -57,10 +57,10 @@ static StringRef wayOutOf(StringRef dialect) {
 }
 
 StringRef ckpt::wayOutOfFrontend(StringRef text) {
-  if (text.contains("stablehlo.") || text.contains("mhlo."))
+  if (text.contains("= stablehlo.") || text.contains("= \"stablehlo."))
     return "StableHLO is lowered to linalg first: 'python -m ckpt import' "
            "does that for a step of JAX";
-  if (text.contains("torch.vtensor"))
+  if (text.contains("!torch.vtensor"))
     return "ops of torch-mlir are lowered to linalg first: 'python -m ckpt "
            "import' does that for a step of PyTorch";
   return "";

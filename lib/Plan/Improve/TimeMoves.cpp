@@ -431,8 +431,10 @@ void TimeMoves::findJoins(const Life &life,
   }
 }
 
-void TimeMoves::findOthers(const std::function<bool()> &isOver,
+/// All moves but those of `findBorder`.
+void TimeMoves::findOthers(Deadline deadline,
                            std::vector<TimeMove> &changes) const {
+  auto isOver = [&] { return isSpent() || deadline.isOver(); };
   for (size_t value = 0; value < problem.values.size() && !isOver(); ++value)
     findShares(static_cast<ValueId>(value), changes);
   for (int32_t place = 0; place < state.size() && !isOver(); ++place)
@@ -464,7 +466,7 @@ std::vector<TimeMove> TimeMoves::find(Deadline deadline) {
         return change.savedNs > state.timeNs() / goodPart;
       });
   if (!areLarge)
-    findOthers(isOver, changes);
+    findOthers(deadline, changes);
   std::stable_sort(changes.begin(), changes.end(),
                    [](const TimeMove &left, const TimeMove &right) {
                      return left.savedNs > right.savedNs;

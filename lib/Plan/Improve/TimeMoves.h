@@ -13,7 +13,6 @@
 #include "Plan/Improve/PlanState.h"
 #include "Plan/Model/Clock.h"
 
-#include <functional>
 #include <optional>
 
 namespace ckpt::plan {
@@ -49,8 +48,7 @@ private:
   void findInlines(int32_t from, std::vector<TimeMove> &changes) const;
   void findJoins(const Life &life, std::vector<TimeMove> &changes) const;
 
-  void findOthers(const std::function<bool()> &isOver,
-                  std::vector<TimeMove> &changes) const;
+  void findOthers(Deadline deadline, std::vector<TimeMove> &changes) const;
 
   // SplitMove.cpp
   std::vector<ValueId> partsOf(OpId op, const Kernel &kernel) const;

@@ -152,27 +152,8 @@ static LogicalResult takeApart(mlir::RewriterBase &rewriter, Operation *op) {
       .Default([](Operation *) { return failure(); });
 }
 
-/// Makes constants without elements empty tensors. Upstream, asked whether a
-/// division may run at any time, reads the first element of its divisor.
-static void emptyConstants(mlir::func::FuncOp step) {
-  SmallVector<arith::ConstantOp> constants;
-  step.walk([&](arith::ConstantOp constant) {
-    auto type = dyn_cast<mlir::RankedTensorType>(constant.getType());
-    if (type && type.hasStaticShape() && type.getNumElements() == 0)
-      constants.push_back(constant);
-  });
-  mlir::IRRewriter rewriter(step.getContext());
-  for (arith::ConstantOp constant : constants) {
-    auto type = cast<mlir::RankedTensorType>(constant.getType());
-    rewriter.setInsertionPoint(constant);
-    rewriter.replaceOpWithNewOp<tensor::EmptyOp>(constant, type.getShape(),
-                                                 type.getElementType());
-  }
-}
-
 void ckpt::takeCompositesApart(mlir::func::FuncOp step,
                                PreparationSummary &summary) {
-  emptyConstants(step);
   SmallVector<Operation *> composites;
   step.walk([&](Operation *op) {
     if (isa<linalg::AggregatedOpInterface, linalg::WinogradFilterTransformOp,

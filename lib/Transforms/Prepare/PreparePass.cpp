@@ -62,6 +62,7 @@ FailureOr<PreparationSummary> ckpt::prepareStep(mlir::func::FuncOp step,
     return summary;
   if (failed(inlineCalls(step, summary)) || failed(readGlobals(step, summary)))
     return failure();
+  emptyConstants(step);
   takeCompositesApart(step, summary);
   openLoops(step, options.unrollLimit, summary);
   readByMaps(step, summary);

@@ -16,7 +16,7 @@ Container = Any
 
 
 def containers_of(name: str, owner: Owner) -> Iterator[tuple[str, Container]]:
-    """What holds the tensors of an owner, each with its name for people."""
+    """The dictionaries and lists that hold the tensors of an owner, each with its name for people."""
     if isinstance(owner, torch.nn.Module):
         for path, part in owner.named_modules():
             title = f"{name}.{path}" if path else name
@@ -34,7 +34,7 @@ def items_of(container: Container) -> list[tuple[Any, Any]]:
 
 
 def settings_of(owner: Owner) -> Any:
-    """What a trace takes as it is: which modules are in training, and numbers of an optimizer and of its state."""
+    """The values that a trace takes as they are: modules in training, and numbers of an optimizer and of its state."""
     if isinstance(owner, torch.nn.Module):
         return [(path, part.training) for path, part in owner.named_modules()]
 
@@ -90,7 +90,7 @@ class Owners:
                 optimizer.state = state
 
     def refuse_changes(self) -> None:
-        """Refuses a step that changes what its trace takes as it is."""
+        """Refuses a step that changes its `settings_of`."""
         for owner, before in zip(self.owners, self.settings):
             now = settings_of(owner)
             if isinstance(owner, torch.nn.Module) and now != before:
