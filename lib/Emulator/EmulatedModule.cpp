@@ -3,11 +3,11 @@
 #include "Emulator/EmulatedModule.h"
 #include "Emulator/WarpInstructions.h"
 #include "ckpt/Support/CompilerSymbols.h"
+#include "ckpt/Support/HostCompiler.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/Bitcode/BitcodeReader.h"
-#include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/ExecutionEngine/Orc/ThreadSafeModule.h"
 #include "llvm/IR/IRBuilder.h"
@@ -324,7 +324,7 @@ EmulatedModule::load(StringRef bitcode) {
       llvm::MemoryBufferRef(bitcode, "the device module"), *context);
   if (!module)
     return module.takeError();
-  auto machine = llvm::orc::JITTargetMachineBuilder::detectHost();
+  auto machine = detectHost();
   if (!machine)
     return machine.takeError();
   auto jit =

@@ -1,16 +1,15 @@
 //===- CompiledStep.cpp - Compiles a step and calls it --------------------===//
 
 #include "ckpt/Runtime/CompiledStep.h"
-#include "HostCompiler.h"
 #include "LowerStep.h"
 #include "OpenMP.h"
 #include "ckpt/Conversion/Passes.h"
 #include "ckpt/Emulator/Emulator.h"
 #include "ckpt/Support/CompilerSymbols.h"
+#include "ckpt/Support/HostCompiler.h"
 #include "mlir/ExecutionEngine/ExecutionEngine.h"
 #include "mlir/ExecutionEngine/OptUtils.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 #include "llvm/Target/TargetMachine.h"
 #include <chrono>
 #include <ctime>
@@ -52,7 +51,7 @@ static int64_t lanesOf(llvm::orc::JITTargetMachineBuilder &machine) {
 }
 
 int64_t ckpt::hostLanes() {
-  auto builder = llvm::orc::JITTargetMachineBuilder::detectHost();
+  auto builder = detectHost();
   if (builder)
     return lanesOf(*builder);
   // Without a compiler for this machine, every use says so.
@@ -116,8 +115,7 @@ CompiledStep::~CompiledStep() = default;
 
 llvm::Expected<std::unique_ptr<CompiledStep>>
 CompiledStep::compile(ModuleOp module, const CompileOptions &options) {
-  initializeHostCompiler();
-  auto builder = llvm::orc::JITTargetMachineBuilder::detectHost();
+  auto builder = detectHost();
   if (!builder)
     return builder.takeError();
   builder->setCodeGenOptLevel(llvm::CodeGenOptLevel::Aggressive);

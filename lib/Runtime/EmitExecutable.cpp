@@ -1,13 +1,12 @@
 //===- EmitExecutable.cpp - A step as a program of its own ----------------===//
 
 #include "ckpt/Runtime/EmitExecutable.h"
-#include "HostCompiler.h"
 #include "LowerStep.h"
 #include "PackImages.h"
 #include "ckpt/Pipelines/GpuPipeline.h"
+#include "ckpt/Support/HostCompiler.h"
 #include "mlir/ExecutionEngine/OptUtils.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"

@@ -1,6 +1,6 @@
 //===- HostCompiler.cpp - LLVM for this machine ---------------------------===//
 
-#include "HostCompiler.h"
+#include "ckpt/Support/HostCompiler.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Transforms/Scalar/LoopIdiomRecognize.h"
 
@@ -14,4 +14,14 @@ void ckpt::initializeHostCompiler() {
     return true;
   }();
   (void)once;
+}
+
+llvm::Expected<llvm::orc::JITTargetMachineBuilder> ckpt::detectHost() {
+  initializeHostCompiler();
+  auto builder = llvm::orc::JITTargetMachineBuilder::detectHost();
+  // LLVM 22 makes `vpdpbusd` of a sum of signed by unsigned bytes, and adds up
+  // one of its four partial sums.
+  if (builder && builder->getTargetTriple().isX86())
+    builder->addFeatures({"-avxvnni", "-avx512vnni"});
+  return builder;
 }
