@@ -226,14 +226,16 @@ void Simulator::playOutputs(int32_t k) {
   }
 }
 
-/// Results stand to the end and are all written; run-once ops have run.
+/// Results are all written, and the last instance of each stands to the end;
+/// run-once ops have run.
 bool Simulator::checkEnd() {
-  for (Instance &instance : verdict.instances)
-    if (problem.values[instance.value].home == Home::Result)
-      instance.lastRead = kernelCount - 1;
-  for (ValueId id = 0; id < static_cast<ValueId>(problem.values.size()); ++id)
-    if (problem.values[id].home == Home::Result && latest[id] == none)
+  for (ValueId id = 0; id < static_cast<ValueId>(problem.values.size()); ++id) {
+    if (problem.values[id].home != Home::Result)
+      continue;
+    if (latest[id] == none)
       return failPlan("result " + name(id) + " was never written");
+    verdict.instances[latest[id]].lastRead = kernelCount - 1;
+  }
   for (OpId id = 0; id < static_cast<OpId>(problem.ops.size()); ++id)
     if (!problem.ops[id].mayRepeat && !runs[id])
       return failPlan(opName(id) + " has to run once, but did not");
@@ -346,9 +348,7 @@ bool Simulator::checkHosted() {
     int32_t k = next.kernel;
     std::vector<int32_t> &there = standing[place.host];
     auto isPast = [&](int32_t before) {
-      const Instance &earlier = verdict.instances[before];
-      return earlier.lastRead < k ||
-             (earlier.value == place.host && next.value == place.host);
+      return verdict.instances[before].lastRead < k;
     };
     there.erase(std::remove_if(there.begin(), there.end(), isPast),
                 there.end());

@@ -164,9 +164,7 @@ SmallVector<Value> KernelBuilder::chooseAfter(int32_t k, int32_t original,
   for (int32_t since = k - 1; since > original; --since)
     for (int32_t i : instancesOf[since]) {
       const plan::Instance &instance = verdict.instances[i];
-      bool caller =
-          program.problem.values[instance.value].home == plan::Home::Result;
-      if ((instance.lastRead >= k || caller) &&
+      if (instance.lastRead >= k &&
           !inputs.contains(program.values[instance.value]))
         return {current[instance.value]};
     }

@@ -93,6 +93,21 @@ TEST(PebblePlan, OftenFindsTheLeast) {
   EXPECT_GE(found * 600, compared * 596);
 }
 
+/// Results are made one by one, but an op makes all of its own in one run.
+TEST(PebblePlan, RunsAnOpOfTwoResultsOnce) {
+  ProblemBuilder b;
+  ValueId x = b.argument(matrix);
+  ValueId both = b.opaque({memory(x)}, part);
+  b.result(both);
+  b.result(b.addResult(part));
+  b.result(b.contraction({memory(b.contraction({memory(x)}, matrix))}, row));
+  std::optional<Solution> solution =
+      solvePebble(RematGraph(b.problem, true), /*leastBytes=*/0,
+                  /*enoughBytes=*/0, /*knownBytes=*/1 << 20, Deadline());
+  ASSERT_TRUE(solution);
+  EXPECT_EQ(solution->plan.kernels.size(), 3u);
+}
+
 TEST(PebblePlan, KeepsWhatFits) {
   int compared = 0;
   size_t before = 0, after = 0;

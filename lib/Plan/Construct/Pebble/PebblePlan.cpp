@@ -10,6 +10,7 @@
 
 #include "Plan/Construct/Pebble/PebblePlan.h"
 
+#include "Plan/Model/PlanEdit.h"
 #include "Plan/Packing/AssignOffsets.h"
 
 #include <algorithm>
@@ -38,9 +39,10 @@ Plan PebblePlan::within(int64_t limitBytes, Deadline deadline) {
   return plan;
 }
 
-/// Limits go down from the smallest known plan by a quarter of its distance to
-/// the needs of single kernels. Findings at one limit serve at the next, so
-/// that large steps down fail more often.
+/// Results are made one by one, so that an op with several of them may run once
+/// for each: only its last run counts. Limits go down from the smallest known
+/// plan by a quarter of its distance to the needs of single kernels. Findings
+/// at one limit serve at the next, so that large steps down fail more often.
 std::optional<Solution> ckpt::plan::solvePebble(const RematGraph &graph,
                                                 int64_t leastBytes,
                                                 int64_t enoughBytes,
@@ -63,6 +65,7 @@ std::optional<Solution> ckpt::plan::solvePebble(const RematGraph &graph,
        limit = high - (high - low) / 4) {
     Draft draft;
     draft.plan = smallest.within(limit, deadline);
+    removeDeadOutputs(problem, draft.plan);
     draft.verdict = validate(problem, draft.plan, /*slots=*/false);
     Solution solution = assignOffsets(problem, draft, limit);
     if (!draft.usable() || !solution.verdict.error.empty() ||
