@@ -1,5 +1,5 @@
-// Padded rows and short runs of columns are single accesses under a mask on CPUs
-// with vectors of 32 bytes or more; on others each lane has an address. The values
+// Padded rows, joined rows and short runs of columns are single accesses under a
+// mask on CPUs with vectors of 32 bytes or more; on others each lane has an address. The values
 // are compared in test/Integration/runs.mlir.
 // RUN: ckpt-opt %s --ckpt-kernels-to-calls --ckpt-emit-kernels="lanes=16" --mlir-print-debuginfo=false | FileCheck %s --implicit-check-not=vector.gather
 // RUN: ckpt-opt %s --ckpt-kernels-to-calls --ckpt-emit-kernels="lanes=4" --mlir-print-debuginfo=false | FileCheck %s --check-prefix=NARROW --implicit-check-not=vector.maskedload
@@ -41,4 +41,20 @@ func.func @largest_of_windows(%x0: tensor<1x2x9x40xf32>) -> tensor<1x2x9x40xf32>
     ckpt.yield %0 : tensor<1x2x9x40xf32>
   } -> tensor<1x2x9x40xf32>
   return %r : tensor<1x2x9x40xf32>
+}
+
+// CHECK-LABEL: func.func private @kernel_2_
+// CHECK-COUNT-2: vector.maskedload
+// NARROW-LABEL: func.func private @kernel_2_
+// NARROW-COUNT-2: vector.gather
+func.func @turned_round(%x0: tensor<9x40xf32>) -> tensor<9x40xf32> {
+  %r = ckpt.kernel(%a0 = %x0 : tensor<9x40xf32>) slots [-1 : 1440] {
+    %e = tensor.empty() : tensor<9x40xf32>
+    %x = linalg.exp ins(%a0 : tensor<9x40xf32>) outs(%e : tensor<9x40xf32>) -> tensor<9x40xf32>
+    %left = tensor.extract_slice %x[0, 19] [9, 21] [1, 1] : tensor<9x40xf32> to tensor<9x21xf32>
+    %right = tensor.extract_slice %x[0, 0] [9, 19] [1, 1] : tensor<9x40xf32> to tensor<9x19xf32>
+    %0 = tensor.concat dim(1) %left, %right : (tensor<9x21xf32>, tensor<9x19xf32>) -> tensor<9x40xf32>
+    ckpt.yield %0 : tensor<9x40xf32>
+  } -> tensor<9x40xf32>
+  return %r : tensor<9x40xf32>
 }

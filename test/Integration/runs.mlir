@@ -178,3 +178,68 @@ func.func @whole_numbers(%x0: tensor<5x33xi32>) -> tensor<8x40xi32> {
   } -> tensor<8x40xi32>
   return %r : tensor<8x40xi32>
 }
+
+// Rows turned round by one and by three, of values that are turned themselves:
+// the neighbours that a vector takes from the other end are one more access.
+// CHECK: turned: ok
+func.func @turned(%x0: tensor<5x37xf32>, %x1: tensor<5x37xf32>) -> tensor<5x37xf32> {
+  %r = ckpt.kernel(%a0 = %x0 : tensor<5x37xf32>, %a1 = %x1 : tensor<5x37xf32>) slots [-1 : 740] {
+    %e = tensor.empty() : tensor<5x37xf32>
+    %last = tensor.extract_slice %a0[0, 36] [5, 1] [1, 1] : tensor<5x37xf32> to tensor<5x1xf32>
+    %others = tensor.extract_slice %a0[0, 0] [5, 36] [1, 1] : tensor<5x37xf32> to tensor<5x36xf32>
+    %by_one = tensor.concat dim(1) %last, %others : (tensor<5x1xf32>, tensor<5x36xf32>) -> tensor<5x37xf32>
+    %s = linalg.mul ins(%by_one, %a1 : tensor<5x37xf32>, tensor<5x37xf32>) outs(%e : tensor<5x37xf32>) -> tensor<5x37xf32>
+    %left = tensor.extract_slice %s[0, 3] [5, 34] [1, 1] : tensor<5x37xf32> to tensor<5x34xf32>
+    %right = tensor.extract_slice %s[0, 0] [5, 3] [1, 1] : tensor<5x37xf32> to tensor<5x3xf32>
+    %by_three = tensor.concat dim(1) %left, %right : (tensor<5x34xf32>, tensor<5x3xf32>) -> tensor<5x37xf32>
+    %low = tensor.extract_slice %by_three[4, 0] [1, 37] [1, 1] : tensor<5x37xf32> to tensor<1x37xf32>
+    %high = tensor.extract_slice %by_three[0, 0] [4, 37] [1, 1] : tensor<5x37xf32> to tensor<4x37xf32>
+    %down = tensor.concat dim(0) %low, %high : (tensor<1x37xf32>, tensor<4x37xf32>) -> tensor<5x37xf32>
+    %0 = linalg.add ins(%down, %by_one : tensor<5x37xf32>, tensor<5x37xf32>) outs(%e : tensor<5x37xf32>) -> tensor<5x37xf32>
+    ckpt.yield %0 : tensor<5x37xf32>
+  } -> tensor<5x37xf32>
+  return %r : tensor<5x37xf32>
+}
+
+// Lanes that are not used divide by elements too: none of them is zero.
+// CHECK: divisors: ok
+func.func @divisors(%x0: tensor<3x1033xi32>) -> tensor<3x1033xi32> {
+  %one = ckpt.kernel(%a0 = %x0 : tensor<3x1033xi32>) slots [0 : 12396] {
+    %e = tensor.empty() : tensor<3x1033xi32>
+    %0 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%a0 : tensor<3x1033xi32>) outs(%e : tensor<3x1033xi32>) {
+    ^bb0(%in: i32, %out: i32):
+      %bit = arith.constant 1 : i32
+      %odd = arith.ori %in, %bit : i32
+      linalg.yield %odd : i32
+    } -> tensor<3x1033xi32>
+    ckpt.yield %0 : tensor<3x1033xi32>
+  } -> tensor<3x1033xi32>
+  %r = ckpt.kernel(%a0 = %one : tensor<3x1033xi32>) slots [-1 : 12396] {
+    %c = arith.constant dense<1000> : tensor<3x1033xi32>
+    %e = tensor.empty() : tensor<3x1033xi32>
+    %q = linalg.div_unsigned ins(%c, %a0 : tensor<3x1033xi32>, tensor<3x1033xi32>) outs(%e : tensor<3x1033xi32>) -> tensor<3x1033xi32>
+    %left = tensor.extract_slice %q[0, 7] [3, 1026] [1, 1] : tensor<3x1033xi32> to tensor<3x1026xi32>
+    %m = linalg.mul ins(%c, %a0 : tensor<3x1033xi32>, tensor<3x1033xi32>) outs(%e : tensor<3x1033xi32>) -> tensor<3x1033xi32>
+    %right = tensor.extract_slice %m[0, 0] [3, 7] [1, 1] : tensor<3x1033xi32> to tensor<3x7xi32>
+    %0 = tensor.concat dim(1) %left, %right : (tensor<3x1026xi32>, tensor<3x7xi32>) -> tensor<3x1033xi32>
+    ckpt.yield %0 : tensor<3x1033xi32>
+  } -> tensor<3x1033xi32>
+  return %r : tensor<3x1033xi32>
+}
+
+// A padded sum in the middle of rows, and columns that others replace.
+// CHECK: inserted: ok
+func.func @inserted(%x0: tensor<4x20xf32>, %x1: tensor<4x11xf32>) -> tensor<4x24xf32> {
+  %r = ckpt.kernel(%a0 = %x0 : tensor<4x20xf32>, %a1 = %x1 : tensor<4x11xf32>) slots [-1 : 384] {
+    %z = arith.constant 2.0 : f32
+    %e = tensor.empty() : tensor<4x20xf32>
+    %n = linalg.exp ins(%a0 : tensor<4x20xf32>) outs(%e : tensor<4x20xf32>) -> tensor<4x20xf32>
+    %i = tensor.insert_slice %a1 into %n[0, 6] [4, 11] [1, 1] : tensor<4x11xf32> into tensor<4x20xf32>
+    %p = tensor.pad %i low[0, 3] high[0, 1] {
+    ^bb0(%i0: index, %i1: index):
+      tensor.yield %z : f32
+    } : tensor<4x20xf32> to tensor<4x24xf32>
+    ckpt.yield %p : tensor<4x24xf32>
+  } -> tensor<4x24xf32>
+  return %r : tensor<4x24xf32>
+}

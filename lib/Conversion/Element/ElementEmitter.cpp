@@ -68,6 +68,29 @@ llvm::MaybeAlign ElementEmitter::alignmentOf(const LinearIndex &start,
                                elements * elementBytes(type));
 }
 
+Value ElementEmitter::loadMasked(Value flat, LinearIndex position, Value inside,
+                                 Value other) {
+  Type element = cast<MemRefType>(flat.getType()).getElementType();
+  if (!masks || !hasMaskedReads(element, index.getLanes()))
+    return Value();
+  std::optional<MaskedNeighbours> lanes =
+      index.maskedNeighbours(index.simplify(position));
+  if (!lanes)
+    return Value();
+  auto type = VectorType::get(index.getLanes(), element);
+  if (!other) {
+    inside = lanes->inside;
+    // Divisors that nobody uses must not be zero either.
+    other =
+        memref::LoadOp::create(builder, flat, index.materialize(lanes->any));
+  }
+  if (getElementTypeOrSelf(other.getType()) != element)
+    return Value();
+  return vector::MaskedLoadOp::create(builder, type, flat,
+                                      index.materialize(lanes->start),
+                                      broadcast(inside), broadcast(other));
+}
+
 Value ElementEmitter::load(Value flat, LinearIndex position) {
   position = index.simplify(position);
   if (reads)
@@ -76,6 +99,8 @@ Value ElementEmitter::load(Value flat, LinearIndex position) {
   LinearIndex base =
       position - LinearIndex::atom(laneAtom, index.getLanes()) * laneFactor;
   if (index.varies(base) || (laneFactor != 0 && laneFactor != 1)) {
+    if (Value element = loadMasked(flat, position))
+      return element;
     Value lanes = index.materialize(position);
     int64_t count = index.getLanes();
     Type element = cast<MemRefType>(flat.getType()).getElementType();

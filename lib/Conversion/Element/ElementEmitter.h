@@ -61,8 +61,9 @@ public:
   /// of neighbours that lie at multiples of their size say so.
   void assumeAlignment(int64_t bytes) { alignment = bytes; }
 
-  /// From now on neighbours of which some lie in padding are one access of the
-  /// others, for targets with masks. Elsewhere each lane has an address.
+  /// From now on neighbours of which some are not used, as they lie in padding
+  /// or in another one of joined tensors, are one access of the others, for
+  /// targets with masks. Elsewhere each lane has an address.
   void useMasks() { masks = true; }
 
   /// From now on every read of memory is put down in \p list too.
@@ -99,6 +100,11 @@ public:
 private:
   using Key = std::pair<const void *, SmallVector<LinearIndex>>;
 
+  /// One access to lanes at \p position of which only some are neighbours, and
+  /// nobody uses the others; null where that is not possible. Lanes where
+  /// \p inside does not hold are \p other, if both are given.
+  Value loadMasked(Value flat, LinearIndex position, Value inside = Value(),
+                   Value other = Value());
   llvm::MaybeAlign alignmentOf(const LinearIndex &start, Value flat) const;
   Value emitResult(OpResult result, ArrayRef<LinearIndex> at);
   Value emitLinalg(mlir::linalg::LinalgOp op, unsigned result,
@@ -106,9 +112,6 @@ private:
   Value emitInsertSlice(mlir::tensor::InsertSliceOp op,
                         ArrayRef<LinearIndex> at);
   Value emitPad(mlir::tensor::PadOp op, ArrayRef<LinearIndex> at);
-  /// The same by one access to memory under a mask; null where that is not
-  /// possible or not needed.
-  Value emitMaskedPad(mlir::tensor::PadOp op, ArrayRef<LinearIndex> at);
   /// The element of the padding at an index.
   Value emitPadding(mlir::tensor::PadOp op, ArrayRef<LinearIndex> at);
   Value emitConcat(mlir::tensor::ConcatOp op, ArrayRef<LinearIndex> at);

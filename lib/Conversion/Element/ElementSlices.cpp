@@ -84,7 +84,7 @@ Value ElementEmitter::emitInsertSlice(tensor::InsertSliceOp op,
       inside = both(inside, arith::CmpIOp::create(
                                 builder, arith::CmpIPredicate::eq,
                                 index.materialize(offset), emitScalar(value)));
-    ClampedIndex clamped = index.clamp(at[dim] - offset, {0, span});
+    ClampedIndex clamped = index.confine(at[dim] - offset, {0, span});
     inside = both(inside, clamped.inside);
     inside = both(inside, index.isMultiple(clamped.index, stride));
     if (!dropped.test(dim))
@@ -107,59 +107,26 @@ Value ElementEmitter::emitInsertSlice(tensor::InsertSliceOp op,
 Value ElementEmitter::emitPad(tensor::PadOp op, ArrayRef<LinearIndex> at) {
   if (isEmpty(op.getSource()))
     return emitPadding(op, at);
-  if (Value element = emitMaskedPad(op, at))
-    return element;
-  SmallVector<LinearIndex> source;
-  Value inside;
-  for (auto [dim, extent] : llvm::enumerate(shapeOf(op.getSource()))) {
-    ClampedIndex clamped =
-        index.clamp(at[dim] - op.getStaticLow()[dim], {0, extent});
-    source.push_back(clamped.index);
-    inside = both(inside, clamped.inside);
-  }
-  Value element = emit(op.getSource(), source);
-  if (!element || !inside)
-    return element;
-  Value padding = emitPadding(op, at);
-  return padding ? select(inside, element, padding) : Value();
-}
-
-Value ElementEmitter::emitMaskedPad(tensor::PadOp op,
-                                    ArrayRef<LinearIndex> at) {
   ArrayRef<int64_t> shape = shapeOf(op.getSource());
-  Value flat = memory.lookup(op.getSource());
-  Type type = op.getResultType().getElementType();
-  if (!masks || !flat || shape.empty() ||
-      cast<MemRefType>(flat.getType()).getElementType() != type ||
-      !hasMaskedReads(type, index.getLanes()))
-    return Value();
-  LinearIndex last = at.back() - op.getStaticLow().back();
-  if (last.factorOf(laneAtom) != 1 || index.varies(last - index.lane()) ||
-      !index.clampParts(last, {0, shape.back()}) ||
-      llvm::any_of(at.drop_back(),
-                   [&](const LinearIndex &at) { return index.varies(at); }))
-    return Value();
   SmallVector<LinearIndex> source;
   Value inside;
-  for (auto [dim, extent] : llvm::enumerate(shape.drop_back())) {
+  for (auto [dim, extent] : llvm::enumerate(shape)) {
     ClampedIndex clamped =
-        index.clamp(at[dim] - op.getStaticLow()[dim], {0, extent});
+        index.confine(at[dim] - op.getStaticLow()[dim], {0, extent});
     source.push_back(clamped.index);
     inside = both(inside, clamped.inside);
   }
-  source.push_back(last);
-  LinearIndex first = index.lane() - last;
-  inside =
-      both(inside, index.lanesBetween(index.materialize(first),
-                                      index.materialize(first + shape.back()),
-                                      index.getLanes()));
+  if (!inside)
+    return emit(op.getSource(), source);
   Value padding = emitPadding(op, at);
   if (!padding)
     return Value();
-  LinearIndex start = index.simplify(linearize(source, shape) - index.lane());
-  return vector::MaskedLoadOp::create(
-      builder, VectorType::get(index.getLanes(), type), flat,
-      index.materialize(start), inside, broadcast(padding));
+  if (Value flat = memory.lookup(op.getSource()))
+    if (Value element =
+            loadMasked(flat, linearize(source, shape), inside, padding))
+      return element;
+  Value element = emit(op.getSource(), source);
+  return element ? select(inside, element, padding) : Value();
 }
 
 Value ElementEmitter::emitPadding(tensor::PadOp op, ArrayRef<LinearIndex> at) {
@@ -182,7 +149,7 @@ Value ElementEmitter::emitConcat(tensor::ConcatOp op,
       continue;
     int64_t extent = shapeOf(input)[dim];
     SmallVector<LinearIndex> source(at);
-    ClampedIndex clamped = index.clamp(at[dim] - begin, {0, extent});
+    ClampedIndex clamped = index.confine(at[dim] - begin, {0, extent});
     source[dim] = clamped.index;
     Value element = emit(input, source);
     if (!element)

@@ -203,6 +203,47 @@ ClampedIndex IndexEmitter::clamp(const LinearIndex &index, IndexRange range) {
   return {coarse.index * split.granule + split.fine, coarse.inside};
 }
 
+ClampedIndex IndexEmitter::confine(const LinearIndex &index, IndexRange range) {
+  ClampedIndex clamped = clamp(index, range);
+  if (!clampParts(index, range))
+    return clamped;
+  LinearIndex first = index - lane();
+  if (!varies(first))
+    clamped.inside =
+        lanesBetween(materialize(LinearIndex(range.begin) - first),
+                     materialize(LinearIndex(range.end) - first), lanes);
+  if (!clamped.index.isConstant())
+    confined[clamped.index.getTerms().front().atom] = {index - range.begin,
+                                                       clamped.inside};
+  return clamped;
+}
+
+std::optional<MaskedNeighbours>
+IndexEmitter::maskedNeighbours(LinearIndex position) {
+  LinearIndex any = position;
+  Value inside;
+  auto isConfined = [&](const LinearIndex::Term &term) {
+    return confined.contains(term.atom);
+  };
+  // An index may be confined again and again.
+  for (;;) {
+    const auto *term = llvm::find_if(position.getTerms(), isConfined);
+    if (term == position.getTerms().end())
+      break;
+    const Confined &known = confined.find(term->atom)->second;
+    LinearIndex atom = LinearIndex::atom(term->atom, term->extent);
+    inside = inside
+                 ? Value(arith::AndIOp::create(builder, inside, known.inside))
+                 : known.inside;
+    any = any - atom * any.factorOf(term->atom);
+    position = position + (known.index - atom) * term->factor;
+  }
+  LinearIndex start = position - lane();
+  if (!inside || varies(start) || varies(any))
+    return std::nullopt;
+  return MaskedNeighbours{start, inside, any};
+}
+
 Value IndexEmitter::isMultiple(const LinearIndex &index, int64_t divisor) {
   auto [quotient, remainder] = divideIndex(index, divisor, *this);
   if (remainder == LinearIndex(0))

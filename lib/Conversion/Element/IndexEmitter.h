@@ -27,6 +27,14 @@ struct ClampedIndex {
   Value inside;
 };
 
+/// Lanes that are neighbours in memory where `inside` holds, a vector of i1;
+/// the first lane lies at `start`. The others may have the element at `any`.
+struct MaskedNeighbours {
+  LinearIndex start;
+  Value inside;
+  LinearIndex any;
+};
+
 /// Emits for one region: its values are used again, so they must dominate.
 class IndexEmitter : public IndexDivider {
 public:
@@ -52,8 +60,10 @@ public:
   /// The value of \p index: a vector exactly if lanes differ.
   Value materialize(const LinearIndex &index);
   ClampedIndex clamp(const LinearIndex &index, IndexRange range);
-  /// Whether clamping \p index to \p range would part neighbouring lanes.
-  bool clampParts(const LinearIndex &index, IndexRange range) const;
+  /// The same for elements that nobody uses where \p index was outside.
+  ClampedIndex confine(const LinearIndex &index, IndexRange range);
+  /// The lanes at \p position, if only `confine` parts them.
+  std::optional<MaskedNeighbours> maskedNeighbours(LinearIndex position);
   /// Whether the number of a lane is from \p begin to below \p end, which are
   /// index values: a vector of i1.
   Value lanesBetween(Value begin, Value end, int64_t lanes);
@@ -67,8 +77,16 @@ private:
     LinearIndex quotient, remainder;
   };
 
+  /// The index for which an atom of `confine` stands, and where it does.
+  struct Confined {
+    LinearIndex index;
+    Value inside;
+  };
+
   /// \p index as coarse granules that \p range does not cut.
   GranularIndex splitAtRange(const LinearIndex &index, IndexRange range) const;
+  /// Whether clamping \p index to \p range would part neighbouring lanes.
+  bool clampParts(const LinearIndex &index, IndexRange range) const;
   Value constant(int64_t value, bool vector);
   Value atomValue(AtomId atom, bool vector);
   ClampedIndex clampValue(const LinearIndex &index, IndexRange range);
@@ -79,6 +97,7 @@ private:
   SmallVector<Value> atoms;
   llvm::DenseMap<Value, AtomId> atomOf;
   SmallVector<Division, 0> divisions;
+  llvm::DenseMap<AtomId, Confined> confined;
   std::map<LinearIndex, Value> materialized;
 };
 
