@@ -367,10 +367,10 @@ static Operation *isolate(Operation *op, ModuleOp module) {
   return copy;
 }
 
-FailureOr<int64_t> ckpt::opaqueScratchBytes(Operation *op) {
-  OwningOpRef<ModuleOp> module = ModuleOp::create(op->getLoc());
-  Operation *copy = isolate(op, *module);
-  auto function = copy->getParentOfType<func::FuncOp>();
+/// Planned memory that \p op takes inside; \p copy of it is alone in \p
+/// function.
+static FailureOr<int64_t> measure(Operation *op, func::FuncOp function,
+                                  Operation *copy) {
   std::string message;
   {
     ScopedDiagnosticHandler handler(op->getContext(), [&](Diagnostic &error) {
@@ -399,4 +399,22 @@ FailureOr<int64_t> ckpt::opaqueScratchBytes(Operation *op) {
   for (const Scratch &scratch : placeTemporaries(function))
     bytes = std::max(bytes, scratch.offset + scratch.bytes);
   return bytes > stackBytes ? int64_t(llvm::alignTo(bytes, 64)) : 0;
+}
+
+FailureOr<int64_t> OpaqueScratch::bytesOf(Operation *op) {
+  OwningOpRef<ModuleOp> module = ModuleOp::create(op->getLoc());
+  Operation *copy = isolate(op, *module);
+  auto function = copy->getParentOfType<func::FuncOp>();
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  function.print(stream,
+                 OpPrintingFlags().useLocalScope().enableDebugInfo(false));
+  auto [entry, isNew] = known.try_emplace(text);
+  if (isNew) {
+    FailureOr<int64_t> bytes = measure(op, function, copy);
+    if (failed(bytes))
+      return failure();
+    entry->second = *bytes;
+  }
+  return entry->second;
 }

@@ -142,6 +142,7 @@ LogicalResult Builder::checkFunction() {
 LogicalResult Builder::checkNeeded() {
   if (!isChecked)
     return success();
+  OpaqueScratch scratch;
   for (const PlacedOp &placed : placedOps) {
     Operation *op = placed.op;
     if (!needed.contains(op) || isFree(op))
@@ -151,10 +152,10 @@ LogicalResult Builder::checkNeeded() {
     OpSummary &summary = summaries[op];
     if (summary.kind != OpKind::Opaque || isOfOtherDialect(op))
       continue;
-    FailureOr<int64_t> scratch = opaqueScratchBytes(op);
-    if (failed(scratch))
+    FailureOr<int64_t> bytes = scratch.bytesOf(op);
+    if (failed(bytes))
       return failure();
-    summary.workspaceBytes = *scratch;
+    summary.workspaceBytes = *bytes;
   }
   return success();
 }
@@ -325,6 +326,7 @@ LogicalResult Builder::addSplatsReadBy(Operation *op) {
 /// function; that says nothing about when they have to exist, so a splat comes
 /// directly before its first reader.
 LogicalResult Builder::addOps() {
+  OpaqueScratch scratch;
   for (const PlacedOp &placed : placedOps) {
     Operation *op = placed.op;
     if (!needed.contains(op) || isFree(op) || isSplat(op))

@@ -22,6 +22,32 @@ func.func @steps(%x: tensor<8x4x4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor
   return %y1, %y2, %y3 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
 
+// One element begins anywhere.
+// RUN: ckpt-runner %s --repeat=1 --verify --func=elements | FileCheck %s
+// RUN: ckpt-runner %s --repeat=1 --verify --func=elements --device=emulator | FileCheck %s
+// RUN: ckpt-opt %s --ckpt-plan="func=elements quiet=true" --ckpt-apply-plan --ckpt-kernels-to-calls \
+// RUN:   | FileCheck %s --check-prefix=ELEMENTS
+// ELEMENTS-LABEL: func @elements(
+// ELEMENTS: call @[[ONE:kernel_[0-9]+]]_scf_for
+// ELEMENTS: call @[[ONE]]_scf_for
+// ELEMENTS: return
+func.func @elements(%x: tensor<8xf32>, %n: tensor<index>) -> (tensor<f32>, tensor<f32>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %end = tensor.extract %n[] : tensor<index>
+  %x1 = tensor.extract_slice %x[1] [1] [1] : tensor<8xf32> to tensor<f32>
+  %x3 = tensor.extract_slice %x[3] [1] [1] : tensor<8xf32> to tensor<f32>
+  %y1 = scf.for %i = %zero to %end step %one iter_args(%y = %x1) -> tensor<f32> {
+    %next = math.sin %y : tensor<f32>
+    scf.yield %next : tensor<f32>
+  }
+  %y3 = scf.for %i = %zero to %end step %one iter_args(%y = %x3) -> tensor<f32> {
+    %next = math.sin %y : tensor<f32>
+    scf.yield %next : tensor<f32>
+  }
+  return %y1, %y3 : tensor<f32>, tensor<f32>
+}
+
 // A stretch of a constant that stands in memory begins where it should.
 // RUN: ckpt-runner %s --repeat=1 --func=table --range=arg000:0:1 --outputs=%t.npz
 // RUN: %python -c "import zipfile, struct, sys; raw = zipfile.ZipFile(sys.argv[1]).read('out000.npy')[-16:]; print([int(x) for x in struct.unpack('<4f', raw)])" %t.npz \

@@ -11,6 +11,7 @@
 
 #include "ckpt/ExternalModels/LoopScratch.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace ckpt {
 
@@ -27,11 +28,20 @@ LogicalResult bufferizeOpaque(mlir::func::FuncOp function, Operation *anchor);
 /// with its place in one piece of memory.
 SmallVector<Scratch> placeTemporaries(mlir::func::FuncOp function);
 
-/// Planned memory of the values that \p op makes inside, beside its reads and
-/// all of its results: 0 if they fit on the stack. Reports at the op that it
-/// cannot be bufferized, or that it needs a buffer whose size only the run
-/// knows.
-FailureOr<int64_t> opaqueScratchBytes(Operation *op);
+/// Measures ops without emitters for the planner, equal ones once: a loop
+/// inside of an unrolled one occurs many times.
+class OpaqueScratch {
+public:
+  /// Planned memory of the values that \p op makes inside, beside its reads and
+  /// all of its results: 0 if they fit on the stack. Reports at the op that it
+  /// cannot be bufferized, or that it needs a buffer whose size only the run
+  /// knows.
+  FailureOr<int64_t> bytesOf(Operation *op);
+
+private:
+  /// By the text of a function that holds only the op.
+  llvm::StringMap<int64_t> known;
+};
 
 } // namespace ckpt
 

@@ -7,7 +7,8 @@
 using namespace ckpt;
 using namespace mlir;
 
-/// Lowering relies on buffers that begin at multiples of this.
+/// Lowering relies on buffers of several elements that begin at multiples of
+/// this.
 static constexpr int64_t alignmentBytes = 16;
 
 /// The elements before \p offsets in a tensor of \p shape.
@@ -23,11 +24,13 @@ SliceStart ckpt::sliceStart(BlockArgument argument) {
   if (!type || !type.hasStaticShape() || argument.use_empty())
     return {};
   SliceStart start;
+  bool isElement = true;
   for (Operation *user : argument.getUsers()) {
     auto slice = dyn_cast<tensor::ExtractSliceOp>(user);
     if (!slice || slice->getBlock() != argument.getOwner() ||
         !ShapedType::isStaticShape(slice.getStaticOffsets()))
       return {};
+    isElement &= slice.getType().getNumElements() == 1;
     ArrayRef<int64_t> offsets = slice.getStaticOffsets();
     if (start.offsets.empty())
       start.offsets.assign(offsets.begin(), offsets.end());
@@ -37,9 +40,10 @@ SliceStart ckpt::sliceStart(BlockArgument argument) {
   FailureOr<ValueShape> shape = shapeOfValue(argument);
   if (failed(shape) || shape->elements == 0)
     return {};
-  start.bytes = flatten(start.offsets, type.getShape()) *
-                (shape->bytes / shape->elements);
-  if (start.bytes == 0 || start.bytes % alignmentBytes != 0)
+  int64_t elementBytes = shape->bytes / shape->elements;
+  start.bytes = flatten(start.offsets, type.getShape()) * elementBytes;
+  if (start.bytes == 0 ||
+      start.bytes % (isElement ? elementBytes : alignmentBytes) != 0)
     return {};
   return start;
 }
