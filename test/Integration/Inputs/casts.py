@@ -120,6 +120,7 @@ def steps():
         yield f"arith.truncf %a0 : tensor<{COUNT}xf64> to", name, rounded(format, 0)
         if name != "f32":
             yield f"arith.truncf %a1 : tensor<{COUNT}xf32> to", name, rounded(format, 1)
+            yield f"arith.truncf %a1 to_nearest_even : tensor<{COUNT}xf32> to", name, rounded(format, 1)
             yield f"arith.sitofp %a2 : tensor<{COUNT}xi64> to", name, rounded(format, 2)
             yield f"arith.sitofp %a3 : tensor<{COUNT}xi32> to", name, rounded(format, 3)
         if format.width == 8:
