@@ -47,6 +47,7 @@ void ckpt::expandArithmetic(OpPassManager &manager, Machine machine) {
   manager.addPass(math::createMathExtendToSupportedTypes(narrowMath));
   manager.addPass(arith::createArithEmulateUnsupportedFloats(narrowArith));
   manager.addPass(std::make_unique<KeepRoundings>());
+  manager.addPass(createSaturateCasts());
   manager.addPass(createExpandMath());
   manager.addPass(createExpandExtrema());
   manager.addPass(createExpandCasts());
