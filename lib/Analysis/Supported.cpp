@@ -179,6 +179,15 @@ static bool hasBuffers(Operation *op) {
            llvm::any_of(op->getResultTypes(), isTensor));
 }
 
+/// Machines round to the nearest number unless a program switches them.
+static bool roundsElsewhere(Operation *op) {
+  auto rounding = dyn_cast<mlir::arith::ArithRoundingModeInterface>(op);
+  mlir::arith::RoundingModeAttr mode;
+  if (rounding)
+    mode = rounding.getRoundingModeAttr();
+  return mode && mode.getValue() != mlir::arith::RoundingMode::to_nearest_even;
+}
+
 static LogicalResult checkOne(Operation *op, bool isOpaque) {
   StringRef dialect = op->getName().getDialectNamespace();
   if (!isLowered(dialect))
@@ -198,6 +207,9 @@ static LogicalResult checkOne(Operation *op, bool isOpaque) {
     for (Type type : types)
       if (failed(checkType(type, [&] { return op->emitOpError(); })))
         return failure();
+  if (roundsElsewhere(op))
+    return op->emitOpError("expected rounding to the nearest number, of two "
+                           "the even one");
   if (auto loop = dyn_cast<mlir::scf::WhileOp>(op);
       loop && !handsOnInOrder(loop))
     return op->emitOpError("expected 'scf.condition' to hand on the tensors of "

@@ -12,7 +12,9 @@ using namespace mlir;
 
 namespace {
 /// Upstream may leave out a rounding to a narrow type before the value is
-/// widened again: then numbers would depend on fusion.
+/// widened again: then numbers would depend on fusion. It expands no cast that
+/// names its rounding, not even the one to the nearest number, which is meant
+/// without a name.
 struct KeepRoundings : PassWrapper<KeepRoundings, OperationPass<>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(KeepRoundings)
 
@@ -22,6 +24,10 @@ struct KeepRoundings : PassWrapper<KeepRoundings, OperationPass<>> {
         op->setAttr(op.getFastMathAttrName(),
                     arith::FastMathFlagsAttr::get(op.getContext(),
                                                   arith::FastMathFlags::none));
+    });
+    getOperation()->walk([](arith::TruncFOp cast) {
+      if (cast.getRoundingmode() == arith::RoundingMode::to_nearest_even)
+        cast.removeRoundingmodeAttr();
     });
   }
 };
@@ -41,6 +47,7 @@ void ckpt::expandArithmetic(OpPassManager &manager, Machine machine) {
   manager.addPass(math::createMathExtendToSupportedTypes(narrowMath));
   manager.addPass(arith::createArithEmulateUnsupportedFloats(narrowArith));
   manager.addPass(std::make_unique<KeepRoundings>());
+  manager.addPass(createSaturateCasts());
   manager.addPass(createExpandMath());
   manager.addPass(createExpandExtrema());
   manager.addPass(createExpandCasts());

@@ -37,6 +37,14 @@ func.func @state(%x: tensor<8xf32>) -> tensor<i64> {
 
 // -----
 
+func.func @rounding(%x: tensor<8xf32>) -> tensor<8xbf16> {
+  // expected-error @+1 {{expected rounding to the nearest number, of two the even one}}
+  %0 = arith.truncf %x toward_zero : tensor<8xf32> to tensor<8xbf16>
+  return %0 : tensor<8xbf16>
+}
+
+// -----
+
 func.func @lookup(%y: tensor<3x5xf32>, %i: tensor<4x1xi32>) -> tensor<4x1x5xf32> {
   // expected-error @+1 {{but got 'tensor.gather': write it as 'linalg.generic' ops}}
   %0 = tensor.gather %y[%i] gather_dims([0]) : (tensor<3x5xf32>, tensor<4x1xi32>) -> tensor<4x1x5xf32>

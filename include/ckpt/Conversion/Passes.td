@@ -186,6 +186,17 @@ def ExpandCasts : Pass<"ckpt-expand-casts"> {
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def SaturateCasts : Pass<"ckpt-saturate-casts"> {
+  let summary = "convert numbers beyond an integer type to its nearest integer";
+  let description = [{
+    `arith.fptosi` and `arith.fptoui` make the largest integer of their type of
+    larger numbers, the least of smaller ones, and 0 of NaN, as XLA does. LLVM
+    leaves these open: results would depend on the device and on what a kernel
+    fuses.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def DeviceBfloats : Pass<"ckpt-device-bfloats"> {
   let summary = "round to bf16 by instructions of a GPU";
   let description = [{

@@ -18,7 +18,7 @@ int64_t donatedBytes(const Problem &problem, const Plan &plan);
 
 /// Moves kernels of \p solution so that more results lie in donated arguments:
 /// the writer of a result behind the last reader of the argument, or that
-/// reader before the writer. The work stays the same, and the arena within \p
+/// reader before the writer. No work is added, and the arena stays within \p
 /// limitBytes. Returns the solution unchanged if nothing is gained.
 Solution moveForDonations(const Problem &problem, Solution solution,
                           int64_t limitBytes);

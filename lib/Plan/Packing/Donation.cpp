@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ckpt/Plan/Donation.h"
+#include "Plan/Model/PlanEdit.h"
 #include "ckpt/Plan/Kernel.h"
 #include "ckpt/Plan/Pack.h"
 
@@ -86,7 +87,9 @@ static std::pair<size_t, size_t> writerAndReader(const Problem &problem,
 }
 
 /// Lets \p plan, which has no slots, write \p result after the last read of its
-/// argument; true if that is a valid plan within \p limitBytes.
+/// argument; true if that is a valid plan within \p limitBytes. The moved
+/// kernel reads other instances of its values, so that some may lose all
+/// readers.
 static bool moveForDonation(const Problem &problem, Plan &plan, ValueId result,
                             int64_t limitBytes, KernelCache &kernels) {
   auto [writer, reader] = writerAndReader(problem, plan, result, kernels);
@@ -97,6 +100,7 @@ static bool moveForDonation(const Problem &problem, Plan &plan, ValueId result,
     auto first = moved.kernels.begin() + writer;
     auto end = moved.kernels.begin() + reader + 1;
     std::rotate(first, late ? first + 1 : end - 1, end);
+    removeDeadOutputs(problem, moved);
     Verdict verdict = validate(problem, moved, /*slots=*/false, kernels);
     if (!verdict.error.empty() || verdict.livePeakBytes > limitBytes)
       continue;

@@ -78,7 +78,9 @@ def arguments():
     """f64, f32, i64, i32 and all bits of 8."""
     generator = random.Random(5)
     doubles = [0.0, -0.0, math.inf, -math.inf, math.nan, 5e-324, 1e300, -1e300, 1.0, 65520.0, 65519.999999999, 464.0,
-               448.0, 480.0, 61440.0, 57344.0, 1 + 2.0**-8 + 2.0**-40, 1 + 2.0**-9, 1 + 3 * 2.0**-8 - 2.0**-50]
+               448.0, 480.0, 61440.0, 57344.0, 1 + 2.0**-8 + 2.0**-40, 1 + 2.0**-9, 1 + 3 * 2.0**-8 - 2.0**-50,
+               # At the ends of integers.
+               -0.7, -1.0, 127.9, 128.0, -128.9, -129.0, 255.5, 256.0, 2.0**31 - 1, 2.0**31, -(2.0**31) - 1, 2.0**32, 2.0**63, -(2.0**63), 2.0**64]
     while len(doubles) < COUNT:
         # Near the middle of two numbers of few bits.
         scale = 2.0 ** generator.randint(-30, 20)
@@ -95,8 +97,8 @@ def arguments():
 
 
 def steps():
-    """What each result is: text of its op, kind, and the expected bits of an element from all
-    arguments; None where any NaN will do."""
+    """What each result is: text of its op, type, and the expected bits of an element from all
+    arguments, or its integer; None where any NaN will do."""
 
     def rounded(format, number):
         def expect(values):
@@ -116,14 +118,31 @@ def steps():
 
         return expect
 
+    def cut(width, is_signed, number):
+        least, largest = (-(1 << (width - 1)), (1 << (width - 1)) - 1) if is_signed else (0, (1 << width) - 1)
+
+        def expect(values):
+            value = values[number]
+            if math.isnan(value):
+                return 0
+            whole = max(least, min(largest, value if math.isinf(value) else math.trunc(value)))
+            return whole - (1 << width) if whole >> (width - 1) > 0 else whole
+
+        return expect
+
     for name, format in FORMATS.items():
         yield f"arith.truncf %a0 : tensor<{COUNT}xf64> to", name, rounded(format, 0)
         if name != "f32":
             yield f"arith.truncf %a1 : tensor<{COUNT}xf32> to", name, rounded(format, 1)
+            yield f"arith.truncf %a1 to_nearest_even : tensor<{COUNT}xf32> to", name, rounded(format, 1)
             yield f"arith.sitofp %a2 : tensor<{COUNT}xi64> to", name, rounded(format, 2)
             yield f"arith.sitofp %a3 : tensor<{COUNT}xi32> to", name, rounded(format, 3)
         if format.width == 8:
             yield f"arith.extf %{name} : tensor<{COUNT}x{name}> to", "f32", widened(format)
+    for width in 8, 16, 32, 64:
+        for op in "fptosi", "fptoui":
+            for number, type in enumerate(("f64", "f32")):
+                yield f"arith.{op} %a{number} : tensor<{COUNT}x{type}> to", f"i{width}", cut(width, op == "fptosi", number)
 
 
 def write(folder):
@@ -148,10 +167,17 @@ def check(path):
     inputs = [values for _, values in arguments()]
     failures = 0
     for (op, type, expect), results in zip(steps(), npz.read(path), strict=True):
-        format = FORMATS[type]
+        format = FORMATS.get(type)
         for i, result in enumerate(results):
             values = [array[i] for array in inputs]
-            bits, expected = bits_of(format.kind, result), expect(values)
+            expected = expect(values)
+            if not format:
+                if result != expected:
+                    failures += 1
+                    print(f"{op} {type} of {values}: {result}, expected {expected}")
+                    break
+                continue
+            bits = bits_of(format.kind, result)
             value = format.value(bits)
             good = isinstance(value, float) and math.isnan(value) if expected is None else bits == expected
             # Any NaN will do for numbers too large.
