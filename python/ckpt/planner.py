@@ -7,6 +7,7 @@ the `Plan` that `Problem.solve` returns. docs/PlanFormat.md defines the text.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 
 from . import _planner
@@ -175,9 +176,18 @@ class Problem:
         """The time limit where the user gives none: a millisecond for each op, between 0.5 and 5 seconds."""
         return min(5.0, max(0.5, self._problem.ops / 1000))
 
+    @functools.cached_property
+    def minimum_bytes_bound(self) -> int:
+        """No plan has a smaller arena; 0 where nothing is proven."""
+        return self._problem.minimum_bytes_bound()
+
     def extra_flops_bound(self, plan: Plan) -> int:
         """No plan within the arena of `plan` repeats fewer FLOPs."""
         return self._problem.extra_flops_bound(plan.arena_bytes) if plan.extra_flops else 0
+
+    def extra_flops_bound_share(self, plan: Plan) -> float:
+        """The same as a share of the step's FLOPs."""
+        return self.extra_flops_bound(plan) / max(1, self.flops)
 
     def solve(
         self,
@@ -209,7 +219,7 @@ class Problem:
             step = _planner.solve(self._problem, budget_bytes, int(limit * 1000), _milliseconds(effort), watch)
         if step.fits or or_smallest:
             return Plan(step)
-        bound = self._problem.minimum_bytes_bound()
+        bound = self.minimum_bytes_bound
         in_the_way = _planner.at_peak(self._problem, step)[:8]
         proven = f"no plan does with less than {format_bytes(bound)}" if bound else "no bound is known"
         assert budget_bytes is not None

@@ -464,6 +464,34 @@ def test_the_report_is_figures_and_a_page_of_the_plan(gpt, tmp_path):
     assert (tmp_path / "plan.svg").read_text().startswith("<svg")
 
 
+def test_a_bound_is_proven_once_and_only_for_who_asks(gpt, monkeypatch):
+    step, arguments = gpt
+    proofs = []
+    proven = ckpt.Problem.extra_flops_bound_share
+    monkeypatch.setattr(ckpt.Problem, "extra_flops_bound_share", lambda *of: proofs.append(of) or proven(*of))
+    report = ckpt.jax.jit(step, budget="40%", effort=0.5).compile(*arguments).report
+    assert report.extra_flops_share > 0 and not proofs
+    share = json.loads(report.json())["extra_flops_bound_share"]
+    assert 0 < share <= report.extra_flops_share and f"{100 * share:.2f} %" in str(report)
+    assert len(proofs) == 1
+
+
+def test_shortages_of_one_problem_share_their_proof(gpt, monkeypatch):
+    from ckpt import _planner
+    from ckpt.jax.step import PlanOptions, TracedStep
+
+    step, arguments = gpt
+    problem = TracedStep(step, arguments, {}, PlanOptions()).problem
+    proofs = []
+    proven = _planner.PlanningProblem.minimum_bytes_bound
+    monkeypatch.setattr(_planner.PlanningProblem, "minimum_bytes_bound", lambda of: proofs.append(proven(of)) or proofs[-1])
+    for budget in (1, 2):
+        with pytest.raises(ckpt.BudgetError) as raised:
+            problem.solve(budget, time_limit=0)
+        assert raised.value.bound_bytes == proofs[0] > 0
+    assert len(proofs) == 1
+
+
 def test_an_unplanned_step_has_figures_and_no_page(gpt):
     step, arguments = gpt
     report = ckpt.jax.jit(step, budget="1GiB").compile(*arguments).report

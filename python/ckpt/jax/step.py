@@ -160,7 +160,6 @@ class Report(PlannedReport):
     temp_bytes: int
     planned_bytes: int
     extra_flops_share: float
-    extra_flops_bound_share: float
     kernels: int
     ops: int
     planning_seconds: float
@@ -444,15 +443,13 @@ class _Compilation:
         raise budget_error(want, least, failure, self.traced.remarks)
 
     def _finish(self, executable: Any, plan: Plan | None, want: int | None) -> CompiledStep:
-        flops = max(1, self.traced.problem.flops) if plan else 1
-        bound = self.traced.problem.extra_flops_bound(plan) if plan else 0
+        problem = self.traced.problem if plan else None
         report = Report(
             budget_bytes=want,
             plain_temp_bytes=self.plain_bytes,
             temp_bytes=xla.temp_bytes(executable),
             planned_bytes=plan.arena_bytes if plan else 0,
-            extra_flops_share=plan.extra_flops / flops if plan else 0.0,
-            extra_flops_bound_share=bound / flops,
+            extra_flops_share=plan.extra_flops / max(1, problem.flops) if plan else 0.0,
             kernels=len(plan.kernels) if plan else 0,
             ops=len(self.traced.program.ops),
             planning_seconds=self.planning,
@@ -460,7 +457,8 @@ class _Compilation:
             rounds=self.rounds,
             planned=plan is not None,
             remarks=self.traced.remarks,
-            schedule=self.traced.problem.report(plan, want, self.traced.title) if plan else None,
+            schedule=problem.report(plan, want, self.traced.title) if plan else None,
+            prove_share=functools.partial(problem.extra_flops_bound_share, plan) if plan else None,
         )
         return CompiledStep(executable, self.traced, plan, report)
 
