@@ -11,7 +11,7 @@ import functools
 from collections.abc import Sequence
 
 from . import _planner
-from .budget import format_bytes
+from .budget import check_limits, format_bytes
 from .errors import BudgetError, CkptError, PlanMismatch
 from .progress import Progress, shown
 from .report import Report
@@ -143,11 +143,7 @@ class Plan:
 
 def _milliseconds(effort: float | None) -> int:
     """Of counted work; 0 counts none."""
-    if effort is None:
-        return 0
-    if not 0 < effort < 1e9:
-        raise CkptError(f"expected an effort above 0 seconds, but got {effort!r}")
-    return max(1, int(effort * 1000))
+    return 0 if effort is None else max(1, int(effort * 1000))
 
 
 class Problem:
@@ -214,6 +210,7 @@ class Problem:
             BudgetError: no plan was found.
             KeyboardInterrupt: at Ctrl-C, within moments.
         """
+        check_limits(time_limit, effort)
         limit = self.search_seconds if time_limit is None else time_limit
         with shown(progress, limit if budget_bytes is not None else 0) as watch:
             step = _planner.solve(self._problem, budget_bytes, int(limit * 1000), _milliseconds(effort), watch)
@@ -235,6 +232,7 @@ class Problem:
 
     def frontier(self, points: int, *, time_limit: float | None = None, progress: Progress | None = None) -> list[Plan]:
         """Returns plans from the smallest arena found to the unlimited plan's."""
+        check_limits(time_limit)
         limit = self.search_seconds if time_limit is None else time_limit
         with shown(progress, limit) as watch:
             steps = _planner.frontier(self._problem, points, int(limit * 1000), watch)

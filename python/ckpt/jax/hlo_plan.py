@@ -14,6 +14,8 @@ import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
+
 from ..budget import Budget, parse_budget
 from ..errors import BudgetError, UnsupportedStep
 from ..planner import Plan, Problem, ProblemBuilder, Read
@@ -326,6 +328,8 @@ def hlo(
         BudgetError: no plan meets the budget; names XLA's bytes for the smallest one, which are a budget that succeeds.
         UnsupportedStep: JAX is older than 0.10.2, or than 0.11 where arguments are donated, or the step is of another kind.
     """
+    if not isinstance(lowered, jax.stages.Lowered):
+        raise UnsupportedStep(f"expected a lowered step, jax.jit(step).lower(params, batch), but got {lowered!r}")
     try:
         from jax.extend.xla import register_hlo_module_transformation  # noqa: F401
     except ImportError:

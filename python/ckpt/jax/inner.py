@@ -16,7 +16,7 @@ from ..errors import CkptError, UnsupportedStep
 from ..planner import Plan, Problem
 from ..report import Report
 from . import xla
-from .arguments import signature
+from .arguments import require_function, signature
 from .check import Check, compare
 from .step import PlanOptions, SavedPlan, TracedStep
 
@@ -44,6 +44,7 @@ class Planned:
     """
 
     def __init__(self, function: Callable[..., Any], options: PlanOptions) -> None:
+        require_function(function)
         functools.update_wrapper(self, function)
         self._function = function
         self._options = options

@@ -42,6 +42,9 @@ class PlanOptions:
     unroll_limit: int = 60_000
     progress: Progress | None = None
 
+    def __post_init__(self) -> None:
+        budgets.check_limits(self.time_limit, self.effort)
+
     def solve(self, problem: Problem, nbytes: int | None, share: float = 1.0) -> Plan:
         """A search with `share` of the limits."""
         effort = None if self.effort is None else self.effort * share
@@ -297,7 +300,10 @@ class _Compilation:
             self.planning += time.perf_counter() - start
 
     def run(self, saved: SavedPlan | None = None) -> CompiledStep:
-        self.lowered = self._compile(self.traced.traced.lower)
+        try:
+            self.lowered = self._compile(self.traced.traced.lower)
+        except ValueError as error:
+            raise UnsupportedStep(f"JAX cannot lower the step: {error}") from error
         sizing = xla.sizing_options(jax.default_backend())
         self.plain = self._compile(lambda: self.lowered.compile(compiler_options=sizing))
         self.plain_bytes = xla.temp_bytes(self.plain)

@@ -15,7 +15,7 @@ from torch import fx
 
 from .. import __version__
 from .. import report as schedules
-from ..budget import Budget, format_bytes, is_share, parse_budget
+from ..budget import Budget, check_limits, format_bytes, is_share, parse_budget
 from ..errors import BudgetError, CkptError
 from ..planner import Plan
 from ..progress import Progress
@@ -45,6 +45,7 @@ class PlanOptions:
             raise CkptError(f"expected an engine among {', '.join(ENGINES)}, but got {self.engine!r}")
         if self.budget is not None:
             parse_budget(self.budget, 1 << 40)
+        check_limits(self.time_limit, self.effort)
         if isinstance(self.device, str) and self.device not in MODELS:
             raise CkptError(f"expected a device among {', '.join(MODELS)}, but got {self.device!r}")
 
