@@ -72,8 +72,8 @@ class Planned:
     def _solve(self, problem: Problem) -> tuple[Plan, int | None]:
         budget = self._options.budget
         if budget is None:
-            return problem.solve(None), None
-        want = parse_budget(budget, problem.solve(None).arena_bytes if is_share(budget) else 0)
+            return self._options.solve(problem, None), None
+        want = parse_budget(budget, self._options.solve(problem, None).arena_bytes if is_share(budget) else 0)
         return self._options.solve(problem, want), want
 
     def _latest(self) -> tuple[TracedStep, Plan, int | None]:
