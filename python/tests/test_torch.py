@@ -519,6 +519,17 @@ def test_options_that_a_plan_sets_are_refused_at_once(options):
         ckpt.torch.plan(make("dropout")[0], budget="50%", **options)
 
 
+def test_a_module_that_pytorch_cannot_trace_is_refused_in_one_sentence():
+    linear = torch.nn.Linear(8, 8)
+    x = torch.ones(4, 8)
+    for wrong, why in ((torch.ones(4, 7), r"\[4, 7\]|4x7"), (x.to("meta"), "meta and cpu")):
+        with pytest.raises(ckpt.UnsupportedStep, match=f"PyTorch cannot trace the module: .*({why}).*") as raised:
+            ckpt.torch.plan(linear, budget="60%", engine="eager")(wrong)
+        assert "\n" not in str(raised.value) and raised.value.__cause__ is not None
+    with pytest.raises(ckpt.UnsupportedStep, match="cannot trace the module: .*print"):
+        ckpt.torch.plan(lambda x: print(linear(x)), engine="eager", fullgraph=True)(x)
+
+
 def test_a_planned_module_has_what_its_module_has():
     module, arguments = make("dropout")
     planned = ckpt.torch.plan(module, budget="75%", engine="eager", time_limit=0)

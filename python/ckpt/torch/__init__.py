@@ -17,7 +17,7 @@ import torch as _torch
 from torch.utils import _pytree
 
 from ..budget import Budget
-from ..errors import CkptError
+from ..errors import CkptError, UnsupportedStep
 from ..progress import Progress
 from . import _private
 from .check import Check, compare
@@ -143,6 +143,8 @@ class Planned:
             inner = _private.inner_error(error)
             if isinstance(inner, CkptError):
                 raise inner from None
+            if why := _private.untraceable(error):
+                raise UnsupportedStep(f"PyTorch cannot trace the module: {why}") from error
             raise
         if not self.reports and not self._warned and any(map(_requires_grad, _pytree.tree_leaves(results))):
             self._warned = True
