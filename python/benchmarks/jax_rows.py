@@ -65,7 +65,7 @@ def main() -> None:
         arguments = jax.device_put(arguments)
         plain = xla.compiled(step, arguments, {})
         problem = problem_of(step, arguments)
-        whole = problem.solve(None).arena_bytes
+        whole = problem.solve(None, effort=problem.search_seconds).arena_bytes
         print(
             f"{name}: plain jit {xla.temp_bytes(plain) / MIB:.2f} MiB, unlimited plan {whole / MIB:.2f} MiB", flush=True
         )

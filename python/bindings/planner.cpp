@@ -140,10 +140,10 @@ PlannedStep readPlan(const PlanningProblem &of, const std::string &text) {
 
 /// Asks the bounds of a problem. A signal alone ends the proof.
 template <typename Ask>
-int64_t bounded(const PlanningProblem &of, Ask ask) {
+int64_t bounded(const PlanningProblem &of, BoundScope scope, Ask ask) {
   return watched(limitedBy(0, 0), nb::none(),
                  [&](const SolverOptions &options) {
-                   return ask(Bound(of.problem, options));
+                   return ask(Bound(of.problem, options, scope));
                  });
 }
 
@@ -188,13 +188,14 @@ NB_MODULE(_planner, module) {
            nb::arg("hosts_results") = false)
       .def("minimum_bytes_bound",
            [](const PlanningProblem &of) {
-             return bounded(of, std::mem_fn(&Bound::minimumBytes));
+             return bounded(of, BoundScope::MinimumBytes,
+                            std::mem_fn(&Bound::minimumBytes));
            })
       .def("extra_flops_bound",
            [](const PlanningProblem &of, int64_t bytes) {
-             return bounded(of, [&](const Bound &bound) {
-               return bound.extraFlops(bytes);
-             });
+             return bounded(
+                 of, BoundScope::ExtraFlops,
+                 [&](const Bound &bound) { return bound.extraFlops(bytes); });
            })
       .def_prop_ro(
           "flops",

@@ -1,7 +1,8 @@
-"""Budgets as people write them: bytes, "12GiB", or a share such as "50%"."""
+"""Budgets as people write them: bytes, "12GiB", or a share such as "50%"; and the limits of searches."""
 
 from __future__ import annotations
 
+import numbers
 import re
 
 from .errors import CkptError
@@ -38,11 +39,11 @@ def parse_budget(budget: Budget, whole_bytes: int = 0) -> int:
     Raises:
         CkptError: `budget` is not positive or not a budget.
     """
-    if isinstance(budget, bool) or not isinstance(budget, (int, str)):
+    if isinstance(budget, bool) or not isinstance(budget, (numbers.Integral, str)):
         raise CkptError(f"expected a budget such as '12GiB', '50%' or bytes, but got {budget!r}")
     least = 1
-    if isinstance(budget, int):
-        number = budget
+    if not isinstance(budget, str):
+        number = int(budget)
     else:
         match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(%|[A-Za-z]*)\s*", budget)
         unit = match.group(2).upper() if match else ""
@@ -54,6 +55,18 @@ def parse_budget(budget: Budget, whole_bytes: int = 0) -> int:
     if number < least or number >= 1 << 62:
         raise CkptError(f"expected a budget of at least one byte, but got {budget!r}")
     return number
+
+
+def check_limits(time_limit: float | None, effort: float | None = None) -> None:
+    """Raises `CkptError` unless both are seconds, or `None`."""
+
+    def is_within(seconds: float | None, least: float) -> bool:
+        return seconds is None or (isinstance(seconds, numbers.Real) and least <= float(seconds) < 1e9)
+
+    if not is_within(time_limit, 0):
+        raise CkptError(f"expected a time limit of at least 0 seconds, but got {time_limit!r}")
+    if not is_within(effort, 1e-9):
+        raise CkptError(f"expected an effort above 0 seconds, but got {effort!r}")
 
 
 def format_bytes(number: int) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from . import arrays, export
-from .budget import Budget, is_share, parse_budget
+from .budget import Budget, check_limits, is_share, parse_budget
 from .errors import ArrayError, BudgetError, CkptError, UnsupportedStep
 from .progress import shown
 from .report import Report
@@ -221,6 +221,7 @@ def plan(
     more_options: Sequence[str] = (),
 ) -> PlannedStep:
     """The first half of `ckpt.compile`; `more_options` are those of `ckpt-opt --ckpt-plan`."""
+    check_limits(time_limit)
     options = [f"time-limit={max(0, int(time_limit * 1000))}", *more_options]
     if budget is not None:
         options.append(_budget_option(budget))

@@ -7,10 +7,11 @@ the `Plan` that `Problem.solve` returns. docs/PlanFormat.md defines the text.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 
 from . import _planner
-from .budget import format_bytes
+from .budget import check_limits, format_bytes
 from .errors import BudgetError, CkptError, PlanMismatch
 from .progress import Progress, shown
 from .report import Report
@@ -142,11 +143,7 @@ class Plan:
 
 def _milliseconds(effort: float | None) -> int:
     """Of counted work; 0 counts none."""
-    if effort is None:
-        return 0
-    if not 0 < effort < 1e9:
-        raise CkptError(f"expected an effort above 0 seconds, but got {effort!r}")
-    return max(1, int(effort * 1000))
+    return 0 if effort is None else max(1, int(effort * 1000))
 
 
 class Problem:
@@ -175,9 +172,18 @@ class Problem:
         """The time limit where the user gives none: a millisecond for each op, between 0.5 and 5 seconds."""
         return min(5.0, max(0.5, self._problem.ops / 1000))
 
+    @functools.cached_property
+    def minimum_bytes_bound(self) -> int:
+        """No plan has a smaller arena; 0 where nothing is proven."""
+        return self._problem.minimum_bytes_bound()
+
     def extra_flops_bound(self, plan: Plan) -> int:
         """No plan within the arena of `plan` repeats fewer FLOPs."""
         return self._problem.extra_flops_bound(plan.arena_bytes) if plan.extra_flops else 0
+
+    def extra_flops_bound_share(self, plan: Plan) -> float:
+        """The same as a share of the step's FLOPs."""
+        return self.extra_flops_bound(plan) / max(1, self.flops)
 
     def solve(
         self,
@@ -204,12 +210,13 @@ class Problem:
             BudgetError: no plan was found.
             KeyboardInterrupt: at Ctrl-C, within moments.
         """
+        check_limits(time_limit, effort)
         limit = self.search_seconds if time_limit is None else time_limit
         with shown(progress, limit if budget_bytes is not None else 0) as watch:
             step = _planner.solve(self._problem, budget_bytes, int(limit * 1000), _milliseconds(effort), watch)
         if step.fits or or_smallest:
             return Plan(step)
-        bound = self._problem.minimum_bytes_bound()
+        bound = self.minimum_bytes_bound
         in_the_way = _planner.at_peak(self._problem, step)[:8]
         proven = f"no plan does with less than {format_bytes(bound)}" if bound else "no bound is known"
         assert budget_bytes is not None
@@ -225,6 +232,7 @@ class Problem:
 
     def frontier(self, points: int, *, time_limit: float | None = None, progress: Progress | None = None) -> list[Plan]:
         """Returns plans from the smallest arena found to the unlimited plan's."""
+        check_limits(time_limit)
         limit = self.search_seconds if time_limit is None else time_limit
         with shown(progress, limit) as watch:
             steps = _planner.frontier(self._problem, points, int(limit * 1000), watch)

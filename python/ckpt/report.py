@@ -77,13 +77,21 @@ class PlannedReport:
 
     Attributes:
         schedule: of the plan, in bytes of its arena; `None` where the step runs unplanned.
+        prove_share: what `extra_flops_bound_share` takes its time for.
     """
 
     schedule: Report | None = dataclasses.field(default=None, repr=False, compare=False, kw_only=True)
+    prove_share: Callable[[], float] | None = dataclasses.field(default=None, repr=False, compare=False, kw_only=True)
+
+    @functools.cached_property
+    def extra_flops_bound_share(self) -> float:
+        """No plan within the same arena repeats less, as a share of the step's FLOPs; proven when it is asked for."""
+        return self.prove_share() if self.prove_share else 0.0
 
     def json(self) -> str:
         """The figures of the framework as a JSON object."""
-        fields = [field.name for field in dataclasses.fields(self) if field.name != "schedule"]
+        fields = [field.name for field in dataclasses.fields(self) if field.name not in ("schedule", "prove_share")]
+        fields.append("extra_flops_bound_share")
         return json.dumps({name: getattr(self, name) for name in fields}, indent=2)
 
     @property

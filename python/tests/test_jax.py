@@ -464,6 +464,70 @@ def test_the_report_is_figures_and_a_page_of_the_plan(gpt, tmp_path):
     assert (tmp_path / "plan.svg").read_text().startswith("<svg")
 
 
+def test_a_bound_is_proven_once_and_only_for_who_asks(gpt, monkeypatch):
+    step, arguments = gpt
+    proofs = []
+    proven = ckpt.Problem.extra_flops_bound_share
+    monkeypatch.setattr(ckpt.Problem, "extra_flops_bound_share", lambda *of: proofs.append(of) or proven(*of))
+    report = ckpt.jax.jit(step, budget="40%", effort=0.5).compile(*arguments).report
+    assert report.extra_flops_share > 0 and not proofs
+    share = json.loads(report.json())["extra_flops_bound_share"]
+    assert 0 < share <= report.extra_flops_share and f"{100 * share:.2f} %" in str(report)
+    assert len(proofs) == 1
+
+
+def test_shortages_of_one_problem_share_their_proof(gpt, monkeypatch):
+    from ckpt import _planner
+    from ckpt.jax.step import PlanOptions, TracedStep
+
+    step, arguments = gpt
+    problem = TracedStep(step, arguments, {}, PlanOptions()).problem
+    proofs = []
+    proven = _planner.PlanningProblem.minimum_bytes_bound
+    monkeypatch.setattr(_planner.PlanningProblem, "minimum_bytes_bound", lambda of: proofs.append(proven(of)) or proofs[-1])
+    for budget in (1, 2):
+        with pytest.raises(ckpt.BudgetError) as raised:
+            problem.solve(budget, time_limit=0)
+        assert raised.value.bound_bytes == proofs[0] > 0
+    assert len(proofs) == 1
+
+
+@pytest.mark.parametrize("options", [{"time_limit": "5"}, {"time_limit": -3}, {"time_limit": np.inf}, {"effort": 0}, {"effort": "5"}])
+def test_limits_that_are_no_seconds_are_refused_at_once(options):
+    with pytest.raises(ckpt.CkptError, match="expected a(n effort| time limit) .* seconds, but got"):
+        ckpt.jax.jit(lambda x: x, budget="50%", **options)
+
+
+def test_what_is_no_function_is_refused_at_once():
+    for make in (ckpt.jax.jit, ckpt.jax.planned):
+        with pytest.raises(ckpt.UnsupportedStep, match="expected a function of arrays, but got 5"):
+            make(5)
+    with pytest.raises(ckpt.UnsupportedStep, match="expected a lowered step"):
+        ckpt.jax.hlo(lambda x: x)
+
+
+def test_bytes_of_numpy_are_a_budget():
+    x = np.ones(4, np.float32)
+    assert ckpt.jax.jit(lambda x: x + 1, budget=np.int64(1 << 20)).compile(x).report.budget_bytes == 1 << 20
+
+
+def test_a_donated_argument_that_comes_again_is_named(gpt):
+    step, (parameters, *rest) = gpt
+    planned = ckpt.jax.jit(step, budget="60%", time_limit=0, donate_argnums=0)
+    parameters = jax.device_put(parameters)
+    planned(parameters, *rest)
+    with pytest.raises(ckpt.ArrayError, match=r"float32\[.*\], was donated to an earlier call"):
+        planned(parameters, *rest)
+
+
+def test_a_path_that_cannot_be_written_is_named(gpt, tmp_path):
+    step, arguments = gpt
+    planned = ckpt.jax.jit(step, budget="60%", time_limit=0)
+    planned.compile(*arguments)
+    with pytest.raises(ckpt.CkptError, match="no/plan' cannot be written: No such file"):
+        planned.save(str(tmp_path / "no" / "plan"))
+
+
 def test_an_unplanned_step_has_figures_and_no_page(gpt):
     step, arguments = gpt
     report = ckpt.jax.jit(step, budget="1GiB").compile(*arguments).report

@@ -49,6 +49,20 @@ def test_a_share_refers_to_the_plan_without_a_budget(planned):
     assert 0.5 * whole < planned.plan.arena_bytes <= 0.7 * whole
 
 
+@pytest.mark.parametrize("budget", [None, "70%"])
+def test_effort_limits_every_search(budget, monkeypatch):
+    """A share of a plan that the clock ended would be another one on each machine."""
+    efforts, solve = [], ckpt.Problem.solve
+
+    def recorded(self, *sizes, **options):
+        efforts.append(options.get("effort"))
+        return solve(self, *sizes, **options)
+
+    monkeypatch.setattr(ckpt.Problem, "solve", recorded)
+    ckpt.jax.plan(chain, *chain_arguments(8), budget=budget, effort=0.2)
+    assert efforts and set(efforts) == {0.2}
+
+
 def test_the_report_is_that_of_the_plan(planned):
     figures = planned.report.figures
     assert figures["peak_bytes"] == planned.plan.arena_bytes

@@ -77,6 +77,24 @@ def test_a_plan_without_extra_work_needs_no_bound(gpt, monkeypatch):
     assert problem.extra_flops_bound(plan) == plan.extra_flops == 0
 
 
+def test_names_of_unrolled_ops_take_one_look_each(monkeypatch):
+    """Loops of many iterations make many ops: reading tracebacks and layers anew takes longer than all else."""
+    from ckpt.jax import program
+    from ckpt.jax.step import PlanOptions, TracedStep
+
+    def step(x):
+        with jax.named_scope("cells"):
+            return jax.lax.scan(lambda h, _: (jnp.tanh(h @ x) + 1, h.sum()), x, length=50)
+
+    layers = []
+    monkeypatch.setattr(program, "layer_of", lambda scope, found=program.layer_of: layers.append(scope) or found(scope))
+    program._place.cache_clear()
+    traced = TracedStep(step, (array(4, 4),), {}, PlanOptions())
+    assert traced.problem.text.count("test_jax_program.py:") >= 150 and "cells/49" in traced.problem.text
+    assert len(layers) == len(traced.program.ops) >= 200
+    assert program._place.cache_info().misses < 20
+
+
 def tiny_loops(x):
     """A recurrence of a few numbers, as losses of alignments have it, beside large values."""
 

@@ -281,3 +281,19 @@ def check(mesh, local, in_specs, arguments, out_specs=None, same=True):
         assert_close(results, expected())
     assert temp(executable) <= 0.6 * temp(plain)
     assert all_reduces(executable) <= 1.2 * all_reduces(plain)
+
+
+def test_a_call_on_another_device_is_compiled_for_it():
+    planned = ckpt.jax.jit(jax.value_and_grad(loss), budget="60%", time_limit=0)
+    arguments = parameters(), inputs()
+    first = planned(*arguments)
+    moved = planned(*jax.device_put(arguments, jax.devices()[1]))
+    assert moved[0].devices() == {jax.devices()[1]}
+    assert_close(moved, first)
+    assert planned.compile(*arguments) is planned.compile(*jax.device_put(arguments, jax.devices()[0]))
+
+
+def test_arguments_on_several_devices_are_refused():
+    one, other = jax.devices()[:2]
+    with pytest.raises(ckpt.UnsupportedStep, match="JAX cannot lower the step: Received incompatible devices"):
+        ckpt.jax.jit(loss)(jax.device_put(parameters(), one), jax.device_put(inputs(), other))

@@ -1,5 +1,6 @@
 """Planned modules give PyTorch's gradients, in the bytes that were asked for."""
 
+import copy
 import json
 import pickle
 
@@ -510,6 +511,39 @@ def test_caches_tell_budgets_apart():
 def test_options_that_mean_nothing_are_refused_at_once(options):
     with pytest.raises(ckpt.CkptError, match="expected"):
         ckpt.torch.backend(**options)
+
+
+@pytest.mark.parametrize("options", [{"dynamic": True}, {"mode": "max-autotune"}, {"backend": "inductor"}, {"options": {}}])
+def test_options_that_a_plan_sets_are_refused_at_once(options):
+    with pytest.raises(ckpt.CkptError, match=f"other options of torch.compile than '{next(iter(options))}'"):
+        ckpt.torch.plan(make("dropout")[0], budget="50%", **options)
+
+
+def test_a_module_that_pytorch_cannot_trace_is_refused_in_one_sentence():
+    linear = torch.nn.Linear(8, 8)
+    x = torch.ones(4, 8)
+    for wrong, why in ((torch.ones(4, 7), r"\[4, 7\]|4x7"), (x.to("meta"), "meta and cpu")):
+        with pytest.raises(ckpt.UnsupportedStep, match=f"PyTorch cannot trace the module: .*({why}).*") as raised:
+            ckpt.torch.plan(linear, budget="60%", engine="eager")(wrong)
+        assert "\n" not in str(raised.value) and raised.value.__cause__ is not None
+    with pytest.raises(ckpt.UnsupportedStep, match="cannot trace the module: .*print"):
+        ckpt.torch.plan(lambda x: print(linear(x)), engine="eager", fullgraph=True)(x)
+
+
+def test_a_planned_module_has_what_its_module_has():
+    module, arguments = make("dropout")
+    planned = ckpt.torch.plan(module, budget="75%", engine="eager", time_limit=0)
+    assert list(planned.parameters()) == list(module.parameters())
+    assert planned.eval() is planned and not module.training and not planned.training
+    assert planned.train() is planned is planned.to("cpu") and planned.training
+    planned.load_state_dict(planned.state_dict())
+    planned.forward(*arguments).backward()
+    assert len(planned.reports) == 1
+    planned.zero_grad()
+    assert all(parameter.grad is None for parameter in module.parameters())
+    with pytest.raises(AttributeError, match="no attribute 'missing'"):
+        planned.missing  # noqa: B018
+    assert copy.deepcopy(planned).module is not module
 
 
 def test_a_pytorch_without_a_helper_is_refused_by_name(monkeypatch):

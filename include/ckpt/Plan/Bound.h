@@ -55,6 +55,10 @@ struct MinimumCause {
   OpId op = none;
 };
 
+/// What a bound will be asked for: the networks of other questions, which take
+/// most of the time, are not built.
+enum class BoundScope : uint8_t { Everything, ExtraFlops, MinimumBytes };
+
 class BoundSearch;
 
 /// The problem as a region sees it, and the bounds on its plans.
@@ -76,8 +80,10 @@ public:
   /// \p problem must outlive the bound. It looks at no clock.
   explicit Bound(const Problem &problem);
   /// The time limit of \p options ends the constructor and each question: they
-  /// then prove less. Questions after the limit take little time.
-  Bound(const Problem &problem, const SolverOptions &options);
+  /// then prove less. Questions after the limit take little time. Outside of
+  /// \p scope, extra FLOPs and time have the bound 0.
+  Bound(const Problem &problem, const SolverOptions &options,
+        BoundScope scope = BoundScope::Everything);
   /// No plan with an arena of \p budgetBytes that keeps the budgets of regions
   /// has fewer extra FLOPs.
   int64_t extraFlops(int64_t budgetBytes) const;

@@ -135,7 +135,8 @@ static Goal makeGoal(const RematGraph &graph, const std::vector<int64_t> &costs,
 /// Everything that does not depend on the budget.
 class ckpt::plan::BoundSearch {
 public:
-  BoundSearch(const Problem &problem, const SolverOptions &options);
+  BoundSearch(const Problem &problem, const SolverOptions &options,
+              BoundScope scope);
   ExtraFlopsProof proveExtraFlops(int64_t budgetBytes) const;
   int64_t timeNs(int64_t budgetBytes) const;
   /// No plan has a smaller arena. Takes far longer than all other bounds;
@@ -185,7 +186,8 @@ private:
   mutable std::map<int64_t, int64_t> timeProofs;
 };
 
-BoundSearch::BoundSearch(const Problem &problem, const SolverOptions &options)
+BoundSearch::BoundSearch(const Problem &problem, const SolverOptions &options,
+                         BoundScope scope)
     : problem(problem), clock(options.withoutEffort()), graph(problem, true),
       moment(graph) {
   // Each moment is a cut of the whole step at many prices, and each root may
@@ -200,11 +202,15 @@ BoundSearch::BoundSearch(const Problem &problem, const SolverOptions &options)
   isSearched = true;
   findMoments();
   auto lookAtFlops = [&] {
+    if (scope == BoundScope::MinimumBytes)
+      return false;
     flops = makeGoal(graph, repeatFlops(graph), ExtraFlopsProof::flopScale);
     look(flops);
     return true;
   };
   auto lookAtTime = [&] {
+    if (scope != BoundScope::Everything)
+      return false;
     timeBound.emplace(graph);
     timeMoment.emplace(graph, /*statisticsAreFree=*/true,
                        timeBound->insideValues());
@@ -453,11 +459,12 @@ static SolverOptions withoutLimit() {
 
 Bound::Bound(const Problem &problem) : Bound(problem, withoutLimit()) {}
 
-Bound::Bound(const Problem &problem, const SolverOptions &options)
-    : search(std::make_shared<const BoundSearch>(problem, options)) {
+Bound::Bound(const Problem &problem, const SolverOptions &options,
+             BoundScope scope)
+    : search(std::make_shared<const BoundSearch>(problem, options, scope)) {
   for (const Region &region : problem.regions) {
     auto view = std::make_shared<const Problem>(regionView(problem, region));
-    auto known = std::make_shared<const BoundSearch>(*view, options);
+    auto known = std::make_shared<const BoundSearch>(*view, options, scope);
     regions.push_back({region.budgetBytes + mostScratchBytes(problem),
                        std::move(view), std::move(known)});
   }

@@ -18,7 +18,7 @@ from ..errors import CkptError, UnsupportedStep
 from ..planner import Plan
 from ..progress import Progress
 from . import xla
-from .arguments import STATIC_OPTIONS, Statics, signature
+from .arguments import STATIC_OPTIONS, Statics, require_function, signature
 from .check import Check, compare
 from .hlo_plan import CompiledHlo, hlo
 from .inner import Planned
@@ -58,6 +58,7 @@ class Step:
         jit_options: dict[str, Any],
         saved: SavedPlan | None = None,
     ) -> None:
+        require_function(function)
         functools.update_wrapper(self, function)
         self._function = function
         self._options = options

@@ -12,7 +12,7 @@ from typing import Any
 
 import jax
 
-from ..errors import UnsupportedStep
+from ..errors import ArrayError, UnsupportedStep
 
 # Options of `jax.jit` about static arguments, which a planned step no longer has.
 STATIC_OPTIONS = ("static_argnums", "static_argnames")
@@ -78,14 +78,26 @@ def donation_options(args_info: Any) -> dict[str, Any]:
     }
 
 
+def require_function(function: Any) -> None:
+    """Raises `UnsupportedStep` for what cannot be called."""
+    if not callable(function):
+        raise UnsupportedStep(f"expected a function of arrays, but got {function!r}")
+
+
+def _default_device() -> Any:
+    return jax.config.jax_default_device or jax.local_devices()[0]
+
+
 def signature(args: Any, kwargs: Any) -> Any:
     """A key that is equal for arguments of equal structure, shapes and places.
 
-    Raises `UnsupportedStep` for an argument that is no array.
+    Raises:
+        ArrayError: an earlier call received the argument as a donation.
+        UnsupportedStep: an argument is no array.
     """
     leaves, tree = jax.tree.flatten((args, kwargs))
-    shapes = []
-    for leaf in leaves:
+    shapes, home = [], {_default_device()}
+    for number, leaf in enumerate(leaves):
         try:
             aval = jax.typeof(leaf)
         except TypeError:
@@ -94,6 +106,11 @@ def signature(args: Any, kwargs: Any) -> Any:
                 "functools.partial, or split its tree into arrays and other leaves, as equinox.partition does"
             ) from None
         is_placed = isinstance(leaf, jax.Array) and not isinstance(leaf, jax.core.Tracer)
-        sharding = leaf.sharding if is_placed and len(leaf.sharding.device_set) > 1 else None
+        if is_placed and leaf.is_deleted():
+            raise ArrayError(
+                f"array {number} among the arguments, {aval.dtype}{list(aval.shape)}, was donated to an earlier call, "
+                "which returned what replaces it"
+            )
+        sharding = leaf.sharding if is_placed and leaf.sharding.device_set != home else None
         shapes.append((aval.shape, str(aval.dtype), getattr(aval, "weak_type", False), sharding))
     return tree, tuple(shapes)

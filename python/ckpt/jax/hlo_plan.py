@@ -8,10 +8,13 @@ reaches lower budgets for it.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import time
 import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
+
+import jax
 
 from ..budget import Budget, parse_budget
 from ..errors import BudgetError, UnsupportedStep
@@ -325,6 +328,8 @@ def hlo(
         BudgetError: no plan meets the budget; names XLA's bytes for the smallest one, which are a budget that succeeds.
         UnsupportedStep: JAX is older than 0.10.2, or than 0.11 where arguments are donated, or the step is of another kind.
     """
+    if not isinstance(lowered, jax.stages.Lowered):
+        raise UnsupportedStep(f"expected a lowered step, jax.jit(step).lower(params, batch), but got {lowered!r}")
     try:
         from jax.extend.xla import register_hlo_module_transformation  # noqa: F401
     except ImportError:
@@ -340,7 +345,7 @@ def hlo(
     figures: dict[str, Any] = {"budget_bytes": want, "plain_temp_bytes": plain_bytes}
     if want is not None and want >= plain_bytes:
         unplanned = dict.fromkeys(("planned_bytes", "kernels", "ops", "rounds"), 0)
-        unplanned |= dict.fromkeys(("extra_flops_share", "extra_flops_bound_share", "planning_seconds"), 0.0)
+        unplanned |= dict.fromkeys(("extra_flops_share", "planning_seconds"), 0.0)
         return CompiledHlo(plain, Report(**figures, **unplanned, temp_bytes=plain_bytes, compile_seconds=plain_seconds, planned=False))
     module = lowered.compiler_ir("stablehlo").operation.attributes["sym_name"].value
     planning, failures = 0.0, []
@@ -353,19 +358,18 @@ def hlo(
         if xla.alias_bytes(executable) < xla.alias_bytes(plain):
             raise UnsupportedStep("this XLA loses donated arguments among its own kernels: use JAX 0.11 or newer, lower the step without donate_argnums, or use ckpt.jax.jit")
         planning += own.seconds
-        flops = max(1, own.problem.flops)
         report = Report(
             **figures,
             temp_bytes=xla.temp_bytes(executable),
             planned_bytes=own.plan.arena_bytes,
-            extra_flops_share=own.plan.extra_flops / flops,
-            extra_flops_bound_share=own.problem.extra_flops_bound(own.plan) / flops,
+            extra_flops_share=own.plan.extra_flops / max(1, own.problem.flops),
             kernels=len(own.plan.kernels),
             ops=own.problem.text.count("\nop "),
             planning_seconds=planning,
             compile_seconds=time.perf_counter() - start - planning,
             rounds=number,
             schedule=own.problem.report(own.plan, want, "XLA's own kernels"),
+            prove_share=functools.partial(own.problem.extra_flops_bound_share, own.plan),
         )
         return CompiledHlo(executable, report), own.plan.arena_bytes
 

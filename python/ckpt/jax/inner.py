@@ -16,7 +16,7 @@ from ..errors import CkptError, UnsupportedStep
 from ..planner import Plan, Problem
 from ..report import Report
 from . import xla
-from .arguments import signature
+from .arguments import require_function, signature
 from .check import Check, compare
 from .step import PlanOptions, SavedPlan, TracedStep
 
@@ -44,6 +44,7 @@ class Planned:
     """
 
     def __init__(self, function: Callable[..., Any], options: PlanOptions) -> None:
+        require_function(function)
         functools.update_wrapper(self, function)
         self._function = function
         self._options = options
@@ -71,8 +72,8 @@ class Planned:
     def _solve(self, problem: Problem) -> tuple[Plan, int | None]:
         budget = self._options.budget
         if budget is None:
-            return problem.solve(None), None
-        want = parse_budget(budget, problem.solve(None).arena_bytes if is_share(budget) else 0)
+            return self._options.solve(problem, None), None
+        want = parse_budget(budget, self._options.solve(problem, None).arena_bytes if is_share(budget) else 0)
         return self._options.solve(problem, want), want
 
     def _latest(self) -> tuple[TracedStep, Plan, int | None]:

@@ -14,7 +14,7 @@ from ..errors import CkptError
 from ..planner import Problem, ProblemBuilder
 from .kernels import KernelModel, describe, is_collective
 from .partial import Placement, exchanging, share
-from .program import Op, Operand, Program, Value, bytes_of, flatten, is_backward, layer_of, place_of
+from .program import Op, Operand, Program, Value, bytes_of, flatten, is_backward, place_of
 
 Pins = Mapping[str, str]
 
@@ -128,11 +128,11 @@ def build_problem(
     hosts = _donations(program, donated)
     results = {operand for operand in program.outputs if isinstance(operand, Value)}
     backward: set[Value] = set()
-    layers = {layer for op in program.ops if (layer := layer_of(op.scope))}
+    layers = {layer for op in program.ops if (layer := op.layer)}
     _check_pins(pins, layers)
     for op in program.ops:
         late = is_backward(op) or any(value in backward for value in op.reads)
-        layer = layer_of(op.scope)
+        layer = op.layer
         is_alone = bool(op.eqn.effects) or is_collective(op)
         is_once = is_alone or op in exchanged
         description = describe(op, model)
@@ -171,8 +171,8 @@ def build_problem(
 
 def _name_of(op: Op) -> str:
     """Layer, primitive and the user's line: "h_0/attn · exp (model.py:12)"."""
-    layer, place = layer_of(op.scope), place_of(op)
-    name = f"{layer} · {op.name}" if layer else op.name
+    place = place_of(op)
+    name = f"{op.layer} · {op.name}" if op.layer else op.name
     return f"{name} ({place})" if place else name
 
 

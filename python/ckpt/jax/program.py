@@ -80,6 +80,10 @@ class Op:
     def name(self) -> str:
         return self.eqn.primitive.name
 
+    @functools.cached_property
+    def layer(self) -> str:
+        return layer_of(self.scope)
+
     @property
     def reads(self) -> list[Value]:
         """The inputs that are no literals."""
@@ -451,12 +455,19 @@ def is_backward(op: Op) -> bool:
 
 def place_of(op: Op) -> str:
     """Returns "file.py:12" of the user's code, or an empty string."""
-    traceback = getattr(op.eqn.source_info, "traceback", None)
-    if traceback is None:
-        return ""
-    for frame in traceback.frames:
-        name = frame.file_name
-        is_standard = name.startswith("<") or os.path.dirname(name) == _STANDARD_LIBRARY
-        if "/jax/" not in name and "/ckpt/" not in name and not is_standard:
-            return f"{name.rsplit('/', 1)[-1]}:{frame.line_num}"
+    return _place(getattr(op.eqn.source_info, "traceback", None))
+
+
+@functools.cache
+def _is_users(file_name: str) -> bool:
+    is_standard = file_name.startswith("<") or os.path.dirname(file_name) == _STANDARD_LIBRARY
+    return "/jax/" not in file_name and "/ckpt/" not in file_name and not is_standard
+
+
+# The iterations of an unrolled loop share the equations of its body.
+@functools.lru_cache(maxsize=4096)
+def _place(traceback: Any) -> str:
+    for frame in traceback.frames if traceback is not None else ():
+        if _is_users(frame.file_name):
+            return f"{frame.file_name.rsplit('/', 1)[-1]}:{frame.line_num}"
     return ""

@@ -42,6 +42,9 @@ class PlanOptions:
     unroll_limit: int = 60_000
     progress: Progress | None = None
 
+    def __post_init__(self) -> None:
+        budgets.check_limits(self.time_limit, self.effort)
+
     def solve(self, problem: Problem, nbytes: int | None, share: float = 1.0) -> Plan:
         """A search with `share` of the limits."""
         effort = None if self.effort is None else self.effort * share
@@ -160,7 +163,6 @@ class Report(PlannedReport):
     temp_bytes: int
     planned_bytes: int
     extra_flops_share: float
-    extra_flops_bound_share: float
     kernels: int
     ops: int
     planning_seconds: float
@@ -298,7 +300,10 @@ class _Compilation:
             self.planning += time.perf_counter() - start
 
     def run(self, saved: SavedPlan | None = None) -> CompiledStep:
-        self.lowered = self._compile(self.traced.traced.lower)
+        try:
+            self.lowered = self._compile(self.traced.traced.lower)
+        except ValueError as error:
+            raise UnsupportedStep(f"JAX cannot lower the step: {error}") from error
         sizing = xla.sizing_options(jax.default_backend())
         self.plain = self._compile(lambda: self.lowered.compile(compiler_options=sizing))
         self.plain_bytes = xla.temp_bytes(self.plain)
@@ -444,15 +449,13 @@ class _Compilation:
         raise budget_error(want, least, failure, self.traced.remarks)
 
     def _finish(self, executable: Any, plan: Plan | None, want: int | None) -> CompiledStep:
-        flops = max(1, self.traced.problem.flops) if plan else 1
-        bound = self.traced.problem.extra_flops_bound(plan) if plan else 0
+        problem = self.traced.problem if plan else None
         report = Report(
             budget_bytes=want,
             plain_temp_bytes=self.plain_bytes,
             temp_bytes=xla.temp_bytes(executable),
             planned_bytes=plan.arena_bytes if plan else 0,
-            extra_flops_share=plan.extra_flops / flops if plan else 0.0,
-            extra_flops_bound_share=bound / flops,
+            extra_flops_share=plan.extra_flops / max(1, problem.flops) if plan else 0.0,
             kernels=len(plan.kernels) if plan else 0,
             ops=len(self.traced.program.ops),
             planning_seconds=self.planning,
@@ -460,7 +463,8 @@ class _Compilation:
             rounds=self.rounds,
             planned=plan is not None,
             remarks=self.traced.remarks,
-            schedule=self.traced.problem.report(plan, want, self.traced.title) if plan else None,
+            schedule=problem.report(plan, want, self.traced.title) if plan else None,
+            prove_share=functools.partial(problem.extra_flops_bound_share, plan) if plan else None,
         )
         return CompiledStep(executable, self.traced, plan, report)
 

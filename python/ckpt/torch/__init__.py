@@ -7,6 +7,8 @@ print(model.report)
 
 from __future__ import annotations
 
+import functools as _functools
+import inspect as _inspect
 import warnings as _warnings
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +17,7 @@ import torch as _torch
 from torch.utils import _pytree
 
 from ..budget import Budget
-from ..errors import CkptError
+from ..errors import CkptError, UnsupportedStep
 from ..progress import Progress
 from . import _private
 from .check import Check, compare
@@ -115,8 +117,14 @@ def _requires_grad(leaf: Any) -> bool:
     return isinstance(leaf, _torch.Tensor) and leaf.requires_grad
 
 
+# Options of `torch.compile` that a planned module sets, or that name another backend's ways.
+_SET_HERE = ("backend", "dynamic", "mode", "options")
+
+
 class Planned:
     """A compiled module that raises this package's own errors; `plan` makes it.
+
+    It has the attributes and methods of the module, such as `parameters()` and `train()`.
 
     Attributes:
         module: the user's module, which owns the parameters.
@@ -135,6 +143,8 @@ class Planned:
             inner = _private.inner_error(error)
             if isinstance(inner, CkptError):
                 raise inner from None
+            if why := _private.untraceable(error):
+                raise UnsupportedStep(f"PyTorch cannot trace the module: {why}") from error
             raise
         if not self.reports and not self._warned and any(map(_requires_grad, _pytree.tree_leaves(results))):
             self._warned = True
@@ -144,6 +154,22 @@ class Planned:
                 stacklevel=2,
             )
         return results
+
+    forward = __call__
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "module" or name.startswith("__"):
+            raise AttributeError(name)  # A copy has no module yet.
+        found = getattr(self.module, name)
+        if not _inspect.ismethod(found):
+            return found
+
+        @_functools.wraps(found)
+        def of_module(*args: Any, **kwargs: Any) -> Any:
+            result = found(*args, **kwargs)
+            return self if result is self.module else result
+
+        return of_module
 
     @property
     def report(self) -> Report:
@@ -191,7 +217,16 @@ def plan(
     Raises (at the first call per shapes):
         BudgetError: no plan meets the budget.
         UnsupportedStep: the graph cannot be planned.
+
+    Raises at once:
+        CkptError: an option is none, or is set by a planned module.
     """
+    for name in _SET_HERE:
+        if name in compile_options:
+            raise CkptError(
+                f"expected other options of torch.compile than {name!r}, which a planned module sets: "
+                "ckpt.torch.backend and ckpt.torch.Partitioner are for your own torch.compile"
+            )
     made = backend(
         budget,
         engine=engine,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import inspect
+import re
 import sys
 import types
 from typing import Any
@@ -26,6 +27,8 @@ _NAMES = {
     "aot_autograd": "torch._dynamo.backends.common",
     "boxed_nop": "torch._dynamo.backends.debugging",
     "BackendCompilerFailed": "torch._dynamo.exc",
+    "TorchRuntimeError": "torch._dynamo.exc",
+    "Unsupported": "torch._dynamo.exc",
     "_disable_current_modes": "torch.utils._python_dispatch",
     "compile_fx": "torch._inductor.compile_fx",
     "fallbacks": "torch._inductor.lowering",
@@ -91,6 +94,15 @@ def is_mutation(description: Any) -> bool:
 def inner_error(error: BaseException) -> BaseException | None:
     """The exception inside Dynamo's wrapper; `None` for other exceptions."""
     return getattr(error, "inner_exception", None) if isinstance(error, require("BackendCompilerFailed")) else None
+
+
+def untraceable(error: BaseException) -> str | None:
+    """Why Dynamo cannot trace the module, in its own sentence; `None` for other exceptions."""
+    if not isinstance(error, (require("TorchRuntimeError"), require("Unsupported"))):
+        return None
+    text = str(error)
+    found = re.search(r"Explanation: (.*)", text)
+    return found.group(1) if found else text.partition("\n")[0]
 
 
 def is_inductor_fallback(target: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import time
 import warnings
@@ -14,7 +15,7 @@ from torch import fx
 
 from .. import __version__
 from .. import report as schedules
-from ..budget import Budget, format_bytes, is_share, parse_budget
+from ..budget import Budget, check_limits, format_bytes, is_share, parse_budget
 from ..errors import BudgetError, CkptError
 from ..planner import Plan
 from ..progress import Progress
@@ -44,6 +45,7 @@ class PlanOptions:
             raise CkptError(f"expected an engine among {', '.join(ENGINES)}, but got {self.engine!r}")
         if self.budget is not None:
             parse_budget(self.budget, 1 << 40)
+        check_limits(self.time_limit, self.effort)
         if isinstance(self.device, str) and self.device not in MODELS:
             raise CkptError(f"expected a device among {', '.join(MODELS)}, but got {self.device!r}")
 
@@ -75,7 +77,6 @@ class Report(schedules.PlannedReport):
     held_bytes: int
     saved_bytes: int
     extra_flops_share: float
-    extra_flops_bound_share: float
     kernels: int
     ops: int
     planning_seconds: float
@@ -203,7 +204,6 @@ class _Planning:
     def _finish(
         self, plan: Plan, forward: fx.GraphModule, backward: fx.GraphModule, want: int | None
     ) -> tuple[fx.GraphModule, fx.GraphModule, Report]:
-        flops = max(1, self.joint.problem.flops)
         report = Report(
             engine=self.options.engine,
             budget_bytes=want,
@@ -211,13 +211,13 @@ class _Planning:
             planned_bytes=plan.arena_bytes + self.arguments,
             held_bytes=self._held(forward, backward) + self.arguments,
             saved_bytes=saved_by(forward, len(self.program.forward_outputs)),
-            extra_flops_share=plan.extra_flops / flops,
-            extra_flops_bound_share=self.joint.problem.extra_flops_bound(plan) / flops,
+            extra_flops_share=plan.extra_flops / max(1, self.joint.problem.flops),
             kernels=len(plan.kernels),
             ops=len(self.program.ops),
             planning_seconds=time.perf_counter() - self.start,
             arguments_bytes=self.arguments,
             schedule=self._report(plan, want),
+            prove_share=functools.partial(self.joint.problem.extra_flops_bound_share, plan),
         )
         return forward, backward, report
 

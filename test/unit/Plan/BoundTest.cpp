@@ -2,6 +2,7 @@
 
 #include "ProblemBuilder.h"
 
+#include "Plan/Model/Work.h"
 #include "ckpt/Plan/Solvers.h"
 
 #include <gtest/gtest.h>
@@ -140,6 +141,41 @@ TEST(Bound, KnowsThatValuesAreKeptWholeOrNotAtAll) {
   for (const BoundCase &it : Bound(b.problem).proveExtraFlops(bytes).cases)
     decides |= !it.decisions.empty();
   EXPECT_TRUE(decides);
+}
+
+/// Networks for other questions take most of the time.
+TEST(Bound, BuildsOnlyWhatItsScopeAsksFor) {
+  ProblemBuilder b;
+  std::vector<ValueId> kept = {
+      b.contraction({memory(b.argument(matrix))}, matrix)};
+  for (int i = 0; i < 6; ++i)
+    kept.push_back(b.contraction({memory(kept.back())}, matrix));
+  ValueId back = kept.back();
+  for (size_t i = kept.size() - 1; i-- > 0;)
+    back = b.contraction({memory(back), memory(kept[i])}, matrix);
+  b.result(back);
+  setFlops(b.problem, 1000);
+  SolverOptions noLimit;
+  noLimit.timeLimitMs = 0;
+  int64_t work = 0;
+  auto bound = [&](BoundScope scope) {
+    int64_t before = Work::ns();
+    Bound made(b.problem, noLimit, scope);
+    work = Work::ns() - before;
+    return made;
+  };
+  Bound all = bound(BoundScope::Everything);
+  int64_t whole = work, budget = 5 * 4096;
+  Bound flops = bound(BoundScope::ExtraFlops);
+  EXPECT_LT(work, whole);
+  EXPECT_GT(work, 0);
+  EXPECT_GT(all.extraFlops(budget), 0);
+  EXPECT_EQ(flops.extraFlops(budget), all.extraFlops(budget));
+  EXPECT_EQ(flops.timeNs(budget), 0);
+  Bound bytes = bound(BoundScope::MinimumBytes);
+  EXPECT_EQ(work, 0);
+  EXPECT_EQ(bytes.minimumBytes(), all.minimumBytes());
+  EXPECT_EQ(bytes.extraFlops(budget), 0);
 }
 
 /// Of so many equal layers, decisions would have to be made about every choice:
