@@ -64,6 +64,10 @@ CkptDialect::verifyOperationAttribute(Operation *op,
     return expect(isa<mlir::UnitAttr>(attribute.getValue()) &&
                       isa<mlir::LoopLikeOpInterface>(op),
                   "a unit attribute of a loop");
+  if (name == turnAttrName())
+    return expect(isa<mlir::IntegerAttr>(attribute.getValue()) &&
+                      isa<KernelOp>(op),
+                  "an integer of a kernel");
   if (name == arenaBytesAttrName()) {
     auto bytes = dyn_cast<mlir::IntegerAttr>(attribute.getValue());
     return expect(bytes && !bytes.getValue().isNegative(),

@@ -52,6 +52,12 @@ def Ckpt_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral rolledAttrName() {
       return ::llvm::StringLiteral("ckpt.rolled");
     }
+    /// The number of earlier kernels with the same operands and places. Their
+    /// bodies may become equal when they are simplified; this keeps CSE from
+    /// merging the kernels, at whose time the place holds other values.
+    static constexpr ::llvm::StringLiteral turnAttrName() {
+      return ::llvm::StringLiteral("ckpt.turn");
+    }
     /// Bytes of the arena of a function that `--ckpt-apply-plan` rewrote.
     static constexpr ::llvm::StringLiteral arenaBytesAttrName() {
       return ::llvm::StringLiteral("ckpt.arena_bytes");

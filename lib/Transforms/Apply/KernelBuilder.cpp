@@ -14,6 +14,7 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+#include <map>
 #include <set>
 
 using namespace ckpt;
@@ -72,6 +73,7 @@ private:
                 mlir::IRMapping &mapping);
   void cloneFree(Value value, OpBuilder &inside, mlir::IRMapping &mapping);
   int32_t originalOf(int32_t k);
+  void keepApart(KernelOp op);
   SmallVector<Value> chooseAfter(int32_t k, int32_t original,
                                  const Inputs &inputs);
   std::pair<int64_t, int64_t> slotOf(int32_t k, size_t number) const;
@@ -93,6 +95,8 @@ private:
   std::vector<int32_t> firstMade, firstRun;
   /// The last kernel of the plan that writes each value, or `none`.
   std::vector<int32_t> lastMade;
+  /// How many kernels have the same attributes, operands and types of results.
+  std::map<std::vector<const void *>, int32_t> turns;
   /// Views that stand outside of kernels, by op and by the value that they
   /// show.
   llvm::DenseMap<std::pair<plan::OpId, Value>, Value> views;
@@ -169,6 +173,18 @@ SmallVector<Value> KernelBuilder::chooseAfter(int32_t k, int32_t original,
         return {current[instance.value]};
     }
   return {};
+}
+
+/// Numbers kernels that only differ in their bodies.
+void KernelBuilder::keepApart(KernelOp op) {
+  std::vector<const void *> outside = {
+      op->getAttrDictionary().getAsOpaquePointer()};
+  for (Value operand : op->getOperands())
+    outside.push_back(operand.getAsOpaquePointer());
+  for (Type type : op->getResultTypes())
+    outside.push_back(type.getAsOpaquePointer());
+  if (int32_t turn = turns[std::move(outside)]++)
+    op->setAttr(CkptDialect::turnAttrName(), builder.getI32IntegerAttr(turn));
 }
 
 std::string KernelBuilder::layerName(const plan::Kernel &kernel) const {
@@ -349,6 +365,7 @@ void KernelBuilder::build(int32_t k) {
       isHosted ? builder.getDenseI64ArrayAttr(hosts)
                : mlir::DenseI64ArrayAttr(),
       kernel.workspaceOffset, info.workspaceBytes, layer, recompute);
+  keepApart(op);
   Block &body = op.getBody().emplaceBlock();
   mlir::IRMapping mapping;
   for (Value value : llvm::make_first_range(inputs))
