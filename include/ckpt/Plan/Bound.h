@@ -55,8 +55,8 @@ struct MinimumCause {
   OpId op = none;
 };
 
-/// What a bound will be asked for: the networks of other questions, which take
-/// most of the time, are not built.
+/// The questions that a bound will be asked. Networks of others, which take most
+/// of the time, are not built.
 enum class BoundScope : uint8_t { Everything, ExtraFlops, MinimumBytes };
 
 class BoundSearch;
