@@ -40,6 +40,7 @@ std::string PreparationSummary::text() const {
   add(branches, "conditional flattened", "conditionals flattened");
   add(stacks, "op on a stack replaced", "ops on stacks replaced");
   add(views, "view simplified", "views simplified");
+  add(unreadResults, "op without unread results", "ops without unread results");
   add(unitDims, "op without unit dimensions", "ops without unit dimensions");
   return text;
 }
@@ -67,6 +68,7 @@ FailureOr<PreparationSummary> ckpt::prepareStep(mlir::func::FuncOp step,
   openLoops(step, options.unrollLimit, summary);
   readByMaps(step, summary);
   simplifyViews(step, summary);
+  dropUnreadResults(step, summary);
   indexUnitDims(step, summary);
   return summary;
 }
