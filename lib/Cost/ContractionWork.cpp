@@ -146,7 +146,25 @@ namespace {
 struct Roles {
   mlir::OpOperand *left, *right;
   ContractionExtents extents = {1, 1, 1, 1};
-  SmallVector<unsigned> columns = {}, reduced = {};
+  SmallVector<unsigned> rows = {}, columns = {}, reduced = {};
+
+  /// Whether \p operand lies along one of \p loops.
+  static bool liesAlong(LinalgOp op, mlir::OpOperand &operand,
+                        ArrayRef<unsigned> loops) {
+    int64_t loop = contiguousLoop(op, operand);
+    return loop >= 0 && llvm::is_contained(loops, loop);
+  }
+  /// Exchanges the sides where the code makes the transpose.
+  void transposeIfBetter(LinalgOp op, int64_t lanes) {
+    bool isFilled =
+        op.getDpsInits().front().getDefiningOp<mlir::linalg::FillOp>();
+    if (!isFilled || !prefersTranspose(extents, lanes) ||
+        !liesAlong(op, *left, rows) || !liesAlong(op, *right, columns))
+      return;
+    std::swap(left, right);
+    std::swap(rows, columns);
+    std::swap(extents.rows, extents.columns);
+  }
 };
 } // namespace
 
@@ -179,6 +197,8 @@ static std::optional<Roles> rolesOf(LinalgOp op) {
         extents[loop];
     if (isColumn)
       roles.columns.push_back(loop);
+    else if (inLeft && !right.isFunctionOfDim(loop))
+      roles.rows.push_back(loop);
   }
   op.getReductionDims(roles.reduced);
   for (unsigned loop : roles.reduced)
@@ -260,6 +280,8 @@ bool ckpt::appendTiledWork(LinalgOp op, WorkPlace place,
   Type sum = mlir::getElementTypeOrSelf(op.getDpsInits().front().getType());
   // Narrow products are summed in 32 bits.
   int64_t sumBytes = std::max<int64_t>(4, sum.getIntOrFloatBitWidth() / 8);
+  if (sumBytes == 4)
+    roles->transposeIfBetter(op, place.lanes);
   Tiling tiling(roles->extents, sumBytes, place.lanes);
   WorkType type = workTypeOf(roles->left->get().getType());
   appendTiles(op, *roles, tiling, work);

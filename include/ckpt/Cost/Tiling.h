@@ -18,6 +18,14 @@ struct ContractionExtents {
   int64_t batch, rows, columns, steps;
 };
 
+/// Whether a contraction whose operands lie along its rows and columns, as in
+/// the gradient of a weight, is better made as its transpose. A tile reads its
+/// rows of the left operand once per panel, and those of the wider operand lie
+/// further apart from step to step. Vectors have \p lanes sums.
+inline bool prefersTranspose(const ContractionExtents &extents, int64_t lanes) {
+  return lanes == 16 && extents.rows > extents.columns;
+}
+
 /// Sizes of the tiles; figures in docs/Rationale/CpuLowering.md.
 struct Tiling {
   /// For sums of \p sumBytes on a target with vectors of \p targetLanes

@@ -3,7 +3,8 @@
 // A task makes a block of rows by one panel of columns of the result. The panel
 // of the right operand is packed. A tile of sums stays in registers over a
 // block of the reduced dimension and in scratch memory between blocks; the
-// epilogue reads that scratch. Every sum is one chain of fused multiply-adds in
+// epilogue reads that scratch. The lines that the epilogue of a tile writes are
+// asked for before its last steps. Every sum is one chain of fused multiply-adds in
 // the order of the reduced loops, starting at the init, or one per chunk if
 // sums are long. Neither tiles nor threads nor fusion therefore influence the
 // bits.
@@ -33,18 +34,22 @@ namespace {
 class ContractionEmitter {
 public:
   ContractionEmitter(KernelCode &code, const ContractionShape &shape,
-                     const Tiling &tiling, bool epilogueInLanes,
-                     TaskTarget &target)
+                     const Tiling &tiling, bool transposed,
+                     bool epilogueInLanes, TaskTarget &target)
       : code(code), op(cast<linalg::LinalgOp>(code.anchor)), shape(shape),
-        tiling(tiling), epilogueInLanes(epilogueInLanes), target(target),
+        tiling(tiling), transposed(transposed),
+        epilogueInLanes(epilogueInLanes), target(target),
         builder(target.builder), index(target.builder, tiling.lanes),
         isLong(hasLongSums(op)) {}
 
   LogicalResult emit();
 
 private:
-  using PointEmitter = llvm::function_ref<LogicalResult(
-      ElementEmitter &, ArrayRef<LinearIndex>, Value row, Value column)>;
+  /// Emits the point of the result at some indices, or one for each lane, whose
+  /// sums are the elements of scratch memory at a row and a column.
+  using PointEmitter =
+      llvm::function_ref<LogicalResult(ElementEmitter &, ArrayRef<LinearIndex>,
+                                       Value scratch, Value row, Value column)>;
 
   Value constant(int64_t value) {
     return arith::ConstantIndexOp::create(builder, value);
@@ -61,8 +66,10 @@ private:
                                     builder.getI64IntegerAttr(64));
   }
   void fillRowTable();
-  void emitTiles(Value firstStep, Value stepsHere);
+  void emitTiles(Value block, Value firstStep, Value stepsHere);
   void emitTile(Value tile, Value stepsHere);
+  /// Asks for the lines of the outputs that the epilogue of \p tile writes.
+  void prefetchTile(Value tile);
   /// Sums of a tile, by row and vector, and an element of a row at a step.
   using Sums = SmallVector<Value>;
   using LeftElement = llvm::function_ref<Value(int64_t inTile, Value step)>;
@@ -76,6 +83,11 @@ private:
                       ValueRange running);
   /// Visits the elements of the block of sums, in vectors where all are inside.
   LogicalResult forEachSum(PointEmitter emitPoint);
+  /// The same in vectors along the rows, by squares of sums.
+  LogicalResult forEachSumAlongRows(PointEmitter emitPoint);
+  void transposeSquare(Value firstRow, Value firstColumn, Value square);
+  LogicalResult visitSums(Value row, int64_t lanes, Value column,
+                          PointEmitter emitPoint);
   LogicalResult emitInits();
   LogicalResult emitEpilogue();
   SmallVector<LinearIndex> resultIndices(IndexEmitter &index,
@@ -94,6 +106,8 @@ private:
   linalg::LinalgOp op;
   const ContractionShape &shape;
   const Tiling &tiling;
+  /// Whether neighbours in the result are rows.
+  bool transposed;
   bool epilogueInLanes;
   TaskTarget &target;
   ImplicitLocOpBuilder &builder;
@@ -111,14 +125,16 @@ private:
 
 } // namespace
 
+static ContractionExtents extentsOf(const ContractionShape &shape) {
+  return {shape.batch.getExtent(), shape.rows.getExtent(),
+          shape.columns.getExtent(), shape.reduced.getExtent()};
+}
+
 /// How \p shape is cut into tiles. Chunks of long sums are blocks of steps.
 static Tiling tilingOf(const ContractionShape &shape, int64_t targetLanes,
                        bool isLong) {
-  ContractionExtents extents = {shape.batch.getExtent(), shape.rows.getExtent(),
-                                shape.columns.getExtent(),
-                                shape.reduced.getExtent()};
-  Tiling tiling(extents, shape.body.sumType.getIntOrFloatBitWidth() / 8,
-                targetLanes);
+  Tiling tiling(extentsOf(shape),
+                shape.body.sumType.getIntOrFloatBitWidth() / 8, targetLanes);
   if (isLong) {
     tiling.blockSteps = chunkSteps;
     tiling.stepBlocks = llvm::divideCeil(tiling.steps, chunkSteps);
@@ -267,7 +283,29 @@ void ContractionEmitter::emitTile(Value tile, Value stepsHere) {
     }
 }
 
-void ContractionEmitter::emitTiles(Value firstStep, Value stepsHere) {
+void ContractionEmitter::prefetchTile(Value tile) {
+  IndexEmitter inside(builder, /*lanes=*/1);
+  LinearIndex row =
+      inside.atom(rowBlock, tiling.rowBlocks) * tiling.blockRows +
+      inside.atom(tile, tiling.blockRows / tiling.tileRows) * tiling.tileRows;
+  LinearIndex column = inside.atom(panel, tiling.panels) * tiling.panel;
+  auto prefetch = [&](const LinearIndex &row, const LinearIndex &column) {
+    prefetchOutputs(code, target, inside, resultIndices(inside, row, column));
+  };
+  // One line for each column, or as many as vectors for each row.
+  if (transposed)
+    return emitLoop(constant(tiling.panel), [&](Value inPanel) {
+      prefetch(row, column + inside.atom(inPanel, tiling.panel));
+    });
+  emitLoop(constant(tiling.tileRows), [&](Value inTile) {
+    for (int64_t vector = 0; vector < tiling.vectors; ++vector)
+      prefetch(row + inside.atom(inTile, tiling.tileRows),
+               column + vector * tiling.lanes);
+  });
+}
+
+void ContractionEmitter::emitTiles(Value block, Value firstStep,
+                                   Value stepsHere) {
   Value count = stepsHere;
   if (padded) // Reads whole vectors of the tables.
     count = arith::MulIOp::create(
@@ -290,7 +328,17 @@ void ContractionEmitter::emitTiles(Value firstStep, Value stepsHere) {
   });
   Value tiles =
       arith::CeilDivUIOp::create(builder, rowsHere, constant(tiling.tileRows));
-  emitLoop(tiles, [&](Value tile) { emitTile(tile, stepsHere); });
+  Value isLast = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, block,
+                                       constant(tiling.stepBlocks - 1));
+  emitLoop(tiles, [&](Value tile) {
+    auto last = scf::IfOp::create(builder, isLast, /*withElseRegion=*/false);
+    {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(last.thenBlock());
+      prefetchTile(tile);
+    }
+    emitTile(tile, stepsHere);
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -299,29 +347,12 @@ void ContractionEmitter::emitTiles(Value firstStep, Value stepsHere) {
 
 LogicalResult ContractionEmitter::forEachSum(PointEmitter emitPoint) {
   LogicalResult result = success();
-  auto visit = [&](Value row, int64_t lanes, Value column) {
-    ElementEmitter emitter(builder, target.memory, lanes);
-    IndexEmitter &inside = emitter.indices();
-    LinearIndex rowIndex =
-        inside.atom(rowBlock, tiling.rowBlocks) * tiling.blockRows +
-        inside.atom(row, tiling.blockRows);
-    LinearIndex columnIndex = inside.atom(panel, tiling.panels) * tiling.panel;
-    columnIndex =
-        columnIndex +
-        (lanes == 1 ? inside.atom(column, tiling.panel)
-                    : inside.atom(column, tiling.vectors) * tiling.lanes +
-                          inside.lane());
-    Value inScratch =
-        lanes == 1 ? column
-                   : Value(arith::MulIOp::create(builder, column,
-                                                 constant(tiling.lanes)));
-    if (failed(emitPoint(emitter, resultIndices(inside, rowIndex, columnIndex),
-                         row, inScratch)))
-      result = failure();
-  };
   auto visitAll = [&](int64_t lanes, Value count) {
     emitLoop(rowsHere, [&](Value row) {
-      emitLoop(count, [&](Value column) { visit(row, lanes, column); });
+      emitLoop(count, [&](Value column) {
+        if (failed(visitSums(row, lanes, column, emitPoint)))
+          result = failure();
+      });
     });
   };
   int64_t rest = tiling.columns % tiling.panel;
@@ -346,10 +377,101 @@ LogicalResult ContractionEmitter::forEachSum(PointEmitter emitPoint) {
   return result;
 }
 
+/// Visits vector number \p column of \p row, or that single column.
+LogicalResult ContractionEmitter::visitSums(Value row, int64_t lanes,
+                                            Value column,
+                                            PointEmitter emitPoint) {
+  ElementEmitter emitter(builder, target.memory, lanes);
+  IndexEmitter &inside = emitter.indices();
+  LinearIndex rowIndex =
+      inside.atom(rowBlock, tiling.rowBlocks) * tiling.blockRows +
+      inside.atom(row, tiling.blockRows);
+  LinearIndex columnIndex = inside.atom(panel, tiling.panels) * tiling.panel;
+  Value first = column;
+  if (lanes == 1) {
+    columnIndex = columnIndex + inside.atom(column, tiling.panel);
+  } else {
+    columnIndex = columnIndex +
+                  inside.atom(column, tiling.vectors) * tiling.lanes +
+                  inside.lane();
+    first = arith::MulIOp::create(builder, column, constant(tiling.lanes));
+  }
+  return emitPoint(emitter, resultIndices(inside, rowIndex, columnIndex), sums,
+                   row, first);
+}
+
+/// Writes the square of sums at \p firstRow and \p firstColumn column by column
+/// to \p square.
+void ContractionEmitter::transposeSquare(Value firstRow, Value firstColumn,
+                                         Value square) {
+  auto row = VectorType::get(tiling.lanes, shape.body.sumType);
+  auto type = VectorType::get({tiling.lanes, tiling.lanes}, shape.body.sumType);
+  Value rows = arith::ConstantOp::create(builder, builder.getZeroAttr(type));
+  for (int64_t lane = 0; lane < tiling.lanes; ++lane) {
+    Value at = arith::AddIOp::create(builder, firstRow, constant(lane));
+    Value loaded =
+        vector::LoadOp::create(builder, row, sums, ValueRange{at, firstColumn});
+    rows = vector::InsertOp::create(builder, loaded, rows, lane);
+  }
+  Value columns =
+      vector::TransposeOp::create(builder, rows, ArrayRef<int64_t>{1, 0});
+  for (int64_t lane = 0; lane < tiling.lanes; ++lane)
+    vector::StoreOp::create(builder,
+                            vector::ExtractOp::create(builder, columns, lane),
+                            square, ValueRange{constant(lane), constant(0)});
+}
+
+LogicalResult ContractionEmitter::forEachSumAlongRows(PointEmitter emitPoint) {
+  LogicalResult result = success();
+  Value lanes = constant(tiling.lanes);
+  Value square = scratch({tiling.lanes, tiling.lanes}, shape.body.sumType);
+  Value firstPanelColumn =
+      arith::MulIOp::create(builder, panel, constant(tiling.panel));
+  Value columnsHere = arith::SubIOp::create(builder, constant(tiling.columns),
+                                            firstPanelColumn);
+  columnsHere =
+      arith::MinSIOp::create(builder, columnsHere, constant(tiling.panel));
+  auto visitColumn = [&](Value rowVector, Value vector, Value column) {
+    ElementEmitter emitter(builder, target.memory, tiling.lanes);
+    IndexEmitter &inside = emitter.indices();
+    LinearIndex row =
+        inside.atom(rowBlock, tiling.rowBlocks) * tiling.blockRows +
+        inside.atom(rowVector, tiling.blockRows / tiling.lanes) * tiling.lanes +
+        inside.lane();
+    LinearIndex at = inside.atom(panel, tiling.panels) * tiling.panel +
+                     inside.atom(vector, tiling.vectors) * tiling.lanes +
+                     inside.atom(column, tiling.lanes);
+    if (failed(emitPoint(emitter, resultIndices(inside, row, at), square,
+                         column, constant(0))))
+      result = failure();
+  };
+  Value rowVectors = arith::DivUIOp::create(builder, rowsHere, lanes);
+  emitLoop(rowVectors, [&](Value rowVector) {
+    Value firstRow = arith::MulIOp::create(builder, rowVector, lanes);
+    emitLoop(constant(tiling.vectors), [&](Value vector) {
+      Value firstColumn = arith::MulIOp::create(builder, vector, lanes);
+      transposeSquare(firstRow, firstColumn, square);
+      Value count = arith::SubIOp::create(builder, columnsHere, firstColumn);
+      emitLoop(arith::MinSIOp::create(builder, count, lanes),
+               [&](Value column) { visitColumn(rowVector, vector, column); });
+    });
+  });
+  Value done = arith::MulIOp::create(builder, rowVectors, lanes);
+  emitLoop(arith::SubIOp::create(builder, rowsHere, done), [&](Value left) {
+    Value row = arith::AddIOp::create(builder, done, left);
+    emitLoop(columnsHere, [&](Value column) {
+      if (failed(visitSums(row, /*lanes=*/1, column, emitPoint)))
+        result = failure();
+    });
+  });
+  return result;
+}
+
 LogicalResult ContractionEmitter::emitInits() {
   Value init = op.getDpsInits().front();
   return forEachSum([&](ElementEmitter &emitter, ArrayRef<LinearIndex> at,
-                        Value row, Value column) -> LogicalResult {
+                        Value scratch, Value row,
+                        Value column) -> LogicalResult {
     Value element = emitter.emit(init, at);
     if (!element)
       return failure();
@@ -361,33 +483,37 @@ LogicalResult ContractionEmitter::emitInits() {
     if (element.getType() != type)
       element = arith::ExtFOp::create(builder, type, element);
     if (vector)
-      vector::StoreOp::create(builder, element, sums, ValueRange{row, column});
+      vector::StoreOp::create(builder, element, scratch,
+                              ValueRange{row, column});
     else
-      memref::StoreOp::create(builder, element, sums, ValueRange{row, column});
+      memref::StoreOp::create(builder, element, scratch,
+                              ValueRange{row, column});
     return success();
   });
 }
 
 LogicalResult ContractionEmitter::emitEpilogue() {
   Value result = op->getResult(0);
-  return forEachSum([&](ElementEmitter &emitter, ArrayRef<LinearIndex> at,
-                        Value row, Value column) {
+  auto emitPoint = [&](ElementEmitter &emitter, ArrayRef<LinearIndex> at,
+                       Value scratch, Value row, Value column) {
     Type type = shape.body.sumType;
     Type resultType = getElementTypeOrSelf(result.getType());
     Value sum;
     int64_t lanes = emitter.indices().getLanes();
     if (lanes == 1) {
-      sum = memref::LoadOp::create(builder, sums, ValueRange{row, column});
+      sum = memref::LoadOp::create(builder, scratch, ValueRange{row, column});
     } else {
       resultType = VectorType::get(lanes, resultType);
-      sum = vector::LoadOp::create(builder, VectorType::get(lanes, type), sums,
-                                   ValueRange{row, column});
+      sum = vector::LoadOp::create(builder, VectorType::get(lanes, type),
+                                   scratch, ValueRange{row, column});
     }
     if (sum.getType() != resultType)
       sum = arith::TruncFOp::create(builder, resultType, sum);
     emitter.setElement(result, sum);
     return emitOutputs(code, target, emitter, at);
-  });
+  };
+  return transposed && epilogueInLanes ? forEachSumAlongRows(emitPoint)
+                                       : forEachSum(emitPoint);
 }
 
 LogicalResult ContractionEmitter::emit() {
@@ -430,7 +556,7 @@ LogicalResult ContractionEmitter::emit() {
     Value stepsHere =
         arith::MinSIOp::create(builder, rest, constant(tiling.blockSteps));
     packed->pack({batch, panel, firstStep, stepsHere});
-    emitTiles(firstStep, stepsHere);
+    emitTiles(block, firstStep, stepsHere);
   });
   return emitEpilogue();
 }
@@ -439,6 +565,18 @@ LogicalResult ContractionEmitter::emit() {
 // The kernel
 //===----------------------------------------------------------------------===//
 
+/// Whether \p op is the gradient of a weight that is better made as its
+/// transpose. Its inits are then written in vectors along the columns, which
+/// only one value for all allows.
+static bool isBetterTransposed(linalg::LinalgOp op,
+                               const ContractionShape &shape, int64_t lanes) {
+  return shape.body.sumType.isF32() && shape.borders.empty() &&
+         op.getDpsInits().front().getDefiningOp<linalg::FillOp>() &&
+         shape.rows.isContiguous(/*right=*/false) &&
+         shape.columns.isContiguous(/*right=*/true) &&
+         prefersTranspose(extentsOf(shape), lanes);
+}
+
 LogicalResult ckpt::emitContractionKernel(KernelCode &code, int64_t lanes,
                                           SymbolTable &symbols) {
   auto op = cast<linalg::LinalgOp>(code.anchor);
@@ -446,10 +584,14 @@ LogicalResult ckpt::emitContractionKernel(KernelCode &code, int64_t lanes,
   if (!shape || shape->reduced.getExtent() == 0 ||
       cast<ShapedType>(op->getResult(0).getType()).getNumElements() == 0)
     return emitReductionKernel(code, lanes, symbols);
+  bool transposed = isBetterTransposed(op, *shape, lanes);
+  if (transposed)
+    shape->transpose();
   Tiling tiling = tilingOf(*shape, lanes, hasLongSums(op));
   bool inLanes = lanes > 1 && supportsLanes(code.function.front());
   auto emit = [&](TaskTarget &target) {
-    return ContractionEmitter(code, *shape, tiling, inLanes, target).emit();
+    return ContractionEmitter(code, *shape, tiling, transposed, inLanes, target)
+        .emit();
   };
   int64_t work = tiling.batch * tiling.rows * tiling.columns *
                  (tiling.steps / 8 + workPerElement(code));

@@ -377,6 +377,17 @@ bool ContractionShape::hasBorders(bool right) const {
       borders, [&](const Border &border) { return border.isRight == right; });
 }
 
+void ContractionShape::transpose() {
+  std::swap(body.left, body.right);
+  std::swap(left, right);
+  std::swap(rows, columns);
+  for (Border &border : borders)
+    border.isRight = !border.isRight;
+  for (LoopGroup *group : {&batch, &rows, &columns, &reduced})
+    for (StridedLoop &part : group->parts)
+      std::swap(part.leftStride, part.rightStride);
+}
+
 /// The sum of \p strideOf each part of \p group by its counter.
 static LinearIndex
 sumOverParts(const LoopGroup &group, const LinearIndex &counter,

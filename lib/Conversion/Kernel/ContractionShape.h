@@ -66,6 +66,8 @@ struct ContractionShape {
   LoopGroup batch, rows, columns, reduced;
 
   bool hasBorders(bool right) const;
+  /// Exchanges the sides; then the result is contiguous along its rows.
+  void transpose();
 };
 
 /// Nothing if an operand is not made of views of memory, or its address is no

@@ -114,3 +114,19 @@ LogicalResult ckpt::emitOutputs(KernelCode &code, TaskTarget &target,
     emitter.store(element, flat, position);
   return success();
 }
+
+void ckpt::prefetchOutputs(KernelCode &code, TaskTarget &target,
+                           IndexEmitter &index, ArrayRef<LinearIndex> at) {
+  ForwardIndices forward(code.anchor, at, index);
+  for (auto [output, flat] : llvm::zip_equal(code.outputs, target.outputs)) {
+    std::optional<Indices> indices = forward.of(output.first);
+    if (!indices)
+      continue;
+    LinearIndex position = linearize(
+        *indices, cast<RankedTensorType>(output.first.getType()).getShape());
+    memref::PrefetchOp::create(target.builder, flat,
+                               ValueRange{index.materialize(position)},
+                               /*isWrite=*/true, /*localityHint=*/2,
+                               /*isDataCache=*/true);
+  }
+}

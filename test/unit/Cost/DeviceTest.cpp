@@ -153,6 +153,27 @@ TEST_F(WorkTest, ViewsDecideTheOrderInMemory) {
                {"f32.pack-transposed", 3 * 20 * 32}}));
 }
 
+/// The gradient of a weight of 512 x 32 is made as that of 32 x 512, unless its
+/// inits are values of their own.
+TEST_F(WorkTest, WideGradientsOfWeightsAreMadeTransposed) {
+  auto gradient = [&](StringRef rows, StringRef columns, bool isFilled) {
+    std::string left = ("tensor<20x" + rows + "xf32>").str();
+    std::string right = ("tensor<20x" + columns + "xf32>").str();
+    std::string out = ("tensor<" + rows + "x" + columns + "xf32>").str();
+    return workOfLast(
+        "%a: " + left + ", %b: " + right + ", %c: " + out + ", %z: f32",
+        "%f = linalg.fill ins(%z : f32) outs(%c : " + out + ") -> " + out +
+            "\n%0 = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> "
+            "(k, m)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> "
+            "(m, n)>] ins(%a, %b : " +
+            left + ", " + right + ") outs(" + (isFilled ? "%f" : "%c") + " : " +
+            out + ") -> " + out);
+  };
+  Amounts transposed = gradient("32", "512", /*isFilled=*/true);
+  EXPECT_EQ(gradient("512", "32", /*isFilled=*/true), transposed);
+  EXPECT_NE(gradient("512", "32", /*isFilled=*/false), transposed);
+}
+
 /// The gradient of a filter: 512 channels are rows, in lines of half a page,
 /// three windows of each.
 TEST_F(WorkTest, PaddingKeepsTheOrderInMemory) {
