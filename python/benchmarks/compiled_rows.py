@@ -4,10 +4,11 @@ usage: compiled_rows.py [jax|torch] [MODEL] [--budget BUDGET] [--runs RUNS]
 
 A step is forward pass, backward pass and gradient descent: of GPT-2 in plain JAX (gpt2-tiny, gpt2-mid, gpt2), or
 of a module of another project in PyTorch (the MODULES of torch_modules.py).
-Each round runs every engine once, and the fastest round of each counts. Arguments do not count as memory:
+Each round runs every engine once, and the fastest round of each counts. A step of PyTorch trains a module in place;
+a step of JAX returns new weights, and nothing is donated. Arguments do not count as memory:
 
     temporary memory    the arena; XLA's temp_size_in_bytes; for PyTorch all that its allocator gives out
-    results             new arrays; PyTorch's optimizer writes into its arguments
+    results             new arrays
 
 docs/Compile.md holds the table that it prints.
 """
@@ -15,7 +16,9 @@ docs/Compile.md holds the table that it prints.
 from __future__ import annotations
 
 import argparse
+import copy
 import dataclasses
+import functools
 import os
 import time
 from collections.abc import Callable
@@ -26,7 +29,7 @@ if __name__ == "__main__":
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
 import ckpt  # noqa: E402
-from gpt2_sizes import RATE, SIZES  # noqa: E402
+from gpt2_sizes import SIZES  # noqa: E402
 
 
 @dataclasses.dataclass
@@ -46,16 +49,8 @@ class Engine:
     difference: float = 0.0
 
 
-def ours(step: Any, arguments: Any, budgets: list[Any], distance: Callable[[Any], float]) -> list[Engine]:
-    """`ckpt.compile` for each of `budgets`; `distance` says how far results are from the framework's."""
-    engines = []
-    for budget in budgets:
-        compiled = ckpt.compile(step, *arguments, budget=budget)
-        name = "`ckpt.compile`" if budget is None else f"`ckpt.compile`, {budget}"
-        nbytes = sum(tensor.nbytes for tensor in compiled.results)
-        run = lambda compiled=compiled: compiled(*arguments)
-        engines.append(Engine(name, run, compiled.arena_bytes, nbytes, distance(run())))
-    return engines
+def ours_name(budget: Any) -> str:
+    return "`ckpt.compile`" if budget is None else f"`ckpt.compile`, {budget}"
 
 
 def of_jax(model: str, budgets: list[Any]) -> list[Engine]:
@@ -73,43 +68,57 @@ def of_jax(model: str, budgets: list[Any]) -> list[Engine]:
         return max(float(np.abs(np.asarray(mine) - np.asarray(theirs)).max()) for mine, theirs in pairs)
 
     run = lambda: jax.block_until_ready(jitted(*arguments))
-    framework = Engine("`jax.jit`", run, memory.temp_size_in_bytes, memory.output_size_in_bytes)
-    return [framework, *ours(step, arguments, budgets, distance)]
+    engines = [Engine("`jax.jit`", run, memory.temp_size_in_bytes, memory.output_size_in_bytes)]
+    for budget in budgets:
+        compiled = ckpt.compile(step, *arguments, budget=budget)
+        nbytes = sum(tensor.nbytes for tensor in compiled.results)
+        run = lambda compiled=compiled: compiled(*arguments)
+        engines.append(Engine(ours_name(budget), run, compiled.arena_bytes, nbytes, distance(run())))
+    return engines
 
 
-def flat(results: Any) -> list[Any]:
-    """The tensors of what a step of torch_modules.py returns."""
-    loss, weights, buffers = results
-    return [loss, *weights.values(), *buffers.values()]
+def of_module(name: str, module: Any, batch: Any, compiled: Callable[..., Any], expected: list[Any]) -> Engine:
+    """Trains a copy of `module`.
+
+    Args:
+        compiled: gives the step for a module, its optimizer and a batch.
+        expected: the loss, weights and buffers of the first engine after its first step, which writes them.
+    """
+    import ckpt.torch
+    from torch_modules import optimizer_of
+
+    own = copy.deepcopy(module)
+    optimizer = optimizer_of(own)
+    step = compiled(own, optimizer, *batch)
+    run = lambda: step(own, optimizer, *batch)
+    after = [each.detach() for each in (run(), *own.parameters(), *own.buffers())]
+    if not expected:
+        expected.extend(each.clone() for each in after)
+    difference = max(float((mine - theirs).abs().max()) for mine, theirs in zip(after, expected, strict=True))
+    temporary = step.arena_bytes if isinstance(step, ckpt.CompiledStep) else ckpt.torch.measure(run).peak_bytes
+    return Engine(name, run, temporary, 0, difference)
 
 
 def of_torch(model: str, budgets: list[Any]) -> list[Engine]:
-    import ckpt.torch
     import torch
-    import torch_modules
+    from torch_modules import make, train
+
+    def eager(*_: Any) -> Any:
+        return train
+
+    def inductor(own: Any, *_: Any) -> Any:
+        call = torch.compile(own, dynamic=False)
+        return lambda _, *rest: train(call, *rest)
 
     torch.set_num_threads(1)
-    module, step, (weights, buffers, *batch) = torch_modules.make(model)
-    expected = [each.detach() for each in flat(step(weights, buffers, *batch))]
-    copies = [{name: each.detach().clone() for name, each in given.items()} for given in (weights, buffers)]
-
-    def distance(results: Any) -> float:
-        pairs = zip(flat(results), expected, strict=True)
-        return max(float((mine - theirs).abs().max()) for mine, theirs in pairs)
-
-    optimizer = torch.optim.SGD(module.parameters(), lr=RATE)
-
-    def engine(name: str, call: Any) -> Engine:
-        def run() -> None:
-            call(*batch).backward()
-            optimizer.step()
-            optimizer.zero_grad()
-
-        run()
-        return Engine(name, run, ckpt.torch.measure(run).peak_bytes, 0)
-
-    frameworks = [engine("PyTorch, eager", module), engine("`torch.compile`", torch.compile(module, dynamic=False))]
-    return [*frameworks, *ours(step, (*copies, *batch), budgets, distance)]
+    module, batch = make(model)
+    expected: list[Any] = []
+    engines = [of_module("PyTorch, eager", module, batch, eager, expected)]
+    engines.append(of_module("`torch.compile`", module, batch, inductor, expected))
+    for budget in budgets:
+        compiled = functools.partial(ckpt.compile, train, budget=budget)
+        engines.append(of_module(ours_name(budget), module, batch, compiled, expected))
+    return engines
 
 
 def fastest(engines: list[Engine], runs: int) -> list[float]:

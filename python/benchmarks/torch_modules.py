@@ -13,7 +13,6 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from gpt2_sizes import RATE, SIZES, Size
-from torch.func import functional_call
 
 Made = tuple[torch.nn.Module, tuple[torch.Tensor, ...]]
 
@@ -116,21 +115,21 @@ MODULES: dict[str, Callable[[], Made]] = {
 }
 
 
-def make(name: str) -> tuple[torch.nn.Module, Callable[..., Any], tuple[Any, ...]]:
-    """Returns `(module, step, arguments)`.
-
-    The arguments are weights, buffers and the batch; the step returns the loss, the new weights and the
-    new buffers.
-    """
+def make(name: str) -> Made:
+    """A module in training, and its batch."""
     torch.manual_seed(0)
     module, batch = MODULES[name]()
-    module.train()
+    return module.train(), batch
 
-    def step(weights: dict[str, torch.Tensor], buffers: dict[str, torch.Tensor], *batch: torch.Tensor) -> Any:
-        weights = {name: weight.detach().requires_grad_() for name, weight in weights.items()}
-        buffers = {name: buffer.clone() for name, buffer in buffers.items()}
-        loss = functional_call(module, (weights, buffers), batch)
-        gradients = torch.autograd.grad(loss, list(weights.values()))
-        return loss, {name: weight - RATE * each for (name, weight), each in zip(weights.items(), gradients)}, buffers
 
-    return module, step, (dict(module.named_parameters()), dict(module.named_buffers()), *batch)
+def optimizer_of(module: torch.nn.Module) -> torch.optim.Optimizer:
+    return torch.optim.SGD(module.parameters(), lr=RATE)
+
+
+def train(module: torch.nn.Module, optimizer: torch.optim.Optimizer, *batch: torch.Tensor) -> torch.Tensor:
+    """One step; returns the loss."""
+    optimizer.zero_grad()
+    loss = module(*batch)
+    loss.backward()
+    optimizer.step()
+    return loss.detach()

@@ -1,6 +1,7 @@
 """Steps of PyTorch in the engine of the project."""
 
 import copy
+import functools
 import importlib.util
 
 import pytest
@@ -111,16 +112,14 @@ def test_what_a_trace_takes_as_it_is_does_not_change_in_the_step():
 
 def test_gpt2_of_hugging_face():
     pytest.importorskip("transformers")
-    from compiled_rows import flat, ours
-    from torch_modules import make
+    from compiled_rows import of_module
+    from torch_modules import make, train
 
-    _, step, arguments = make("gpt2-tiny")
-    expected = flat(step(*arguments))
-
-    def distance(results):
-        return max(float((mine - theirs.detach()).abs().max()) for mine, theirs in zip(flat(results), expected, strict=True))
-
-    whole, half = ours(step, arguments, [None, "50%"], distance)
+    module, batch = make("gpt2-tiny")
+    expected = []
+    of_module("eager", module, batch, lambda *_: train, expected)
+    engines = [of_module("", module, batch, functools.partial(ckpt.compile, train, budget=each), expected) for each in (None, "50%")]
+    whole, half = engines
     assert half.temporary <= whole.temporary / 2
     assert max(whole.difference, half.difference) < 1e-5
 
