@@ -31,7 +31,7 @@ struct PreparationSummary {
   int64_t branches = 0;
   int64_t stacks = 0;
   int64_t views = 0;
-  int64_t unreadResults = 0;
+  int64_t unread = 0;
   int64_t unitDims = 0;
 
   /// "prepared: 3 calls inlined", or nothing where nothing was done.
@@ -40,9 +40,9 @@ struct PreparationSummary {
 
 /// Rewrites \p step, which stands in a module, and removes private functions
 /// that only it called. Bits of results stay as they were, except for sums over
-/// stacks, which go from piece to piece, and sums beside an unread result. A
-/// step of kernels or with a plan is left alone, and a prepared one does not
-/// change. Reports an error at the op that has no such form.
+/// stacks, which go from piece to piece, and sums beside an unread result or
+/// part. A step of kernels or with a plan is left alone, and a prepared one
+/// does not change. Reports an error at the op that has no such form.
 FailureOr<PreparationSummary> prepareStep(mlir::func::FuncOp step,
                                           const PrepareOptions &options);
 

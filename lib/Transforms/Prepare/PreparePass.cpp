@@ -14,6 +14,7 @@
 #include "ckpt/Transforms/Prepare.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/TilingInterfaceImpl.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -40,7 +41,7 @@ std::string PreparationSummary::text() const {
   add(branches, "conditional flattened", "conditionals flattened");
   add(stacks, "op on a stack replaced", "ops on stacks replaced");
   add(views, "view simplified", "views simplified");
-  add(unreadResults, "op without unread results", "ops without unread results");
+  add(unread, "op without its unread part", "ops without their unread parts");
   add(unitDims, "op without unit dimensions", "ops without unit dimensions");
   return text;
 }
@@ -68,7 +69,7 @@ FailureOr<PreparationSummary> ckpt::prepareStep(mlir::func::FuncOp step,
   openLoops(step, options.unrollLimit, summary);
   readByMaps(step, summary);
   simplifyViews(step, summary);
-  dropUnreadResults(step, summary);
+  dropUnread(step, summary);
   indexUnitDims(step, summary);
   return summary;
 }
@@ -77,6 +78,7 @@ void ckpt::registerPreparedDialects(mlir::DialectRegistry &registry) {
   registry.insert<mlir::arith::ArithDialect, mlir::linalg::LinalgDialect,
                   mlir::math::MathDialect, mlir::scf::SCFDialect,
                   mlir::tensor::TensorDialect>();
+  mlir::linalg::registerTilingInterfaceExternalModels(registry);
   registerBufferDialects(registry);
 }
 

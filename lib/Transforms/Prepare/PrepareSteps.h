@@ -35,8 +35,9 @@ void readByMaps(mlir::func::FuncOp step, PreparationSummary &summary);
 /// other reshapes by `tensor.collapse_shape` and `tensor.expand_shape`.
 void simplifyViews(mlir::func::FuncOp step, PreparationSummary &summary);
 
-/// Writes generic ops without the results that nothing reads.
-void dropUnreadResults(mlir::func::FuncOp step, PreparationSummary &summary);
+/// Writes reductions without the results, and without the parts of results,
+/// that nothing reads.
+void dropUnread(mlir::func::FuncOp step, PreparationSummary &summary);
 
 /// Writes generic ops that index dimensions of size one by constants without
 /// these dimensions, or with loops as indices.
