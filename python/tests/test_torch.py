@@ -1,6 +1,7 @@
 """Planned modules give PyTorch's gradients, in the bytes that were asked for."""
 
 import copy
+import inspect
 import json
 import pickle
 
@@ -406,6 +407,15 @@ def test_a_checkpoint_that_loses_its_effect_is_named():
 
     with pytest.warns(UserWarning, match=r"a checkpoint inside the model has no effect, .*test_torch.py:\d+\)"):
         ckpt.torch.plan(model, engine="eager", time_limit=0)(torch.randn(8, 32))
+
+
+@pytest.mark.skipif("isolate_recompiles" not in inspect.signature(torch.compile).parameters, reason="older PyTorch counts them together")
+def test_dynamos_limit_of_compilations_is_each_plans_own():
+    batch = torch.randn(8, 64)
+    for _ in range(torch._dynamo.config.recompile_limit + 1):
+        planned = ckpt.torch.plan(Broken().layers[0], engine="eager", time_limit=0)
+        planned(batch).sum().backward()
+        assert len(planned.reports) == 1
 
 
 def test_a_module_without_a_graph_is_named():

@@ -134,6 +134,9 @@ class Planned:
         self.module = module
         self._backend = made
         self._warned = False
+        if "isolate_recompiles" in _inspect.signature(_torch.compile).parameters:
+            # Else all plans of a class of modules share Dynamo's limit of eight compilations, beyond which none is planned.
+            compile_options = {"isolate_recompiles": True, **compile_options}
         self._compiled = _torch.compile(module, backend=made, dynamic=False, **compile_options)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -150,7 +153,7 @@ class Planned:
             self._warned = True
             _warnings.warn(
                 "Dynamo compiled no graph with gradients, so nothing is planned: "
-                "fullgraph=True or TORCH_LOGS=graph_breaks names the place",
+                "fullgraph=True or TORCH_LOGS=graph_breaks,recompiles names the reason",
                 stacklevel=2,
             )
         return results
