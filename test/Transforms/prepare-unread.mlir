@@ -1,6 +1,6 @@
 // A result of a generic op that nothing reads goes away, unless a read one
 // needs its running value. A reduction that is read as one slice makes no more
-// than that.
+// than that, if at least an eighth of it is unread.
 // RUN: ckpt-opt %s --ckpt-prepare --mlir-print-debuginfo=false -o %t.mlir
 // RUN: FileCheck %s < %t.mlir
 // RUN: ckpt-opt %t.mlir --ckpt-prepare --mlir-print-debuginfo=false | diff %t.mlir -
@@ -14,7 +14,7 @@
 
 // CHECK-LABEL: func.func @step
 func.func @step(%x: tensor<16x64xf32>, %w: tensor<64x24xf32>, %image: tensor<1x2x9x9xf32>, %by: tensor<3x2x4x4xf32>)
-    -> (tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<4x8xf32>, tensor<1x3x3x3xf32>, tensor<4x64xf32>, tensor<12xf32>) {
+    -> (tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<4x8xf32>, tensor<1x3x3x3xf32>, tensor<4x64xf32>, tensor<12xf32>, tensor<15x64xf32>) {
   %minus = arith.constant 0xFF800000 : f32
   %zero = arith.constant 0.0 : f32
   %none = arith.constant 0 : i64
@@ -103,6 +103,12 @@ func.func @step(%x: tensor<16x64xf32>, %w: tensor<64x24xf32>, %image: tensor<1x2
   %some = tensor.extract_slice %twice[3, 0] [4, 64] [1, 1] : tensor<16x64xf32> to tensor<4x64xf32>
   %others = tensor.extract_slice %twice[1, 0] [12, 64] [1, 1] : tensor<16x64xf32> to tensor<12x64xf32>
 
+  // Too little is unread.
+  // CHECK: linalg.matmul {{.*}} outs(%{{.*}} : tensor<16x64xf32>)
+  // CHECK-NEXT: tensor.extract_slice %{{.*}}[0, 0] [15, 64]
+  %nearly = linalg.matmul ins(%left, %x : tensor<16x16xf32>, tensor<16x64xf32>) outs(%clear : tensor<16x64xf32>) -> tensor<16x64xf32>
+  %tokens = tensor.extract_slice %nearly[0, 0] [15, 64] [1, 1] : tensor<16x64xf32> to tensor<15x64xf32>
+
   // A body that knows its place stays.
   // CHECK: linalg.generic
   // CHECK-SAME: ins(%{{.*}} : tensor<16x64xf32>)
@@ -121,6 +127,6 @@ func.func @step(%x: tensor<16x64xf32>, %w: tensor<64x24xf32>, %image: tensor<1x2
   %later = tensor.extract_slice %sums[3] [12] [1] : tensor<16xf32> to tensor<12xf32>
   %first_of = tensor.extract_slice %others[0, 0] [12, 1] [1, 1] : tensor<12x64xf32> to tensor<12xf32>
   %both = arith.addf %later, %first_of : tensor<12xf32>
-  return %max#0, %sum#2, %scaled#1, %corner, %read, %some, %both
-      : tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<4x8xf32>, tensor<1x3x3x3xf32>, tensor<4x64xf32>, tensor<12xf32>
+  return %max#0, %sum#2, %scaled#1, %corner, %read, %some, %both, %tokens
+      : tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<4x8xf32>, tensor<1x3x3x3xf32>, tensor<4x64xf32>, tensor<12xf32>, tensor<15x64xf32>
 }

@@ -4,10 +4,10 @@
 // of the right operand is packed. A tile of sums stays in registers over a
 // block of the reduced dimension and in scratch memory between blocks; the
 // epilogue reads that scratch. The lines that the epilogue of a tile writes are
-// asked for before its last steps. Every sum is one chain of fused multiply-adds in
-// the order of the reduced loops, starting at the init, or one per chunk if
-// sums are long. Neither tiles nor threads nor fusion therefore influence the
-// bits.
+// asked for before its last steps. Every sum is one chain of fused
+// multiply-adds in the order of the reduced loops, starting at the init, or one
+// per chunk if sums are long. Neither tiles nor threads nor fusion therefore
+// influence the bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,11 +34,10 @@ namespace {
 class ContractionEmitter {
 public:
   ContractionEmitter(KernelCode &code, const ContractionShape &shape,
-                     const Tiling &tiling, bool transposed,
-                     bool epilogueInLanes, TaskTarget &target)
+                     const Tiling &tiling, bool epilogueInLanes,
+                     TaskTarget &target)
       : code(code), op(cast<linalg::LinalgOp>(code.anchor)), shape(shape),
-        tiling(tiling), transposed(transposed),
-        epilogueInLanes(epilogueInLanes), target(target),
+        tiling(tiling), epilogueInLanes(epilogueInLanes), target(target),
         builder(target.builder), index(target.builder, tiling.lanes),
         isLong(hasLongSums(op)) {}
 
@@ -65,6 +64,8 @@ private:
     return memref::AllocaOp::create(builder, type,
                                     builder.getI64IntegerAttr(64));
   }
+  /// Whether the first rows, or columns, are neighbours in all outputs.
+  bool areNeighbours(bool rows);
   void fillRowTable();
   void emitTiles(Value block, Value firstStep, Value stepsHere);
   void emitTile(Value tile, Value stepsHere);
@@ -106,8 +107,6 @@ private:
   linalg::LinalgOp op;
   const ContractionShape &shape;
   const Tiling &tiling;
-  /// Whether neighbours in the result are rows.
-  bool transposed;
   bool epilogueInLanes;
   TaskTarget &target;
   ImplicitLocOpBuilder &builder;
@@ -121,6 +120,8 @@ private:
   std::optional<PackedB> packed;
   /// The padded left operand, if it has borders.
   std::optional<PaddedA> padded;
+  /// Whether the epilogue works in vectors along the rows.
+  bool alongRows = false;
 };
 
 } // namespace
@@ -169,6 +170,14 @@ ContractionEmitter::resultIndices(IndexEmitter &index, const LinearIndex &row,
                                   const LinearIndex &column) {
   return ckpt::resultIndices(
       op, shape, {index.atom(batch, tiling.batch), row, column}, index);
+}
+
+bool ContractionEmitter::areNeighbours(bool rows) {
+  if ((rows ? tiling.rows : tiling.columns) < tiling.lanes)
+    return false;
+  IndexEmitter lanes(builder, tiling.lanes);
+  LinearIndex row = rows ? lanes.lane() : 0, column = rows ? 0 : lanes.lane();
+  return areNeighboursInOutputs(code, lanes, resultIndices(lanes, row, column));
 }
 
 //===----------------------------------------------------------------------===//
@@ -293,7 +302,7 @@ void ContractionEmitter::prefetchTile(Value tile) {
     prefetchOutputs(code, target, inside, resultIndices(inside, row, column));
   };
   // One line for each column, or as many as vectors for each row.
-  if (transposed)
+  if (alongRows)
     return emitLoop(constant(tiling.panel), [&](Value inPanel) {
       prefetch(row, column + inside.atom(inPanel, tiling.panel));
     });
@@ -512,8 +521,7 @@ LogicalResult ContractionEmitter::emitEpilogue() {
     emitter.setElement(result, sum);
     return emitOutputs(code, target, emitter, at);
   };
-  return transposed && epilogueInLanes ? forEachSumAlongRows(emitPoint)
-                                       : forEachSum(emitPoint);
+  return alongRows ? forEachSumAlongRows(emitPoint) : forEachSum(emitPoint);
 }
 
 LogicalResult ContractionEmitter::emit() {
@@ -534,6 +542,9 @@ LogicalResult ContractionEmitter::emit() {
       builder, shape, tiling, target.memory,
       scratch({tiling.blockSteps, tiling.panel}, shape.body.sumType));
   sums = scratch({tiling.blockRows, tiling.panel}, shape.body.sumType);
+  alongRows = epilogueInLanes && tiling.lanes == 16 &&
+              shape.body.sumType.isF32() && areNeighbours(/*rows=*/true) &&
+              !areNeighbours(/*rows=*/false);
   rowTable = scratch({tiling.blockRows}, builder.getIndexType());
   bool isPadded = shape.hasBorders(/*right=*/false);
   int64_t tableSteps = tiling.blockSteps;
@@ -584,14 +595,12 @@ LogicalResult ckpt::emitContractionKernel(KernelCode &code, int64_t lanes,
   if (!shape || shape->reduced.getExtent() == 0 ||
       cast<ShapedType>(op->getResult(0).getType()).getNumElements() == 0)
     return emitReductionKernel(code, lanes, symbols);
-  bool transposed = isBetterTransposed(op, *shape, lanes);
-  if (transposed)
+  if (isBetterTransposed(op, *shape, lanes))
     shape->transpose();
   Tiling tiling = tilingOf(*shape, lanes, hasLongSums(op));
   bool inLanes = lanes > 1 && supportsLanes(code.function.front());
   auto emit = [&](TaskTarget &target) {
-    return ContractionEmitter(code, *shape, tiling, transposed, inLanes, target)
-        .emit();
+    return ContractionEmitter(code, *shape, tiling, inLanes, target).emit();
   };
   int64_t work = tiling.batch * tiling.rows * tiling.columns *
                  (tiling.steps / 8 + workPerElement(code));

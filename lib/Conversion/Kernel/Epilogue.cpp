@@ -115,18 +115,33 @@ LogicalResult ckpt::emitOutputs(KernelCode &code, TaskTarget &target,
   return success();
 }
 
+/// The position in the memory of output \p tensor that belongs to the anchor's
+/// indices of \p forward; nothing if there is none.
+static std::optional<LinearIndex> positionIn(Value tensor,
+                                             ForwardIndices &forward) {
+  std::optional<Indices> indices = forward.of(tensor);
+  if (!indices)
+    return std::nullopt;
+  return linearize(*indices,
+                   cast<RankedTensorType>(tensor.getType()).getShape());
+}
+
+bool ckpt::areNeighboursInOutputs(KernelCode &code, IndexEmitter &index,
+                                  ArrayRef<LinearIndex> at) {
+  ForwardIndices forward(code.anchor, at, index);
+  return llvm::all_of(code.outputs, [&](const auto &output) {
+    std::optional<LinearIndex> position = positionIn(output.first, forward);
+    return position && position->factorOf(laneAtom) == 1;
+  });
+}
+
 void ckpt::prefetchOutputs(KernelCode &code, TaskTarget &target,
                            IndexEmitter &index, ArrayRef<LinearIndex> at) {
   ForwardIndices forward(code.anchor, at, index);
-  for (auto [output, flat] : llvm::zip_equal(code.outputs, target.outputs)) {
-    std::optional<Indices> indices = forward.of(output.first);
-    if (!indices)
-      continue;
-    LinearIndex position = linearize(
-        *indices, cast<RankedTensorType>(output.first.getType()).getShape());
-    memref::PrefetchOp::create(target.builder, flat,
-                               ValueRange{index.materialize(position)},
-                               /*isWrite=*/true, /*localityHint=*/2,
-                               /*isDataCache=*/true);
-  }
+  for (auto [output, flat] : llvm::zip_equal(code.outputs, target.outputs))
+    if (auto position = positionIn(output.first, forward))
+      memref::PrefetchOp::create(target.builder, flat,
+                                 ValueRange{index.materialize(*position)},
+                                 /*isWrite=*/true, /*localityHint=*/2,
+                                 /*isDataCache=*/true);
 }

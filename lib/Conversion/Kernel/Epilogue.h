@@ -17,6 +17,10 @@ namespace ckpt {
 LogicalResult emitOutputs(KernelCode &code, TaskTarget &target,
                           ElementEmitter &emitter, ArrayRef<LinearIndex> at);
 
+/// Whether lanes at \p at are neighbours in the memory of all outputs.
+bool areNeighboursInOutputs(KernelCode &code, IndexEmitter &index,
+                            ArrayRef<LinearIndex> at);
+
 /// Asks for the lines of the cache that `emitOutputs` will write at \p at.
 void prefetchOutputs(KernelCode &code, TaskTarget &target, IndexEmitter &index,
                      ArrayRef<LinearIndex> at);

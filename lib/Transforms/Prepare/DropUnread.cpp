@@ -78,6 +78,14 @@ static void dropResults(mlir::func::FuncOp step, PreparationSummary &summary) {
   (void)mlir::applyOpPatternsGreedily(cut, std::move(patterns), config);
 }
 
+/// Whether so much of the result is unread that its reduction is worth another
+/// shape. The gradient of a loss that leaves out the last token is written over
+/// the logits of all tokens.
+static bool isWorthNarrowing(mlir::RankedTensorType whole,
+                             mlir::RankedTensorType part) {
+  return part.getNumElements() <= whole.getNumElements() / 8 * 7;
+}
+
 /// The reduction whose result is read as \p slice only; null if there is none.
 static linalg::LinalgOp reductionReadAs(tensor::ExtractSliceOp slice) {
   auto op = slice.getSource().getDefiningOp<linalg::LinalgOp>();
@@ -87,10 +95,12 @@ static linalg::LinalgOp reductionReadAs(tensor::ExtractSliceOp slice) {
       op.hasIndexSemantics() || op->hasAttr(CkptDialect::pinAttrName()))
     return nullptr;
   bool isPart = whole.hasStaticShape() && part.hasStaticShape() &&
-                part != whole && part.getRank() == whole.getRank() &&
+                part.getRank() == whole.getRank() &&
                 part.getNumElements() > 0 && slice.hasUnitStride();
   mlir::AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  return isPart && map.isProjectedPermutation() ? op : nullptr;
+  return isPart && isWorthNarrowing(whole, part) && map.isProjectedPermutation()
+             ? op
+             : nullptr;
 }
 
 /// Replaces \p slice where it shows all of its source or one value.
