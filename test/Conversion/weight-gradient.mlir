@@ -29,3 +29,23 @@ func.func @update(%x: tensor<64x128xf32>, %y: tensor<64x32xf32>, %w: tensor<128x
   } -> tensor<128x32xf32>
   return %r : tensor<128x32xf32>
 }
+
+// The transpose of a gradient updates the weight.
+// CHECK-LABEL: func.func private @kernel_1_linalg_matmul
+// CHECK: vector.shuffle {{.*}} : vector<16xf32>, vector<16xf32>
+// CHECK: arith.subf {{.*}} : vector<16xf32>
+// NARROW-LABEL: func.func private @kernel_1_linalg_matmul
+func.func @update_transposed(%x: tensor<64x32xf32>, %y: tensor<64x128xf32>, %w: tensor<128x32xf32>) -> tensor<128x32xf32> {
+  %r = ckpt.kernel(%a = %x : tensor<64x32xf32>, %b = %y : tensor<64x128xf32>, %old = %w : tensor<128x32xf32>) slots [-1 : 16384] {
+    %z = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<32x128xf32>
+    %f = linalg.fill ins(%z : f32) outs(%e : tensor<32x128xf32>) -> tensor<32x128xf32>
+    %0 = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+      ins(%a, %b : tensor<64x32xf32>, tensor<64x128xf32>) outs(%f : tensor<32x128xf32>) -> tensor<32x128xf32>
+    %g = tensor.empty() : tensor<128x32xf32>
+    %1 = linalg.transpose ins(%0 : tensor<32x128xf32>) outs(%g : tensor<128x32xf32>) permutation = [1, 0]
+    %2 = linalg.sub ins(%old, %1 : tensor<128x32xf32>, tensor<128x32xf32>) outs(%g : tensor<128x32xf32>) -> tensor<128x32xf32>
+    ckpt.yield %2 : tensor<128x32xf32>
+  } -> tensor<128x32xf32>
+  return %r : tensor<128x32xf32>
+}

@@ -157,3 +157,19 @@ func.func @batch_3x40x20x9(%x0: tensor<3x9x40xf32>, %x1: tensor<3x9x20xf32>) -> 
   } -> tensor<3x40x20xf32>
   return %r1 : tensor<3x40x20xf32>
 }
+// The transpose of a gradient updates the weight, as PyTorch writes filters.
+// CHECK: updated_130x33_by_33x130: ok
+func.func @updated_130x33_by_33x130(%x0: tensor<19x33xf32>, %x1: tensor<19x130xf32>, %x2: tensor<130x33xf32>) -> (tensor<130x33xf32>) {
+  %r1 = ckpt.kernel(%a0 = %x0 : tensor<19x33xf32>, %a1 = %x1 : tensor<19x130xf32>, %a2 = %x2 : tensor<130x33xf32>) slots [-1 : 4] {
+    %c = arith.constant 0.5 : f32
+    %e = tensor.empty() : tensor<33x130xf32>
+    %f = linalg.fill ins(%c : f32) outs(%e : tensor<33x130xf32>) -> tensor<33x130xf32>
+    %0 = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+      ins(%a0, %a1 : tensor<19x33xf32>, tensor<19x130xf32>) outs(%f : tensor<33x130xf32>) -> tensor<33x130xf32>
+    %g = tensor.empty() : tensor<130x33xf32>
+    %1 = linalg.transpose ins(%0 : tensor<33x130xf32>) outs(%g : tensor<130x33xf32>) permutation = [1, 0]
+    %2 = linalg.sub ins(%a2, %1 : tensor<130x33xf32>, tensor<130x33xf32>) outs(%g : tensor<130x33xf32>) -> tensor<130x33xf32>
+    ckpt.yield %2 : tensor<130x33xf32>
+  } -> tensor<130x33xf32>
+  return %r1 : tensor<130x33xf32>
+}
