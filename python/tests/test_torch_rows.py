@@ -69,6 +69,33 @@ def test_inductor_keeps_products_in_their_places():
     assert peak <= 1.02 * made.report.planned_bytes
 
 
+class Gated(torch.nn.Module):
+    """Between a product and its reader stands a convolution with much scratch memory."""
+
+    def __init__(self):
+        super().__init__()
+        frozen = [torch.nn.Linear(512, extent, bias=False).requires_grad_(False) for extent in (512, 512, 16)]
+        self.left, self.right, self.out = frozen
+        self.weight = torch.nn.Parameter(torch.ones(16))
+
+    def forward(self, x, images):
+        left, right = self.left(x), self.right(x)
+        product = left * right
+        kernel = (left[:16] @ right[:, :128])[:, :, None, None]
+        scale = F.conv2d(images, kernel, stride=8)[:, :, 0, 0]
+        return (self.out(product)[:128] * scale * self.weight).square().mean()
+
+
+def test_inductor_writes_values_where_the_plan_writes_them():
+    """Delayed to its reader, the product would keep its operands beside the scratch memory."""
+    module, arguments = Gated(), (torch.randn(512, 512), torch.randn(128, 128, 8, 8))
+    made = ckpt.torch.backend(effort=0.1)
+    # The key of inductor's cache does not hold what the plan says of a node.
+    with torch._inductor.config.patch(fx_graph_cache=False):
+        peak = peak_of(torch.compile(module, backend=made, dynamic=False), module, arguments)
+    assert peak <= 1.02 * made.report.planned_bytes
+
+
 def test_rows_compare_at_no_more_flops():
     plans = [(100, 10), (70, 12), (60, 15)]
     assert [lowest_at(flops, plans) for flops in (9, 10, 13, 20)] == [None, 100, 70, 60]

@@ -41,6 +41,9 @@ _NAMES = {
 
 # Metadata of a node: inductor's patterns match no nodes of different regions.
 REGION = "mutation_region_id"
+# Inductor writes the result of the node where it stands in the graph, in the strides of the graph.
+# By default, it delays an elementwise op to the first reader that needs memory.
+WRITTEN = "inductor_realize_to_strides"
 
 
 def require(name: str) -> Any:

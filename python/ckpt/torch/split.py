@@ -4,7 +4,8 @@ Both graphs hold a node for each time that the plan runs an op, in the order of
 the plan. The backward graph receives the values that stand in memory at the end
 of the forward graph and are read later. Each kernel is a region of inductor's
 patterns: across kernels, they would move a product to the sum that reads it, and
-keep its operands until then.
+keep its operands until then. Values that the plan writes are marked for the same
+reason: inductor would delay elementwise ops.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from torch import fx
 
 from ..planner import Plan
 from . import _private
+from .kernels import calls_pytorch
 from .problem import JointProblem
 from .program import Op, Program, Value, again, is_statistic
 
@@ -93,6 +95,13 @@ class _Graph:
         for value in outputs:
             if value in local:
                 self.held[value] = local[value]
+                self._write(value, local[value])
+
+    @staticmethod
+    def _write(value: Value, node: fx.Node) -> None:
+        """Marks the result of one of inductor's own kernels; PyTorch's kernels write theirs at once."""
+        if value.op is not None and not calls_pytorch(value.op, "inductor") and node.target is not operator.getitem:
+            node.meta[_private.WRITTEN] = True
 
     def module(self, outputs: Sequence[fx.Node | None], descriptions: Sequence[object]) -> fx.GraphModule:
         node = self.graph.output(tuple(outputs))
