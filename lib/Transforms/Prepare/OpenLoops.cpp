@@ -1,7 +1,7 @@
 //===- OpenLoops.cpp - Loops and branches as the ops in them --------------===//
 
 #include "Transforms/Prepare/OpenLoops.h"
-#include "Transforms/Loops/CarryInOrder.h"
+#include "Analysis/CarryInOrder.h"
 #include "Transforms/Loops/FlattenBranches.h"
 #include "Transforms/Loops/ForwardStacks.h"
 #include "Transforms/Loops/InlineSplats.h"
@@ -53,7 +53,8 @@ void ckpt::openLoops(mlir::func::FuncOp function, int64_t unrollLimit,
     flattened = flattenBranches(function);
     summary.branches += flattened;
   } while (flattened);
-  carryInOrder(function);
+  for (mlir::scf::WhileOp loop : whileLoops(function))
+    carryInOrder(loop);
   if (unrolled)
     eraseUnreadOps(function.front());
   summary.stacks += openStacks(function.front());
