@@ -84,13 +84,13 @@ std::optional<KernelCode> ckpt::readInnerKernel(linalg::LinalgOp site) {
   if (!isReadable(site))
     return std::nullopt;
   func::FuncOp function = isolate(site);
-  FailureOr<KernelCode> code = KernelCode::read(function);
-  if (failed(code) || !code->anchor || code->isOpaque()) {
+  KernelCode code = KernelCode::read(function);
+  if (!code.anchor || code.isOpaque()) {
     function->erase();
     return std::nullopt;
   }
-  code->site = site;
-  return *code;
+  code.site = site;
+  return code;
 }
 
 //===----------------------------------------------------------------------===//
