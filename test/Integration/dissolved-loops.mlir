@@ -28,7 +28,7 @@ func.func @step(%x: tensor<16x16xf32> {ckpt.donated}, %y: tensor<16x16xf32> {ckp
     %e = tensor.empty() : tensor<16x16xf32>
     %t = linalg.transpose ins(%o : tensor<16x16xf32>) outs(%e : tensor<16x16xf32>) permutation = [1, 0]
     scf.forall.in_parallel {
-      tensor.parallel_insert_slice %t into %o[0, 0] [16, 16] [1, 1] : tensor<16x16xf32> into tensor<16x16xf32>
+      tensor.parallel_insert_slice %t into %o[%i, 0] [16, 16] [1, 1] : tensor<16x16xf32> into tensor<16x16xf32>
     }
   }
   // Two results of different shapes.

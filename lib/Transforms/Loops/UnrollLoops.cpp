@@ -60,11 +60,28 @@ tripCount(scf::ForOp loop, llvm::function_ref<Value(Value)> valueOf) {
   return count.isIntN(62) ? count.getZExtValue() : int64_t(1) << 62;
 }
 
+/// Whether \p loop makes tensors whose shapes its counter decides, such as
+/// slices that grow. A loop that stays one op needs no buffer for them.
+static bool hasMovingShapes(scf::ForOp loop) {
+  return loop
+      .walk([](Operation *op) {
+        // Preparation shows the value behind a cast there and back.
+        bool isStatic = isa<tensor::CastOp>(op) ||
+                        llvm::all_of(op->getResultTypes(), [](Type type) {
+                          auto shaped = dyn_cast<mlir::ShapedType>(type);
+                          return !shaped || shaped.hasStaticShape();
+                        });
+        return isStatic ? mlir::WalkResult::advance()
+                        : mlir::WalkResult::interrupt();
+      })
+      .wasInterrupted();
+}
+
 /// Whether \p loop stays one op though it runs \p trips times. One that runs
-/// once is none: passes behind the rewriting would dissolve it in its kernel.
+/// once would gain nothing: passes behind the rewriting would dissolve it.
 static bool staysRolled(scf::ForOp loop, int64_t trips) {
-  return trips > 1 &&
-         (loop->hasAttr(CkptDialect::rolledAttrName()) || isScatter(loop));
+  bool isAsked = trips > 1 && loop->hasAttr(CkptDialect::rolledAttrName());
+  return isAsked || isScatter(loop) || hasMovingShapes(loop);
 }
 
 /// Ops that unrolling \p loop produces, with the loops in it whose trip counts
@@ -305,8 +322,10 @@ static void openSingleIterations(mlir::func::FuncOp function) {
   SmallVector<scf::ForallOp> loops;
   function.walk([&](scf::ForallOp loop) { loops.push_back(loop); });
   mlir::IRRewriter rewriter(function.getContext());
-  for (scf::ForallOp loop : loops)
+  for (scf::ForallOp loop : loops) {
+    rewriter.setInsertionPoint(loop);
     (void)loop.promoteIfSingleIteration(rewriter);
+  }
 }
 
 int64_t ckpt::unrollLoops(mlir::func::FuncOp function, int64_t &limit) {
