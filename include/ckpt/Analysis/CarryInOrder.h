@@ -1,7 +1,7 @@
 //===- CarryInOrder.h - Values that `scf.while` hands on --------*- C++ -*-===//
 
-#ifndef CKPT_LIB_ANALYSIS_CARRYINORDER_H
-#define CKPT_LIB_ANALYSIS_CARRYINORDER_H
+#ifndef CKPT_ANALYSIS_CARRYINORDER_H
+#define CKPT_ANALYSIS_CARRYINORDER_H
 
 #include "ckpt/Support/LLVM.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -18,4 +18,4 @@ SmallVector<mlir::scf::WhileOp> whileLoops(mlir::func::FuncOp function);
 
 } // namespace ckpt
 
-#endif // CKPT_LIB_ANALYSIS_CARRYINORDER_H
+#endif // CKPT_ANALYSIS_CARRYINORDER_H

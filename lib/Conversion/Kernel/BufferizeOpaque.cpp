@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Conversion/Kernel/BufferizeOpaque.h"
-#include "Analysis/CarryInOrder.h"
+#include "ckpt/Analysis/CarryInOrder.h"
 #include "ckpt/Analysis/OpaqueBuffers.h"
 #include "ckpt/Analysis/Supported.h"
 #include "ckpt/ExternalModels/KernelFunction.h"

@@ -4,7 +4,6 @@
 #include "Conversion/Kernel/SplitResults.h"
 #include "ckpt/Interfaces/RematOpInterface.h"
 #include "ckpt/Support/Elements.h"
-#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -47,29 +46,45 @@ bool KernelCode::isOpaque() const {
   return kind != plan::OpKind::Contraction && kind != plan::OpKind::Reduction;
 }
 
-static int64_t numElements(Value tensor) {
-  return cast<ShapedType>(tensor.getType()).getNumElements();
+/// The values that are made one to one of the elements of the anchor, as
+/// epilogues are (Epilogue.h).
+static DenseSet<Value> madeOfAnchor(const KernelCode &code) {
+  auto results = code.anchor->getResults();
+  DenseSet<Value> made(results.begin(), results.end());
+  for (auto op = std::next(code.anchor->getIterator());
+       op != code.anchor->getBlock()->end(); ++op) {
+    auto described = dyn_cast<RematOpInterface>(*op);
+    if (!described)
+      continue;
+    SmallVector<RematRead> reads;
+    described.getReads(reads);
+    bool isMade = llvm::any_of(reads, [&](const RematRead &read) {
+      return made.contains(read.value) &&
+             (read.access == plan::Access::Pointwise ||
+              read.access == plan::Access::Reshape ||
+              read.access == plan::Access::Permute);
+    });
+    if (isMade)
+      made.insert(op->result_begin(), op->result_end());
+  }
+  return made;
 }
 
 /// Whether one space of elements makes all outputs of \p code: that of the
 /// anchor, if there is one.
 static bool isOneSpace(const KernelCode &code) {
-  if (code.isOpaque() || code.outputs.empty())
+  if (code.isOpaque())
     return true;
-  Value first =
-      code.anchor ? code.anchor->getResult(0) : code.outputs.front().first;
-  SetVector<Operation *> after;
-  if (code.anchor)
-    getForwardSlice(code.anchor, &after);
-  return llvm::all_of(code.outputs, [&](auto &output) {
-    Value tensor = output.first;
-    if (!code.anchor)
-      return cast<ShapedType>(tensor.getType()).getShape() ==
-             cast<ShapedType>(first.getType()).getShape();
-    return numElements(tensor) == numElements(first) &&
-           (tensor.getDefiningOp() == code.anchor ||
-            after.contains(tensor.getDefiningOp()));
-  });
+  auto shapeOf = [](Value tensor) {
+    return cast<ShapedType>(tensor.getType()).getShape();
+  };
+  if (!code.anchor)
+    return llvm::all_of(code.outputs, [&](auto &output) {
+      return shapeOf(output.first) == shapeOf(code.outputs.front().first);
+    });
+  DenseSet<Value> made = madeOfAnchor(code);
+  return llvm::all_of(
+      code.outputs, [&](auto &output) { return made.contains(output.first); });
 }
 
 /// Moves the tensor code of a kernel into one op, an anchor. Passes behind the

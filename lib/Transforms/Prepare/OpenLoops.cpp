@@ -1,13 +1,13 @@
 //===- OpenLoops.cpp - Loops and branches as the ops in them --------------===//
 
 #include "Transforms/Prepare/OpenLoops.h"
-#include "Analysis/CarryInOrder.h"
 #include "Transforms/Loops/FlattenBranches.h"
 #include "Transforms/Loops/ForwardStacks.h"
 #include "Transforms/Loops/InlineSplats.h"
 #include "Transforms/Loops/PushSlices.h"
 #include "Transforms/Loops/SplitStacks.h"
 #include "Transforms/Loops/UnrollLoops.h"
+#include "ckpt/Analysis/CarryInOrder.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
