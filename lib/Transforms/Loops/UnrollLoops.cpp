@@ -62,9 +62,9 @@ tripCount(scf::ForOp loop, llvm::function_ref<Value(Value)> valueOf) {
 
 /// Whether \p loop makes tensors whose shapes its counter decides, such as
 /// slices that grow. A loop that stays one op needs no buffer for them.
-static bool hasMovingShapes(scf::ForOp loop) {
+static bool hasMovingShapes(Operation *loop) {
   return loop
-      .walk([](Operation *op) {
+      ->walk([](Operation *op) {
         // Preparation shows the value behind a cast there and back.
         bool isStatic = isa<tensor::CastOp>(op) ||
                         llvm::all_of(op->getResultTypes(), [](Type type) {
@@ -324,7 +324,8 @@ static void openSingleIterations(mlir::func::FuncOp function) {
   mlir::IRRewriter rewriter(function.getContext());
   for (scf::ForallOp loop : loops) {
     rewriter.setInsertionPoint(loop);
-    (void)loop.promoteIfSingleIteration(rewriter);
+    if (!hasMovingShapes(loop))
+      (void)loop.promoteIfSingleIteration(rewriter);
   }
 }
 
