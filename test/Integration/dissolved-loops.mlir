@@ -1,5 +1,5 @@
 // Passes behind the rewriting find out that loops run once or change nothing,
-// and open regions. Kernels keep their results.
+// and choose between cases. Kernels keep their results.
 // RUN: rm -rf %t && mkdir %t
 // RUN: ckpt-runner %s --repeat=1 --outputs=%t/planned.npz
 // RUN: ckpt-opt %s --ckpt-plan=quiet=true --ckpt-apply-plan --canonicalize --cse > %t/rewritten.mlir
@@ -11,7 +11,7 @@
 
 // CHECK-NOT: scf.for
 // CHECK-NOT: scf.while
-// CHECK-NOT: scf.execute_region
+// CHECK-NOT: scf.index_switch
 func.func @step(%x: tensor<16x16xf32> {ckpt.donated}, %y: tensor<16x16xf32> {ckpt.donated}, %v: tensor<16xf32>, %n: tensor<i32>)
     -> (tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>, tensor<16xf32>, tensor<16x16xf32>, tensor<16x8xf32>) {
   %c0 = arith.constant 0 : index
@@ -46,10 +46,14 @@ func.func @step(%x: tensor<16x16xf32> {ckpt.donated}, %y: tensor<16x16xf32> {ckp
   %zero = arith.constant dense<0.0> : tensor<16x16xf32>
   %zeros = arith.constant dense<0.0> : tensor<16x8xf32>
   %part = tensor.extract_slice %whole[0, 0] [16, 8] [1, 1] : tensor<16x16xf32> to tensor<16x8xf32>
-  %side:2 = scf.execute_region -> (tensor<16x16xf32>, tensor<16x8xf32>) {
+  %side:2 = scf.index_switch %c1 -> tensor<16x16xf32>, tensor<16x8xf32>
+  case 1 {
     %p = linalg.matmul ins(%once, %whole : tensor<16x16xf32>, tensor<16x16xf32>) outs(%zero : tensor<16x16xf32>) -> tensor<16x16xf32>
     %q = linalg.matmul ins(%p, %part : tensor<16x16xf32>, tensor<16x8xf32>) outs(%zeros : tensor<16x8xf32>) -> tensor<16x8xf32>
     scf.yield %p, %q : tensor<16x16xf32>, tensor<16x8xf32>
+  }
+  default {
+    scf.yield %zero, %zeros : tensor<16x16xf32>, tensor<16x8xf32>
   }
   return %once, %whole, %kept#1, %kept#2, %side#0, %side#1 : tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>, tensor<16xf32>, tensor<16x16xf32>, tensor<16x8xf32>
 }

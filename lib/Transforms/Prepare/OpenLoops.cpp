@@ -8,6 +8,7 @@
 #include "Transforms/Loops/SplitStacks.h"
 #include "Transforms/Loops/UnrollLoops.h"
 #include "ckpt/Analysis/CarryInOrder.h"
+#include "ckpt/Analysis/OpaqueBuffers.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -46,6 +47,7 @@ static void rebuildNamedBodies(mlir::func::FuncOp function) {
 
 void ckpt::openLoops(mlir::func::FuncOp function, int64_t unrollLimit,
                      PreparationSummary &summary) {
+  openRegions(function);
   int64_t unrolled = 0, flattened = 0;
   // Each may open the op around the other.
   do {
