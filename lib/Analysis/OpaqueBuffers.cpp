@@ -260,10 +260,71 @@ static void keepUnwritten(func::FuncOp function) {
   });
 }
 
+/// The regions of \p choice from case \p number on, as conditionals.
+static scf::IfOp chooseFrom(scf::IndexSwitchOp choice, unsigned number,
+                            OpBuilder &builder) {
+  Location loc = choice.getLoc();
+  Value label =
+      arith::ConstantIndexOp::create(builder, loc, choice.getCases()[number]);
+  Value isTaken = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        choice.getArg(), label);
+  auto taken = scf::IfOp::create(builder, loc, choice.getResultTypes(), isTaken,
+                                 /*addThenBlock=*/false,
+                                 /*addElseBlock=*/false);
+  taken.getThenRegion().takeBody(choice.getCaseRegions()[number]);
+  if (number + 1 == choice.getNumCases()) {
+    taken.getElseRegion().takeBody(choice.getDefaultRegion());
+    return taken;
+  }
+  OpBuilder inside =
+      OpBuilder::atBlockEnd(&taken.getElseRegion().emplaceBlock());
+  scf::IfOp rest = chooseFrom(choice, number + 1, inside);
+  scf::YieldOp::create(inside, loc, rest.getResults());
+  return taken;
+}
+
+/// Makes conditionals of switches. Upstream's bufferization does not know that
+/// the result of a switch may lie where its cases found it, and would write
+/// over that.
+static void chooseByConditions(func::FuncOp function) {
+  SmallVector<scf::IndexSwitchOp> choices;
+  function.walk([&](scf::IndexSwitchOp op) { choices.push_back(op); });
+  for (scf::IndexSwitchOp choice : choices) {
+    OpBuilder builder(choice);
+    if (choice.getNumCases() > 0) {
+      choice.replaceAllUsesWith(chooseFrom(choice, 0, builder));
+    } else {
+      auto only = scf::ExecuteRegionOp::create(builder, choice.getLoc(),
+                                               choice.getResultTypes());
+      only.getRegion().takeBody(choice.getDefaultRegion());
+      choice.replaceAllUsesWith(only);
+    }
+    choice.erase();
+  }
+}
+
+void ckpt::openRegions(func::FuncOp function) {
+  SmallVector<scf::ExecuteRegionOp> regions;
+  function.walk([&](scf::ExecuteRegionOp op) { regions.push_back(op); });
+  for (scf::ExecuteRegionOp op : regions) {
+    if (!op.getRegion().hasOneBlock())
+      continue;
+    Block &body = op.getRegion().front();
+    auto yield = cast<scf::YieldOp>(body.getTerminator());
+    for (Operation &inner :
+         llvm::make_early_inc_range(body.without_terminator()))
+      inner.moveBefore(op);
+    op.replaceAllUsesWith(yield.getResults());
+    op.erase();
+  }
+}
+
 LogicalResult ckpt::bufferizeOpaque(func::FuncOp function, Operation *anchor) {
   for (auto output : llvm::to_vector(
            function.getOps<bufferization::MaterializeInDestinationOp>()))
     writeIntoOutput(anchor, output.getSource(), output.getDest());
+  chooseByConditions(function);
+  openRegions(function);
   clampIndices(function);
   stepByOne(function);
   RewritePatternSet patterns(function.getContext());

@@ -19,6 +19,10 @@ namespace ckpt {
 /// them.
 void registerBufferDialects(mlir::DialectRegistry &registry);
 
+/// Replaces each `scf.execute_region` of one block by its ops: upstream's
+/// bufferization does not follow values through it.
+void openRegions(mlir::func::FuncOp function);
+
 /// Brings the tensor code of \p function to buffers. All results of \p anchor
 /// that its `bufferization.materialize_in_destination` ops write are made
 /// there.

@@ -14,19 +14,17 @@ using namespace ckpt;
 
 LogicalResult ckpt::emitElementwiseKernel(KernelCode &code, int64_t lanes,
                                           mlir::SymbolTable &symbols) {
-  FailureOr<mlir::RankedTensorType> type = outputSpace(code);
-  if (failed(type))
-    return failure();
+  mlir::RankedTensorType type = outputSpace(code);
   if (!supportsLanes(code.function.front()))
     lanes = 1;
   int64_t work = workPerElement(code);
-  IterationSpace space(type->getShape(), lanes, work);
+  IterationSpace space(type.getShape(), lanes, work);
   auto emit = [&](TaskTarget &target) {
     return space.emitLoops(
         target, [&](ElementEmitter &emitter, ArrayRef<LinearIndex> at) {
           return emitElementwisePoint(code, target, emitter, at);
         });
   };
-  return emitTasks(
-      code, {space.getTasks(), type->getNumElements() * work, emit}, symbols);
+  return emitTasks(code, {space.getTasks(), type.getNumElements() * work, emit},
+                   symbols);
 }

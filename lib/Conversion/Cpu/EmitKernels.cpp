@@ -28,19 +28,17 @@ using namespace mlir;
 
 static LogicalResult emitKernel(func::FuncOp function, int64_t lanes,
                                 SymbolTable &symbols) {
-  FailureOr<KernelCode> code = KernelCode::read(function);
-  if (failed(code))
-    return failure();
-  if (!code->anchor)
-    return emitElementwiseKernel(*code, lanes, symbols);
-  if (code->isOpaque()) {
-    if (failed(bufferizeOpaqueKernel(*code)))
+  KernelCode code = KernelCode::read(function);
+  if (!code.anchor)
+    return emitElementwiseKernel(code, lanes, symbols);
+  if (code.isOpaque()) {
+    if (failed(bufferizeOpaqueKernel(code)))
       return failure();
     return emitInnerKernels(function, lanes, symbols);
   }
-  return matchContraction(cast<linalg::LinalgOp>(code->anchor))
-             ? emitContractionKernel(*code, lanes, symbols)
-             : emitReductionKernel(*code, lanes, symbols);
+  return matchContraction(cast<linalg::LinalgOp>(code.anchor))
+             ? emitContractionKernel(code, lanes, symbols)
+             : emitReductionKernel(code, lanes, symbols);
 }
 
 namespace {

@@ -15,21 +15,19 @@ using namespace mlir;
 
 FailureOr<LaunchSize> ckpt::emitGpuElementwise(KernelCode &code,
                                                GpuThread &thread) {
-  FailureOr<RankedTensorType> type = outputSpace(code);
-  if (failed(type))
-    return failure();
+  RankedTensorType type = outputSpace(code);
   int64_t lanes = lanesOf(code);
-  int64_t vectors = type->getNumElements() / lanes;
-  int64_t rest = type->getNumElements() % lanes;
+  int64_t vectors = type.getNumElements() / lanes;
+  int64_t rest = type.getNumElements() % lanes;
   LaunchSize size{static_cast<int64_t>(
       llvm::divideCeil(std::max(vectors, rest), threadsPerBlock))};
   if (size.blocks == 0)
     return size;
-  auto transposedDim = findTransposedDim(code, thread, *type);
+  auto transposedDim = findTransposedDim(code, thread, type);
   if (failed(transposedDim))
     return failure();
   if (*transposedDim)
-    return emitGpuTransposed(code, *type, **transposedDim, thread);
+    return emitGpuTransposed(code, type, **transposedDim, thread);
   Value number = thread.global();
   auto emitPart = [&](int64_t count, int64_t width, int64_t begin) {
     if (count == 0)
@@ -41,7 +39,7 @@ FailureOr<LaunchSize> ckpt::emitGpuElementwise(KernelCode &code,
           index.atom(number, count) * width + index.lane() + begin;
       return emitElementwisePoint(
           code, thread.getTarget(), emitter,
-          delinearize(position, type->getShape(), index));
+          delinearize(position, type.getShape(), index));
     });
   };
   if (failed(emitPart(vectors, lanes, 0)) ||

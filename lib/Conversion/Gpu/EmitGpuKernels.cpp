@@ -103,27 +103,25 @@ FailureOr<LaunchSize> DeviceCode::emitOpaque(KernelCode &code,
 }
 
 FailureOr<DeviceKernel> DeviceCode::emit(func::FuncOp function) {
-  FailureOr<KernelCode> code = KernelCode::read(function);
-  if (failed(code))
-    return failure();
+  KernelCode code = KernelCode::read(function);
   gpu::GPUFuncOp kernel = makeFunction(function);
-  std::optional<cuda::MatmulShape> matmul = matchLibraryMatmul(*code);
-  auto op = dyn_cast_or_null<linalg::LinalgOp>(code->anchor);
+  std::optional<cuda::MatmulShape> matmul = matchLibraryMatmul(code);
+  auto op = dyn_cast_or_null<linalg::LinalgOp>(code.anchor);
   FailureOr<LaunchSize> size = failure();
-  if (code->isOpaque()) {
-    size = emitOpaque(*code, kernel);
+  if (code.isOpaque()) {
+    size = emitOpaque(code, kernel);
   } else {
     ImplicitLocOpBuilder builder(function.getLoc(), function.getContext());
     builder.setInsertionPointToStart(&kernel.getBody().front());
     SmallVector<memref::GlobalOp> globals =
-        makeGlobals(*code, OpBuilder::atBlockBegin(device.getBody()), symbols);
+        makeGlobals(code, OpBuilder::atBlockBegin(device.getBody()), symbols);
     TaskTarget target =
-        enterTask(*code, kernel.getBody().front(), globals, builder);
+        enterTask(code, kernel.getBody().front(), globals, builder);
     GpuThread thread(kernel, target);
-    size = !op ? emitGpuElementwise(*code, thread)
+    size = !op ? emitGpuElementwise(code, thread)
            : matchContraction(op)
-               ? emitGpuContraction(*code, thread, tensorCores)
-               : emitGpuReduction(*code, thread);
+               ? emitGpuContraction(code, thread, tensorCores)
+               : emitGpuReduction(code, thread);
     builder.setInsertionPointToEnd(&kernel.getBody().front());
     gpu::ReturnOp::create(builder);
     bool hasOrder = op && matchContraction(op);

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Conversion/Kernel/BufferizeOpaque.h"
+#include "ckpt/Analysis/CarryInOrder.h"
 #include "ckpt/Analysis/OpaqueBuffers.h"
 #include "ckpt/Analysis/Supported.h"
 #include "ckpt/ExternalModels/KernelFunction.h"
@@ -176,7 +177,18 @@ static void putInOrder(scf::ParallelOp parallel) {
   parallel.erase();
 }
 
+/// Loops may have lost values to canonicalization since they were planned.
+static void carryLoopsInOrder(KernelCode &code) {
+  for (scf::WhileOp loop : whileLoops(code.function)) {
+    bool isAnchor = code.anchor == loop;
+    scf::WhileOp whole = carryInOrder(loop);
+    if (isAnchor)
+      code.anchor = whole;
+  }
+}
+
 LogicalResult ckpt::bufferizeOpaqueKernel(KernelCode &code) {
+  carryLoopsInOrder(code);
   if (failed(checkAnchor(code.anchor)))
     return failure();
   Value workspace = workspaceOf(code);

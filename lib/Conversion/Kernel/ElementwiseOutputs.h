@@ -13,7 +13,7 @@
 namespace ckpt {
 
 /// The type whose shape all outputs of a kernel without an anchor have.
-FailureOr<mlir::RankedTensorType> outputSpace(KernelCode &code);
+mlir::RankedTensorType outputSpace(const KernelCode &code);
 /// Emits and stores one element of each output of a kernel without an anchor.
 LogicalResult emitElementwisePoint(KernelCode &code, TaskTarget &target,
                                    ElementEmitter &emitter,

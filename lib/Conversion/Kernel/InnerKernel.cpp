@@ -5,6 +5,8 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StructuredOpsUtils.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace ckpt;
 using namespace mlir;
@@ -82,13 +84,13 @@ std::optional<KernelCode> ckpt::readInnerKernel(linalg::LinalgOp site) {
   if (!isReadable(site))
     return std::nullopt;
   func::FuncOp function = isolate(site);
-  FailureOr<KernelCode> code = KernelCode::read(function);
-  if (failed(code) || !code->anchor || code->isOpaque()) {
+  KernelCode code = KernelCode::read(function);
+  if (!code.anchor || code.isOpaque()) {
     function->erase();
     return std::nullopt;
   }
-  code->site = site;
-  return *code;
+  code.site = site;
+  return code;
 }
 
 //===----------------------------------------------------------------------===//
@@ -103,6 +105,11 @@ TaskTarget ckpt::enterSite(KernelCode &code, ImplicitLocOpBuilder &builder) {
   for (BlockArgument argument : code.function.getArguments())
     if (!isa<MemRefType>(argument.getType()))
       target.memory[argument] = operandOf(argument);
+  // Counters and other numbers of the loops around the site.
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(code.site->getRegions(), captured);
+  for (Value scalar : captured)
+    target.memory[scalar] = scalar;
   for (auto [tensor, argument] : code.inputs)
     target.memory[tensor] = flatten(builder, operandOf(argument));
   for (auto [tensor, argument] : code.outputs)

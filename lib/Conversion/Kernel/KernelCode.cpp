@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace ckpt;
 using namespace mlir;
@@ -45,35 +46,103 @@ bool KernelCode::isOpaque() const {
   return kind != plan::OpKind::Contraction && kind != plan::OpKind::Reduction;
 }
 
-FailureOr<KernelCode> KernelCode::read(func::FuncOp function) {
+/// The values that are made one to one of the elements of the anchor, as
+/// epilogues are (Epilogue.h).
+static DenseSet<Value> madeOfAnchor(const KernelCode &code) {
+  auto results = code.anchor->getResults();
+  DenseSet<Value> made(results.begin(), results.end());
+  for (auto op = std::next(code.anchor->getIterator());
+       op != code.anchor->getBlock()->end(); ++op) {
+    auto described = dyn_cast<RematOpInterface>(*op);
+    if (!described)
+      continue;
+    SmallVector<RematRead> reads;
+    described.getReads(reads);
+    bool isMade = llvm::any_of(reads, [&](const RematRead &read) {
+      return made.contains(read.value) &&
+             (read.access == plan::Access::Pointwise ||
+              read.access == plan::Access::Reshape ||
+              read.access == plan::Access::Permute);
+    });
+    if (isMade)
+      made.insert(op->result_begin(), op->result_end());
+  }
+  return made;
+}
+
+/// Whether one space of elements makes all outputs of \p code: that of the
+/// anchor, if there is one.
+static bool isOneSpace(const KernelCode &code) {
+  if (code.isOpaque())
+    return true;
+  auto shapeOf = [](Value tensor) {
+    return cast<ShapedType>(tensor.getType()).getShape();
+  };
+  if (!code.anchor)
+    return llvm::all_of(code.outputs, [&](auto &output) {
+      return shapeOf(output.first) == shapeOf(code.outputs.front().first);
+    });
+  DenseSet<Value> made = madeOfAnchor(code);
+  return llvm::all_of(
+      code.outputs, [&](auto &output) { return made.contains(output.first); });
+}
+
+/// Moves the tensor code of a kernel into one op, an anchor. Passes behind the
+/// rewriting may have dissolved the loop that a kernel was.
+static Operation *wrapInRegion(KernelCode &code) {
+  SmallVector<bufferization::MaterializeInDestinationOp> stores;
+  SmallVector<Operation *> ops;
+  for (Operation &op : code.function.front().without_terminator()) {
+    if (auto store = dyn_cast<bufferization::MaterializeInDestinationOp>(op))
+      stores.push_back(store);
+    else if (!isa<bufferization::ToTensorOp>(op))
+      ops.push_back(&op);
+  }
+  SmallVector<Value> made = llvm::map_to_vector(
+      code.outputs, [](auto &output) { return output.first; });
+  OpBuilder builder(stores.front());
+  Location loc = code.function.getLoc();
+  auto whole =
+      scf::ExecuteRegionOp::create(builder, loc, TypeRange(ValueRange(made)));
+  Block &body = whole.getRegion().emplaceBlock();
+  for (Operation *op : ops)
+    op->moveBefore(&body, body.end());
+  builder.setInsertionPointToEnd(&body);
+  scf::YieldOp::create(builder, loc, made);
+  for (auto [store, output, result] :
+       llvm::zip_equal(stores, code.outputs, whole.getResults())) {
+    store.getSourceMutable().assign(result);
+    output.first = result;
+  }
+  return whole;
+}
+
+KernelCode KernelCode::read(func::FuncOp function) {
   splitResults(function);
   KernelCode code;
   code.function = function;
+  unsigned anchors = 0;
   for (Operation &op : function.front().without_terminator()) {
     if (auto input = dyn_cast<bufferization::ToTensorOp>(op)) {
       code.inputs.push_back(
           {input.getResult(), cast<BlockArgument>(input.getBuffer())});
-      continue;
-    }
-    if (auto output = dyn_cast<bufferization::MaterializeInDestinationOp>(op)) {
+    } else if (auto output =
+                   dyn_cast<bufferization::MaterializeInDestinationOp>(op)) {
       code.outputs.push_back(
           {output.getSource(), cast<BlockArgument>(output.getDest())});
-      continue;
-    }
-    if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    } else if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
       if (isa<ElementsAttr>(constant.getValue()) &&
           !isa<SplatElementsAttr>(constant.getValue()))
         code.constants.push_back(constant);
-      continue;
+    } else if (!isElemental(op)) {
+      code.anchor = &op;
+      ++anchors;
     }
-    if (isElemental(op))
-      continue;
-    if (code.anchor)
-      return op.emitError("expected at most one op in a kernel that is not "
-                          "made element by element, but got '")
-             << op.getName() << "' after '" << code.anchor->getName() << "'";
-    code.anchor = &op;
   }
+  if (anchors <= 1 && isOneSpace(code))
+    return code;
+  code.anchor = wrapInRegion(code);
+  code.constants.clear();
   return code;
 }
 

@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace ckpt;
 using namespace mlir;
@@ -74,6 +75,38 @@ static void chooseChunks(Reduction &reduction) {
   }
 }
 
+/// The number that leaves every index as it is; upstream knows those of
+/// integers with a width.
+static std::optional<int64_t> neutralIndex(Operation *combiner) {
+  using Number = std::optional<int64_t>;
+  return llvm::TypeSwitch<Operation *, Number>(combiner)
+      .Case<arith::AddIOp, arith::OrIOp, arith::XOrIOp, arith::MaxUIOp>(
+          [](auto) { return 0; })
+      .Case<arith::AndIOp, arith::MinUIOp>([](auto) { return -1; })
+      .Case([](arith::MulIOp) { return 1; })
+      .Case([](arith::MaxSIOp) { return std::numeric_limits<int64_t>::min(); })
+      .Case([](arith::MinSIOp) { return std::numeric_limits<int64_t>::max(); })
+      .Default([](Operation *) { return Number(); });
+}
+
+static std::optional<TypedAttr> neutralOf(Operation *combiner) {
+  Type type = combiner->getResult(0).getType();
+  if (type.isIndex()) {
+    std::optional<int64_t> number = neutralIndex(combiner);
+    return number ? std::optional<TypedAttr>(IntegerAttr::get(type, *number))
+                  : std::nullopt;
+  }
+  std::optional<TypedAttr> neutral = arith::getNeutralElement(combiner);
+  bool isMaximum = isa<arith::MaximumFOp>(combiner);
+  if (!neutral || (!isMaximum && !isa<arith::MinimumFOp>(combiner)))
+    return neutral;
+  // Some types have NaN where others have infinities.
+  APFloat value = cast<FloatAttr>(*neutral).getValue();
+  if (value.isNaN())
+    value = APFloat::getLargest(value.getSemantics(), /*Negative=*/isMaximum);
+  return FloatAttr::get(type, value);
+}
+
 Reduction ckpt::analyzeReduction(linalg::LinalgOp op) {
   Reduction reduction;
   reduction.op = op;
@@ -83,7 +116,7 @@ Reduction ckpt::analyzeReduction(linalg::LinalgOp op) {
   Operation *combiner = findCombiner(op);
   if (reduction.contraction || !combiner)
     return reduction;
-  std::optional<TypedAttr> neutral = arith::getNeutralElement(combiner);
+  std::optional<TypedAttr> neutral = neutralOf(combiner);
   if (!neutral)
     return reduction;
   reduction.combiner = combiner;

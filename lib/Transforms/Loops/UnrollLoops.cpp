@@ -60,9 +60,28 @@ tripCount(scf::ForOp loop, llvm::function_ref<Value(Value)> valueOf) {
   return count.isIntN(62) ? count.getZExtValue() : int64_t(1) << 62;
 }
 
-/// Whether \p loop stays one op though its trip count is known.
-static bool staysRolled(scf::ForOp loop) {
-  return loop->hasAttr(CkptDialect::rolledAttrName()) || isScatter(loop);
+/// Whether \p loop makes tensors whose shapes its counter decides, such as
+/// slices that grow. A loop that stays one op needs no buffer for them.
+static bool hasMovingShapes(Operation *loop) {
+  return loop
+      ->walk([](Operation *op) {
+        // Preparation shows the value behind a cast there and back.
+        bool isStatic = isa<tensor::CastOp>(op) ||
+                        llvm::all_of(op->getResultTypes(), [](Type type) {
+                          auto shaped = dyn_cast<mlir::ShapedType>(type);
+                          return !shaped || shaped.hasStaticShape();
+                        });
+        return isStatic ? mlir::WalkResult::advance()
+                        : mlir::WalkResult::interrupt();
+      })
+      .wasInterrupted();
+}
+
+/// Whether \p loop stays one op though it runs \p trips times. One that runs
+/// once would gain nothing: passes behind the rewriting would dissolve it.
+static bool staysRolled(scf::ForOp loop, int64_t trips) {
+  bool isAsked = trips > 1 && loop->hasAttr(CkptDialect::rolledAttrName());
+  return isAsked || isScatter(loop) || hasMovingShapes(loop);
 }
 
 /// Ops that unrolling \p loop produces, with the loops in it whose trip counts
@@ -71,8 +90,9 @@ static int64_t opsOf(scf::ForOp loop, int64_t trips) {
   int64_t ops = 0;
   for (Operation &op : loop.getBody()->without_terminator()) {
     int64_t here = !computesCounters(op);
-    if (auto inner = dyn_cast<scf::ForOp>(op); inner && !staysRolled(inner))
-      if (auto count = tripCount(inner, [](Value value) { return value; }))
+    if (auto inner = dyn_cast<scf::ForOp>(op))
+      if (auto count = tripCount(inner, [](Value value) { return value; });
+          count && !staysRolled(inner, *count))
         here = opsOf(inner, *count);
     ops = llvm::SaturatingAdd<uint64_t>(ops, here) & INT64_MAX;
   }
@@ -130,7 +150,7 @@ Value Unroller::constant(Type type, const APInt &value) {
 
 std::optional<int64_t> Unroller::tripsToUnroll(scf::ForOp loop) {
   auto trips = tripCount(loop, [&](Value value) { return valueOf(value); });
-  if (!trips || staysRolled(loop))
+  if (!trips || staysRolled(loop, *trips))
     return std::nullopt;
   int64_t ops = opsOf(loop, *trips);
   if (ops <= limit)
@@ -297,7 +317,20 @@ static void liftCountedLoops(mlir::func::FuncOp function) {
   }
 }
 
+/// Replaces each `scf.forall` that runs once by its body.
+static void openSingleIterations(mlir::func::FuncOp function) {
+  SmallVector<scf::ForallOp> loops;
+  function.walk([&](scf::ForallOp loop) { loops.push_back(loop); });
+  mlir::IRRewriter rewriter(function.getContext());
+  for (scf::ForallOp loop : loops) {
+    rewriter.setInsertionPoint(loop);
+    if (!hasMovingShapes(loop))
+      (void)loop.promoteIfSingleIteration(rewriter);
+  }
+}
+
 int64_t ckpt::unrollLoops(mlir::func::FuncOp function, int64_t &limit) {
+  openSingleIterations(function);
   liftCountedLoops(function);
   SmallVector<scf::ForOp> loops;
   function.walk<mlir::WalkOrder::PreOrder>([&](Operation *op) {

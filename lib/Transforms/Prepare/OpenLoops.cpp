@@ -1,13 +1,14 @@
 //===- OpenLoops.cpp - Loops and branches as the ops in them --------------===//
 
 #include "Transforms/Prepare/OpenLoops.h"
-#include "Transforms/Loops/CarryInOrder.h"
 #include "Transforms/Loops/FlattenBranches.h"
 #include "Transforms/Loops/ForwardStacks.h"
 #include "Transforms/Loops/InlineSplats.h"
 #include "Transforms/Loops/PushSlices.h"
 #include "Transforms/Loops/SplitStacks.h"
 #include "Transforms/Loops/UnrollLoops.h"
+#include "ckpt/Analysis/CarryInOrder.h"
+#include "ckpt/Analysis/OpaqueBuffers.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -46,6 +47,7 @@ static void rebuildNamedBodies(mlir::func::FuncOp function) {
 
 void ckpt::openLoops(mlir::func::FuncOp function, int64_t unrollLimit,
                      PreparationSummary &summary) {
+  openRegions(function);
   int64_t unrolled = 0, flattened = 0;
   // Each may open the op around the other.
   do {
@@ -53,7 +55,8 @@ void ckpt::openLoops(mlir::func::FuncOp function, int64_t unrollLimit,
     flattened = flattenBranches(function);
     summary.branches += flattened;
   } while (flattened);
-  carryInOrder(function);
+  for (mlir::scf::WhileOp loop : whileLoops(function))
+    carryInOrder(loop);
   if (unrolled)
     eraseUnreadOps(function.front());
   summary.stacks += openStacks(function.front());
