@@ -29,9 +29,11 @@ inline bool prefersTranspose(const ContractionExtents &extents, int64_t lanes) {
 /// Sizes of the tiles; figures in docs/Rationale/CpuLowering.md.
 struct Tiling {
   /// For sums of \p sumBytes on a target with vectors of \p targetLanes
-  /// elements of 32 bits.
+  /// elements of 32 bits. Panels are wider where rows of the left operand do
+  /// not stay in the cache from one panel to the next, unless \p mayWiden is
+  /// false.
   Tiling(const ContractionExtents &extents, int64_t sumBytes,
-         int64_t targetLanes);
+         int64_t targetLanes, bool mayWiden = true);
 
   int64_t batch, rows, columns, steps;
   /// Elements of one vector of sums, vectors of a panel's row.

@@ -134,13 +134,16 @@ static ContractionExtents extentsOf(const ContractionShape &shape) {
 /// How \p shape is cut into tiles. Chunks of long sums are blocks of steps.
 static Tiling tilingOf(const ContractionShape &shape, int64_t targetLanes,
                        bool isLong) {
+  // Blocks of a fixed number of steps, and corners, leave no room for more.
+  bool hasCorners = shape.hasBorders(/*right=*/false);
   Tiling tiling(extentsOf(shape),
-                shape.body.sumType.getIntOrFloatBitWidth() / 8, targetLanes);
+                shape.body.sumType.getIntOrFloatBitWidth() / 8, targetLanes,
+                /*mayWiden=*/!isLong && !hasCorners);
   if (isLong) {
     tiling.blockSteps = chunkSteps;
     tiling.stepBlocks = llvm::divideCeil(tiling.steps, chunkSteps);
   }
-  if (shape.hasBorders(/*right=*/false))
+  if (hasCorners)
     fitToBorders(tiling, shape, isLong);
   return tiling;
 }
