@@ -335,17 +335,3 @@ func.func @wide_210x128x11001(%x0: tensor<210x11001xf32>, %x1: tensor<11001x128x
   } -> tensor<210x128xf32>
   return %r1 : tensor<210x128xf32>
 }
-// CHECK: wide_200x128x11000_transposed: ok
-func.func @wide_200x128x11000_transposed(%x0: tensor<11000x200xf32>, %x1: tensor<128x11000xf32>) -> (tensor<200x128xf32>) {
-  %r1 = ckpt.kernel(%a0 = %x0 : tensor<11000x200xf32>, %a1 = %x1 : tensor<128x11000xf32>) slots [-1 : 4] {
-    %c = arith.constant 0.5 : f32
-    %e = tensor.empty() : tensor<200x128xf32>
-    %f = linalg.fill ins(%c : f32) outs(%e : tensor<200x128xf32>) -> tensor<200x128xf32>
-    %0 = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
-      ins(%a0, %a1 : tensor<11000x200xf32>, tensor<128x11000xf32>) outs(%f : tensor<200x128xf32>) -> tensor<200x128xf32>
-    %h = arith.constant dense<0.03125> : tensor<200x128xf32>
-    %1 = arith.mulf %0, %h : tensor<200x128xf32>
-    ckpt.yield %1 : tensor<200x128xf32>
-  } -> tensor<200x128xf32>
-  return %r1 : tensor<200x128xf32>
-}
