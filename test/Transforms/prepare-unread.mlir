@@ -13,8 +13,8 @@
 #row = affine_map<(i, j) -> (i)>
 
 // CHECK-LABEL: func.func @step
-func.func @step(%x: tensor<16x64xf32>, %w: tensor<64x24xf32>, %image: tensor<1x2x9x9xf32>, %by: tensor<3x2x4x4xf32>)
-    -> (tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<4x8xf32>, tensor<1x3x3x3xf32>, tensor<4x64xf32>, tensor<12xf32>, tensor<15x64xf32>) {
+func.func @step(%x: tensor<16x64xf32>, %w: tensor<64x24xf32>, %image: tensor<1x2x9x9xf32>, %by: tensor<3x2x4x4xf32>, %where: i64)
+    -> (tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<4x8xf32>, tensor<1x3x3x3xf32>, tensor<4x64xf32>, tensor<12xf32>, tensor<15x64xf32>, tensor<4x64xf32>) {
   %minus = arith.constant 0xFF800000 : f32
   %zero = arith.constant 0.0 : f32
   %none = arith.constant 0 : i64
@@ -109,6 +109,13 @@ func.func @step(%x: tensor<16x64xf32>, %w: tensor<64x24xf32>, %image: tensor<1x2
   %nearly = linalg.matmul ins(%left, %x : tensor<16x16xf32>, tensor<16x64xf32>) outs(%clear : tensor<16x64xf32>) -> tensor<16x64xf32>
   %tokens = tensor.extract_slice %nearly[0, 0] [15, 64] [1, 1] : tensor<16x64xf32> to tensor<15x64xf32>
 
+  // An offset that the run knows.
+  // CHECK: linalg.matmul {{.*}} outs(%{{.*}} : tensor<16x64xf32>)
+  // CHECK: tensor.extract_slice %{{.*}}[%{{.*}}, 0] [4, 64]
+  %moving = linalg.matmul ins(%left, %x : tensor<16x16xf32>, tensor<16x64xf32>) outs(%clear : tensor<16x64xf32>) -> tensor<16x64xf32>
+  %at = arith.index_cast %where : i64 to index
+  %moved = tensor.extract_slice %moving[%at, 0] [4, 64] [1, 1] : tensor<16x64xf32> to tensor<4x64xf32>
+
   // A body that knows its place stays.
   // CHECK: linalg.generic
   // CHECK-SAME: ins(%{{.*}} : tensor<16x64xf32>)
@@ -127,6 +134,6 @@ func.func @step(%x: tensor<16x64xf32>, %w: tensor<64x24xf32>, %image: tensor<1x2
   %later = tensor.extract_slice %sums[3] [12] [1] : tensor<16xf32> to tensor<12xf32>
   %first_of = tensor.extract_slice %others[0, 0] [12, 1] [1, 1] : tensor<12x64xf32> to tensor<12xf32>
   %both = arith.addf %later, %first_of : tensor<12xf32>
-  return %max#0, %sum#2, %scaled#1, %corner, %read, %some, %both, %tokens
-      : tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<4x8xf32>, tensor<1x3x3x3xf32>, tensor<4x64xf32>, tensor<12xf32>, tensor<15x64xf32>
+  return %max#0, %sum#2, %scaled#1, %corner, %read, %some, %both, %tokens, %moved
+      : tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<4x8xf32>, tensor<1x3x3x3xf32>, tensor<4x64xf32>, tensor<12xf32>, tensor<15x64xf32>, tensor<4x64xf32>
 }

@@ -96,7 +96,8 @@ static linalg::LinalgOp reductionReadAs(tensor::ExtractSliceOp slice) {
     return nullptr;
   bool isPart = whole.hasStaticShape() && part.hasStaticShape() &&
                 part.getRank() == whole.getRank() &&
-                part.getNumElements() > 0 && slice.hasUnitStride();
+                part.getNumElements() > 0 && slice.hasUnitStride() &&
+                !mlir::ShapedType::isDynamicShape(slice.getStaticOffsets());
   mlir::AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   return isPart && isWorthNarrowing(whole, part) && map.isProjectedPermutation()
              ? op

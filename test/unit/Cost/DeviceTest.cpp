@@ -1,6 +1,7 @@
 //===- DeviceTest.cpp - Devices and the work of ops -----------------------===//
 
 #include "ckpt/Cost/Device.h"
+#include "ckpt/Cost/Tiling.h"
 #include "ckpt/ExternalModels/ExternalModels.h"
 #include "ckpt/IR/CkptDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -151,6 +152,16 @@ TEST_F(WorkTest, ViewsDecideTheOrderInMemory) {
                {"f32.page", 66 * 20 / 2},
                {"f32.sums", 2 * 528 * 32},
                {"f32.pack-transposed", 3 * 20 * 32}}));
+}
+
+/// Panels widen where 192 rows of the left operand exceed 8 MiB, whole panels
+/// only, and not where the caller has no room.
+TEST(TilingTest, PanelsWidenWhereRowsComeFromMemoryAgain) {
+  EXPECT_EQ(Tiling({1, 512, 768, 50257}, 4, 16).panel, 64);
+  EXPECT_EQ(Tiling({1, 512, 768, 3072}, 4, 16).panel, 32);
+  EXPECT_EQ(Tiling({1, 512, 760, 50257}, 4, 16).panel, 32);
+  EXPECT_EQ(Tiling({1, 512, 768, 50257}, 4, 8).panel, 16);
+  EXPECT_EQ(Tiling({1, 512, 768, 50257}, 4, 16, /*mayWiden=*/false).panel, 32);
 }
 
 /// The gradient of a weight of 512 x 32 is made as that of 32 x 512, unless its
