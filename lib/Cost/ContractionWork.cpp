@@ -282,6 +282,8 @@ bool ckpt::appendTiledWork(LinalgOp op, WorkPlace place,
   int64_t sumBytes = std::max<int64_t>(4, sum.getIntOrFloatBitWidth() / 8);
   if (sumBytes == 4)
     roles->transposeIfBetter(op, place.lanes);
+  roles->extents.leftAlongRows =
+      Roles::liesAlong(op, *roles->left, roles->rows);
   Tiling tiling(roles->extents, sumBytes, place.lanes);
   WorkType type = workTypeOf(roles->left->get().getType());
   appendTiles(op, *roles, tiling, work);

@@ -60,6 +60,7 @@ void ckpt::buildCpuPipeline(OpPassManager &manager,
   manager.addPass(createKernelsToCalls());
   EmitKernelsOptions emit;
   emit.lanes = options.lanes;
+  emit.threads = options.threads;
   manager.addPass(createEmitKernels(emit));
   manager.addPass(createCheckKernelMemory());
   expandArithmetic(manager, Machine::Cpu);

@@ -10,15 +10,15 @@ func.func @heap() {
 // -----
 
 func.func @small() {
-  %0 = memref.alloca() : memref<16384xf32>
+  %0 = memref.alloca() : memref<131072xf32>
   return
 }
 
 // -----
 
-// expected-error@+1 {{expected at most 65536 bytes of stack, but got 65540}}
+// expected-error@+1 {{expected at most 524288 bytes of stack, but got 524292}}
 func.func @large() {
-  %0 = memref.alloca() : memref<16384xf32>
+  %0 = memref.alloca() : memref<131072xf32>
   %1 = memref.alloca() : memref<1xf32>
   return
 }

@@ -320,18 +320,33 @@ func.func @bands_1220x136x3(%x0: tensor<1220x3xf32>, %x1: tensor<3x136xf32>) -> 
   return %r1 : tensor<1220x136xf32>
 }
 
-// A left operand whose rows do not stay in the cache: panels of 64 columns.
-// CHECK: wide_210x128x11001: ok
-func.func @wide_210x128x11001(%x0: tensor<210x11001xf32>, %x1: tensor<11001x128xf32>) -> (tensor<210x128xf32>) {
-  %r1 = ckpt.kernel(%a0 = %x0 : tensor<210x11001xf32>, %a1 = %x1 : tensor<11001x128xf32>) slots [-1 : 4] {
+// A left operand that does not stay in the cache from one panel to the next:
+// two blocks of rows by two groups of panels, the last of them smaller.
+// CHECK: groups_520x520x1100: ok
+func.func @groups_520x520x1100(%x0: tensor<520x1100xf32>, %x1: tensor<1100x520xf32>) -> (tensor<520x520xf32>) {
+  %r1 = ckpt.kernel(%a0 = %x0 : tensor<520x1100xf32>, %a1 = %x1 : tensor<1100x520xf32>) slots [-1 : 4] {
     %c = arith.constant 0.5 : f32
-    %e = tensor.empty() : tensor<210x128xf32>
-    %f = linalg.fill ins(%c : f32) outs(%e : tensor<210x128xf32>) -> tensor<210x128xf32>
-    %0 = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
-      ins(%a0, %a1 : tensor<210x11001xf32>, tensor<11001x128xf32>) outs(%f : tensor<210x128xf32>) -> tensor<210x128xf32>
-    %h = arith.constant dense<0.03125> : tensor<210x128xf32>
-    %1 = arith.mulf %0, %h : tensor<210x128xf32>
-    ckpt.yield %1 : tensor<210x128xf32>
-  } -> tensor<210x128xf32>
-  return %r1 : tensor<210x128xf32>
+    %e = tensor.empty() : tensor<520x520xf32>
+    %f = linalg.fill ins(%c : f32) outs(%e : tensor<520x520xf32>) -> tensor<520x520xf32>
+    %0 = linalg.matmul ins(%a0, %a1 : tensor<520x1100xf32>, tensor<1100x520xf32>) outs(%f : tensor<520x520xf32>) -> tensor<520x520xf32>
+    %h = arith.constant dense<0.03125> : tensor<520x520xf32>
+    %1 = arith.mulf %0, %h : tensor<520x520xf32>
+    ckpt.yield %1 : tensor<520x520xf32>
+  } -> tensor<520x520xf32>
+  return %r1 : tensor<520x520xf32>
+}
+
+// A left operand along its rows: tiles of 6 x 64 sums, the last panel smaller.
+// CHECK: wide_70x250x300: ok
+func.func @wide_70x250x300(%x0: tensor<300x70xf32>, %x1: tensor<300x250xf32>) -> (tensor<70x250xf32>) {
+  %r1 = ckpt.kernel(%a0 = %x0 : tensor<300x70xf32>, %a1 = %x1 : tensor<300x250xf32>) slots [-1 : 4] {
+    %c = arith.constant 0.5 : f32
+    %e = tensor.empty() : tensor<70x250xf32>
+    %f = linalg.fill ins(%c : f32) outs(%e : tensor<70x250xf32>) -> tensor<70x250xf32>
+    %u = tensor.empty() : tensor<70x300xf32>
+    %l = linalg.transpose ins(%a0 : tensor<300x70xf32>) outs(%u : tensor<70x300xf32>) permutation = [1, 0]
+    %0 = linalg.matmul ins(%l, %a1 : tensor<70x300xf32>, tensor<300x250xf32>) outs(%f : tensor<70x250xf32>) -> tensor<70x250xf32>
+    ckpt.yield %0 : tensor<70x250xf32>
+  } -> tensor<70x250xf32>
+  return %r1 : tensor<70x250xf32>
 }

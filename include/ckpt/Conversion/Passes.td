@@ -46,12 +46,15 @@ def EmitKernels : Pass<"ckpt-emit-kernels", "::mlir::ModuleOp"> {
     Large kernels get an outer `scf.parallel` that calls a function per task.
     Kernels of loops and of ops without emitters are bufferized one by one.
 
-    `lanes` is the number of 32-bit elements of a vector of the target. It has
-    no influence on the numbers.
+    `lanes` is the number of 32-bit elements of a vector of the target. With
+    `threads`, large kernels are cut into more and smaller tasks. Neither has an
+    influence on the numbers.
   }];
   let options = [
     Option<"lanes", "lanes", "int64_t", /*default=*/"16",
-           "number of elements of a vector">];
+           "number of elements of a vector">,
+    Option<"threads", "threads", "bool", /*default=*/"true",
+           "make tasks for many threads">];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
     "::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect",
@@ -144,7 +147,7 @@ def CheckKernelMemory : Pass<"ckpt-check-kernel-memory", "::mlir::ModuleOp"> {
   let summary = "check that no kernel allocates, and that its stack is small";
   let description = [{
     An error for every `memref.alloc`, and for functions whose `memref.alloca`s
-    take more than 64 KiB together: a plan's promise holds only if all memory
+    take more than 512 KiB together: a plan's promise holds only if all memory
     is in the arena.
   }];
 }

@@ -16,6 +16,8 @@ namespace ckpt {
 /// right[batch, step, column].
 struct ContractionExtents {
   int64_t batch, rows, columns, steps;
+  /// Whether rows are neighbours in the left operand, and steps are not.
+  bool leftAlongRows = false;
 };
 
 /// Whether a contraction whose operands lie along its rows and columns, as in
@@ -29,11 +31,10 @@ inline bool prefersTranspose(const ContractionExtents &extents, int64_t lanes) {
 /// Sizes of the tiles; figures in docs/Rationale/CpuLowering.md.
 struct Tiling {
   /// For sums of \p sumBytes on a target with vectors of \p targetLanes
-  /// elements of 32 bits. Panels are wider where rows of the left operand do
-  /// not stay in the cache from one panel to the next, unless \p mayWiden is
-  /// false.
+  /// elements of 32 bits. Tasks for threads are many and small, on one thread
+  /// few and large.
   Tiling(const ContractionExtents &extents, int64_t sumBytes,
-         int64_t targetLanes, bool mayWiden = true);
+         int64_t targetLanes, bool threads = false);
 
   int64_t batch, rows, columns, steps;
   /// Elements of one vector of sums, vectors of a panel's row.
@@ -43,6 +44,10 @@ struct Tiling {
   /// Columns of a panel, rows of a block, steps of a block of the reduction.
   int64_t panel, blockRows, blockSteps;
   int64_t rowBlocks, panels, stepBlocks;
+  /// A task makes so many panels of a block of rows, one block of steps after
+  /// another: as many as its sums have room for, where the block of rows does
+  /// not stay in the cache from one panel to the next.
+  int64_t groupPanels, groups;
 };
 
 } // namespace ckpt

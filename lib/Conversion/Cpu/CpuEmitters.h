@@ -18,7 +18,7 @@ LogicalResult emitElementwiseKernel(KernelCode &code, int64_t lanes,
                                     mlir::SymbolTable &symbols);
 /// Emits matmuls, convolutions and their like, with their epilogues.
 LogicalResult emitContractionKernel(KernelCode &code, int64_t lanes,
-                                    mlir::SymbolTable &symbols);
+                                    bool threads, mlir::SymbolTable &symbols);
 /// Emits kernels around an op with reduction loops, contractions too that have
 /// no register tile; each sum is then one chain of fused multiply-adds.
 LogicalResult emitReductionKernel(KernelCode &code, int64_t lanes,

@@ -1,13 +1,13 @@
 //===- EmitContraction.cpp - Matmuls and convolutions in register tiles ---===//
 //
-// A task makes a block of rows by one panel of columns of the result. The panel
-// of the right operand is packed. A tile of sums stays in registers over a
-// block of the reduced dimension and in scratch memory between blocks; the
-// epilogue reads that scratch. The lines that the epilogue of a tile writes are
-// asked for before its last steps. Every sum is one chain of fused
-// multiply-adds in the order of the reduced loops, starting at the init, or one
-// per chunk if sums are long. Neither tiles nor threads nor fusion therefore
-// influence the bits.
+// A task makes a block of rows by some panels of columns of the result, one
+// block of the reduced dimension after another. The panel of the right operand
+// is packed. A tile of sums stays in registers over such a block and in scratch
+// memory between blocks; the epilogue reads that scratch. The lines that the
+// epilogue of a tile writes are asked for before its last steps. Every sum is
+// one chain of fused multiply-adds in the order of the reduced loops, starting
+// at the init, or one per chunk if sums are long. Neither tiles nor threads nor
+// fusion therefore influence the bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -64,10 +64,16 @@ private:
     return memref::AllocaOp::create(builder, type,
                                     builder.getI64IntegerAttr(64));
   }
+  Value rowOfSums(Value row) {
+    return arith::AddIOp::create(builder, panelSums, row);
+  }
+  /// Emits \p body for each panel of the task.
+  void forEachPanel(llvm::function_ref<void()> body);
   /// Whether the first rows, or columns, are neighbours in all outputs.
   bool areNeighbours(bool rows);
   void fillRowTable();
-  void emitTiles(Value block, Value firstStep, Value stepsHere);
+  void fillStepTable(Value firstStep, Value stepsHere);
+  void emitTiles(Value block, Value stepsHere);
   void emitTile(Value tile, Value stepsHere);
   /// Asks for the lines of the outputs that the epilogue of \p tile writes.
   void prefetchTile(Value tile);
@@ -114,7 +120,10 @@ private:
   /// Whether every block of steps is a chain of its own.
   bool isLong;
 
-  Value batch, rowBlock, panel, firstRow, rowsHere;
+  Value batch, rowBlock, firstRow, rowsHere;
+  Value firstPanel;
+  /// The panel that is worked on, and the first row of its sums.
+  Value panel, panelSums;
   Value leftFlat, leftBatch;
   Value sums, rowTable, stepTable;
   std::optional<PackedB> packed;
@@ -128,22 +137,21 @@ private:
 
 static ContractionExtents extentsOf(const ContractionShape &shape) {
   return {shape.batch.getExtent(), shape.rows.getExtent(),
-          shape.columns.getExtent(), shape.reduced.getExtent()};
+          shape.columns.getExtent(), shape.reduced.getExtent(),
+          shape.rows.isContiguous(/*right=*/false)};
 }
 
 /// How \p shape is cut into tiles. Chunks of long sums are blocks of steps.
 static Tiling tilingOf(const ContractionShape &shape, int64_t targetLanes,
-                       bool isLong) {
-  // Blocks of a fixed number of steps, and corners, leave no room for more.
-  bool hasCorners = shape.hasBorders(/*right=*/false);
+                       bool threads, bool isLong) {
   Tiling tiling(extentsOf(shape),
                 shape.body.sumType.getIntOrFloatBitWidth() / 8, targetLanes,
-                /*mayWiden=*/!isLong && !hasCorners);
+                threads);
   if (isLong) {
     tiling.blockSteps = chunkSteps;
     tiling.stepBlocks = llvm::divideCeil(tiling.steps, chunkSteps);
   }
-  if (hasCorners)
+  if (shape.hasBorders(/*right=*/false))
     fitToBorders(tiling, shape, isLong);
   return tiling;
 }
@@ -269,9 +277,11 @@ void ContractionEmitter::emitTile(Value tile, Value stepsHere) {
   Value firstRow =
       arith::MulIOp::create(builder, tile, constant(tiling.tileRows));
   SmallVector<Value> rowOffsets, running, rows;
+  auto sumAt = [&](Value row, int64_t vector) {
+    return SmallVector<Value>{rowOfSums(row), constant(vector * tiling.lanes)};
+  };
   auto loadSum = [&](Value row, int64_t vector) -> Value {
-    return vector::LoadOp::create(
-        builder, type, sums, ValueRange{row, constant(vector * tiling.lanes)});
+    return vector::LoadOp::create(builder, type, sums, sumAt(row, vector));
   };
   Value zero = arith::ConstantOp::create(builder, builder.getZeroAttr(type));
   for (int64_t row = 0; row < tiling.tileRows; ++row) {
@@ -289,9 +299,7 @@ void ContractionEmitter::emitTile(Value tile, Value stepsHere) {
       Value sum = running[row * tiling.vectors + vector];
       if (isLong)
         sum = arith::AddFOp::create(builder, loadSum(rows[row], vector), sum);
-      vector::StoreOp::create(
-          builder, sum, sums,
-          ValueRange{rows[row], constant(vector * tiling.lanes)});
+      vector::StoreOp::create(builder, sum, sums, sumAt(rows[row], vector));
     }
 }
 
@@ -316,8 +324,7 @@ void ContractionEmitter::prefetchTile(Value tile) {
   });
 }
 
-void ContractionEmitter::emitTiles(Value block, Value firstStep,
-                                   Value stepsHere) {
+void ContractionEmitter::fillStepTable(Value firstStep, Value stepsHere) {
   Value count = stepsHere;
   if (padded) // Reads whole vectors of the tables.
     count = arith::MulIOp::create(
@@ -338,6 +345,9 @@ void ContractionEmitter::emitTiles(Value block, Value firstStep,
     Value offset = inside.materialize(inside.simplify(at));
     memref::StoreOp::create(builder, offset, stepTable, step);
   });
+}
+
+void ContractionEmitter::emitTiles(Value block, Value stepsHere) {
   Value tiles =
       arith::CeilDivUIOp::create(builder, rowsHere, constant(tiling.tileRows));
   Value isLast = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, block,
@@ -409,7 +419,7 @@ LogicalResult ContractionEmitter::visitSums(Value row, int64_t lanes,
     first = arith::MulIOp::create(builder, column, constant(tiling.lanes));
   }
   return emitPoint(emitter, resultIndices(inside, rowIndex, columnIndex), sums,
-                   row, first);
+                   rowOfSums(row), first);
 }
 
 /// Writes the square of sums at \p firstRow and \p firstColumn column by column
@@ -421,8 +431,8 @@ void ContractionEmitter::transposeSquare(Value firstRow, Value firstColumn,
   Value rows = arith::ConstantOp::create(builder, builder.getZeroAttr(type));
   for (int64_t lane = 0; lane < tiling.lanes; ++lane) {
     Value at = arith::AddIOp::create(builder, firstRow, constant(lane));
-    Value loaded =
-        vector::LoadOp::create(builder, row, sums, ValueRange{at, firstColumn});
+    Value loaded = vector::LoadOp::create(
+        builder, row, sums, ValueRange{rowOfSums(at), firstColumn});
     rows = vector::InsertOp::create(builder, loaded, rows, lane);
   }
   Value columns =
@@ -527,13 +537,27 @@ LogicalResult ContractionEmitter::emitEpilogue() {
   return alongRows ? forEachSumAlongRows(emitPoint) : forEachSum(emitPoint);
 }
 
+void ContractionEmitter::forEachPanel(llvm::function_ref<void()> body) {
+  Value count = constant(tiling.groupPanels);
+  if (tiling.panels % tiling.groupPanels != 0)
+    count = arith::MinSIOp::create(
+        builder, count,
+        arith::SubIOp::create(builder, constant(tiling.panels), firstPanel));
+  emitLoop(count, [&](Value inGroup) {
+    panel = arith::AddIOp::create(builder, firstPanel, inGroup);
+    panelSums =
+        arith::MulIOp::create(builder, inGroup, constant(tiling.blockRows));
+    body();
+  });
+}
+
 LogicalResult ContractionEmitter::emit() {
   SmallVector<LinearIndex> place = delinearize(
-      index.atom(target.task, tiling.batch * tiling.rowBlocks * tiling.panels),
-      {tiling.batch, tiling.rowBlocks, tiling.panels}, index);
+      index.atom(target.task, tiling.batch * tiling.rowBlocks * tiling.groups),
+      {tiling.batch, tiling.rowBlocks, tiling.groups}, index);
   batch = index.materialize(place[0]);
   rowBlock = index.materialize(place[1]);
-  panel = index.materialize(place[2]);
+  firstPanel = index.materialize(place[2] * tiling.groupPanels);
   firstRow = index.materialize(place[1] * tiling.blockRows);
   Value rest = arith::SubIOp::create(builder, constant(tiling.rows), firstRow);
   rowsHere = arith::MinSIOp::create(builder, rest, constant(tiling.blockRows));
@@ -544,7 +568,8 @@ LogicalResult ContractionEmitter::emit() {
   packed.emplace(
       builder, shape, tiling, target.memory,
       scratch({tiling.blockSteps, tiling.panel}, shape.body.sumType));
-  sums = scratch({tiling.blockRows, tiling.panel}, shape.body.sumType);
+  sums = scratch({tiling.groupPanels * tiling.blockRows, tiling.panel},
+                 shape.body.sumType);
   alongRows = epilogueInLanes && tiling.lanes == 16 &&
               shape.body.sumType.isF32() && areNeighbours(/*rows=*/true) &&
               !areNeighbours(/*rows=*/false);
@@ -560,7 +585,9 @@ LogicalResult ContractionEmitter::emit() {
                      return scratch(extents, element);
                    });
   fillRowTable();
-  if (failed(emitInits()))
+  LogicalResult result = success();
+  forEachPanel([&] { result = emitInits(); });
+  if (failed(result))
     return failure();
   emitLoop(constant(tiling.stepBlocks), [&](Value block) {
     Value firstStep =
@@ -569,10 +596,14 @@ LogicalResult ContractionEmitter::emit() {
         arith::SubIOp::create(builder, constant(tiling.steps), firstStep);
     Value stepsHere =
         arith::MinSIOp::create(builder, rest, constant(tiling.blockSteps));
-    packed->pack({batch, panel, firstStep, stepsHere});
-    emitTiles(block, firstStep, stepsHere);
+    fillStepTable(firstStep, stepsHere);
+    forEachPanel([&] {
+      packed->pack({batch, panel, firstStep, stepsHere});
+      emitTiles(block, stepsHere);
+    });
   });
-  return emitEpilogue();
+  forEachPanel([&] { result = emitEpilogue(); });
+  return result;
 }
 
 //===----------------------------------------------------------------------===//
@@ -592,7 +623,7 @@ static bool isBetterTransposed(linalg::LinalgOp op,
 }
 
 LogicalResult ckpt::emitContractionKernel(KernelCode &code, int64_t lanes,
-                                          SymbolTable &symbols) {
+                                          bool threads, SymbolTable &symbols) {
   auto op = cast<linalg::LinalgOp>(code.anchor);
   std::optional<ContractionShape> shape = matchContractionShape(code, op);
   if (!shape || shape->reduced.getExtent() == 0 ||
@@ -600,7 +631,7 @@ LogicalResult ckpt::emitContractionKernel(KernelCode &code, int64_t lanes,
     return emitReductionKernel(code, lanes, symbols);
   if (isBetterTransposed(op, *shape, lanes))
     shape->transpose();
-  Tiling tiling = tilingOf(*shape, lanes, hasLongSums(op));
+  Tiling tiling = tilingOf(*shape, lanes, threads, hasLongSums(op));
   bool inLanes = lanes > 1 && supportsLanes(code.function.front());
   auto emit = [&](TaskTarget &target) {
     return ContractionEmitter(code, *shape, tiling, inLanes, target).emit();
@@ -608,6 +639,6 @@ LogicalResult ckpt::emitContractionKernel(KernelCode &code, int64_t lanes,
   int64_t work = tiling.batch * tiling.rows * tiling.columns *
                  (tiling.steps / 8 + workPerElement(code));
   return emitTasks(
-      code, {tiling.batch * tiling.rowBlocks * tiling.panels, work, emit},
+      code, {tiling.batch * tiling.rowBlocks * tiling.groups, work, emit},
       symbols);
 }

@@ -68,9 +68,10 @@ LogicalResult ckpt::emitInnerKernels(func::FuncOp function, int64_t lanes,
       before.insert(buffer);
     bool isContraction =
         matchContraction(cast<linalg::LinalgOp>(code->anchor)).has_value();
-    LogicalResult result = isContraction
-                               ? emitContractionKernel(*code, lanes, symbols)
-                               : emitReductionKernel(*code, lanes, symbols);
+    LogicalResult result =
+        isContraction
+            ? emitContractionKernel(*code, lanes, /*threads=*/false, symbols)
+            : emitReductionKernel(*code, lanes, symbols);
     if (failed(result))
       return failure();
     scratch.emplace_back();

@@ -27,7 +27,7 @@ using namespace ckpt;
 using namespace mlir;
 
 static LogicalResult emitKernel(func::FuncOp function, int64_t lanes,
-                                SymbolTable &symbols) {
+                                bool threads, SymbolTable &symbols) {
   KernelCode code = KernelCode::read(function);
   if (!code.anchor)
     return emitElementwiseKernel(code, lanes, symbols);
@@ -37,7 +37,7 @@ static LogicalResult emitKernel(func::FuncOp function, int64_t lanes,
     return emitInnerKernels(function, lanes, symbols);
   }
   return matchContraction(cast<linalg::LinalgOp>(code.anchor))
-             ? emitContractionKernel(code, lanes, symbols)
+             ? emitContractionKernel(code, lanes, threads, symbols)
              : emitReductionKernel(code, lanes, symbols);
 }
 
@@ -48,7 +48,7 @@ struct EmitKernels : public ckpt::impl::EmitKernelsBase<EmitKernels> {
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
     for (func::FuncOp function : kernelFunctions(getOperation()))
-      if (failed(emitKernel(function, lanes, symbols)))
+      if (failed(emitKernel(function, lanes, threads, symbols)))
         return signalPassFailure();
     // Squares of packed panels become shuffles of registers.
     RewritePatternSet patterns(&getContext());

@@ -76,10 +76,7 @@ void ckpt::fitToBorders(Tiling &tiling, const ContractionShape &shape,
     tiling.blockSteps = llvm::alignTo(tiling.blockSteps, neighbours.steps);
     tiling.stepBlocks = llvm::divideCeil(tiling.steps, tiling.blockSteps);
   }
-  // Tables and the corner take the place of sums.
-  constexpr int64_t mostRows = 160;
-  tiling.blockRows =
-      llvm::alignDown(std::min(tiling.blockRows, mostRows), tiling.tileRows);
+  tiling.blockRows = llvm::alignDown(tiling.blockRows, tiling.tileRows);
   tiling.rowBlocks = llvm::divideCeil(tiling.rows, tiling.blockRows);
 }
 

@@ -18,7 +18,7 @@ namespace ckpt {
 using namespace mlir;
 
 /// Most bytes of the scratch memory of one function.
-static constexpr int64_t stackLimitBytes = 64 * 1024;
+static constexpr int64_t stackLimitBytes = 512 * 1024;
 
 static int64_t bytesOf(MemRefType type) {
   return type.getNumElements() * ckpt::elementBytes(type.getElementType());

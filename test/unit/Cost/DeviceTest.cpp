@@ -154,14 +154,37 @@ TEST_F(WorkTest, ViewsDecideTheOrderInMemory) {
                {"f32.pack-transposed", 3 * 20 * 32}}));
 }
 
-/// Panels widen where 192 rows of the left operand exceed 8 MiB, whole panels
-/// only, and not where the caller has no room.
-TEST(TilingTest, PanelsWidenWhereRowsComeFromMemoryAgain) {
-  EXPECT_EQ(Tiling({1, 512, 768, 50257}, 4, 16).panel, 64);
-  EXPECT_EQ(Tiling({1, 512, 768, 3072}, 4, 16).panel, 32);
-  EXPECT_EQ(Tiling({1, 512, 760, 50257}, 4, 16).panel, 32);
-  EXPECT_EQ(Tiling({1, 512, 768, 50257}, 4, 8).panel, 16);
-  EXPECT_EQ(Tiling({1, 512, 768, 50257}, 4, 16, /*mayWiden=*/false).panel, 32);
+TEST(TilingTest, TasksMakeGroupsOfPanelsWhereRowsLeaveTheCache) {
+  EXPECT_EQ(Tiling({1, 512, 768, 384}, 4, 16).groupPanels, 1);
+  EXPECT_EQ(Tiling({1, 512, 768, 3072}, 4, 16).groupPanels, 6);
+  EXPECT_EQ(Tiling({1, 64, 768, 50257}, 4, 16).groupPanels, 24);
+  EXPECT_EQ(Tiling({1, 512, 768, 50257}, 4, 16, /*threads=*/true).groupPanels,
+            1);
+}
+
+TEST(TilingTest, ThreadsGetMoreTasks) {
+  auto tasks = [](bool threads) {
+    Tiling tiling({1, 512, 768, 3072}, 4, 16, threads);
+    return tiling.rowBlocks * tiling.groups;
+  };
+  EXPECT_EQ(tasks(false), 4);
+  EXPECT_EQ(tasks(true), 72);
+}
+
+TEST(TilingTest, BlocksOfFewStepsHaveFewRows) {
+  EXPECT_EQ(Tiling({1, 512, 64, 384}, 4, 16).blockRows, 512);
+  EXPECT_LE(Tiling({1, 512, 64, 64}, 4, 16).blockRows, 192);
+}
+
+TEST(TilingTest, TilesWidenWhereTheLeftOperandLiesAlongItsRows) {
+  auto panel = [](int64_t columns, int64_t lanes, bool leftAlongRows) {
+    return Tiling({1, 384, columns, 512, leftAlongRows}, 4, lanes).panel;
+  };
+  EXPECT_EQ(panel(1536, 16, true), 64);
+  EXPECT_EQ(panel(1536, 16, false), 32);
+  EXPECT_EQ(panel(1536, 8, true), 16);
+  // Half of the last panel would be for nothing.
+  EXPECT_EQ(panel(96, 16, true), 32);
 }
 
 /// The gradient of a weight of 512 x 32 is made as that of 32 x 512, unless its
