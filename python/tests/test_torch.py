@@ -4,6 +4,7 @@ import copy
 import inspect
 import json
 import pickle
+import warnings
 
 import pytest
 import torch
@@ -452,6 +453,31 @@ def test_each_shape_is_planned():
     for length in (64, 32, 64):
         planned(tokens[:, :length]).backward()
     assert len(planned.reports) == 2
+
+
+def test_a_smaller_batch_may_take_the_bytes_of_a_larger_one():
+    """Gradients of parameters take more than the share of the smaller step."""
+    layers = [layer for _ in range(8) for layer in (torch.nn.Linear(128, 128), torch.nn.GELU())]
+    module = torch.nn.Sequential(*layers)
+    planned = ckpt.torch.plan(module, budget="70%", engine="eager", time_limit=0)
+    for rows in (512, 7):
+        planned(torch.randn(rows, 128)).mean().backward()
+    first, last = planned.reports
+    assert last.held_bytes <= last.budget_bytes == first.budget_bytes
+    with pytest.raises(ckpt.BudgetError):
+        ckpt.torch.plan(module, budget="70%", engine="eager", time_limit=0)(torch.randn(7, 128))
+
+
+@pytest.mark.skipif("recompile_limit" not in inspect.signature(torch.compile).parameters, reason="older PyTorch has one limit")
+def test_more_shapes_than_dynamo_compiles_are_planned_and_a_warning_says_so():
+    planned, texts = ckpt.torch.plan(torch.nn.Linear(8, 8), engine="eager", time_limit=0), []
+    for rows in range(1, torch._dynamo.config.recompile_limit + 3):
+        with warnings.catch_warnings(record=True) as warned:
+            planned(torch.randn(1 + rows, 8)).sum().backward()
+        texts.append(" ".join(str(each.message) for each in warned))
+    assert len(planned.reports) == len(texts)
+    assert [number for number, text in enumerate(texts) if text] == [torch._dynamo.config.recompile_limit]
+    assert "pad to few sizes" in " ".join(texts)
 
 
 def test_the_caller_may_hold_outputs_that_are_no_loss():

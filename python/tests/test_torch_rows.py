@@ -96,6 +96,37 @@ def test_inductor_writes_values_where_the_plan_writes_them():
     assert peak <= 1.02 * made.report.planned_bytes
 
 
+class Mixed(torch.nn.Module):
+    """A product reads the sum transposed, and the residual reads it as it is."""
+
+    def __init__(self):
+        super().__init__()
+        self.channels, self.tokens = torch.nn.Linear(64, 64), torch.nn.Linear(16, 16)
+
+    def forward(self, x):
+        x = x + torch.tanh(self.channels(x))
+        return (x * self.tokens(x.transpose(1, 2)).transpose(1, 2)).square().mean()
+
+
+def test_inductor_writes_a_value_and_its_transposed_copy_in_one_kernel(monkeypatch):
+    """Else the plan makes the value again for the second reader, and keeps its operands until then."""
+    from ckpt.torch import partition
+
+    written, split = [], partition.split
+
+    def recorded(program, joint, plan):
+        for _, outputs in plan.kernels:
+            written.append([joint.values[number].node.target for number in outputs if number in joint.values])
+        return split(program, joint, plan)
+
+    monkeypatch.setattr(partition, "split", recorded)
+    module, x = Mixed(), torch.randn(8, 16, 64)
+    expected = torch.autograd.grad(module(x), module.channels.weight)
+    run = compiled(module, "eager", ckpt.torch.Partitioner(engine="inductor", effort=0.1))
+    assert torch.equal(*expected, *torch.autograd.grad(run(x), module.channels.weight))
+    assert any(torch.ops.aten.clone.default in targets and len(targets) > 1 for targets in written)
+
+
 def test_rows_compare_at_no_more_flops():
     plans = [(100, 10), (70, 12), (60, 15)]
     assert [lowest_at(flops, plans) for flops in (9, 10, 13, 20)] == [None, 100, 70, 60]

@@ -121,6 +121,16 @@ def _requires_grad(leaf: Any) -> bool:
 _SET_HERE = ("backend", "dynamic", "mode", "options")
 
 
+def _limits() -> dict[str, Any]:
+    """Options of `torch.compile` against Dynamo's limit of eight compilations, beyond which a shape runs unplanned.
+
+    Newer versions of PyTorch have them: each planned module has a limit of its own, as high as may be.
+    """
+    limits = {"isolate_recompiles": True, "recompile_limit": _torch._dynamo.config.accumulated_recompile_limit}
+    known = _inspect.signature(_torch.compile).parameters
+    return {name: value for name, value in limits.items() if name in known}
+
+
 class Planned:
     """A compiled module that raises this package's own errors; `plan` makes it.
 
@@ -134,10 +144,7 @@ class Planned:
         self.module = module
         self._backend = made
         self._warned = False
-        if "isolate_recompiles" in _inspect.signature(_torch.compile).parameters:
-            # Else all plans of a class of modules share Dynamo's limit of eight compilations, beyond which none is planned.
-            compile_options = {"isolate_recompiles": True, **compile_options}
-        self._compiled = _torch.compile(module, backend=made, dynamic=False, **compile_options)
+        self._compiled = _torch.compile(module, backend=made, dynamic=False, **{**_limits(), **compile_options})
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:

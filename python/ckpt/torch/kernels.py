@@ -133,6 +133,14 @@ def _fused(op: Op, packet: Any) -> tuple[str, list[Read]] | None:
     return None
 
 
+def transposed_by(op: Op, engine: str) -> Value | None:
+    """What `op` copies in another order of its elements, in loops that may write the operand as well."""
+    view = op.inputs[0].op if op.inputs and engine == "inductor" else None
+    if view is None or getattr(op.node.target, "overloadpacket", None) is not aten.clone:
+        return None
+    return view.inputs[0] if getattr(view.node.target, "overloadpacket", None) in _PERMUTATIONS else None
+
+
 def calls_pytorch(op: Op, engine: str) -> bool:
     """True where `engine` runs PyTorch's own kernel of `op`; inductor writes kernels of its own for the others."""
     if op.is_view or engine == "eager":

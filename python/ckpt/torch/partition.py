@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import functools
 import itertools
@@ -110,10 +111,21 @@ class _Planning:
     MOST_ROUNDS = 4
 
     def __init__(
-        self, program: Program, options: PlanOptions, progress: Progress | None, piece: _private.Piece, before: int
+        self,
+        program: Program,
+        options: PlanOptions,
+        progress: Progress | None,
+        piece: _private.Piece,
+        before: int,
+        granted: int,
     ) -> None:
-        """`before` bytes stand from earlier pieces of the module while the graphs run."""
-        self.program, self.options, self.progress, self.before = program, options, progress, before
+        """
+        Args:
+            before: bytes of earlier pieces of the module that stand while the graphs run.
+            granted: bytes of the budget that the piece had for other shapes; 0 for its first shape.
+        """
+        self.program, self.options, self.progress = program, options, progress
+        self.before, self.granted = before, granted
         share = options.budget is not None and is_share(options.budget)
         self.takes_smallest = share and piece.is_part
         self.start = time.perf_counter()
@@ -157,7 +169,8 @@ class _Planning:
         whole = self.unplanned
         if self.options.engine == "inductor":
             whole = self._solve(None).arena_bytes + self.arguments
-        return parse_budget(budget, whole)
+        # Gradients of parameters do not shrink with a batch: the last one of an epoch may need a larger share.
+        return max(parse_budget(budget, whole), self.granted)
 
     def run(self) -> tuple[fx.GraphModule, fx.GraphModule, Report]:
         want = self._want()
@@ -241,6 +254,11 @@ class Partitioner(_private.require("CustomPartitionerFn")):  # type: ignore[misc
         self._told: set[str] = set()
         # Bytes that each piece of a module keeps for its backward pass, by its key.
         self._kept: dict[Any, int] = {}
+        # How often each piece was planned, by its key, and when that is worth a warning: by default, Dynamo ends there.
+        self._plans: collections.Counter[Any] = collections.Counter()
+        self._usual_plans = torch._dynamo.config.recompile_limit
+        # The largest budget in bytes that each piece had, by its key.
+        self._granted: dict[Any, int] = {}
 
     def _warn_once(self, kind: str, text: str) -> None:
         if kind not in self._told:
@@ -248,6 +266,13 @@ class Partitioner(_private.require("CustomPartitionerFn")):  # type: ignore[misc
             warnings.warn(text, stacklevel=4)
 
     def _warn_of(self, piece: _private.Piece, program: Program) -> None:
+        self._plans[piece.key] += 1
+        if self._plans[piece.key] > self._usual_plans:
+            self._warn_once(
+                "shapes",
+                f"the same code is planned {self._plans[piece.key]} times, once for each shape and each Python number that "
+                "it receives: TORCH_LOGS=recompiles names what changes; pad to few sizes, and pass numbers as tensors",
+            )
         if piece.bucket:
             self._warn_once(
                 "bucket",
@@ -281,9 +306,11 @@ class Partitioner(_private.require("CustomPartitionerFn")):  # type: ignore[misc
         program = read_joint(gm, num_fwd_outputs)
         piece = _private.piece()
         self._warn_of(piece, program)
-        planning = _Planning(program, self.options, self.progress, piece, self._before(piece))
+        granted = self._granted.get(piece.key, 0)
+        planning = _Planning(program, self.options, self.progress, piece, self._before(piece), granted)
         forward, backward, report = planning.run()
         self._kept[piece.key] = report.saved_bytes
+        self._granted[piece.key] = max(granted, report.budget_bytes or 0)
         self.reports.append(report)
         return forward, backward
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from ..planner import Problem, ProblemBuilder, Read
-from .kernels import KernelModel, describe, home_of, layer_of
+from .kernels import Description, KernelModel, describe, home_of, layer_of, transposed_by
 from .program import Op, Program, Value, base_of, scratch_of
 
 
@@ -17,7 +19,7 @@ class JointProblem:
 
     Attributes:
         problem: for the planner.
-        ops: by op number; `None` is `tangents` or `return`.
+        ops: by op number; `None` is `tangents`, `return` or a view that only the problem has.
         values: by value number.
         tangents: the number of the op `tangents`.
     """
@@ -53,18 +55,42 @@ class JointProblem:
         values = {base_of(value) for node in nodes if (value := program.value(node)) is not None}
         return {value for value in values if value.op is not None}
 
-    def _value(self, value: Value, home: str = "arena") -> int:
+    def _value(self, value: Value, home: str = "arena", shape: tuple[int, ...] | None = None) -> int:
         if value in self._results:
             home = "result"
         # PyTorch never copies a view: its readers see the memory of its operand.
         keep = "inline" if value.op is not None and value.op.is_view else "free"
-        value.number = self._builder.value(value.shape, value.nbytes, home=home, keep=keep, name=home_of(value))
+        name = home_of(value)
+        value.number = self._builder.value(shape or value.shape, value.nbytes, home=home, keep=keep, name=name)
         self.values[value.number] = value
         return value.number
 
+    def _renamed(self, number: int, access: str, shape: tuple[int, ...], nbytes: int) -> int:
+        """Adds a view of value `number`."""
+        view = self._builder.value(shape, nbytes, keep="inline")
+        self._builder.op("view", [Read(number, access)], [view], name="rename")
+        self.ops.append(None)
+        return view
+
+    def _transposed(self, op: Op, source: Value) -> None:
+        """Adds a transposed copy of `source`.
+
+        All outputs of one kernel have one shape, and inductor writes a value and its transposed copy
+        in one kernel: the copy has the shape of `source`, and its readers see it through a view.
+        """
+        (copy,) = op.outputs
+        read = self._renamed(source.number, "permute", source.shape, source.nbytes)
+        made = self._value(copy, shape=source.shape)
+        self._add(op, dataclasses.replace(describe(op, self._engine, self._model), reads=[Read(read, "pointwise")]), [made])
+        copy.number = self._renamed(made, "reshape", copy.shape, copy.nbytes)
+
     def _op(self, op: Op) -> None:
+        if (source := transposed_by(op, self._engine)) is not None:
+            return self._transposed(op, source)
         description = describe(op, self._engine, self._model)
-        outputs = [self._value(value) for value in op.outputs]
+        self._add(op, description, [self._value(value) for value in op.outputs])
+
+    def _add(self, op: Op, description: Description, outputs: list[int]) -> None:
         once = op.ordered or (op.reads_tangents and description.kind not in ("view", "fusible"))
         if not outputs:
             outputs = [self._builder.value((), 0)]
