@@ -21,9 +21,7 @@ struct KeepRoundings : PassWrapper<KeepRoundings, OperationPass<>> {
   void runOnOperation() override {
     getOperation()->walk([](arith::ArithFastMathInterface op) {
       if (isa<arith::ExtFOp, arith::TruncFOp>(op))
-        op->setAttr(op.getFastMathAttrName(),
-                    arith::FastMathFlagsAttr::get(op.getContext(),
-                                                  arith::FastMathFlags::none));
+        op->removeAttr(op.getFastMathAttrName());
     });
     getOperation()->walk([](arith::TruncFOp cast) {
       if (cast.getRoundingmode() == arith::RoundingMode::to_nearest_even)
