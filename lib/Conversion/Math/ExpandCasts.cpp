@@ -235,6 +235,24 @@ struct ExtendBfloatToDouble : OpRewritePattern<arith::ExtFOp> {
   }
 };
 
+/// An integer in f64, then in f32: upstream's canonicalization rounds once. It
+/// does not know that signs change nothing here.
+struct RoundTwice : OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::TruncFOp op,
+                                PatternRewriter &rewriter) const override {
+    Value x = op.getIn();
+    if (!getElementTypeOrSelf(op.getType()).isF32() ||
+        !isa_and_nonnull<arith::SIToFPOp, arith::UIToFPOp>(x.getDefiningOp()))
+      return failure();
+    Casts c(rewriter, op.getLoc(), op.getType());
+    Value rounded =
+        c.make<arith::TruncFOp>(op.getType(), c.make<arith::NegFOp>(x));
+    rewriter.replaceOpWithNewOp<arith::NegFOp>(op, rounded);
+    return success();
+  }
+};
+
 /// By way of i64: upstream's canonicalization takes an index that goes through
 /// a narrow integer for the same index.
 template <typename Op, typename Extend>
@@ -260,10 +278,11 @@ struct CastIndex : OpRewritePattern<Op> {
 struct ExpandCasts : public ckpt::impl::ExpandCastsBase<ExpandCasts> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<CastIndex<arith::IndexCastOp, arith::ExtSIOp>,
-                 CastIndex<arith::IndexCastUIOp, arith::ExtUIOp>, ExtendSmall,
-                 ExtendBfloatToDouble, TruncateToSmall, TruncateDouble>(
-        &getContext());
+    patterns
+        .add<CastIndex<arith::IndexCastOp, arith::ExtSIOp>,
+             CastIndex<arith::IndexCastUIOp, arith::ExtUIOp>, ExtendSmall,
+             ExtendBfloatToDouble, RoundTwice, TruncateToSmall, TruncateDouble>(
+            &getContext());
     if (failed(ckpt::rewriteExactly(getOperation(), std::move(patterns))))
       signalPassFailure();
   }
