@@ -216,7 +216,9 @@ static LogicalResult checkOne(Operation *op, bool isOpaque) {
                            "the loop in their order, and no others");
   if (isOpaque && !hasBuffers(op))
     return op->emitError("expected ops that ckpt lowers, but got '")
-           << op->getName() << "': write it as 'linalg.generic' ops";
+           << op->getName() << "': "
+           << (dialect == "affine" ? "lower it first, with --lower-affine"
+                                   : "write it as 'linalg.generic' ops");
   return success();
 }
 

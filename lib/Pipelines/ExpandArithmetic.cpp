@@ -5,12 +5,37 @@
 #include "mlir/Conversion/ComplexToStandard/ComplexToStandard.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/DialectConversion.h"
 
 using namespace mlir;
 
 namespace {
+/// Upstream's pass of that name also folds: it takes log(exp(z)) for z and
+/// (a + b) - b for a, so that numbers would depend on fusion.
+struct ComplexToStandard : PassWrapper<ComplexToStandard, OperationPass<>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ComplexToStandard)
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<arith::ArithDialect, math::MathDialect>();
+  }
+
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    populateComplexToStandardConversionPatterns(patterns);
+    ConversionTarget target(getContext());
+    target.addLegalDialect<arith::ArithDialect, math::MathDialect>();
+    target.addLegalOp<complex::CreateOp, complex::ImOp, complex::ReOp>();
+    ConversionConfig config;
+    config.foldingMode = DialectConversionFoldingMode::Never;
+    if (failed(applyPartialConversion(getOperation(), target,
+                                      std::move(patterns), config)))
+      signalPassFailure();
+  }
+};
+
 /// Upstream may leave out a rounding to a narrow type before the value is
 /// widened again: then numbers would depend on fusion. It expands no cast that
 /// names its rounding, not even the one to the nearest number, which is meant
@@ -21,9 +46,7 @@ struct KeepRoundings : PassWrapper<KeepRoundings, OperationPass<>> {
   void runOnOperation() override {
     getOperation()->walk([](arith::ArithFastMathInterface op) {
       if (isa<arith::ExtFOp, arith::TruncFOp>(op))
-        op->setAttr(op.getFastMathAttrName(),
-                    arith::FastMathFlagsAttr::get(op.getContext(),
-                                                  arith::FastMathFlags::none));
+        op->removeAttr(op.getFastMathAttrName());
     });
     getOperation()->walk([](arith::TruncFOp cast) {
       if (cast.getRoundingmode() == arith::RoundingMode::to_nearest_even)
@@ -34,7 +57,7 @@ struct KeepRoundings : PassWrapper<KeepRoundings, OperationPass<>> {
 } // namespace
 
 void ckpt::expandArithmetic(OpPassManager &manager, Machine machine) {
-  manager.addPass(createConvertComplexToStandardPass());
+  manager.addPass(std::make_unique<ComplexToStandard>());
   arith::ArithEmulateUnsupportedFloatsOptions narrowArith;
   narrowArith.sourceTypeStrs = {"bf16",       "f16",       "f8E5M2",
                                 "f8E4M3",     "f8E4M3FN",  "f8E3M4",

@@ -67,6 +67,17 @@ func.func @in_a_loop(%y: tensor<3x5xf32>, %i: tensor<3x1xi32>, %n: index) -> ten
 
 // -----
 
+func.func @affine_loop(%x: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @+1 {{but got 'affine.for': lower it first, with --lower-affine}}
+  %0 = affine.for %i = 0 to 3 iter_args(%a = %x) -> tensor<8xf32> {
+    %1 = arith.addf %a, %x : tensor<8xf32>
+    affine.yield %1 : tensor<8xf32>
+  }
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
 func.func @narrow(%x: tensor<8xf32>) -> tensor<8xf32> {
   // expected-error @+1 {{expected floats of 8 bits that have a sign, f16, bf16, f32 or f64, but got 'tensor<8xf6E3M2FN>'}}
   %0 = arith.truncf %x : tensor<8xf32> to tensor<8xf6E3M2FN>

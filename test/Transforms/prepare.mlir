@@ -454,3 +454,19 @@ func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> {
   } -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// -----
+
+// A size that casts forget.
+// CHECK-LABEL: func.func @step
+// CHECK: %[[SIZE:.*]] = arith.constant 2 : index
+// CHECK-NOT: tensor.cast
+// CHECK: tensor.from_elements %[[SIZE]]
+func.func @step(%x: tensor<2x3xf32>) -> tensor<index> {
+  %0 = arith.constant 0 : index
+  %d = tensor.cast %x : tensor<2x3xf32> to tensor<?x3xf32>
+  %e = tensor.cast %d : tensor<?x3xf32> to tensor<?x?xf32>
+  %n = tensor.dim %e, %0 : tensor<?x?xf32>
+  %r = tensor.from_elements %n : tensor<index>
+  return %r : tensor<index>
+}

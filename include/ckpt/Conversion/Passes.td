@@ -184,6 +184,8 @@ def ExpandCasts : Pass<"ckpt-expand-casts"> {
     way of f32, whose last bit says whether bits were cut off. Each therefore
     rounds once, to nearest even. Numbers too large become infinite, or NaN where the
     type has no infinity.
+    Conversions between indices and narrower integers go by way of i64, and those of
+    integers to f64 and on to f32 round twice.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];

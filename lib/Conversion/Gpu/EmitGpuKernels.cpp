@@ -88,6 +88,25 @@ void DeviceCode::takeGlobals(gpu::GPUFuncOp function) {
   });
 }
 
+/// PTX has no parameters of other numbers of bits: they come with more.
+static void widenScalars(gpu::GPUFuncOp kernel) {
+  OpBuilder builder(kernel.getBody());
+  SmallVector<Type> types(kernel.getArgumentTypes());
+  // Memory that the threads share stands behind the arguments.
+  for (auto [type, scalar] : llvm::zip_first(types, kernel.getArguments())) {
+    unsigned width = type.isInteger() ? type.getIntOrFloatBitWidth() : 1;
+    uint64_t passed = llvm::PowerOf2Ceil(std::max(width, 8u));
+    if (width == 1 || width == passed)
+      continue;
+    auto narrow =
+        arith::TruncIOp::create(builder, scalar.getLoc(), type, scalar);
+    scalar.replaceAllUsesExcept(narrow, narrow);
+    type = builder.getIntegerType(passed);
+    scalar.setType(type);
+  }
+  kernel.setFunctionType(builder.getFunctionType(types, {}));
+}
+
 /// Kernels of loops and of ops without emitters run in one block.
 FailureOr<LaunchSize> DeviceCode::emitOpaque(KernelCode &code,
                                              gpu::GPUFuncOp function) {
@@ -130,6 +149,7 @@ FailureOr<DeviceKernel> DeviceCode::emit(func::FuncOp function) {
   }
   if (failed(size))
     return failure();
+  widenScalars(kernel);
   // LLVM divides numbers of threads by 32 bits where it knows that they fit.
   kernel.setKnownBlockSize(
       ArrayRef<int32_t>{static_cast<int32_t>(size->threads), 1, 1});
@@ -231,6 +251,11 @@ static void launch(func::CallOp call, const DeviceKernel &kernel,
           arith::ConstantIntOp::create(builder, kernel.size.sharedBytes,
                                        /*width=*/32);
     SmallVector<Value> arguments(call.getOperands());
+    gpu::GPUFuncOp function = kernel.function;
+    for (auto [argument, type] :
+         llvm::zip_first(arguments, function.getArgumentTypes()))
+      if (argument.getType() != type)
+        argument = arith::ExtUIOp::create(builder, type, argument);
     // Whoever launches puts maps in the place of these.
     if (!kernel.size.tensorMaps.empty())
       arguments.append(
@@ -238,7 +263,7 @@ static void launch(func::CallOp call, const DeviceKernel &kernel,
           LLVM::ZeroOp::create(
               builder, LLVM::LLVMPointerType::get(builder.getContext())));
     gpu::LaunchFuncOp::create(
-        builder, kernel.function, gpu::KernelDim3{blocks, one, one},
+        builder, function, gpu::KernelDim3{blocks, one, one},
         gpu::KernelDim3{threads, one, one}, sharedBytes, arguments);
   }
   call.erase();

@@ -1,7 +1,8 @@
 //===- ExpandCasts.cpp - Conversions that LLVM calls a library for --------===//
 //
 // Between floats of 8 bits and f32, by their bits; and between f64 and narrow
-// types. Every conversion rounds once, to nearest even.
+// types. Every conversion rounds once, to nearest even. And between indices and
+// narrow integers, in two steps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -234,11 +235,54 @@ struct ExtendBfloatToDouble : OpRewritePattern<arith::ExtFOp> {
   }
 };
 
+/// An integer in f64, then in f32: upstream's canonicalization rounds once. It
+/// does not know that signs change nothing here.
+struct RoundTwice : OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::TruncFOp op,
+                                PatternRewriter &rewriter) const override {
+    Value x = op.getIn();
+    if (!getElementTypeOrSelf(op.getType()).isF32() ||
+        !isa_and_nonnull<arith::SIToFPOp, arith::UIToFPOp>(x.getDefiningOp()))
+      return failure();
+    Casts c(rewriter, op.getLoc(), op.getType());
+    Value rounded =
+        c.make<arith::TruncFOp>(op.getType(), c.make<arith::NegFOp>(x));
+    rewriter.replaceOpWithNewOp<arith::NegFOp>(op, rounded);
+    return success();
+  }
+};
+
+/// By way of i64: upstream's canonicalization takes an index that goes through
+/// a narrow integer for the same index.
+template <typename Op, typename Extend>
+struct CastIndex : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    Type from = op.getIn().getType(), to = op.getType();
+    Type narrow = getElementTypeOrSelf(to).isIndex() ? from : to;
+    if (getElementTypeOrSelf(narrow).getIntOrFloatBitWidth() >= 64)
+      return failure();
+    Casts c(rewriter, op.getLoc(), to);
+    Type wide = c.of(rewriter.getI64Type());
+    if (narrow == from)
+      rewriter.replaceOpWithNewOp<Op>(op, to, c.make<Extend>(wide, op.getIn()));
+    else
+      rewriter.replaceOpWithNewOp<arith::TruncIOp>(
+          op, to, c.make<Op>(wide, op.getIn()));
+    return success();
+  }
+};
+
 struct ExpandCasts : public ckpt::impl::ExpandCastsBase<ExpandCasts> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<ExtendSmall, ExtendBfloatToDouble, TruncateToSmall,
-                 TruncateDouble>(&getContext());
+    patterns
+        .add<CastIndex<arith::IndexCastOp, arith::ExtSIOp>,
+             CastIndex<arith::IndexCastUIOp, arith::ExtUIOp>, ExtendSmall,
+             ExtendBfloatToDouble, RoundTwice, TruncateToSmall, TruncateDouble>(
+            &getContext());
     if (failed(ckpt::rewriteExactly(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -198,11 +198,20 @@ static Value shownBy(OpBuilder &builder, tensor::ConcatOp concat) {
 }
 
 static Value shownBy(OpBuilder &builder, tensor::DimOp dim) {
-  auto type = dyn_cast<RankedTensorType>(dim.getSource().getType());
   std::optional<int64_t> position = dim.getConstantIndex();
-  if (!type || !position || *position < 0 || *position >= type.getRank() ||
-      type.isDynamicDim(*position))
-    return Value();
+  auto isKnownIn = [&](Value source) {
+    auto type = dyn_cast<RankedTensorType>(source.getType());
+    return type && position && *position >= 0 && *position < type.getRank() &&
+           !type.isDynamicDim(*position);
+  };
+  Value source = dim.getSource();
+  while (!isKnownIn(source)) {
+    auto cast = source.getDefiningOp<tensor::CastOp>();
+    if (!cast)
+      return Value();
+    source = cast.getSource();
+  }
+  auto type = cast<RankedTensorType>(source.getType());
   return mlir::arith::ConstantIndexOp::create(builder, dim.getLoc(),
                                               type.getDimSize(*position));
 }
