@@ -18,8 +18,10 @@ static constexpr int64_t mostSteps = 384;
 static constexpr int64_t nearRows = 192;
 static constexpr int64_t fewSteps = 128;
 
-/// So much of the left operand is still in the cache for the next panel.
+/// So much of the left operand is still in the cache for the next panel, and in
+/// the nearest cache for the next tile.
 static constexpr int64_t cachedBytes = 1024 * 1024;
+static constexpr int64_t nearBytes = 32 * 1024;
 
 /// The smallest even split of \p extent into pieces of at most \p limit.
 static int64_t evenPiece(int64_t extent, int64_t limit) {
@@ -43,7 +45,9 @@ Tiling::Tiling(const ContractionExtents &extents, int64_t sumBytes,
   vectors = columns > lanes ? 2 : 1;
   // Each step of the left operand is then a line of its own, of which few stay
   // in the nearest cache: wide tiles read fewer.
-  if (isWide && extents.leftAlongRows && fillsPanels(columns, 4 * lanes)) {
+  bool isNear = rows * steps * sumBytes <= nearBytes;
+  if (isWide && extents.leftAlongRows && !isNear &&
+      fillsPanels(columns, 4 * lanes)) {
     vectors = 4;
     sumsInRegisters = 24;
   }

@@ -185,6 +185,8 @@ TEST(TilingTest, TilesWidenWhereTheLeftOperandLiesAlongItsRows) {
   EXPECT_EQ(panel(1536, 8, true), 16);
   // Half of the last panel would be for nothing.
   EXPECT_EQ(panel(96, 16, true), 32);
+  // The left operand stays in the nearest cache.
+  EXPECT_EQ(Tiling({1, 64, 64, 64, true}, 4, 16).panel, 32);
 }
 
 /// The gradient of a weight of 512 x 32 is made as that of 32 x 512, unless its
