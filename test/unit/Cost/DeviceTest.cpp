@@ -154,6 +154,20 @@ TEST_F(WorkTest, ViewsDecideTheOrderInMemory) {
                {"f32.pack-transposed", 3 * 20 * 32}}));
 }
 
+/// Tiles of 6 rows by 64 columns read the left operand half as often: 516 rows
+/// for each of four panels.
+TEST_F(WorkTest, TilesAreWideWhereTheLeftOperandLiesAlongItsRows) {
+  Amounts amounts =
+      workOfLast("%a: tensor<128x512xf32>, %b: tensor<128x256xf32>, %c: "
+                 "tensor<512x256xf32>, %e: tensor<512x128xf32>",
+                 "%0 = linalg.transpose ins(%a : tensor<128x512xf32>) outs(%e "
+                 ": tensor<512x128xf32>) permutation = [1, 0]\n"
+                 "%1 = linalg.matmul ins(%0, %b : tensor<512x128xf32>, "
+                 "tensor<128x256xf32>) outs(%c : tensor<512x256xf32>) -> "
+                 "tensor<512x256xf32>");
+  EXPECT_EQ(amounts["f32.spread"], 4 * 516 * 128);
+}
+
 TEST(TilingTest, TasksMakeGroupsOfPanelsWhereRowsLeaveTheCache) {
   EXPECT_EQ(Tiling({1, 512, 768, 384}, 4, 16).groupPanels, 1);
   EXPECT_EQ(Tiling({1, 512, 768, 3072}, 4, 16).groupPanels, 6);
