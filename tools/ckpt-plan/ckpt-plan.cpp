@@ -44,7 +44,7 @@ constexpr Mode modes[] = {
      "--strategy, at equal arenas"},
     {"generate", "FAMILY:OPS", generateMode,
      "print a training step of a family (chain, gpt, resnet, unet, densenet, "
-     "lstm, random) with about that many ops; takes no FILE",
+     "lstm, stencil, random) with about that many ops; takes no FILE",
      /*takesFile=*/false},
     {"frontier", "POINTS", frontierMode,
      "the curve of peak against time, for so many budgets"},

@@ -300,6 +300,31 @@ Problem makeLstm(int64_t steps) {
   return tape.finish(squaredError(tape, state));
 }
 
+/// A damped wave by finite differences, whose loss reads a row of every step.
+Problem makeStencil(int64_t steps) {
+  const Dims grid = {256, 256}, row = {1, 256};
+  Tape tape;
+  ValueId speed = tape.parameter("speed", grid);
+  ValueId damping = tape.parameter("damping", grid);
+  ValueId before = tape.argument("before", grid);
+  ValueId state = tape.argument("state", grid);
+  ValueId loss = squaredError(tape, state);
+  for (int64_t i = 0; i < steps; ++i) {
+    tape.enterLayer("step/" + std::to_string(i));
+    ValueId above = tape.roll(state, true);
+    ValueId around = tape.add(above, tape.roll(state, false));
+    ValueId curvature = tape.subtract(around, tape.unary("double", state));
+    ValueId pull = tape.multiply(speed, curvature);
+    ValueId drag = tape.multiply(damping, tape.subtract(state, before));
+    ValueId ahead = tape.subtract(tape.unary("double", state), before);
+    before = state;
+    state = tape.add(ahead, tape.subtract(pull, drag));
+    loss = tape.add(loss, squaredError(tape, tape.slice(state, row, true)));
+  }
+  tape.enterLayer("loss");
+  return tape.finish(loss);
+}
+
 /// A layer of \p width columns on \p x, of a form that \p draw chooses.
 ValueId drawnLayer(Tape &tape, ValueId x, int64_t width, uint32_t draw) {
   switch (draw) {
@@ -349,9 +374,10 @@ struct Family {
 };
 
 constexpr Family families[] = {
-    {"chain", makeChain},   {"gpt", makeGpt},           {"resnet", makeResNet},
-    {"unet", makeUNet},     {"densenet", makeDenseNet}, {"lstm", makeLstm},
-    {"random", makeRandom},
+    {"chain", makeChain},       {"gpt", makeGpt},
+    {"resnet", makeResNet},     {"unet", makeUNet},
+    {"densenet", makeDenseNet}, {"lstm", makeLstm},
+    {"stencil", makeStencil},   {"random", makeRandom},
 };
 
 /// Measures on two small steps the ops outside of blocks and the ops of each

@@ -101,6 +101,20 @@ ValueId Tape::spread(const char *name, ValueId x, const Dims &dims) {
   return emit(OpKind::Fusible, name, {{x, Access::Any}}, dims, 0);
 }
 
+ValueId Tape::rolled(ValueId x, bool forward) {
+  Dims one = dims(x), others = dims(x);
+  one.front() = 1;
+  --others.front();
+  ValueId moved = view("slice", x, Access::Any, others);
+  ValueId around = view("slice", x, Access::Any, one);
+  if (forward)
+    std::swap(moved, around);
+  return emit(OpKind::Fusible, "roll",
+              {{moved, Access::Aligned, Need::Memory},
+               {around, Access::Any, Need::Memory}},
+              Dims(dims(x)), 0);
+}
+
 ValueId Tape::fill(const Dims &dims) {
   return emit(OpKind::Fusible, "fill", {}, dims, 0);
 }
@@ -283,6 +297,14 @@ ValueId Tape::concatenate(ValueId a, ValueId b, const Dims &shape) {
         a, [&] { return view("slice", dy, Access::Aligned, Dims(dims(a))); });
     accumulate(b,
                [&] { return view("slice", dy, Access::Any, Dims(dims(b))); });
+  });
+  return y;
+}
+
+ValueId Tape::roll(ValueId x, bool forward) {
+  ValueId y = rolled(x, forward);
+  onGradient(y, [=](ValueId dy) {
+    accumulate(x, [&] { return rolled(dy, !forward); });
   });
   return y;
 }

@@ -43,6 +43,9 @@ public:
   ValueId slice(ValueId x, const Dims &dims, bool atOrigin);
   /// \p a at the origin, \p b behind it.
   ValueId concatenate(ValueId a, ValueId b, const Dims &dims);
+  /// The rows of \p x moved by one, the last one to the front or back: a kernel
+  /// reads them from memory.
+  ValueId roll(ValueId x, bool forward);
   /// Sums over \p inner products for each element of \p dims.
   ValueId contract(const char *name, ValueId a, ValueId b, const Dims &dims,
                    int64_t inner);
@@ -70,6 +73,7 @@ private:
   ValueId elementwise(const char *name, const std::vector<ValueId> &operands);
   ValueId spread(const char *name, ValueId x, const Dims &dims);
   ValueId reduce(const char *name, ValueId x, const Dims &dims);
+  ValueId rolled(ValueId x, bool forward);
   ValueId fill(const Dims &dims);
   ValueId product(const char *name, ValueId a, ValueId b, const Dims &dims,
                   int64_t inner);

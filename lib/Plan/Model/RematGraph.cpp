@@ -95,6 +95,7 @@ ValueId RematGraph::memoryTarget(const Read &read) const {
 /// the values that are worth it, producers first.
 void RematGraph::findNodes(bool fusion) {
   size_t numOps = problem.ops.size();
+  std::vector<OpId> readByFused;
   rooted.assign(numOps, 0);
   once.assign(numOps, 0);
   node.assign(problem.values.size(), 0);
@@ -130,8 +131,12 @@ void RematGraph::findNodes(bool fusion) {
         continue;
       node[value] = 1;
       memoryRead[value] = 1;
+      if (problem.ops[op].kind == OpKind::Fusible)
+        readByFused.push_back(problem.values[value].op);
     }
   }
+  for (OpId op : readByFused)
+    rooted[op] |= problem.ops[op].kind == OpKind::Fusible;
 }
 
 /// Ops that may have \p ops in their kernels, and \p ops.

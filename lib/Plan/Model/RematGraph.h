@@ -37,8 +37,10 @@ struct RematGraph {
 
   /// Per op: some function result or effect depends on it.
   std::vector<char> live;
-  /// Per op: it has a kernel of its own (an anchor, or an op that no reader may
-  /// compute inside because it may run only once).
+  /// Per op: it has a kernel of its own: an anchor, an op that no reader may
+  /// compute inside because it may run only once, or a fusible op whose result
+  /// another one needs in memory. A stencil has no anchors: without the last,
+  /// nothing in it would be decided before its end.
   std::vector<char> rooted;
   /// Per op: it may not run twice.
   std::vector<char> once;

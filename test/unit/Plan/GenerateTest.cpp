@@ -69,9 +69,8 @@ INSTANTIATE_TEST_SUITE_P(All, Families, testing::ValuesIn(generatedFamilies()),
 TEST(Generate, RefusesWhatItDoesNotKnow) {
   Problem problem;
   EXPECT_EQ(generateProblem("transformer", 1000, problem),
-            "expected one of chain, gpt, resnet, unet, densenet, lstm, random, "
-            "but got "
-            "'transformer'");
+            "expected one of chain, gpt, resnet, unet, densenet, lstm, "
+            "stencil, random, but got 'transformer'");
   EXPECT_EQ(generateProblem("gpt", 0, problem),
             "expected between 1 and 10000000 ops, but got 0");
 }
