@@ -39,7 +39,10 @@ FailureOr<ValueShape> ckpt::shapeOfValue(Value value) {
   ValueShape shape;
   if (tensor && !tensor.hasStaticShape())
     return errorAt(value) << "expected a static shape, but got " << type
-                          << ", which is not supported yet";
+                          << (value.getDefiningOp()
+                                  ? ": '--canonicalize' makes a shape static "
+                                    "whose sizes are constants"
+                                  : ", which is not supported yet");
   if (tensor)
     shape.sizes = tensor.getShape();
   for (int64_t size : shape.sizes)

@@ -340,3 +340,22 @@ func.func @reduction_fused(%x0: tensor<6x45xf32>) -> (tensor<6xf32>) attributes 
   } -> tensor<6xf32>
   return %r1 : tensor<6xf32>
 }
+
+// A factor that is a scalar of another kernel.
+// CHECK: sum_of_scaled: ok
+func.func @sum_of_scaled(%x0: tensor<f32>, %x1: tensor<3x20xf32>, %x2: tensor<3xf32>) -> (tensor<3xf32>) {
+  %r1 = ckpt.kernel(%a0 = %x0 : tensor<f32>) slots [0 : 4] {
+    %0 = tensor.extract %a0[] : tensor<f32>
+    ckpt.yield %0 : f32
+  } -> f32
+  %r2 = ckpt.kernel(%a0 = %r1 : f32, %a1 = %x1 : tensor<3x20xf32>, %a2 = %x2 : tensor<3xf32>) slots [-1 : 12] {
+    %0 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> ()>, affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%a0, %a1 : f32, tensor<3x20xf32>) outs(%a2 : tensor<3xf32>) {
+    ^bb0(%i: f32, %j: f32, %o: f32):
+      %p = arith.mulf %i, %j : f32
+      %s = arith.addf %o, %p : f32
+      linalg.yield %s : f32
+    } -> tensor<3xf32>
+    ckpt.yield %0 : tensor<3xf32>
+  } -> tensor<3xf32>
+  return %r2 : tensor<3xf32>
+}

@@ -345,6 +345,15 @@ SmallVector<LinearIndex> ckpt::applyMap(AffineMap map,
   });
 }
 
+Value ElementEmitter::emitOperand(OpOperand &operand,
+                                  ArrayRef<LinearIndex> loops) {
+  if (!isa<ShapedType>(operand.get().getType()))
+    return emitScalar(operand.get());
+  auto op = cast<linalg::LinalgOp>(operand.getOwner());
+  return emit(operand.get(),
+              applyMap(op.getMatchingIndexingMap(&operand), loops, index));
+}
+
 SmallVector<Value> ElementEmitter::emitBody(linalg::LinalgOp op,
                                             ArrayRef<LinearIndex> loops,
                                             ArrayRef<Value> inits) {
@@ -356,11 +365,8 @@ SmallVector<Value> ElementEmitter::emitBody(linalg::LinalgOp op,
     Value value;
     if (op.isDpsInit(&operand) && !inits.empty())
       value = inits[operand.getOperandNumber() - op.getNumDpsInputs()];
-    else if (!isa<ShapedType>(operand.get().getType()))
-      value = emitScalar(operand.get());
     else
-      value = emit(operand.get(),
-                   applyMap(op.getMatchingIndexingMap(&operand), loops, index));
+      value = emitOperand(operand, loops);
     if (!value)
       return {};
     mapping.map(argument, value);

@@ -77,6 +77,9 @@ public:
   Value emit(Value tensor, ArrayRef<LinearIndex> at);
   /// A scalar of the kernel.
   Value emitScalar(Value scalar);
+  /// What \p operand of a linalg op, a tensor or a scalar, gives at the point
+  /// \p loops of its iteration space.
+  Value emitOperand(mlir::OpOperand &operand, ArrayRef<LinearIndex> loops);
   /// The values that the body of \p op yields at the point \p loops of its
   /// iteration space; \p inits stand for its output block arguments, or the
   /// init operands do where empty.

@@ -147,9 +147,7 @@ SmallVector<Value> ReductionEmitter::emitInits(ElementEmitter &emitter,
   SmallVector<Value> inits;
   linalg::LinalgOp op = reduction.op;
   for (OpOperand &operand : op.getDpsInitsMutable()) {
-    Value init = emitter.emit(operand.get(),
-                              applyMap(op.getMatchingIndexingMap(&operand),
-                                       loops, emitter.indices()));
+    Value init = emitter.emitOperand(operand, loops);
     if (!init)
       return {};
     if (reduction.contraction &&
@@ -217,9 +215,7 @@ SmallVector<Value> ReductionEmitter::emitStep(ElementEmitter &emitter,
   SmallVector<Value> factors;
   for (OpOperand *operand :
        {reduction.contraction->left, reduction.contraction->right}) {
-    Value factor = emitter.emit(
-        operand->get(),
-        applyMap(op.getMatchingIndexingMap(operand), loops, emitter.indices()));
+    Value factor = emitter.emitOperand(*operand, loops);
     if (!factor)
       return {};
     factor = emitter.broadcast(factor);

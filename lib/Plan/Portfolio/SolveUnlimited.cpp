@@ -162,20 +162,21 @@ Solution ckpt::plan::solveUnlimited(const Problem &problem,
   Draft draft;
   if (isTooLargeToFinish(graph))
     draft = quickPlan(graph, unlimited, options);
-  if (draft.usable()) {
+  if (draft.usable())
     keepWritten(problem, draft);
-  } else {
+  else
     draft = draftUnlimited(graph, options, deadline);
-    none.verdict.error = draft.verdict.error;
-    if (!draft.verdict.error.empty())
-      return none;
-  }
-  // No plan shall be slower than the program as it is.
+  // No plan shall be slower than the program as it is, which also stands in
+  // for walks that the time limit ended.
   Draft written;
   written.plan = asWrittenPlan(problem);
   written.verdict = validate(problem, written.plan, /*slots=*/false);
+  none.verdict.error = draft.verdict.error;
+  bool isMade = none.verdict.error.empty();
   bool isFaster = written.verdict.error.empty() &&
-                  written.verdict.timeNs < draft.verdict.timeNs;
+                  (!isMade || written.verdict.timeNs < draft.verdict.timeNs);
+  if (!isMade && !isFaster)
+    return none;
   Solution solution =
       assignOffsets(problem, std::move(isFaster ? written : draft), 0,
                     PackEffort::Search, deadline);

@@ -2,6 +2,7 @@
 
 #include "Plan/Model/Clock.h"
 #include "Plan/Model/RunBoth.h"
+#include "ProblemBuilder.h"
 
 #include "ckpt/Plan/Frontier.h"
 #include "ckpt/Plan/Generate.h"
@@ -119,6 +120,25 @@ TEST(Clock, SolversAndBoundsEndWithALimitThatBeganEarlier) {
   Frontier curve = solveFrontier(problem, 4, late);
   EXPECT_EQ(curve.error, "");
   EXPECT_FALSE(curve.points.empty());
+}
+
+/// The log-sum of exponentials, whose maximum lies in the buffer of the result:
+/// no walk ends in time, and no list schedule gets through. The program as it
+/// is stands in.
+TEST(Clock, TheStepItselfIsAPlanWhenTheLimitIsOver) {
+  ProblemBuilder b;
+  ValueId x = b.argument(row);
+  ValueId most = b.reduction({any(x)}, scalar);
+  ValueId finite = b.fusible({point(most)}, scalar);
+  ValueId less = b.fusible({any(finite)}, row);
+  ValueId sum = b.reduction({any(b.fusible({point(less)}, row))}, scalar);
+  ValueId result = b.fusible({point(b.fusible({point(sum)}, scalar))}, scalar);
+  b.result(result);
+  b.problem.values[most].home = Home::Hosted;
+  b.problem.values[most].host = result;
+  SolverOptions late;
+  late.limitBegin = std::chrono::steady_clock::now() - std::chrono::hours(1);
+  EXPECT_EQ(solveUnlimited(b.problem, late).verdict.error, "");
 }
 
 /// An interrupt ends them in the same places.
