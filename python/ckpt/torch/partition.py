@@ -260,7 +260,8 @@ class Partitioner(_private.require("CustomPartitionerFn")):  # type: ignore[misc
         # The largest budget in bytes that each piece had, by its key.
         self._granted: dict[Any, int] = {}
 
-    def _warn_once(self, kind: str, text: str) -> None:
+    def warn_once(self, kind: str, text: str) -> None:
+        """Warns unless a warning of this `kind` was given."""
         if kind not in self._told:
             self._told.add(kind)
             warnings.warn(text, stacklevel=4)
@@ -268,26 +269,26 @@ class Partitioner(_private.require("CustomPartitionerFn")):  # type: ignore[misc
     def _warn_of(self, piece: _private.Piece, program: Program) -> None:
         self._plans[piece.key] += 1
         if self._plans[piece.key] > self._usual_plans:
-            self._warn_once(
+            self.warn_once(
                 "shapes",
                 f"the same code is planned {self._plans[piece.key]} times, once for each shape and each Python number that "
                 "it receives: TORCH_LOGS=recompiles names what changes; pad to few sizes, and pass numbers as tensors",
             )
         if piece.bucket:
-            self._warn_once(
+            self.warn_once(
                 "bucket",
                 "DistributedDataParallel splits the module, and each graph is planned by itself: with "
                 "torch._dynamo.config.optimize_ddp = False, there is one graph",
             )
         elif piece.is_part:
-            self._warn_once(
+            self.warn_once(
                 "break",
                 "a graph break splits the module: each graph is planned by itself, and the code between them runs "
                 "unplanned; TORCH_LOGS=graph_breaks names the place",
             )
         for op in program.ops:
             if _private.is_checkpointed(op.node):
-                self._warn_once(
+                self.warn_once(
                     "checkpoint",
                     f"a checkpoint inside the model has no effect, first at {op.node.name!r}{place_of(op.node)}: "
                     "the plan decides for the whole graph",
