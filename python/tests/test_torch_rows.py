@@ -96,6 +96,27 @@ def test_inductor_writes_values_where_the_plan_writes_them():
     assert peak <= 1.02 * made.report.planned_bytes
 
 
+class Dense(torch.nn.Module):
+    """Several ops read each concatenation."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.ModuleList(torch.nn.Linear(64 + 32 * number, 32) for number in range(3))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = torch.cat([x, layer(torch.sigmoid(x) * x)], 1)
+        return torch.tanh(x).square().mean()
+
+
+def test_inductor_writes_concatenations():
+    """For the CPU, it makes none inside of the kernels that read it."""
+    module, x = Dense(), (torch.randn(1024, 64),)
+    made = ckpt.torch.backend(effort=0.1)
+    peak = peak_of(torch.compile(module, backend=made, dynamic=False), module, x)
+    assert peak <= 1.02 * made.report.planned_bytes
+
+
 class Mixed(torch.nn.Module):
     """A product reads the sum transposed, and the residual reads it as it is."""
 
