@@ -94,8 +94,9 @@ def backend(
     Args:
         budget: the most bytes that the forward and the backward pass may hold:
             bytes, "12GiB", or "50%" of the unplanned step. For the eager engine
-            that is autograd's peak, for inductor the plan without a budget.
-            `None` orders the step and recomputes nothing.
+            that is autograd's peak, for inductor the arena of the fastest plan.
+            `None` orders the step and takes memory that costs nothing to save:
+            no product and no convolution runs again, and for eager no op does.
         engine: "inductor" compiles the planned graphs; "eager" runs them op by op.
         device: "cpu", "cuda" or a `KernelModel`; by default that of the arguments.
         count_arguments: parameters, buffers and inputs count in the budget.
