@@ -433,6 +433,55 @@ def test_a_module_without_a_graph_is_named():
         ckpt.torch.plan(model, engine="eager", time_limit=0)(torch.randn(8, 64))
 
 
+def _loss_of(weights, x):
+    return (x @ weights).tanh().square().mean()
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda weights, x: torch.func.grad_and_value(_loss_of)(weights, x),
+        lambda weights, x: torch.func.vmap(torch.func.grad(_loss_of), (None, 0))(weights, x),
+        lambda weights, x: torch.func.jvp(lambda w: _loss_of(w, x), (weights,), (weights,)),
+    ],
+    ids=["grad", "vmap of grad", "jvp"],
+)
+def test_a_graph_that_takes_its_gradients_by_itself_is_named(step):
+    weights, x = torch.randn(64, 64), torch.randn(8, 64)
+    with pytest.warns(UserWarning, match="torch.func takes gradients in a graph whose results have none"):
+        ckpt.torch.plan(step, engine="eager", time_limit=0)(weights, x)
+
+
+def test_gradients_of_a_graph_that_takes_gradients_are_planned_without_a_warning():
+    def penalty(weights, x):
+        return torch.func.grad(_loss_of)(weights, x).square().mean()
+
+    planned = ckpt.torch.plan(penalty, engine="eager", time_limit=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        planned(torch.randn(64, 64, requires_grad=True), torch.randn(8, 64)).backward()
+        planned(torch.randn(64, 64, requires_grad=True), torch.randn(8, 64)).backward()
+    assert len(planned.reports) == 1
+
+
+@pytest.mark.parametrize(
+    "transform",
+    [
+        lambda planned, weights, x: torch.func.grad(planned)(weights, x),
+        lambda planned, weights, x: torch.func.vmap(planned, (None, 0))(weights, x),
+        lambda planned, weights, x: torch.func.jvp(lambda w: planned(w, x), (weights,), (weights,)),
+    ],
+    ids=["grad", "vmap", "jvp"],
+)
+def test_a_transformed_planned_module_is_named(transform):
+    planned = ckpt.torch.plan(_loss_of, engine="eager", time_limit=0)
+    weights, x = torch.randn(64, 64, requires_grad=True), torch.randn(8, 64)
+    planned(weights, x).backward()
+    with pytest.warns(UserWarning, match="torch.func transforms a planned module"):
+        transform(planned, weights, x)
+    assert len(planned.reports) == 1
+
+
 def test_dynamic_shapes_are_refused_with_the_way_out():
     module, arguments = make("gpt")
     compiled = torch.compile(module, backend=ckpt.torch.backend(engine="eager"), dynamic=True)

@@ -5,7 +5,7 @@ import torch.nn.functional as F
 
 import ckpt.torch
 from torch_models import Llama, make
-from torch_rows import compiled, lowest_at, min_cut_row, peak_of, planned_rows
+from torch_rows import Counted, compiled, lowest_at, min_cut_row, peak_of, planned_rows
 
 
 def test_views_take_no_memory():
@@ -96,6 +96,52 @@ def test_inductor_writes_values_where_the_plan_writes_them():
     assert peak <= 1.02 * made.report.planned_bytes
 
 
+class Dense(torch.nn.Module):
+    """Several ops read each concatenation."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.ModuleList(torch.nn.Linear(64 + 32 * number, 32) for number in range(3))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = torch.cat([x, layer(torch.sigmoid(x) * x)], 1)
+        return torch.tanh(x).square().mean()
+
+
+def test_inductor_writes_concatenations():
+    """For the CPU, it makes none inside of the kernels that read it."""
+    module, x = Dense(), (torch.randn(1024, 64),)
+    made = ckpt.torch.backend(effort=0.1)
+    peak = peak_of(torch.compile(module, backend=made, dynamic=False), module, x)
+    assert peak <= 1.02 * made.report.planned_bytes
+
+
+def _normed(inputs):
+    return torch.nn.Sequential(torch.nn.Conv2d(inputs, 16, 3, padding=1, bias=False), torch.nn.BatchNorm2d(16))
+
+
+class Residual(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stem, self.head = _normed(3), torch.nn.Linear(16, 10)
+        self.blocks = torch.nn.ModuleList(torch.nn.Sequential(_normed(16), torch.nn.ReLU(), _normed(16)) for _ in range(2))
+
+    def forward(self, images, classes):
+        x = F.relu(self.stem(images))
+        for block in self.blocks:
+            x = F.relu(block(x) + x)
+        return F.cross_entropy(self.head(x.mean((2, 3))), classes)
+
+
+def test_a_plan_without_a_budget_takes_no_more_than_min_cut_at_equal_flops():
+    module, arguments = Residual(), (torch.randn(8, 3, 16, 16), torch.randint(0, 10, (8,)))
+    peak, flops = min_cut_row(module, arguments, "inductor", 1.0)
+    ours = Counted(ckpt.torch.Partitioner(engine="inductor", effort=0.5))
+    assert peak_of(compiled(module, "inductor", ours), module, arguments) <= peak
+    assert ours.flops == flops
+
+
 class Mixed(torch.nn.Module):
     """A product reads the sum transposed, and the residual reads it as it is."""
 
@@ -122,7 +168,7 @@ def test_inductor_writes_a_value_and_its_transposed_copy_in_one_kernel(monkeypat
     monkeypatch.setattr(partition, "split", recorded)
     module, x = Mixed(), torch.randn(8, 16, 64)
     expected = torch.autograd.grad(module(x), module.channels.weight)
-    run = compiled(module, "eager", ckpt.torch.Partitioner(engine="inductor", effort=0.1))
+    run = compiled(module, "eager", ckpt.torch.Partitioner("100%", engine="inductor", effort=0.1))
     assert torch.equal(*expected, *torch.autograd.grad(run(x), module.channels.weight))
     assert any(torch.ops.aten.clone.default in targets and len(targets) > 1 for targets in written)
 

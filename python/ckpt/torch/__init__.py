@@ -30,8 +30,9 @@ __all__ += ["Report", "backend", "measure", "plan"]
 
 # Inductor keeps a dead buffer until a later one of its size takes it over. Without that, PyTorch's
 # allocator has the bytes at the last read, as the plan counts them. Its optimization of layouts
-# copies the weights of convolutions and keeps the copies until the backward pass.
-INDUCTOR_OPTIONS = {"allow_buffer_reuse": False, "layout_optimization": False}
+# copies the weights of convolutions and keeps the copies until the backward pass. Its order of kernels
+# counts no scratch memory.
+INDUCTOR_OPTIONS = {"allow_buffer_reuse": False, "layout_optimization": False, "reorder_for_peak_memory": False}
 
 
 class Backend:
@@ -45,6 +46,17 @@ class Backend:
         self._partitioner = partitioner
 
     def __call__(self, module: Any, inputs: Any) -> Callable[..., Any]:
+        planned = len(self.reports)
+        compiled = self._compiled(module, inputs)
+        if len(self.reports) == planned and _private.takes_derivatives(module.graph):
+            self._partitioner.warn_once(
+                "derivatives",
+                "torch.func takes gradients in a graph whose results have none, so the graph has no backward pass and runs "
+                "unplanned: return the loss, and call backward()",
+            )
+        return compiled
+
+    def _compiled(self, module: Any, inputs: Any) -> Callable[..., Any]:
         if self._partitioner.options.engine == "eager":
             compiled = _private.require("aot_autograd")(
                 fw_compiler=_private.require("boxed_nop"), partition_fn=self._partitioner
@@ -82,8 +94,9 @@ def backend(
     Args:
         budget: the most bytes that the forward and the backward pass may hold:
             bytes, "12GiB", or "50%" of the unplanned step. For the eager engine
-            that is autograd's peak, for inductor the plan without a budget.
-            `None` orders the step and recomputes nothing.
+            that is autograd's peak, for inductor the arena of the fastest plan.
+            `None` orders the step and takes memory that costs nothing to save:
+            no product and no convolution runs again, and for eager no op does.
         engine: "inductor" compiles the planned graphs; "eager" runs them op by op.
         device: "cpu", "cuda" or a `KernelModel`; by default that of the arguments.
         count_arguments: parameters, buffers and inputs count in the budget.
@@ -156,16 +169,26 @@ class Planned:
             if why := _private.untraceable(error):
                 raise UnsupportedStep(f"PyTorch cannot trace the module: {why}") from error
             raise
-        if not self.reports and not self._warned and any(map(_requires_grad, _pytree.tree_leaves(results))):
+        if not self._warned and (why := self._unplanned(results)):
             self._warned = True
-            _warnings.warn(
-                "Dynamo compiled no graph with gradients, so nothing is planned: "
-                "fullgraph=True or TORCH_LOGS=graph_breaks,recompiles names the reason",
-                stacklevel=2,
-            )
+            _warnings.warn(why, stacklevel=2)
         return results
 
     forward = __call__
+
+    def _unplanned(self, results: Any) -> str | None:
+        """Why a call that made `results` ran unplanned; `None` where a plan ran, or without gradients."""
+        if _private.is_transformed():
+            return (
+                "torch.func transforms a planned module, and Dynamo compiles nothing inside of its transformations, so "
+                "nothing is planned: plan the function that calls torch.func, and take gradients by backward()"
+            )
+        if not self.reports and any(map(_requires_grad, _pytree.tree_leaves(results))):
+            return (
+                "Dynamo compiled no graph with gradients, so nothing is planned: "
+                "fullgraph=True or TORCH_LOGS=graph_breaks,recompiles names the reason"
+            )
+        return None
 
     def __getattr__(self, name: str) -> Any:
         if name == "module" or name.startswith("__"):

@@ -188,6 +188,17 @@ def memory_changes(profile: Any) -> list[tuple[int, int]]:
     return sorted(changes, key=lambda change: change[0])
 
 
+def takes_derivatives(graph: torch.fx.Graph) -> bool:
+    """True where torch.func takes derivatives inside of a graph of Dynamo."""
+    begins = ("_grad_increment_nesting", "_jvp_increment_nesting")
+    return any(getattr(node.target, "__name__", "") in begins for node in graph.nodes)
+
+
+def is_transformed() -> bool:
+    """True inside of a transformation of torch.func, where Dynamo compiles nothing."""
+    return torch._C._functorch.peek_interpreter_stack() is not None
+
+
 def is_profiling() -> bool:
     """True while a profiler of the user runs: there cannot be a second one."""
     return bool(torch.autograd._profiler_enabled())

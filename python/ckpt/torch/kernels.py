@@ -115,7 +115,13 @@ def flops_of(node: fx.Node) -> int:
 
 def _view(op: Op, packet: Any) -> Description:
     access = "reshape" if packet in _RESHAPES else "permute" if packet in _PERMUTATIONS else "any"
-    return Description("view", [Read(op.inputs[0].number, access)], 0, 0)
+    return Description("view", [Read(op.inputs[0].number, access, _need_of(op.inputs[0]))], 0, 0)
+
+
+def _need_of(value: Value) -> str:
+    """How inductor's kernels read `value`: on the CPU, it writes each concatenation to memory."""
+    made_by = None if value.op is None else getattr(value.op.node.target, "overloadpacket", None)
+    return "memory" if made_by is aten.cat and value.tensor.device.type == "cpu" else "inline"
 
 
 def _fused(op: Op, packet: Any) -> tuple[str, list[Read]] | None:
@@ -162,6 +168,9 @@ def describe(op: Op, engine: str, model: KernelModel) -> Description:
     rate = model.product_rate if products else model.element_rate
     work = products or elements
     fused = _fused(op, packet) if engine == "inductor" and not op.ordered else None
+    if fused is not None:
+        for read, value in zip(fused[1], op.inputs):
+            read.need = _need_of(value)
     kind, reads = fused or ("opaque", [Read(base_of(value).number, need="memory") for value in op.inputs])
     return Description(kind, reads, work, work * 1_000_000 // rate)
 

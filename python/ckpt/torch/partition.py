@@ -21,7 +21,7 @@ from ..errors import BudgetError, CkptError
 from ..planner import Plan
 from ..progress import Progress
 from . import _private
-from .kernels import ENGINES, MODELS, KernelModel, place_of
+from .kernels import ENGINES, MODELS, KernelModel, flops_of, place_of
 from .memory import held_by, saved_by
 from .problem import JointProblem
 from .program import Program, read_joint
@@ -109,6 +109,8 @@ class _Planning:
     """Plans one joint graph, and again with less until the graphs fit."""
 
     MOST_ROUNDS = 4
+    # Searches for the plan without a budget, and how much of the fastest plan's time such a plan may take.
+    FREE_ROUNDS, FREE_TIME = 5, 1.03
 
     def __init__(
         self,
@@ -147,6 +149,34 @@ class _Planning:
             nbytes, time_limit=limit, effort=effort, progress=self.progress, or_smallest=self.takes_smallest
         )
 
+    def _is_free(self, plan: Plan, fastest: Plan) -> bool:
+        """The plan repeats no op that PyTorch's counter of FLOPs counts, and takes the time of the fastest one."""
+        runs = collections.Counter(number for ops, _ in plan.kernels for number in ops)
+        again = (self.joint.ops[number] for number, count in runs.items() if count > 1)
+        counts = any(flops_of(op.node) for op in again if op is not None)
+        return not counts and plan.time_ns <= self.FREE_TIME * fastest.time_ns
+
+    def _solve_free(self) -> Plan:
+        """The least memory that costs nothing: inductor's kernels make elementwise operands again for nothing.
+
+        Bisects between the fastest plan's arena and half of it, in the time of one search.
+        """
+        best = fastest = self._solve(None)
+        if self.options.engine != "inductor":
+            return fastest
+        problem, effort = self.joint.problem, self.options.effort
+        limit = problem.search_seconds if self.options.time_limit is None else self.options.time_limit
+        limits = {"time_limit": limit / self.FREE_ROUNDS, "effort": effort and effort / self.FREE_ROUNDS}
+        least = fastest.arena_bytes // 2
+        for _ in range(self.FREE_ROUNDS):
+            ask = (least + best.arena_bytes) // 2
+            plan = problem.solve(ask, **limits, progress=self.progress, or_smallest=True)
+            if plan.arena_bytes <= ask and self._is_free(plan, fastest):
+                best = plan
+            else:
+                least = ask
+        return best
+
     def _planned(self, ask: int, want: int) -> tuple[Plan, tuple[fx.GraphModule, fx.GraphModule]]:
         """A plan within `ask`, or, in the eager engine, one whose graphs hold no more than `want` without its gaps."""
         try:
@@ -175,7 +205,7 @@ class _Planning:
     def run(self) -> tuple[fx.GraphModule, fx.GraphModule, Report]:
         want = self._want()
         if want is None:
-            plan = self._solve(None)
+            plan = self._solve_free()
             return self._finish(plan, *split(self.program, self.joint, plan), None)
         ask = want - self.arguments
         if ask <= 0:
@@ -260,7 +290,8 @@ class Partitioner(_private.require("CustomPartitionerFn")):  # type: ignore[misc
         # The largest budget in bytes that each piece had, by its key.
         self._granted: dict[Any, int] = {}
 
-    def _warn_once(self, kind: str, text: str) -> None:
+    def warn_once(self, kind: str, text: str) -> None:
+        """Warns unless a warning of this `kind` was given."""
         if kind not in self._told:
             self._told.add(kind)
             warnings.warn(text, stacklevel=4)
@@ -268,26 +299,26 @@ class Partitioner(_private.require("CustomPartitionerFn")):  # type: ignore[misc
     def _warn_of(self, piece: _private.Piece, program: Program) -> None:
         self._plans[piece.key] += 1
         if self._plans[piece.key] > self._usual_plans:
-            self._warn_once(
+            self.warn_once(
                 "shapes",
                 f"the same code is planned {self._plans[piece.key]} times, once for each shape and each Python number that "
                 "it receives: TORCH_LOGS=recompiles names what changes; pad to few sizes, and pass numbers as tensors",
             )
         if piece.bucket:
-            self._warn_once(
+            self.warn_once(
                 "bucket",
                 "DistributedDataParallel splits the module, and each graph is planned by itself: with "
                 "torch._dynamo.config.optimize_ddp = False, there is one graph",
             )
         elif piece.is_part:
-            self._warn_once(
+            self.warn_once(
                 "break",
                 "a graph break splits the module: each graph is planned by itself, and the code between them runs "
                 "unplanned; TORCH_LOGS=graph_breaks names the place",
             )
         for op in program.ops:
             if _private.is_checkpointed(op.node):
-                self._warn_once(
+                self.warn_once(
                     "checkpoint",
                     f"a checkpoint inside the model has no effect, first at {op.node.name!r}{place_of(op.node)}: "
                     "the plan decides for the whole graph",
