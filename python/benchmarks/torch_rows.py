@@ -59,11 +59,11 @@ def min_cut(share: float) -> Any:
     return partition
 
 
-def compiled(module: Any, engine: str, partitioner: Any, **changed: Any) -> Any:
-    """`module` with `partitioner`, for one of the engines of ckpt.torch; `changed` are options of inductor."""
+def compiled(module: Any, engine: str, partitioner: Any) -> Any:
+    """`module` with `partitioner`, for one of the engines of ckpt.torch."""
     torch._dynamo.reset()
     if engine == "inductor":
-        options = {"custom_partitioner_fn": partitioner, **ckpt.torch.INDUCTOR_OPTIONS, **changed}
+        options = {"custom_partitioner_fn": partitioner, **ckpt.torch.INDUCTOR_OPTIONS}
         return torch.compile(module, options=options, dynamic=False)
     backend = _private.require("aot_autograd")(fw_compiler=_private.require("boxed_nop"), partition_fn=partitioner)
     return torch.compile(module, backend=backend, dynamic=False)
@@ -77,10 +77,9 @@ def peak_of(run: Any, module: Any, arguments: Any) -> int:
 
 
 def min_cut_row(module: Any, arguments: Any, engine: str, share: float) -> Row:
-    """Peak in bytes and FLOPs of PyTorch's own partitioner, with inductor's own order of kernels."""
+    """Peak in bytes and FLOPs of PyTorch's own partitioner."""
     partitioner = Counted(min_cut(share))
-    run = compiled(module, engine, partitioner, reorder_for_peak_memory=True)
-    return peak_of(run, module, arguments), partitioner.flops
+    return peak_of(compiled(module, engine, partitioner), module, arguments), partitioner.flops
 
 
 def planned_rows(module: Any, arguments: Any, engine: str, budget: int, effort: float) -> Iterator[Row]:

@@ -89,7 +89,7 @@ class Gated(torch.nn.Module):
 def test_inductor_writes_values_where_the_plan_writes_them():
     """Delayed to its reader, the product would keep its operands beside the scratch memory."""
     module, arguments = Gated(), (torch.randn(512, 512), torch.randn(128, 128, 8, 8))
-    made = ckpt.torch.backend(effort=0.1)
+    made = ckpt.torch.backend("100%", effort=0.1)
     # The key of inductor's cache does not hold what the plan says of a node.
     with torch._inductor.config.patch(fx_graph_cache=False):
         peak = peak_of(torch.compile(module, backend=made, dynamic=False), module, arguments)

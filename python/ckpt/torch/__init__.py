@@ -30,9 +30,8 @@ __all__ += ["Report", "backend", "measure", "plan"]
 
 # Inductor keeps a dead buffer until a later one of its size takes it over. Without that, PyTorch's
 # allocator has the bytes at the last read, as the plan counts them. Its optimization of layouts
-# copies the weights of convolutions and keeps the copies until the backward pass. Its order of kernels
-# counts no scratch memory.
-INDUCTOR_OPTIONS = {"allow_buffer_reuse": False, "layout_optimization": False, "reorder_for_peak_memory": False}
+# copies the weights of convolutions and keeps the copies until the backward pass.
+INDUCTOR_OPTIONS = {"allow_buffer_reuse": False, "layout_optimization": False}
 
 
 class Backend:
