@@ -121,15 +121,17 @@ def test_special_functions_at_their_ends(name):
     torch.testing.assert_close(ckpt.compile(function, x, time_limit=0)(x), function(x), rtol=1e-10, atol=0, equal_nan=True)
 
 
-def test_products_of_groups():
+@pytest.mark.parametrize("ends", [[3, 3, 8], [0, 1, 1, 6, 6, 8]])
+def test_products_of_groups(ends):
+    ends = torch.tensor(ends, dtype=torch.int32)
+
     def step(rows, weights, columns):
-        ends = torch.tensor([3, 3, 8], dtype=torch.int32)
         rows, weights = rows.detach().requires_grad_(), weights.detach().requires_grad_()
         result = torch._grouped_mm(rows, weights, offs=ends)
         of_columns = torch._grouped_mm(columns, rows.detach(), offs=ends)
         return result, of_columns, *torch.autograd.grad(result.tanh().sum(), [rows, weights])
 
-    arguments = torch.randn(8, 16), torch.randn(3, 16, 16), torch.randn(16, 8)
+    arguments = torch.randn(8, 16), torch.randn(len(ends), 16, 16), torch.randn(16, 8)
     for ours, theirs in zip(ckpt.compile(step, *arguments, time_limit=0)(*arguments), step(*arguments), strict=True):
         torch.testing.assert_close(ours, theirs.detach(), rtol=1e-4, atol=1e-4)
 
@@ -369,6 +371,11 @@ def test_refusals_name_the_line(step):
 def test_control_flow_is_refused_with_another_way():
     with pytest.raises(ckpt.UnsupportedStep, match=r"test_torch_kinds.py:\d+\), such as torch.cond .* write Python loops"):
         ckpt.compile(refused_condition, torch.randn(4))
+
+
+def test_branches_on_numbers_are_refused_with_another_way():
+    with pytest.raises(ckpt.UnsupportedStep, match=r"^Python code decides by a number in a tensor \(.*, which is unknown .*: use torch.where"):
+        ckpt.compile(refused_branch, torch.randn(4))
 
 
 def test_refusals_name_each_operation():

@@ -74,3 +74,9 @@ def test_gradients_go_through_the_numbers_that_were_drawn():
 def test_a_step_that_draws_needs_a_seed():
     with pytest.raises(ckpt.UnsupportedStep, match="an argument of the step that is called seed"):
         ckpt.compile(lambda x: x + torch.rand_like(x), torch.randn(4))
+
+
+@pytest.mark.parametrize("seed", [torch.tensor([1, 2]), torch.tensor(0.5)])
+def test_a_seed_is_one_integer(seed):
+    with pytest.raises(ckpt.UnsupportedStep, match="expected the argument seed to be one integer, .* but got torch"):
+        ckpt.compile(lambda seed, x: x + torch.rand_like(x), seed, torch.randn(4))

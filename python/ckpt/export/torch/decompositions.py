@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from ...errors import UnsupportedStep
-from . import bessel, comparisons, convolutions, factorizations, indexing, ordering, pooling, special
+from . import bessel, comparisons, convolutions, factorizations, groups, indexing, ordering, pooling, special
 
 aten = torch.ops.aten
 
@@ -118,28 +118,6 @@ def histogram(x: torch.Tensor, bins: int = 100, least: float = 0, most: float = 
     return (place == torch.arange(bins, device=x.device)[:, None]).sum(-1).to(x.dtype)
 
 
-def products_of_groups(
-    x: torch.Tensor, y: torch.Tensor, ends: torch.Tensor | None = None, bias: torch.Tensor | None = None, out_dtype: torch.dtype | None = None
-) -> torch.Tensor:
-    """aten._grouped_mm: rows, columns or terms of a product belong to groups that end at `ends`. A product for each
-    group, of all of them with zeros outside of the group: the sizes of the groups are data."""
-    if bias is not None:
-        raise UnsupportedStep("a product of groups with a bias is not supported")
-    if ends is None:
-        return torch.bmm(x, y).to(out_dtype or x.dtype)
-    count = ends.shape[0]
-    grouped = x.shape[-1] if x.ndim == y.ndim else x.shape[0] if x.ndim == 2 else y.shape[1]
-    group = (ends[None, :] <= torch.arange(grouped, device=x.device)[:, None]).sum(-1)
-    of = lambda i, part, shape: torch.where((group == i).reshape(shape), part, torch.zeros_like(part))
-    if x.ndim == y.ndim:
-        result = torch.stack([of(i, x, [1, -1]) @ y for i in range(count)])
-    elif x.ndim == 2:
-        result = sum(of(i, x, [-1, 1]) @ y[i] for i in range(count))
-    else:
-        result = sum(x[i] @ of(i, y, [1, -1]) for i in range(count))
-    return result.to(out_dtype or x.dtype)
-
-
 def weight_norm_gradients(
     gradient: torch.Tensor, direction: torch.Tensor, length: torch.Tensor, norms: torch.Tensor, dimension: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -213,7 +191,7 @@ OWN = {
     aten._adaptive_avg_pool3d.default: pooling.adaptive_average_pooling,
     aten._adaptive_avg_pool3d_backward.default: pooling.adaptive_average_pooling_gradient(3),
     aten._efficientzerotensor.default: torch.zeros,
-    aten._grouped_mm.default: products_of_groups,
+    aten._grouped_mm.default: groups.products_of_groups,
     aten._new_zeros_with_same_feature_meta.default: zeros_of_tangent,
     aten._weight_norm_interface_backward.default: weight_norm_gradients,
     aten.adaptive_max_pool2d.default: pooling.with_batch(aten.adaptive_max_pool2d, 2),

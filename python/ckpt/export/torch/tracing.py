@@ -25,6 +25,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from ...errors import UnsupportedStep
 from . import factorizations
+from .customs import inline_bodies
 from .narrow import tensors_of
 from .parts import COMPOSED
 from .places import TRACE, in_words, trace_of_caller, trace_of_error
@@ -219,6 +220,8 @@ def trace(step: Callable, leaves: list[torch.Tensor]) -> torch.fx.GraphModule:
     try:
         with fx_traceback.preserve_node_meta(), Origins(), in_parts():
             graph = make_fx(step, tracing_mode="fake", _allow_non_fake_inputs=True)(*leaves)
+        with in_parts():
+            inline_bodies(graph)
     except UnsupportedStep:
         raise
     except Exception as error:
@@ -227,6 +230,9 @@ def trace(step: Callable, leaves: list[torch.Tensor]) -> torch.fx.GraphModule:
         if type(error).__name__ == "UncapturedHigherOrderOpError":
             advice = "write Python loops of known length, and torch.where of both branches"
             raise UnsupportedStep(f"control flow of PyTorch{place}, such as torch.cond or while_loop, is not supported: {advice}") from error
+        if type(error).__name__ == "GuardOnDataDependentSymNode":
+            advice = "use torch.where, or decide outside of the step"
+            raise UnsupportedStep(f"Python code decides by a number in a tensor{place}, which is unknown before the step runs: {advice}") from error
         raise UnsupportedStep(f"PyTorch cannot trace the step{place}: {type(error).__name__}: {first}") from error
     for node in graph.graph.nodes:
         if any(isinstance(size, torch.SymInt) for value in tensors_of(node) for size in value.shape):
@@ -254,6 +260,9 @@ class Draws(torch.fx.Interpreter):
     def source(self) -> Source:
         if self.seeded is None:
             raise UnsupportedStep("expected an argument of the step that is called seed, as it draws random numbers")
+        seed = self.seeded.seed
+        if seed.numel() != 1 or seed.is_floating_point():
+            raise UnsupportedStep(f"expected the argument seed to be one integer, such as torch.tensor(0), but got {seed.dtype}{list(seed.shape)}")
         return self.seeded
 
     def call_function(self, target: Any, arguments: tuple, options: dict) -> Any:
