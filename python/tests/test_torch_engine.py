@@ -95,6 +95,33 @@ def test_a_step_with_an_optimizer_leaves_both_as_they_were():
     assert model[1].num_batches_tracked == 0
 
 
+def test_hooks_of_parameters():
+    def doubled(weight):
+        weight.grad.mul_(2)
+
+    def hooked():
+        model, batches = classifier()
+        model[0].weight.register_hook(lambda gradient: 3 * gradient)
+        model[3].weight.register_post_accumulate_grad_hook(doubled)
+        return (model, torch.optim.SGD(model.parameters(), lr=0.1)), batches[0]
+
+    (ours, batch), (theirs, _) = hooked(), hooked()
+    ckpt.compile(trained, *ours, *batch, time_limit=0)(*ours, *batch)
+    trained(*theirs, *batch)
+    torch.testing.assert_close(ours[0].state_dict(), theirs[0].state_dict(), atol=1e-4, rtol=1e-4)
+
+
+def test_numbers_among_results():
+    def step(x):
+        right = (x > 0).sum().item()
+        return {"loss": x.square().mean().item(), "right": (right, 100 * right / x.numel()), "x": x * right, "size": x.numel()}
+
+    x = torch.arange(12.0) - 4
+    ours, theirs = ckpt.compile(step, x, time_limit=0)(x), step(x)
+    torch.testing.assert_close(ours, theirs)
+    assert isinstance(ours["loss"], float) and isinstance(ours["right"][0], int)
+
+
 def test_what_a_trace_takes_as_it_is_does_not_change_in_the_step():
     model, (batch, *_) = classifier()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -106,6 +133,13 @@ def test_what_a_trace_takes_as_it_is_does_not_change_in_the_step():
     with pytest.raises(ckpt.UnsupportedStep, match="changes numbers of an optimizer, such as its learning rate"):
         ckpt.compile(slower, model, optimizer, *batch)
     assert optimizer.param_groups[0]["lr"] == 0.1
+
+    def grown(model, x):
+        model[1].running_mean = torch.zeros(len(model[1].running_mean) + 1)
+        return x
+
+    with pytest.raises(ckpt.UnsupportedStep, match=r"puts torch.float32\[\d+\] in the place of model.1.running_mean, .* run the step once"):
+        ckpt.compile(grown, model, batch[0])
     with pytest.raises(ckpt.UnsupportedStep, match="changes which modules are in training"):
         ckpt.compile(lambda model, x: model.eval()(x), model, batch[0])
 

@@ -29,6 +29,7 @@ KINDS = {
     "logarithms of determinants": lambda x: torch.logdet(positive(x)),
     "lower and upper factors": lambda x: sum(linalg.lu(x)),
     "orthogonal and upper factors": lambda x: linalg.qr(x[..., :3])[0] @ linalg.qr(x[..., :3, :])[1],
+    "products of reflections": lambda x: linalg.householder_product(x[..., :3].tril(-1), 2 / (1 + x[..., :3].tril(-1).square().sum(-2))),
     "solves by both factors": lambda x: linalg.lu_solve(*linalg.lu_factor(x), COLUMNS, adjoint=True),
     "solves by Cholesky": lambda x: torch.cholesky_solve(COLUMNS, linalg.cholesky(positive(x))),
     "solves from the right": lambda x: linalg.solve(x, COLUMNS.mT, left=False),

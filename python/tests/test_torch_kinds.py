@@ -374,7 +374,7 @@ def test_control_flow_is_refused_with_another_way():
 
 
 def test_branches_on_numbers_are_refused_with_another_way():
-    with pytest.raises(ckpt.UnsupportedStep, match=r"^Python code decides by a number in a tensor \(.*, which is unknown .*: use torch.where"):
+    with pytest.raises(ckpt.UnsupportedStep, match=r"^Python code takes a number out of a tensor \(.*, which is unknown .*: use torch.where"):
         ckpt.compile(refused_branch, torch.randn(4))
 
 

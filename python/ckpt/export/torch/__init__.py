@@ -21,6 +21,9 @@ from .tracing import Draws, keep_changed, trace
 
 BITS = {1: torch.uint8, 2: torch.uint16}
 
+# Numbers that a step takes out of tensors, as a trace has them.
+NUMBERS = {torch.SymBool: torch.bool, torch.SymFloat: torch.float64, torch.SymInt: torch.int64}
+
 
 class TorchStep:
     """A step and its example arguments, traced to one graph of ATen operations.
@@ -57,6 +60,8 @@ class TorchStep:
         arguments = [next(tensors) if isinstance(leaf, torch.Tensor) else leaf for leaf in pytree.tree_leaves(self.example)]
         with self.owners.holding(list(tensors)) as found:
             results, self.result_tree = pytree.tree_flatten(self.step(*pytree.tree_unflatten(arguments, self.tree)))
+        self.are_numbers = [type(result) in NUMBERS for result in results]
+        results = [torch.full((), result, dtype=NUMBERS[type(result)]) if type(result) in NUMBERS else result for result in results]
         self.fixed = [None if isinstance(result, torch.Tensor) else (result,) for result in results]
         shown = [result.detach() for result in results if isinstance(result, torch.Tensor)]
         self.result_types = [result.dtype for result in shown]
@@ -76,9 +81,10 @@ class TorchStep:
         return flat_parts(tensors)
 
     def unflatten(self, results: list[Any]) -> Any:
-        """The return value of a call; a result that is no tensor is the one of the trace."""
+        """The return value of a call; a result that is neither a tensor nor a number of one is that of the trace."""
         given, types = iter(results), iter(self.result_types)
         made = [joined(given, next(types)) if one is None else one[0] for one in self.fixed]
+        made = [one.item() if is_number else one for one, is_number in zip(made, self.are_numbers)]
         return pytree.tree_unflatten(made, self.result_tree)
 
     def draws(self, leaves: list[Any]) -> Draws:

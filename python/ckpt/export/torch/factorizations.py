@@ -234,6 +234,16 @@ def qr(a: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
     return q, upper
 
 
+def householder_product(a: Tensor, scales: Tensor) -> Tensor:
+    """The orthogonal columns of reflections, whose vectors lie below the diagonal."""
+    rows = places(a, -2)
+    q = torch.eye(*a.shape[-2:], dtype=a.dtype, device=a.device).expand(a.shape)
+    for j in reversed(range(scales.shape[-1])):
+        below = torch.where(rows > j, a[..., j], torch.zeros_like(a[..., j]))
+        q = reflect(q, torch.where(rows == j, torch.ones_like(below), below), scales[..., j, None])
+    return q
+
+
 def exponential(a: Tensor) -> Tensor:
     """aten.linalg_matrix_exp: by its series, of the matrix halved until its norm is at most 1, then squared as often."""
     terms, most = 18, 32
@@ -277,6 +287,7 @@ OWN = {
         aten.cholesky_inverse: cholesky_inverse,
         aten.cholesky_solve: cholesky_solve,
         aten.linalg_cholesky_ex: cholesky_ex,
+        aten.linalg_householder_product: householder_product,
         aten.linalg_inv_ex: inverse_ex,
         aten.linalg_lu: lu,
         aten.linalg_lu_factor_ex: lu_factor_ex,

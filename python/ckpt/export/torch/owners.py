@@ -45,6 +45,16 @@ def settings_of(owner: Owner) -> Any:
     return list(map(values, owner.param_groups)), list(map(values, states))
 
 
+def stands_for(own: torch.Tensor, new: torch.Tensor) -> torch.Tensor:
+    """Gives `new` the gradients of a parameter, and the user's hooks on them."""
+    new.requires_grad_(own.requires_grad)
+    for hook in (own._backward_hooks or {}).values():
+        new.register_hook(hook)
+    for hook in (own._post_accumulate_grad_hooks or {}).values():
+        new.register_post_accumulate_grad_hook(hook)
+    return new
+
+
 class Owners:
     """The modules and optimizers of one call.
 
@@ -70,7 +80,7 @@ class Owners:
         """Puts `tensors` in place of the owners' own; the list receives what stands there at the end."""
         before = [(container, container.copy()) for _, container in self.containers]
         states = [(owner, owner.state) for owner in self.owners if isinstance(owner, torch.optim.Optimizer)]
-        instead = {id(own): new.requires_grad_(own.requires_grad) for own, new in zip(self.tensors, tensors, strict=True)}
+        instead = {id(own): stands_for(own, new) for own, new in zip(self.tensors, tensors, strict=True)}
         places = [(container, key, id(value)) for container, own in before for key, value in items_of(own) if id(value) in instead]
         found: list[torch.Tensor] = []
         try:
@@ -82,6 +92,7 @@ class Owners:
             self.refuse_changes()
             now = {own: container[key] for container, key, own in places}
             found += [now[own] for own in instead]
+            self.refuse_other_shapes(found)
         finally:
             for container, own in before:
                 container.clear()
@@ -99,6 +110,14 @@ class Owners:
                 raise UnsupportedStep("the step changes numbers of an optimizer, such as its learning rate: make it a tensor, lr=torch.tensor(1e-3)")
             if now[1] != before[1]:
                 raise UnsupportedStep("the optimizer makes its state in its first step: run the step once in PyTorch, and compile it then")
+
+    def refuse_other_shapes(self, found: list[torch.Tensor]) -> None:
+        for name, own, now in zip(self.names, self.tensors, found, strict=True):
+            if (now.shape, now.dtype) != (own.shape, own.dtype):
+                raise UnsupportedStep(
+                    f"the step puts {now.dtype}{list(now.shape)} in the place of {name}, {own.dtype}{list(own.shape)}: "
+                    "if its first call does so, run the step once in PyTorch, and compile it then"
+                )
 
     def refuse_unlike(self, example: "Owners") -> None:
         """Refuses owners of a call that are not as those of the trace."""

@@ -14,7 +14,7 @@ from torch._guards import detect_fake_mode
 from .places import in_words
 
 NUMBER = ": item() and float() take a number out of a tensor; compute with the tensor"
-ADVICE = {"aten._local_scalar_dense.default": NUMBER, "aten.Float.Tensor": NUMBER}
+ADVICE = {"aten._local_scalar_dense.default": NUMBER, "aten.Float.Tensor": NUMBER, "aten.Int.Tensor": NUMBER}
 
 
 def value_of(node: torch.fx.Node) -> Any:

@@ -231,8 +231,8 @@ def trace(step: Callable, leaves: list[torch.Tensor]) -> torch.fx.GraphModule:
             advice = "write Python loops of known length, and torch.where of both branches"
             raise UnsupportedStep(f"control flow of PyTorch{place}, such as torch.cond or while_loop, is not supported: {advice}") from error
         if type(error).__name__ == "GuardOnDataDependentSymNode":
-            advice = "use torch.where, or decide outside of the step"
-            raise UnsupportedStep(f"Python code decides by a number in a tensor{place}, which is unknown before the step runs: {advice}") from error
+            advice = "use torch.where in place of a branch, and item() in place of float()"
+            raise UnsupportedStep(f"Python code takes a number out of a tensor{place}, which is unknown before the step runs: {advice}") from error
         raise UnsupportedStep(f"PyTorch cannot trace the step{place}: {type(error).__name__}: {first}") from error
     for node in graph.graph.nodes:
         if any(isinstance(size, torch.SymInt) for value in tensors_of(node) for size in value.shape):
