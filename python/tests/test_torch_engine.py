@@ -111,6 +111,42 @@ def test_hooks_of_parameters():
     torch.testing.assert_close(ours[0].state_dict(), theirs[0].state_dict(), atol=1e-4, rtol=1e-4)
 
 
+class Attributes(torch.nn.Module):
+    """Keeps state outside of buffers, as `kind` says."""
+
+    def __init__(self, kind):
+        super().__init__()
+        self.layer, self.kind, self.factor, self.state, self.shown = torch.nn.Linear(3, 3), kind, 1.0, torch.zeros(3), None
+
+    def forward(self, x):
+        y = self.layer(x) * self.factor
+        self.shown = y.detach()
+        if self.kind == "number":
+            self.factor += 1
+        if self.kind == "tensor":
+            y = y + self.state
+            self.state = y[0].detach()
+        return y.square().mean()
+
+
+@pytest.mark.parametrize("kind, why", [("number", r"changes the attribute factor .* from 1.0 to 2.0: make it a buffer"), ("tensor", "reads model.state and puts")])
+def test_state_outside_of_buffers_is_refused(kind, why):
+    model = Attributes(kind)
+    before = vars(model).copy()
+    with pytest.raises(ckpt.UnsupportedStep, match=why):
+        ckpt.compile(lambda model, x: model(x), model, torch.randn(2, 3))
+    assert vars(model) == before
+
+
+def test_attributes_of_modules():
+    model, x = Attributes("none"), torch.randn(2, 3)
+    compiled = ckpt.compile(lambda model, x: model(x), model, x, time_limit=0)
+    torch.testing.assert_close(compiled(model, x), model(x).detach())
+    model.factor = 2.0
+    with pytest.raises(ckpt.UnsupportedStep, match="numbers of .* a module, .* changed since the step was compiled"):
+        compiled(model, x)
+
+
 def test_numbers_among_results():
     def step(x):
         right = (x > 0).sum().item()

@@ -44,6 +44,7 @@ class TorchStep:
         self.leaves = given + self.owners.tensors
         self.seed = seed_of(step, example)
         self.graph = trace(self.on_leaves, self.leaves)
+        self.owners.refuse_kept_state([getattr(self.graph, node.target) for node in self.graph.graph.find_nodes(op="get_attr")])
         changed = keep_changed(self.graph, len(self.result_types))
         self.types = self.result_types + [self.owners.tensors[number].dtype for number in changed]
         first_argument, first_result = len(flat_parts(given)), sum(2 if dtype.is_complex else 1 for dtype in self.result_types)

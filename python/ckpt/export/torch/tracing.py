@@ -211,7 +211,7 @@ def refuse_captured_writes(graph: torch.fx.GraphModule) -> None:
     for node in graph.graph.nodes:
         if any(is_captured(value) for value in written_by(node)):
             raise UnsupportedStep(
-                f"the step changes a tensor that it closes over, by {node.target}{in_words(node.meta)}: make its module an argument, or the tensor, and return it"
+                f"the step changes a tensor that it closes over, by {node.target}{in_words(node.meta)}: make it an argument and return it, or a buffer of a module that is an argument"
             )
 
 
