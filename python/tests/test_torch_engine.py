@@ -147,6 +147,41 @@ def test_attributes_of_modules():
         compiled(model, x)
 
 
+def test_numbers_among_arguments():
+    def step(x, factor, mask=None):
+        return x * factor if mask is None else x * mask
+
+    x = torch.randn(3)
+    compiled = ckpt.compile(step, x, 2, None, time_limit=0)
+    assert torch.equal(compiled(x, 2, None), 2 * x)
+    for other, named in [((3, None), "factor to be 2 .* but got 3"), ((2.0, None), "but got 2.0"), ((2, x), "mask to be None .* but got Tensor")]:
+        with pytest.raises(ckpt.ArrayError, match=named):
+            compiled(x, *other)
+    with pytest.raises(ckpt.UnsupportedStep, match="numbers and strings, but factor is of <class 'set'>: let the step close over it"):
+        ckpt.compile(step, x, {1})
+
+
+def test_data_of_parameters():
+    def step(model, x):
+        loss = model(x).square().mean()
+        loss.backward()
+        for weight in model.parameters():
+            weight.data = weight.data - 0.1 * weight.grad
+            weight.grad = None
+        return loss.detach()
+
+    ours, x = torch.nn.Linear(3, 3), torch.randn(2, 3)
+    theirs = copy.deepcopy(ours)
+    ckpt.compile(step, ours, x, time_limit=0)(ours, x)
+    step(theirs, x)
+    torch.testing.assert_close(ours.state_dict(), theirs.state_dict())
+
+
+def test_scripted_modules_are_refused():
+    with pytest.raises(ckpt.UnsupportedStep, match="model is a module of torch.jit"):
+        ckpt.compile(lambda model, x: model(x), torch.jit.script(torch.nn.Linear(3, 3)), torch.randn(2, 3))
+
+
 def test_numbers_among_results():
     def step(x):
         right = (x > 0).sum().item()

@@ -24,6 +24,9 @@ BITS = {1: torch.uint8, 2: torch.uint16}
 # Numbers that a step takes out of tensors, as a trace has them.
 NUMBERS = {torch.SymBool: torch.bool, torch.SymFloat: torch.float64, torch.SymInt: torch.int64}
 
+# Arguments that a trace takes as they are.
+CONSTANTS = bool | int | float | str | None | torch.dtype | torch.device
+
 
 class TorchStep:
     """A step and its example arguments, traced to one graph of ATen operations.
@@ -36,9 +39,11 @@ class TorchStep:
     def __init__(self, step: Callable, example: tuple):
         self.step, self.example = step, example
         leaves, self.tree = pytree.tree_flatten(example)
-        if not all(isinstance(leaf, (torch.Tensor, Owner)) for leaf in leaves):
-            raise UnsupportedStep("expected arguments that are tensors, modules and optimizers; what is none belongs to the step")
         self.names = names_of(step, example)
+        for name, leaf in zip(self.names, leaves, strict=True):
+            if not isinstance(leaf, torch.Tensor | Owner | CONSTANTS):
+                kinds = "tensors, modules, optimizers, numbers and strings"
+                raise UnsupportedStep(f"expected arguments of {kinds}, but {name} is of {type(leaf)}: let the step close over it")
         self.owners = self.owners_of(leaves)
         given = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
         self.leaves = given + self.owners.tensors
@@ -73,9 +78,13 @@ class TorchStep:
         leaves, tree = pytree.tree_flatten(arguments)
         if tree != self.tree:
             raise ArrayError(f"expected arguments as in the example, {self.tree}, but got {tree}")
+        for name, leaf, traced in zip(self.names, leaves, pytree.tree_leaves(self.example), strict=True):
+            if isinstance(traced, CONSTANTS) and (type(leaf), leaf) != (type(traced), traced):
+                given = repr(leaf) if isinstance(leaf, CONSTANTS) else type(leaf).__name__
+                raise ArrayError(f"expected {name} to be {traced!r} as in the example, but got {given}: compile it again, or make it a tensor")
         owners = self.owners_of(leaves)
         owners.refuse_unlike(self.owners)
-        tensors = [leaf for leaf in leaves if not isinstance(leaf, Owner)] + owners.tensors
+        tensors = [leaf for leaf in leaves if not isinstance(leaf, Owner | CONSTANTS)] + owners.tensors
         for leaf, example in zip(tensors, self.leaves):
             if example.is_complex() and not torch.as_tensor(leaf).is_complex():
                 raise ArrayError(f"expected an argument of {example.dtype}, but got {leaf.dtype}")
@@ -129,7 +138,7 @@ def joined(given: Iterator[torch.Tensor], dtype: torch.dtype) -> torch.Tensor:
 
 
 def names_of(step: Callable, example: tuple) -> list[str]:
-    """The tensors of the arguments as the step's code names them, such as `weights['h.0.qkv']`."""
+    """The leaves of the arguments as the step's code names them, such as `weights['h.0.qkv']`."""
     try:
         parameters = list(inspect.signature(step).bind(*example).arguments)
     except (TypeError, ValueError):
@@ -143,7 +152,7 @@ def names_of_parts(name: str, leaf: torch.Tensor) -> list[str]:
     return [f"{name}.real", f"{name}.imag"] if leaf.is_complex() else [name]
 
 
-def seed_of(step: Callable, example: tuple) -> torch.Tensor | None:
+def seed_of(step: Callable, example: tuple) -> Any:
     """The argument that is called seed; functions of PyTorch itself have no names."""
     try:
         names = list(inspect.signature(step).parameters)

@@ -74,6 +74,9 @@ class Owners:
 
     def __init__(self, named: list[tuple[str, Owner]]):
         self.owners = [owner for _, owner in named]
+        for name, owner in named:
+            if isinstance(owner, torch.nn.Module) and any(isinstance(part, torch.jit.ScriptModule) for part in owner.modules()):
+                raise UnsupportedStep(f"{name} is a module of torch.jit, which cannot be traced: pass the module that it was made of")
         self.settings = [settings_of(owner) for owner in self.owners]
         self.containers = [each for name, owner in named for each in containers_of(name, owner)]
         held: dict[int, tuple[str, torch.Tensor]] = {}

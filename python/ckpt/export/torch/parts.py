@@ -228,6 +228,13 @@ def assigned(x: torch.Tensor, index: Any, values: Any) -> None:
     x.copy_(torch.where(mask.reshape(*mask.shape, *[1] * last), values.to(x.dtype), x))
 
 
+def replaced(x: torch.Tensor, values: torch.Tensor) -> None:
+    """x.data = values: a trace knows the tensor, and would keep its old numbers."""
+    if (x.shape, x.dtype) != (values.shape, values.dtype):
+        raise UnsupportedStep(f"data of {values.dtype}{list(values.shape)} in the place of {x.dtype}{list(x.shape)} is not supported")
+    x.data.copy_(values)
+
+
 COMPOSED: dict[Any, Callable[..., Any]] = {
     F.ctc_loss: connectionist_loss,
     F.embedding_bag: bags,
@@ -235,6 +242,7 @@ COMPOSED: dict[Any, Callable[..., Any]] = {
     F.grid_sample: sampled,
     F.pdist: distances_of_pairs,
     torch.Tensor.__setitem__: assigned,
+    torch.Tensor.data.__set__: replaced,
     torch.Tensor.corrcoef: correlation,
     torch.Tensor.cov: covariance,
     torch.Tensor.dist: distance,

@@ -259,7 +259,7 @@ class Draws(torch.fx.Interpreter):
     @property
     def source(self) -> Source:
         if self.seeded is None:
-            raise UnsupportedStep("expected an argument of the step that is called seed, as it draws random numbers")
+            raise UnsupportedStep("expected an argument of the step that is called seed, such as torch.tensor(0), as it draws random numbers")
         seed = self.seeded.seed
         if seed.numel() != 1 or seed.is_floating_point():
             raise UnsupportedStep(f"expected the argument seed to be one integer, such as torch.tensor(0), but got {seed.dtype}{list(seed.shape)}")
