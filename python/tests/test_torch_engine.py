@@ -161,6 +161,72 @@ def test_numbers_among_arguments():
         ckpt.compile(step, x, {1})
 
 
+def descended(x, weights, rate):
+    loss = (x @ weights["w"]).tanh().square().mean()
+    loss.backward()
+    with torch.no_grad():
+        weights["w"] -= rate * weights["w"].grad
+        weights["w"].grad = None
+    return loss.detach()
+
+
+def replaced(x, weights, rate):
+    (gradient,) = torch.autograd.grad((x @ weights["w"]).tanh().sum(), weights["w"])
+    weights["w"] = (weights["w"] - rate * gradient).detach()
+    return gradient
+
+
+@pytest.mark.parametrize("step", [descended, replaced])
+def test_tensors_among_arguments_change_in_place(step):
+    def made():
+        torch.manual_seed(0)
+        return torch.randn(4, 3), {"w": torch.randn(3, 3, requires_grad=True)}, 0.1
+
+    ours, theirs = made(), made()
+    compiled = ckpt.compile(step, *ours, time_limit=0)
+    torch.testing.assert_close(compiled(*ours), step(*theirs))
+    torch.testing.assert_close(ours[1]["w"].detach(), theirs[1]["w"].detach())
+
+
+def test_arguments_that_an_optimizer_holds():
+    def step(optimizer, x, weight):
+        loss = (x @ weight).square().mean()
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        return loss.detach()
+
+    def made():
+        torch.manual_seed(0)
+        weight = torch.randn(3, 3, requires_grad=True)
+        return torch.optim.SGD([weight], lr=0.1), torch.randn(4, 3), weight
+
+    ours, theirs = made(), made()
+    compiled = ckpt.compile(step, *ours, time_limit=0)
+    for _ in range(2):
+        torch.testing.assert_close(compiled(*ours), step(*theirs))
+    torch.testing.assert_close(ours[2], theirs[2])
+    with pytest.raises(ckpt.ArrayError, match="expected weight to be optimizer.param_groups"):
+        compiled(*ours[:2], ours[2].clone())
+
+
+def test_containers_that_a_step_changes_are_refused():
+    def grown(values):
+        values["y"] = values["x"] + 1
+        return values["x"]
+
+    def shrunk(values):
+        values["x"] = values["x"][:1]
+
+    x = torch.randn(3)
+    with pytest.raises(ckpt.UnsupportedStep, match="changes which values a container among its arguments holds"):
+        ckpt.compile(grown, {"x": x})
+    with pytest.raises(ckpt.UnsupportedStep, match=r"in the place of values\['x'\]: return it"):
+        ckpt.compile(shrunk, {"x": x})
+    with pytest.raises(ckpt.UnsupportedStep, match="Tensor.resize_ is not supported"):
+        ckpt.compile(lambda x: x.resize_(3, 1) + 1, x)
+
+
 def test_data_of_parameters():
     def step(model, x):
         loss = model(x).square().mean()

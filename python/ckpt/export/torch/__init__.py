@@ -32,7 +32,9 @@ class TorchStep:
     """A step and its example arguments, traced to one graph of ATen operations.
 
     Attributes:
-        leaves: the tensors of the example, and those of its modules and optimizers behind them.
+        owned: by position among the leaves of the arguments, the tensors of modules and optimizers, by their numbers there.
+        given: the positions of other tensors.
+        leaves: those tensors, and the tensors of modules and optimizers behind them.
         kept: by result of the file behind those of the step, the argument that it is a new value of.
     """
 
@@ -45,33 +47,60 @@ class TorchStep:
                 kinds = "tensors, modules, optimizers, numbers and strings"
                 raise UnsupportedStep(f"expected arguments of {kinds}, but {name} is of {type(leaf)}: let the step close over it")
         self.owners = self.owners_of(leaves)
-        given = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
-        self.leaves = given + self.owners.tensors
+        numbers = {id(tensor): number for number, tensor in enumerate(self.owners.tensors)}
+        tensors = {i: leaf for i, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)}
+        self.owned = {i: numbers[id(tensor)] for i, tensor in tensors.items() if id(tensor) in numbers}
+        self.given = [i for i in tensors if i not in self.owned]
+        self.leaves = [leaves[i] for i in self.given] + self.owners.tensors
         self.seed = seed_of(step, example)
         self.graph = trace(self.on_leaves, self.leaves)
         self.owners.refuse_kept_state([getattr(self.graph, node.target) for node in self.graph.graph.find_nodes(op="get_attr")])
-        changed = keep_changed(self.graph, len(self.result_types))
-        self.types = self.result_types + [self.owners.tensors[number].dtype for number in changed]
-        first_argument, first_result = len(flat_parts(given)), sum(2 if dtype.is_complex else 1 for dtype in self.result_types)
-        self.kept = {first_result + i: first_argument + number for i, number in enumerate(changed)}
+        changed = keep_changed(self.graph, len(self.result_types), self.returned)
+        self.types = self.result_types + [self.leaves[number].dtype for number in changed]
+        arguments = [number for number, leaf in enumerate(self.leaves) for _ in parts_of(leaf)]
+        changes = [part for number in changed for part, argument in enumerate(arguments) if argument == number]
+        first = sum(2 if dtype.is_complex else 1 for dtype in self.result_types)
+        self.kept = dict(enumerate(changes, first))
 
     def owners_of(self, leaves: list[Any]) -> Owners:
         return Owners([(name, leaf) for name, leaf in zip(self.names, leaves, strict=True) if isinstance(leaf, Owner)])
 
     def on_leaves(self, *leaves: torch.Tensor) -> list[torch.Tensor]:
         """The step on flat arguments, with its tensors and those of modules and optimizers as results."""
-        # What a step changes in place, such as running statistics, are not the arguments themselves.
+        # The step may change its arguments in place.
         own = [leaf.detach().clone() for leaf in leaves]
-        tensors = iter(own)
-        arguments = [next(tensors) if isinstance(leaf, torch.Tensor) else leaf for leaf in pytree.tree_leaves(self.example)]
-        with self.owners.holding(list(tensors)) as found:
-            results, self.result_tree = pytree.tree_flatten(self.step(*pytree.tree_unflatten(arguments, self.tree)))
+        count = len(self.given)
+        example = pytree.tree_leaves(self.example)
+        places = dict(zip(self.given, own)) | {i: own[count + number] for i, number in self.owned.items()}
+        for i in self.given:
+            places[i].requires_grad_(example[i].requires_grad)
+        arguments = pytree.tree_unflatten([places.get(i, leaf) for i, leaf in enumerate(example)], self.tree)
+        with self.owners.holding(own[count:]) as found:
+            results, self.result_tree = pytree.tree_flatten(self.step(*arguments))
+        now = self.given_after(arguments)
+        self.returned = {number for number, tensor in enumerate(now) if any(tensor is result for result in results)}
+        found[:0] = now
         self.are_numbers = [type(result) in NUMBERS for result in results]
         results = [torch.full((), result, dtype=NUMBERS[type(result)]) if type(result) in NUMBERS else result for result in results]
         self.fixed = [None if isinstance(result, torch.Tensor) else (result,) for result in results]
         shown = [result.detach() for result in results if isinstance(result, torch.Tensor)]
         self.result_types = [result.dtype for result in shown]
         return shown + [tensor.detach() for tensor in found]
+
+    def given_after(self, arguments: tuple) -> list[torch.Tensor]:
+        """The tensors in the places of those that the step was given."""
+        leaves, tree = pytree.tree_flatten(arguments)
+        if tree != self.tree:
+            raise UnsupportedStep("the step changes which values a container among its arguments holds: return them")
+        for i, (name, before) in enumerate(zip(self.names, pytree.tree_leaves(self.example), strict=True)):
+            now, is_alike = leaves[i], True
+            if i in self.given:
+                is_alike = isinstance(now, torch.Tensor) and (now.shape, now.dtype) == (before.shape, before.dtype)
+            elif isinstance(before, CONSTANTS):
+                is_alike = now == before
+            if not is_alike:
+                raise UnsupportedStep(f"the step puts another kind of value in the place of {name}: return it")
+        return [leaves[i] for i in self.given]
 
     def flatten(self, arguments: tuple) -> list[Any]:
         """The tensors of a call, in the order of the file's arguments."""
@@ -84,7 +113,10 @@ class TorchStep:
                 raise ArrayError(f"expected {name} to be {traced!r} as in the example, but got {given}: compile it again, or make it a tensor")
         owners = self.owners_of(leaves)
         owners.refuse_unlike(self.owners)
-        tensors = [leaf for leaf in leaves if not isinstance(leaf, Owner | CONSTANTS)] + owners.tensors
+        for i, number in self.owned.items():
+            if leaves[i] is not owners.tensors[number]:
+                raise ArrayError(f"expected {self.names[i]} to be {owners.names[number]}, as in the example")
+        tensors = [leaves[i] for i in self.given] + owners.tensors
         for leaf, example in zip(tensors, self.leaves):
             if example.is_complex() and not torch.as_tensor(leaf).is_complex():
                 raise ArrayError(f"expected an argument of {example.dtype}, but got {leaf.dtype}")
@@ -105,8 +137,8 @@ class TorchStep:
     def export(self) -> str:
         """The step as text in upstream MLIR dialects."""
         run = lambda *leaves: self.draws(list(leaves)).run(*leaves)
-        given = [name for name, leaf in zip(self.names, pytree.tree_leaves(self.example)) if isinstance(leaf, torch.Tensor)]
-        names = [part for name, leaf in zip(given + self.owners.names, self.leaves) for part in names_of_parts(name, leaf)]
+        named = [self.names[i] for i in self.given] + self.owners.names
+        names = [part for name, leaf in zip(named, self.leaves) for part in names_of_parts(name, leaf)]
         return lower(run, self.leaves, self.types, names, self.kept, place_of_function(self.step))
 
     def inputs(self) -> list[np.ndarray]:
