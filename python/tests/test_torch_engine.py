@@ -176,7 +176,13 @@ def replaced(x, weights, rate):
     return gradient
 
 
-@pytest.mark.parametrize("step", [descended, replaced])
+def returned(x, weights, rate):
+    with torch.no_grad():
+        weights["w"] += rate * x[:3]
+    return weights
+
+
+@pytest.mark.parametrize("step", [descended, replaced, returned])
 def test_tensors_among_arguments_change_in_place(step):
     def made():
         torch.manual_seed(0)

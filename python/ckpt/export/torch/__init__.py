@@ -55,7 +55,7 @@ class TorchStep:
         self.seed = seed_of(step, example)
         self.graph = trace(self.on_leaves, self.leaves)
         self.owners.refuse_kept_state([getattr(self.graph, node.target) for node in self.graph.graph.find_nodes(op="get_attr")])
-        changed = keep_changed(self.graph, len(self.result_types), self.returned)
+        changed = keep_changed(self.graph, len(self.result_types))
         self.types = self.result_types + [self.leaves[number].dtype for number in changed]
         arguments = [number for number, leaf in enumerate(self.leaves) for _ in parts_of(leaf)]
         changes = [part for number in changed for part, argument in enumerate(arguments) if argument == number]
@@ -77,9 +77,7 @@ class TorchStep:
         arguments = pytree.tree_unflatten([places.get(i, leaf) for i, leaf in enumerate(example)], self.tree)
         with self.owners.holding(own[count:]) as found:
             results, self.result_tree = pytree.tree_flatten(self.step(*arguments))
-        now = self.given_after(arguments)
-        self.returned = {number for number, tensor in enumerate(now) if any(tensor is result for result in results)}
-        found[:0] = now
+        found[:0] = self.given_after(arguments)
         self.are_numbers = [type(result) in NUMBERS for result in results]
         results = [torch.full((), result, dtype=NUMBERS[type(result)]) if type(result) in NUMBERS else result for result in results]
         self.fixed = [None if isinstance(result, torch.Tensor) else (result,) for result in results]

@@ -192,8 +192,8 @@ def is_captured(value: Any) -> bool:
     return isinstance(memory, torch.fx.Node) and memory.op == "get_attr"
 
 
-def keep_changed(graph: torch.fx.GraphModule, shown: int, returned: set[int]) -> list[int]:
-    """Removes results behind the first ones, `shown`, that are copies of arguments or `returned` anyway; the numbers of the others behind those."""
+def keep_changed(graph: torch.fx.GraphModule, shown: int) -> list[int]:
+    """Removes results behind the first ones, `shown`, that are copies of arguments; the numbers of the others behind those."""
     written = {viewed(value) for node in graph.graph.nodes for value in written_by(node)}
     (results,) = graph.graph.output_node().args
 
@@ -201,7 +201,7 @@ def keep_changed(graph: torch.fx.GraphModule, shown: int, returned: set[int]) ->
         memory = viewed(result)
         return memory in written or memory.target != aten.clone.default or viewed(memory.args[0]).op != "placeholder"
 
-    changed = [i for i, result in enumerate(results[shown:]) if i not in returned and is_changed(result)]
+    changed = [i for i, result in enumerate(results[shown:]) if is_changed(result)]
     graph.graph.output_node().args = ([*results[:shown], *(results[shown + i] for i in changed)],)
     graph.recompile()
     return changed
