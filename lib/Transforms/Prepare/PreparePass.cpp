@@ -40,6 +40,7 @@ std::string PreparationSummary::text() const {
   add(loops, "loop unrolled", "loops unrolled");
   add(branches, "conditional flattened", "conditionals flattened");
   add(stacks, "op on a stack replaced", "ops on stacks replaced");
+  add(shapes, "shape made static", "shapes made static");
   add(views, "view simplified", "views simplified");
   add(unread, "op without its unread part", "ops without their unread parts");
   add(unitDims, "op without unit dimensions", "ops without unit dimensions");
@@ -64,9 +65,12 @@ FailureOr<PreparationSummary> ckpt::prepareStep(mlir::func::FuncOp step,
     return summary;
   if (failed(inlineCalls(step, summary)) || failed(readGlobals(step, summary)))
     return failure();
+  makeShapesStatic(step, summary);
   emptyConstants(step);
   takeCompositesApart(step, summary);
   openLoops(step, options.unrollLimit, summary);
+  // The sizes may depend on counters of loops.
+  makeShapesStatic(step, summary);
   readByMaps(step, summary);
   simplifyViews(step, summary);
   dropUnread(step, summary);
