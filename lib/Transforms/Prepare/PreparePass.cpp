@@ -13,6 +13,7 @@
 #include "ckpt/Transforms/Passes.h"
 #include "ckpt/Transforms/Prepare.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/TilingInterfaceImpl.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -79,9 +80,9 @@ FailureOr<PreparationSummary> ckpt::prepareStep(mlir::func::FuncOp step,
 }
 
 void ckpt::registerPreparedDialects(mlir::DialectRegistry &registry) {
-  registry.insert<mlir::arith::ArithDialect, mlir::linalg::LinalgDialect,
-                  mlir::math::MathDialect, mlir::scf::SCFDialect,
-                  mlir::tensor::TensorDialect>();
+  registry.insert<mlir::arith::ArithDialect, mlir::complex::ComplexDialect,
+                  mlir::linalg::LinalgDialect, mlir::math::MathDialect,
+                  mlir::scf::SCFDialect, mlir::tensor::TensorDialect>();
   mlir::linalg::registerTilingInterfaceExternalModels(registry);
   registerBufferDialects(registry);
 }

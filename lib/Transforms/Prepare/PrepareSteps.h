@@ -21,7 +21,7 @@ LogicalResult inlineCalls(mlir::func::FuncOp step, PreparationSummary &summary);
 /// Loads of globals become constants. A step with state is refused.
 LogicalResult readGlobals(mlir::func::FuncOp step, PreparationSummary &summary);
 
-/// Makes constants without elements empty tensors.
+/// Makes constants without elements empty tensors, and poison zeros.
 void emptyConstants(mlir::func::FuncOp step);
 
 /// Writes ops that do the work of several (a softmax, a packing) as these.
