@@ -188,11 +188,17 @@ static bool roundsElsewhere(Operation *op) {
   return mode && mode.getValue() != mlir::arith::RoundingMode::to_nearest_even;
 }
 
-static LogicalResult checkOne(Operation *op, bool isOpaque) {
+static LogicalResult checkDialect(Operation *op) {
   StringRef dialect = op->getName().getDialectNamespace();
-  if (!isLowered(dialect))
-    return op->emitError("expected ops that ckpt lowers, but got '")
-           << op->getName() << "': " << wayOutOf(dialect);
+  if (isLowered(dialect) || isOfOtherDialect(op))
+    return success();
+  return op->emitError("expected ops that ckpt lowers, but got '")
+         << op->getName() << "': " << wayOutOf(dialect);
+}
+
+static LogicalResult checkOne(Operation *op, bool isOpaque) {
+  if (failed(checkDialect(op)))
+    return failure();
   if (isComposite(op))
     return op->emitError("expected ops that work element by "
                          "element, but got '")
@@ -217,8 +223,10 @@ static LogicalResult checkOne(Operation *op, bool isOpaque) {
   if (isOpaque && !hasBuffers(op))
     return op->emitError("expected ops that ckpt lowers, but got '")
            << op->getName() << "': "
-           << (dialect == "affine" ? "lower it first, with --lower-affine"
-                                   : "write it as 'linalg.generic' ops");
+           << (op->getName().getDialectNamespace() == "affine"
+                   ? "lower it first, with --lower-affine"
+                   : "write it as 'linalg.generic' ops, or as a loop of "
+                     "'tensor.insert_slice'");
   return success();
 }
 
@@ -239,6 +247,8 @@ LogicalResult ckpt::checkSupported(Operation *op) {
   if (isComplexTable(op))
     return op->emitError("expected complex constants of equal elements: make "
                          "others of their parts, with 'complex.create'");
+  if (failed(checkDialect(op)))
+    return failure();
   for (Value result : op->getResults())
     if (failed(shapeOfValue(result)))
       return failure();

@@ -20,6 +20,17 @@ func.func @print(%x: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
+func.func @vector(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %c0 = arith.constant 0 : index
+  %z = arith.constant 0.0 : f32
+  // expected-error @+1 {{but got 'vector.transfer_read': write it on tensors}}
+  %v = vector.transfer_read %a[%c0], %z : tensor<8xf32>, vector<8xf32>
+  %r = vector.transfer_write %v, %a[%c0] : vector<8xf32>, tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+
+// -----
+
 func.func @assertion(%x: tensor<8xf32>, %ok: i1) -> tensor<8xf32> {
   // expected-error @+1 {{but got 'cf.assert': leave assertions and branches out}}
   cf.assert %ok, "no"

@@ -67,7 +67,7 @@ FailureOr<PreparationSummary> ckpt::prepareStep(mlir::func::FuncOp step,
   if (failed(inlineCalls(step, summary)) || failed(readGlobals(step, summary)))
     return failure();
   makeShapesStatic(step, summary);
-  emptyConstants(step);
+  rewriteConstants(step);
   takeCompositesApart(step, summary);
   openLoops(step, options.unrollLimit, summary);
   // The sizes may depend on counters of loops.

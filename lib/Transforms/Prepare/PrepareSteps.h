@@ -21,8 +21,9 @@ LogicalResult inlineCalls(mlir::func::FuncOp step, PreparationSummary &summary);
 /// Loads of globals become constants. A step with state is refused.
 LogicalResult readGlobals(mlir::func::FuncOp step, PreparationSummary &summary);
 
-/// Makes constants without elements empty tensors, and poison zeros.
-void emptyConstants(mlir::func::FuncOp step);
+/// Makes constants without elements empty tensors, poison zeros, and tables of
+/// complex numbers of tables of their parts.
+void rewriteConstants(mlir::func::FuncOp step);
 
 /// Writes ops that do the work of several (a softmax, a packing) as these.
 void takeCompositesApart(mlir::func::FuncOp step, PreparationSummary &summary);
