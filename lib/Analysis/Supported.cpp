@@ -36,8 +36,9 @@ static StringRef wayOutOf(StringRef dialect) {
   return llvm::StringSwitch<StringRef>(dialect)
       .Case("tosa",
             "lower TOSA first, with --pass-pipeline='builtin.module(func.func("
-            "tosa-to-linalg-named,tosa-to-linalg,tosa-to-tensor,"
-            "tosa-to-arith))'")
+            "tosa-optional-decompositions,tosa-to-scf,tosa-to-linalg-named,"
+            "tosa-to-linalg,tosa-to-tensor,"
+            "tosa-to-arith{include-apply-rescale=true}))'")
       .Case("cf", "leave assertions and branches out: 'scf.if', 'scf.for' and "
                   "'scf.while' express data-dependent flow")
       .Case("memref", "give and take tensors: memory is planned")

@@ -3,7 +3,7 @@
 // RUN: ckpt-opt %s --split-input-file --verify-diagnostics --ckpt-plan="quiet=true prepare=false"
 
 func.func @tosa(%x: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-error @+1 {{expected ops that ckpt lowers, but got 'tosa.exp': lower TOSA first, with --pass-pipeline='builtin.module(func.func(tosa-to-linalg-named,tosa-to-linalg,tosa-to-tensor,tosa-to-arith))'}}
+  // expected-error @+1 {{expected ops that ckpt lowers, but got 'tosa.exp': lower TOSA first, with --pass-pipeline='builtin.module(func.func(tosa-optional-decompositions,tosa-to-scf,tosa-to-linalg-named,tosa-to-linalg,tosa-to-tensor,tosa-to-arith{include-apply-rescale=true}))'}}
   %0 = tosa.exp %x : (tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
