@@ -48,7 +48,7 @@ static StringRef wayOutOf(StringRef dialect) {
                      "assertions on shapes out")
       .Case("func", "inline its function first, with --inline")
       .Case("sparse_tensor", "write it on dense tensors")
-      .Case("quant", "write it with integers: 'arith' scales and rounds them")
+      .Case("quant", "lower it first, with --lower-quant-ops --canonicalize")
       .Cases({"amdgpu", "amx", "arm_neon", "arm_sme", "arm_sve", "async"}, none)
       .Cases({"acc", "dlti", "emitc", "gpu", "irdl", "llvm", "mpi"}, none)
       .Cases({"nvgpu", "nvvm", "omp", "pdl", "pdl_interp", "ptr"}, none)
