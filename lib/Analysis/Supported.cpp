@@ -36,8 +36,9 @@ static StringRef wayOutOf(StringRef dialect) {
   return llvm::StringSwitch<StringRef>(dialect)
       .Case("tosa",
             "lower TOSA first, with --pass-pipeline='builtin.module(func.func("
-            "tosa-to-linalg-named,tosa-to-linalg,tosa-to-tensor,"
-            "tosa-to-arith))'")
+            "tosa-optional-decompositions,tosa-to-scf,tosa-to-linalg-named,"
+            "tosa-to-linalg,tosa-to-tensor,"
+            "tosa-to-arith{include-apply-rescale=true}))'")
       .Case("cf", "leave assertions and branches out: 'scf.if', 'scf.for' and "
                   "'scf.while' express data-dependent flow")
       .Case("memref", "give and take tensors: memory is planned")
@@ -47,7 +48,7 @@ static StringRef wayOutOf(StringRef dialect) {
                      "assertions on shapes out")
       .Case("func", "inline its function first, with --inline")
       .Case("sparse_tensor", "write it on dense tensors")
-      .Case("quant", "write it with integers: 'arith' scales and rounds them")
+      .Case("quant", "lower it first, with --lower-quant-ops --canonicalize")
       .Cases({"amdgpu", "amx", "arm_neon", "arm_sme", "arm_sve", "async"}, none)
       .Cases({"acc", "dlti", "emitc", "gpu", "irdl", "llvm", "mpi"}, none)
       .Cases({"nvgpu", "nvvm", "omp", "pdl", "pdl_interp", "ptr"}, none)
@@ -188,11 +189,17 @@ static bool roundsElsewhere(Operation *op) {
   return mode && mode.getValue() != mlir::arith::RoundingMode::to_nearest_even;
 }
 
-static LogicalResult checkOne(Operation *op, bool isOpaque) {
+static LogicalResult checkDialect(Operation *op) {
   StringRef dialect = op->getName().getDialectNamespace();
-  if (!isLowered(dialect))
-    return op->emitError("expected ops that ckpt lowers, but got '")
-           << op->getName() << "': " << wayOutOf(dialect);
+  if (isLowered(dialect) || isOfOtherDialect(op))
+    return success();
+  return op->emitError("expected ops that ckpt lowers, but got '")
+         << op->getName() << "': " << wayOutOf(dialect);
+}
+
+static LogicalResult checkOne(Operation *op, bool isOpaque) {
+  if (failed(checkDialect(op)))
+    return failure();
   if (isComposite(op))
     return op->emitError("expected ops that work element by "
                          "element, but got '")
@@ -217,8 +224,10 @@ static LogicalResult checkOne(Operation *op, bool isOpaque) {
   if (isOpaque && !hasBuffers(op))
     return op->emitError("expected ops that ckpt lowers, but got '")
            << op->getName() << "': "
-           << (dialect == "affine" ? "lower it first, with --lower-affine"
-                                   : "write it as 'linalg.generic' ops");
+           << (op->getName().getDialectNamespace() == "affine"
+                   ? "lower it first, with --lower-affine"
+                   : "write it as 'linalg.generic' ops, or as a loop of "
+                     "'tensor.insert_slice'");
   return success();
 }
 
@@ -239,6 +248,8 @@ LogicalResult ckpt::checkSupported(Operation *op) {
   if (isComplexTable(op))
     return op->emitError("expected complex constants of equal elements: make "
                          "others of their parts, with 'complex.create'");
+  if (failed(checkDialect(op)))
+    return failure();
   for (Value result : op->getResults())
     if (failed(shapeOfValue(result)))
       return failure();

@@ -40,8 +40,7 @@ FailureOr<ValueShape> ckpt::shapeOfValue(Value value) {
   if (tensor && !tensor.hasStaticShape())
     return errorAt(value) << "expected a static shape, but got " << type
                           << (value.getDefiningOp()
-                                  ? ": '--canonicalize' makes a shape static "
-                                    "whose sizes are constants"
+                                  ? ": give it sizes that are constants"
                                   : ", which is not supported yet");
   if (tensor)
     shape.sizes = tensor.getShape();

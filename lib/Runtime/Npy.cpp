@@ -27,7 +27,7 @@ std::string NpyType::name() const {
   if (kind == 'b')
     return "bool";
   if (kind == 'V')
-    return "bfloat16";
+    return bytes == 1 ? "float8" : "bfloat16";
   StringRef base = kind == 'f' ? "float" : kind == 'u' ? "uint" : "int";
   return (base + Twine(bytes * 8)).str();
 }
@@ -39,12 +39,16 @@ static Expected<NpyType> parseType(StringRef text) {
   if (!bigEndian && !rest.consume_front("<") && !rest.consume_front("|"))
     rest.consume_front("=");
   NpyType type;
-  constexpr StringLiteral known[] = {"b1", "i1", "i2", "i4", "i8", "u1", "u2",
-                                     "u4", "u8", "f2", "f4", "f8", "V2"};
+  constexpr StringLiteral known[] = {"b1", "i1", "i2", "i4", "i8",
+                                     "u1", "u2", "u4", "u8", "f1",
+                                     "f2", "f4", "f8", "V1", "V2"};
   if (!is_contained(known, rest))
     return problem("element type '" + text + "' is not supported");
   type.kind = rest[0];
   type.bytes = rest[1] - '0';
+  // Of the floats of 8 bits, ml_dtypes names one so, and the others "V1".
+  if (rest == "f1")
+    type.kind = 'V';
   if (bigEndian && type.bytes > 1)
     return problem("big-endian element type '" + text + "' is not supported");
   return type;

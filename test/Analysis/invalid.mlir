@@ -2,7 +2,7 @@
 // RUN: ckpt-opt %s --split-input-file --allow-unregistered-dialect --verify-diagnostics --ckpt-print-problem
 
 func.func @dynamic(%x: tensor<4xf32>, %n: index) -> tensor<?xf32> {
-  // expected-error @+1 {{'tensor.extract_slice' op expected a static shape, but got 'tensor<?xf32>': '--canonicalize' makes a shape static whose sizes are constants}}
+  // expected-error @+1 {{'tensor.extract_slice' op expected a static shape, but got 'tensor<?xf32>': give it sizes that are constants}}
   %0 = tensor.extract_slice %x[0] [%n] [1] : tensor<4xf32> to tensor<?xf32>
   return %0 : tensor<?xf32>
 }

@@ -3,7 +3,7 @@
 // RUN: ckpt-opt %s --split-input-file --verify-diagnostics --ckpt-plan="quiet=true prepare=false"
 
 func.func @tosa(%x: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-error @+1 {{expected ops that ckpt lowers, but got 'tosa.exp': lower TOSA first, with --pass-pipeline='builtin.module(func.func(tosa-to-linalg-named,tosa-to-linalg,tosa-to-tensor,tosa-to-arith))'}}
+  // expected-error @+1 {{expected ops that ckpt lowers, but got 'tosa.exp': lower TOSA first, with --pass-pipeline='builtin.module(func.func(tosa-optional-decompositions,tosa-to-scf,tosa-to-linalg-named,tosa-to-linalg,tosa-to-tensor,tosa-to-arith{include-apply-rescale=true}))'}}
   %0 = tosa.exp %x : (tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
@@ -16,6 +16,17 @@ func.func @print(%x: tensor<8xf32>) -> tensor<8xf32> {
   // expected-error @+1 {{but got 'vector.print': write it on tensors}}
   vector.print %e : f32
   return %x : tensor<8xf32>
+}
+
+// -----
+
+func.func @vector(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %c0 = arith.constant 0 : index
+  %z = arith.constant 0.0 : f32
+  // expected-error @+1 {{but got 'vector.transfer_read': write it on tensors}}
+  %v = vector.transfer_read %a[%c0], %z : tensor<8xf32>, vector<8xf32>
+  %r = vector.transfer_write %v, %a[%c0] : vector<8xf32>, tensor<8xf32>
+  return %r : tensor<8xf32>
 }
 
 // -----

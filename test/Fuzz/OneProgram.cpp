@@ -99,7 +99,7 @@ OwningOpRef<ModuleOp> Program::parse() {
 OwningOpRef<ModuleOp> Program::plan(StringRef budget,
                                     plan::report::StepReport &report) {
   auto module = parse();
-  std::string options = "quiet=true time-limit=200 ";
+  std::string options = "quiet=true effort=100 ";
   if (budget == "as-written")
     options += "strategy=as-written";
   else if (budget != "none")

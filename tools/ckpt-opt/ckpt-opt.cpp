@@ -10,9 +10,9 @@
 #include "ckpt/InitAll.h"
 #include "ckpt/Support/CommandLine.h"
 #include "ckpt/Support/OutputFile.h"
+#include "ckpt/Support/ReadModule.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectRegistry.h"
-#include "mlir/Support/FileUtilities.h"
 #include "mlir/Support/ToolUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/ADT/STLExtras.h"
@@ -57,8 +57,7 @@ int main(int argc, char **argv) {
     llvm::errs() << "(reading from the terminal; end with ctrl-d, or name a "
                     "file)\n";
   std::string error;
-  std::unique_ptr<llvm::MemoryBuffer> buffer =
-      mlir::openInputFile(input, &error);
+  std::unique_ptr<llvm::MemoryBuffer> buffer = ckpt::openModule(input, &error);
   if (!buffer)
     return fail(error);
   ckpt::protectInputFile(input);

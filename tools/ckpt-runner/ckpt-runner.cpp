@@ -22,8 +22,8 @@
 #include "ckpt/InitAll.h"
 #include "ckpt/Pipelines/PlanPipeline.h"
 #include "ckpt/Support/OutputFile.h"
+#include "ckpt/Support/ReadModule.h"
 #include "mlir/IR/AsmState.h"
-#include "mlir/Parser/Parser.h"
 #include "mlir/Tools/Plugins/DialectPlugin.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/SourceMgr.h"
@@ -386,8 +386,7 @@ int main(int argc, char **argv) {
   mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
   if (command.calibrate != CalibrateMode::Off)
     return failed(runCalibration(command, context));
-  auto program =
-      mlir::parseSourceFile<ModuleOp>(command.inputPath, sources, &context);
+  auto program = readModule(command.inputPath, sources, context);
   if (!program) {
     if (sources.getNumBuffers() > 0)
       adviseOnFrontend(sources.getMemoryBuffer(1)->getBuffer());

@@ -30,6 +30,7 @@ struct PreparationSummary {
   int64_t loops = 0;
   int64_t branches = 0;
   int64_t stacks = 0;
+  int64_t shapes = 0;
   int64_t views = 0;
   int64_t unread = 0;
   int64_t unitDims = 0;

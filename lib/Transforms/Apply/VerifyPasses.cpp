@@ -7,11 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "ckpt/IR/CkptDialect.h"
+#include "ckpt/Support/ReadModule.h"
 #include "ckpt/Transforms/Passes.h"
 #include "ckpt/Transforms/Prepare.h"
 #include "ckpt/Verify/Verify.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Parser/Parser.h"
 
 namespace ckpt {
 #define GEN_PASS_DEF_VERIFYPASS
@@ -63,8 +63,9 @@ struct VerifyPass : impl::VerifyPassBase<VerifyPass> {
           << "expected 'original', the file before the rewrite";
       return signalPassFailure();
     }
+    llvm::SourceMgr sources;
     mlir::OwningOpRef<ModuleOp> from =
-        mlir::parseSourceFile<ModuleOp>(original, &getContext());
+        readModule(original, sources, getContext());
     if (!from ||
         (prepare &&
          failed(prepareRewritten(getOperation(), *from, {unrollLimit}))) ||

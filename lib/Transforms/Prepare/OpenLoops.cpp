@@ -17,15 +17,16 @@
 
 using namespace ckpt;
 
-/// Each of these makes work for the others: a slice that is pushed before an op
-/// may meet a stack there. Nothing makes an op that another one undoes.
-static int64_t openStacks(Block &block) {
-  int64_t all = 0, changes = 0;
+void ckpt::openStacks(mlir::func::FuncOp function,
+                      PreparationSummary &summary) {
+  Block &block = function.front();
+  int64_t changes = 0;
+  // Each of these makes work for the others: a slice that is pushed before an
+  // op may meet a stack there. Nothing makes an op that another one undoes.
   do {
     changes = forwardStacks(block) + splitStacks(block) + pushSlices(block);
-    all += changes;
+    summary.stacks += changes;
   } while (changes);
-  return all;
 }
 
 /// Gives named ops the bodies that their names say. Common subexpressions
@@ -59,7 +60,7 @@ void ckpt::openLoops(mlir::func::FuncOp function, int64_t unrollLimit,
     carryInOrder(loop);
   if (unrolled)
     eraseUnreadOps(function.front());
-  summary.stacks += openStacks(function.front());
+  openStacks(function, summary);
   summary.loops += unrolled;
   if (!unrolled)
     return;
@@ -71,5 +72,5 @@ void ckpt::openLoops(mlir::func::FuncOp function, int64_t unrollLimit,
   mlir::eliminateCommonSubExpressions(rewriter, dominance, function);
   rebuildNamedBodies(function);
   inlineSplats(function.front());
-  summary.stacks += openStacks(function.front());
+  openStacks(function, summary);
 }

@@ -13,6 +13,7 @@
 #include "ckpt/Transforms/Passes.h"
 #include "ckpt/Transforms/Prepare.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/TilingInterfaceImpl.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -40,6 +41,7 @@ std::string PreparationSummary::text() const {
   add(loops, "loop unrolled", "loops unrolled");
   add(branches, "conditional flattened", "conditionals flattened");
   add(stacks, "op on a stack replaced", "ops on stacks replaced");
+  add(shapes, "shape made static", "shapes made static");
   add(views, "view simplified", "views simplified");
   add(unread, "op without its unread part", "ops without their unread parts");
   add(unitDims, "op without unit dimensions", "ops without unit dimensions");
@@ -64,20 +66,29 @@ FailureOr<PreparationSummary> ckpt::prepareStep(mlir::func::FuncOp step,
     return summary;
   if (failed(inlineCalls(step, summary)) || failed(readGlobals(step, summary)))
     return failure();
-  emptyConstants(step);
+  makeShapesStatic(step, summary);
+  rewriteConstants(step);
   takeCompositesApart(step, summary);
   openLoops(step, options.unrollLimit, summary);
-  readByMaps(step, summary);
-  simplifyViews(step, summary);
-  dropUnread(step, summary);
-  indexUnitDims(step, summary);
+  // A reduction without its unread result may go over the pieces of a stack, or
+  // hand on a value.
+  std::string before;
+  do {
+    before = summary.text();
+    makeShapesStatic(step, summary);
+    readByMaps(step, summary);
+    simplifyViews(step, summary);
+    dropUnread(step, summary);
+    indexUnitDims(step, summary);
+    openStacks(step, summary);
+  } while (summary.text() != before);
   return summary;
 }
 
 void ckpt::registerPreparedDialects(mlir::DialectRegistry &registry) {
-  registry.insert<mlir::arith::ArithDialect, mlir::linalg::LinalgDialect,
-                  mlir::math::MathDialect, mlir::scf::SCFDialect,
-                  mlir::tensor::TensorDialect>();
+  registry.insert<mlir::arith::ArithDialect, mlir::complex::ComplexDialect,
+                  mlir::linalg::LinalgDialect, mlir::math::MathDialect,
+                  mlir::scf::SCFDialect, mlir::tensor::TensorDialect>();
   mlir::linalg::registerTilingInterfaceExternalModels(registry);
   registerBufferDialects(registry);
 }

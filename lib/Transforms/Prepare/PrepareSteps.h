@@ -1,9 +1,9 @@
 //===- PrepareSteps.h - The steps of --ckpt-prepare -------------*- C++ -*-===//
 //
 // Each rewrites only ops that need it, and counts them: a step without such ops
-// comes out unchanged. No step folds arithmetic, since upstream's folders
-// compute functions with the machine's library, whose bits differ from our
-// kernels'.
+// comes out unchanged. No step folds arithmetic on floats, since upstream's
+// folders compute functions with the machine's library, whose bits differ from
+// our kernels'.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,11 +21,15 @@ LogicalResult inlineCalls(mlir::func::FuncOp step, PreparationSummary &summary);
 /// Loads of globals become constants. A step with state is refused.
 LogicalResult readGlobals(mlir::func::FuncOp step, PreparationSummary &summary);
 
-/// Makes constants without elements empty tensors.
-void emptyConstants(mlir::func::FuncOp step);
+/// Makes constants without elements empty tensors, poison zeros, and tables of
+/// complex numbers of tables of their parts.
+void rewriteConstants(mlir::func::FuncOp step);
 
 /// Writes ops that do the work of several (a softmax, a packing) as these.
 void takeCompositesApart(mlir::func::FuncOp step, PreparationSummary &summary);
+
+/// Gives tensors whose sizes are constants a static shape.
+void makeShapesStatic(mlir::func::FuncOp step, PreparationSummary &summary);
 
 /// Lets generic ops that take elements from a tensor at sums of loops read it
 /// as an input: reversals become views.
