@@ -2,6 +2,7 @@
 
 import torch
 import torch.nn.functional as F
+from torch._inductor.utils import run_and_get_code
 
 import ckpt.torch
 from torch_models import Llama, make
@@ -171,6 +172,47 @@ def test_inductor_writes_a_value_and_its_transposed_copy_in_one_kernel(monkeypat
     run = compiled(module, "eager", ckpt.torch.Partitioner("100%", engine="inductor", effort=0.1))
     assert torch.equal(*expected, *torch.autograd.grad(run(x), module.channels.weight))
     assert any(torch.ops.aten.clone.default in targets and len(targets) > 1 for targets in written)
+
+
+class Masked(torch.nn.Module):
+    """The backward pass needs a mask, and not the product that it is made of."""
+
+    def __init__(self):
+        super().__init__()
+        self.gate, self.inner = torch.nn.Linear(32, 32), torch.nn.Linear(32, 32)
+
+    def forward(self, x):
+        mask = self.gate(x) > 0
+        return torch.where(mask, self.inner(x), 0.0).square().sum(), mask
+
+
+def test_inductor_keeps_masks_as_numbers():
+    """For the CPU, it packs and unpacks booleans element by element."""
+    module, x = Masked(), torch.randn(256, 32)
+    module(x)[0].backward()
+    expected = module.inner.weight.grad
+    module.zero_grad()
+    made = ckpt.torch.backend(engine="inductor", effort=0.1)
+    run = torch.compile(lambda x: module(x)[0], backend=made, dynamic=False)
+    with torch._inductor.config.patch(fx_graph_cache=False):
+        _, codes = run_and_get_code(lambda: run(x).backward())
+    assert torch.allclose(module.inner.weight.grad, expected, rtol=1e-3)
+    assert all("uint8_t*" in code and "bool*" not in code for code in codes)
+
+
+def test_inductor_hands_booleans_out_as_they_are():
+    """To the caller, and to kernels of PyTorch: a copy as numbers would take more memory."""
+    module, x = Masked(), torch.randn(256, 32)
+
+    def run(x):
+        loss, mask = module(x)
+        return loss, mask, mask.sort().values
+
+    planned = torch.compile(run, backend=ckpt.torch.backend(engine="inductor", effort=0.1), dynamic=False)
+    with torch._inductor.config.patch(fx_graph_cache=False):
+        (_, mask, ordered), codes = run_and_get_code(planned, x)
+    assert torch.equal(mask, run(x)[1]) and torch.equal(ordered, run(x)[2])
+    assert not any("uint8_t*" in code for code in codes)
 
 
 def test_rows_compare_at_no_more_flops():
