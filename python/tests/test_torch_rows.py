@@ -118,8 +118,29 @@ def test_inductor_writes_concatenations():
     assert peak <= 1.02 * made.report.planned_bytes
 
 
-def _normed(inputs):
-    return torch.nn.Sequential(torch.nn.Conv2d(inputs, 16, 3, padding=1, bias=False), torch.nn.BatchNorm2d(16))
+def _normed(inputs, outputs=16, extent=3):
+    convolution = torch.nn.Conv2d(inputs, outputs, extent, padding=extent // 2, bias=False)
+    return torch.nn.Sequential(convolution, torch.nn.BatchNorm2d(outputs))
+
+
+class Expanded(torch.nn.Module):
+    """The gradient of the activation reads the batch norm, which is made of five values, several times."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = torch.nn.Conv2d(3, 8, 3, padding=1)
+        self.block = torch.nn.Sequential(_normed(8, 32, 1), torch.nn.Hardswish(), _normed(32, 8, 1))
+
+    def forward(self, images):
+        x = self.first(images)
+        return (x + self.block(x)).square().mean()
+
+
+def test_inductor_makes_values_inside_of_kernels_where_the_plan_does():
+    module, images = Expanded(), (torch.randn(8, 3, 16, 16),)
+    made = ckpt.torch.backend(effort=0.1)
+    peak = peak_of(torch.compile(module, backend=made, dynamic=False), module, images)
+    assert peak <= 1.02 * made.report.planned_bytes
 
 
 class Residual(torch.nn.Module):
