@@ -2,9 +2,9 @@
 
 usage: torch_rows.py [MODEL] [--engine eager|inductor] [--effort SECONDS] [--shares 1,0.5]
 
-For each `activation_memory_budget`, the first line is PyTorch's own partitioner, and the second line a
-plan whose budget is the peak that PyTorch took. Plans with less follow while inductor takes more. The
-lines at the end compare at equal FLOPs: the lowest peak of a plan that repeats no more than PyTorch.
+The first line is the plan without a budget. For each `activation_memory_budget`, PyTorch's own partitioner
+follows, and then a plan whose budget is the peak that PyTorch took. Plans with less follow while inductor
+takes more. The lines at the end compare at equal FLOPs: the lowest peak of a plan that repeats no more than PyTorch.
 Effort counts work, so that plans do not depend on the load of the machine. docs/PyTorch.md names the
 way in which peaks are measured.
 """
@@ -82,6 +82,12 @@ def min_cut_row(module: Any, arguments: Any, engine: str, share: float) -> Row:
     return peak_of(compiled(module, engine, partitioner), module, arguments), partitioner.flops
 
 
+def planned_row(module: Any, arguments: Any, engine: str, budget: int | None, effort: float) -> Row:
+    """Peak in bytes and FLOPs of a plan."""
+    partitioner = Counted(ckpt.torch.Partitioner(budget, engine=engine, effort=effort))
+    return peak_of(compiled(module, engine, partitioner), module, arguments), partitioner.flops
+
+
 def planned_rows(module: Any, arguments: Any, engine: str, budget: int, effort: float) -> Iterator[Row]:
     """Peak in bytes and FLOPs of a plan; where inductor takes more than planned, of further plans with less.
 
@@ -90,9 +96,8 @@ def planned_rows(module: Any, arguments: Any, engine: str, budget: int, effort: 
     """
     ask = budget
     for _ in range(MOST_ROUNDS):
-        partitioner = Counted(ckpt.torch.Partitioner(ask, engine=engine, effort=effort))
-        peak = peak_of(compiled(module, engine, partitioner), module, arguments)
-        yield peak, partitioner.flops
+        peak, flops = planned_row(module, arguments, engine, ask, effort)
+        yield peak, flops
         if peak <= budget:
             return
         ask -= max(peak - budget, budget // 100)
@@ -111,7 +116,8 @@ def compared(options: argparse.Namespace) -> tuple[list[Row], list[Row]]:
     """The rows of PyTorch's own partitioner and those of plans; prints each."""
     module, arguments = make(options.model)
     theirs: list[Row] = []
-    plans: list[Row] = []
+    plans = [planned_row(module, arguments, options.engine, None, options.effort)]
+    print(shown("no budget", plans[0], plans[0][1]), flush=True)
     for share in map(float, options.shares.split(",")):
         theirs.append(min_cut_row(module, arguments, options.engine, share))
         least = min(flops for _, flops in theirs)

@@ -57,3 +57,34 @@ def test_the_measured_peak_is_the_planned_one(model):
     module, x = model(), torch.randn(256, 64)
     found = ckpt.torch.plan(module, engine="eager", effort=0.1).check(x)
     assert found.peak_bytes == pytest.approx(found.planned_bytes, rel=0.01)
+
+
+class Shaped(torch.nn.Module):
+    """The gradient of `layer` needs the shape of its operand, and no element."""
+
+    def __init__(self, layer):
+        super().__init__()
+        self.first, self.layer = torch.nn.Conv2d(3, 32, 3, padding=1), layer
+        self.last = torch.nn.Conv2d(32, 8, 3, padding=1)
+
+    def forward(self, images):
+        return self.last(self.layer(self.first(images))).square().mean()
+
+
+SHAPED = {
+    "average": torch.nn.AvgPool2d(2),
+    "maximum": torch.nn.MaxPool2d(2),
+    "padding": torch.nn.ReflectionPad2d(1),
+    "frozen": torch.nn.Conv2d(32, 32, 3, padding=1).requires_grad_(False),
+}
+
+
+@pytest.mark.parametrize("layer", SHAPED.values(), ids=SHAPED)
+def test_an_operand_that_only_gives_its_shape_is_not_kept(layer):
+    module, images = Shaped(layer), torch.randn(4, 3, 32, 32)
+    weights = [weight for weight in module.parameters() if weight.requires_grad]
+    expected = torch.autograd.grad(module(images), weights)
+    kept = ckpt.torch.measure(lambda: torch.autograd.grad(module(images), weights)).peak_bytes
+    run = torch.compile(module, backend=ckpt.torch.backend(engine="eager", effort=0.1), dynamic=False)
+    assert all(map(torch.equal, torch.autograd.grad(run(images), weights), expected))
+    assert ckpt.torch.measure(lambda: torch.autograd.grad(run(images), weights)).peak_bytes < 0.95 * kept

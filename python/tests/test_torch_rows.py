@@ -2,6 +2,7 @@
 
 import torch
 import torch.nn.functional as F
+from torch._inductor.utils import run_and_get_code
 
 import ckpt.torch
 from torch_models import Llama, make
@@ -117,8 +118,29 @@ def test_inductor_writes_concatenations():
     assert peak <= 1.02 * made.report.planned_bytes
 
 
-def _normed(inputs):
-    return torch.nn.Sequential(torch.nn.Conv2d(inputs, 16, 3, padding=1, bias=False), torch.nn.BatchNorm2d(16))
+def _normed(inputs, outputs=16, extent=3):
+    convolution = torch.nn.Conv2d(inputs, outputs, extent, padding=extent // 2, bias=False)
+    return torch.nn.Sequential(convolution, torch.nn.BatchNorm2d(outputs))
+
+
+class Expanded(torch.nn.Module):
+    """The gradient of the activation reads the batch norm, which is made of five values, several times."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = torch.nn.Conv2d(3, 8, 3, padding=1)
+        self.block = torch.nn.Sequential(_normed(8, 32, 1), torch.nn.Hardswish(), _normed(32, 8, 1))
+
+    def forward(self, images):
+        x = self.first(images)
+        return (x + self.block(x)).square().mean()
+
+
+def test_inductor_makes_values_inside_of_kernels_where_the_plan_does():
+    module, images = Expanded(), (torch.randn(8, 3, 16, 16),)
+    made = ckpt.torch.backend(effort=0.1)
+    peak = peak_of(torch.compile(module, backend=made, dynamic=False), module, images)
+    assert peak <= 1.02 * made.report.planned_bytes
 
 
 class Residual(torch.nn.Module):
@@ -171,6 +193,47 @@ def test_inductor_writes_a_value_and_its_transposed_copy_in_one_kernel(monkeypat
     run = compiled(module, "eager", ckpt.torch.Partitioner("100%", engine="inductor", effort=0.1))
     assert torch.equal(*expected, *torch.autograd.grad(run(x), module.channels.weight))
     assert any(torch.ops.aten.clone.default in targets and len(targets) > 1 for targets in written)
+
+
+class Masked(torch.nn.Module):
+    """The backward pass needs a mask, and not the product that it is made of."""
+
+    def __init__(self):
+        super().__init__()
+        self.gate, self.inner = torch.nn.Linear(32, 32), torch.nn.Linear(32, 32)
+
+    def forward(self, x):
+        mask = self.gate(x) > 0
+        return torch.where(mask, self.inner(x), 0.0).square().sum(), mask
+
+
+def test_inductor_keeps_masks_as_numbers():
+    """For the CPU, it packs and unpacks booleans element by element."""
+    module, x = Masked(), torch.randn(256, 32)
+    module(x)[0].backward()
+    expected = module.inner.weight.grad
+    module.zero_grad()
+    made = ckpt.torch.backend(engine="inductor", effort=0.1)
+    run = torch.compile(lambda x: module(x)[0], backend=made, dynamic=False)
+    with torch._inductor.config.patch(fx_graph_cache=False):
+        _, codes = run_and_get_code(lambda: run(x).backward())
+    assert torch.allclose(module.inner.weight.grad, expected, rtol=1e-3)
+    assert all("uint8_t*" in code and "bool*" not in code for code in codes)
+
+
+def test_inductor_hands_booleans_out_as_they_are():
+    """To the caller, and to kernels of PyTorch: a copy as numbers would take more memory."""
+    module, x = Masked(), torch.randn(256, 32)
+
+    def run(x):
+        loss, mask = module(x)
+        return loss, mask, mask.sort().values
+
+    planned = torch.compile(run, backend=ckpt.torch.backend(engine="inductor", effort=0.1), dynamic=False)
+    with torch._inductor.config.patch(fx_graph_cache=False):
+        (_, mask, ordered), codes = run_and_get_code(planned, x)
+    assert torch.equal(mask, run(x)[1]) and torch.equal(ordered, run(x)[2])
+    assert not any("uint8_t*" in code for code in codes)
 
 
 def test_rows_compare_at_no_more_flops():

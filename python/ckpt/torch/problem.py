@@ -22,6 +22,7 @@ class JointProblem:
         ops: by op number; `None` is `tangents`, `return` or a view that only the problem has.
         values: by value number.
         tangents: the number of the op `tangents`.
+        engine: that runs the step.
     """
 
     def __init__(
@@ -33,7 +34,7 @@ class JointProblem:
         gradients_count: bool = True,
     ) -> None:
         self._builder = ProblemBuilder(model.bandwidth, model.launch_ns)
-        self._engine, self._model = engine, model
+        self.engine, self._model = engine, model
         self.ops: list[Op | None] = []
         self.values: dict[int, Value] = {}
         self._results = set() if gradients_count else self._gradients(program)
@@ -81,13 +82,13 @@ class JointProblem:
         (copy,) = op.outputs
         read = self._renamed(source.number, "permute", source.shape, source.nbytes)
         made = self._value(copy, shape=source.shape)
-        self._add(op, dataclasses.replace(describe(op, self._engine, self._model), reads=[Read(read, "pointwise")]), [made])
+        self._add(op, dataclasses.replace(describe(op, self.engine, self._model), reads=[Read(read, "pointwise")]), [made])
         copy.number = self._renamed(made, "reshape", copy.shape, copy.nbytes)
 
     def _op(self, op: Op) -> None:
-        if (source := transposed_by(op, self._engine)) is not None:
+        if (source := transposed_by(op, self.engine)) is not None:
             return self._transposed(op, source)
-        description = describe(op, self._engine, self._model)
+        description = describe(op, self.engine, self._model)
         self._add(op, description, [self._value(value) for value in op.outputs])
 
     def _add(self, op: Op, description: Description, outputs: list[int]) -> None:

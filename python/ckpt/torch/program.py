@@ -23,6 +23,23 @@ aten = torch.ops.aten
 # Views whose schemas do not say so.
 _UNSAFE_VIEWS = {aten._unsafe_view, aten.unsafe_chunk, aten.unsafe_split, aten.unsafe_split_with_sizes}
 
+# Gradients that read the shape of their second operand, and no element.
+_SHAPED = {
+    aten._adaptive_avg_pool2d_backward,
+    aten._adaptive_avg_pool3d_backward,
+    aten.adaptive_max_pool2d_backward,
+    aten.avg_pool2d_backward,
+    aten.avg_pool3d_backward,
+    aten.max_pool2d_with_indices_backward,
+    aten.max_pool3d_with_indices_backward,
+    aten.reflection_pad1d_backward,
+    aten.reflection_pad2d_backward,
+    aten.reflection_pad3d_backward,
+    aten.replication_pad1d_backward,
+    aten.replication_pad2d_backward,
+    aten.replication_pad3d_backward,
+}
+
 # Metadata of a node: the `Memory` of its kernel, where measured.
 MEMORY = "ckpt_memory"
 
@@ -208,6 +225,26 @@ def _drop_reads_of_statistics(graph: fx.Graph) -> None:
             node.args = (*node.args[:3], None, None, *node.args[5:])
 
 
+def _reads_shape(node: fx.Node) -> bool:
+    """The gradient reads the shape of its second operand, and no element."""
+    packet = getattr(node.target, "overloadpacket", None)
+    return packet in _SHAPED or (packet is aten.convolution_backward and not any(node.args[-1][1:]))
+
+
+def _drop_reads_of_shapes(graph: fx.Graph) -> None:
+    """Hands such gradients a tensor without memory; kernels know one layout of memory from another."""
+    for node in graph.nodes:
+        if not _reads_shape(node) or not node.args[1].meta["val"].is_contiguous():
+            continue
+        tensor = node.args[1].meta["val"]
+        with graph.inserting_before(node):
+            blank = graph.call_function(aten.empty.memory_format, ([],), {"dtype": tensor.dtype, "device": tensor.device})
+            shaped = graph.call_function(aten.expand.default, (blank, list(tensor.shape)))
+        blank.meta = {**node.meta, "val": tensor.new_empty(())}
+        shaped.meta = {**node.meta, "val": blank.meta["val"].expand(tensor.shape)}
+        node.args = (node.args[0], shaped, *node.args[2:])
+
+
 def is_statistic(value: Value) -> bool:
     """True for the new running statistics of a training norm."""
     return is_training_norm(value.node) and value.index > 2
@@ -376,6 +413,7 @@ def read_joint(module: fx.GraphModule, num_fwd_outputs: int) -> Program:
     module.graph.eliminate_dead_code()
     module.graph = _private.require("fx_graph_cse")(module.graph)
     _drop_reads_of_statistics(module.graph)
+    _drop_reads_of_shapes(module.graph)
     _mask_dropouts(module.graph)
     module.graph.eliminate_dead_code()
     return _Reader(module, num_fwd_outputs).read()

@@ -5,31 +5,38 @@ the plan. The backward graph receives the values that stand in memory at the end
 of the forward graph and are read later. Each kernel is a region of inductor's
 patterns: across kernels, they would move a product to the sum that reads it, and
 keep its operands until then. Values that the plan writes are marked for the same
-reason: inductor would delay elementwise ops.
+reason: inductor would delay elementwise ops. Booleans stand in memory as numbers of
+one byte: for the CPU, inductor packs and unpacks booleans element by element.
 """
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from typing import Any
 
+import torch
 from torch import fx
 
 from ..planner import Plan
 from . import _private
 from .kernels import calls_pytorch
 from .problem import JointProblem
-from .program import Op, Program, Value, again, is_statistic
+from .program import Op, Program, Value, again, base_of, is_statistic
+
+aten, prims = torch.ops.aten, torch.ops.prims
 
 # Ops of each kernel, and the values that it writes.
 Kernels = list[tuple[list[Op], list[Value]]]
+# Booleans that stand in memory as numbers.
+Masks = frozenset[Value]
 
 
 class _Graph:
     """One graph under construction."""
 
-    def __init__(self, program: Program) -> None:
-        self.program = program
+    def __init__(self, program: Program, masks: Masks) -> None:
+        self.program, self.masks = program, masks
         self.graph = fx.Graph()
         # The node that holds each value in memory now.
         self.held: dict[Value, fx.Node] = {}
@@ -46,8 +53,11 @@ class _Graph:
         self.held[value] = node
         return node
 
-    def missing(self, value: Value) -> fx.Node:
-        raise AssertionError(f"the plan reads {value.node.name} before it is made")
+    def hold(self, value: Value) -> None:
+        """Adds what no op of the plan makes."""
+        if value.node.op != "get_attr":
+            raise AssertionError(f"the plan reads {value.node.name} before it is made")
+        self.held[value] = self.graph.node_copy(value.node)
 
     def read(self, operand: fx.Node, local: dict[Value, fx.Node]) -> fx.Node:
         """The node that stands for `operand` of the joint graph now."""
@@ -61,15 +71,12 @@ class _Graph:
     def node_of(self, value: Value, local: dict[Value, fx.Node]) -> fx.Node:
         if value in local:
             return local[value]
-        if value in self.held:
-            return self.held[value]
-        if value.op is not None and value.op.is_view:
-            self.run(value.op, local)
-            return local[value]
-        if value.node.op == "get_attr":
-            self.held[value] = self.graph.node_copy(value.node)
-            return self.held[value]
-        return self.missing(value)
+        if value not in self.held:
+            if value.op is not None and value.op.is_view:
+                self.run(value.op, local)
+                return local[value]
+            self.hold(value)
+        return self._from_memory(value, local)
 
     def run(self, op: Op, local: dict[Value, fx.Node]) -> None:
         """Adds one run of `op`; `local` receives its results."""
@@ -94,8 +101,29 @@ class _Graph:
                 self.run(op, local)
         for value in outputs:
             if value in local:
-                self.held[value] = local[value]
-                self._write(value, local[value])
+                self.held[value] = self._to_memory(value, local[value])
+                self._write(value, self.held[value])
+
+    def _apply(self, target: Any, node: fx.Node, argument: Any) -> fx.Node:
+        made = self.graph.call_function(target, (node, argument))
+        made.meta = {**node.meta, "val": target(node.meta["val"], argument), _private.REGION: self.region}
+        made.meta.pop(_private.WRITTEN, None)
+        return made
+
+    def _to_memory(self, value: Value, node: fx.Node) -> fx.Node:
+        """What stands in memory for the result `node`."""
+        if value not in self.masks:
+            return node
+        number = self._apply(prims.convert_element_type.default, node, torch.float32)
+        return self._apply(prims.convert_element_type.default, number, torch.uint8)
+
+    def _from_memory(self, value: Value, local: dict[Value, fx.Node]) -> fx.Node:
+        """The value, made of what stands in memory for it."""
+        if value not in self.masks:
+            return self.held[value]
+        number = self._apply(prims.convert_element_type.default, self.held[value], torch.float32)
+        local[value] = self._apply(aten.ne.Scalar, number, 0)
+        return local[value]
 
     @staticmethod
     def _write(value: Value, node: fx.Node) -> None:
@@ -117,7 +145,7 @@ class _Backward(_Graph):
     """The backward graph, which asks the forward graph for values."""
 
     def __init__(self, program: Program, forward: _Graph) -> None:
-        super().__init__(program)
+        super().__init__(program, forward.masks)
         # Values that the forward graph hands on, by their placeholders.
         self.saved: dict[Value, fx.Node] = {}
         self.ran = set(forward.ran)
@@ -125,19 +153,19 @@ class _Backward(_Graph):
         for value in program.tangents:
             self.placeholder(value)
 
-    def missing(self, value: Value) -> fx.Node:
-        if value not in self.forward.held:
-            return super().missing(value)
+    def hold(self, value: Value) -> None:
+        if value.node.op == "get_attr" or value not in self.forward.held:
+            return super().hold(value)
         with self.graph.inserting_before(next(iter(self.graph.nodes))):
             self.saved[value] = self.placeholder(value)
-        return self.saved[value]
+        self.saved[value].meta["val"] = self.forward.held[value].meta["val"]
 
 
 def as_written(program: Program) -> tuple[fx.GraphModule, fx.GraphModule]:
     """The split that autograd makes: each op runs once, in the order of the program."""
     runs = [([op], op.outputs) for op in program.ops]
     first = [run for run in runs if not run[0][0].backward]
-    return _graphs(program, first, runs[len(first) :])
+    return _graphs(program, frozenset(), first, runs[len(first) :])
 
 
 def _kernels(joint: JointProblem, plan: Plan, forward: bool) -> Kernels:
@@ -163,13 +191,27 @@ def _sorted_saved(graph: _Backward) -> list[Value]:
     return order
 
 
+def _masks(program: Program, engine: str) -> Masks:
+    """The booleans on the CPU that inductor's own kernels make, and no others read."""
+    nodes = [node for node in (*program.forward_outputs, *program.backward_outputs) if node is not None]
+    others = [op for op in program.ops if calls_pytorch(op, engine)]
+    shown = [value for node in nodes if (value := program.value(node)) is not None]
+    shown += [value for op in others for value in (*op.inputs, *op.outputs)]
+    made = {value for op in program.ops if not op.is_view for value in op.outputs}
+    masks = {value for value in made if value.tensor.dtype == torch.bool and value.tensor.device.type == "cpu"}
+    return frozenset(masks.difference(map(base_of, shown)))
+
+
 def split(program: Program, joint: JointProblem, plan: Plan) -> tuple[fx.GraphModule, fx.GraphModule]:
     """Returns the forward graph and the backward graph of `plan`."""
-    return _graphs(program, _kernels(joint, plan, forward=True), _kernels(joint, plan, forward=False))
+    first, second = (_kernels(joint, plan, forward) for forward in (True, False))
+    return _graphs(program, _masks(program, joint.engine), first, second)
 
 
-def _graphs(program: Program, first: Kernels, second: Kernels) -> tuple[fx.GraphModule, fx.GraphModule]:
-    forward = _Graph(program)
+def _graphs(
+    program: Program, masks: Masks, first: Kernels, second: Kernels
+) -> tuple[fx.GraphModule, fx.GraphModule]:
+    forward = _Graph(program, masks)
     for value in program.inputs:
         if value.node.op == "placeholder":
             forward.placeholder(value)
