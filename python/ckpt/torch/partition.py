@@ -149,33 +149,40 @@ class _Planning:
             nbytes, time_limit=limit, effort=effort, progress=self.progress, or_smallest=self.takes_smallest
         )
 
-    def _is_free(self, plan: Plan, fastest: Plan) -> bool:
-        """The plan repeats no op that PyTorch's counter of FLOPs counts, and takes the time of the fastest one."""
+    def _repeats_flops(self, plan: Plan) -> bool:
+        """The plan repeats an op that PyTorch's counter of FLOPs counts."""
         runs = collections.Counter(number for ops, _ in plan.kernels for number in ops)
         again = (self.joint.ops[number] for number, count in runs.items() if count > 1)
-        counts = any(flops_of(op.node) for op in again if op is not None)
-        return not counts and plan.time_ns <= self.FREE_TIME * fastest.time_ns
+        return any(flops_of(op.node) for op in again if op is not None)
 
     def _solve_free(self) -> Plan:
         """The least memory that costs nothing: inductor's kernels make elementwise operands again for nothing.
 
-        Bisects between the fastest plan's arena and half of it, in the time of one search.
+        Bisects between the fastest plan's arena and half of it, in the time of one search. Whatever its time, the plan takes no more
+        than the graphs of autograd where one is found.
         """
         best = fastest = self._solve(None)
         if self.options.engine != "inductor":
             return fastest
-        problem, effort = self.joint.problem, self.options.effort
-        limit = problem.search_seconds if self.options.time_limit is None else self.options.time_limit
-        limits = {"time_limit": limit / self.FREE_ROUNDS, "effort": effort and effort / self.FREE_ROUNDS}
+        effort, slowest = self.options.effort, self.FREE_TIME * fastest.time_ns
+        limit = self.joint.problem.search_seconds if self.options.time_limit is None else self.options.time_limit
+
+        def within(nbytes: int, rounds: int) -> Plan | None:
+            limits = {"time_limit": limit / rounds, "effort": effort and effort / rounds}
+            plan = self.joint.problem.solve(nbytes, **limits, progress=self.progress, or_smallest=True)
+            return plan if plan.arena_bytes <= nbytes and not self._repeats_flops(plan) else None
+
         least = fastest.arena_bytes // 2
         for _ in range(self.FREE_ROUNDS):
             ask = (least + best.arena_bytes) // 2
-            plan = problem.solve(ask, **limits, progress=self.progress, or_smallest=True)
-            if plan.arena_bytes <= ask and self._is_free(plan, fastest):
+            plan = within(ask, self.FREE_ROUNDS)
+            if plan is not None and plan.time_ns <= slowest:
                 best = plan
             else:
                 least = ask
-        return best
+        # Autograd adds the gradients of a weight one by one, which takes more time and less memory than their sum at the end.
+        plain = self.unplanned - self.arguments
+        return best if best.arena_bytes <= plain else within(plain, 1) or best
 
     def _planned(self, ask: int, want: int) -> tuple[Plan, tuple[fx.GraphModule, fx.GraphModule]]:
         """A plan within `ask`, or, in the eager engine, one whose graphs hold no more than `want` without its gaps."""
