@@ -65,21 +65,17 @@ static bool cutUnreadResults(linalg::GenericOp op) {
 }
 
 static void dropResults(mlir::func::FuncOp step, PreparationSummary &summary) {
-  SmallVector<linalg::GenericOp> ops;
-  step.walk([&](linalg::GenericOp op) { ops.push_back(op); });
+  SmallVector<Operation *> cut;
+  step.walk([&](linalg::GenericOp op) {
+    if (cutUnreadResults(op))
+      cut.push_back(op);
+  });
+  summary.unread += cut.size();
   mlir::RewritePatternSet patterns(step.getContext());
   linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
-  mlir::FrozenRewritePatternSet frozen(std::move(patterns));
   auto config = mlir::GreedyRewriteConfig().enableFolding(false).setStrictness(
       mlir::GreedyRewriteStrictness::ExistingAndNewOps);
-  // Readers come before what they read: a running value may be the only reader
-  // of another one.
-  for (linalg::GenericOp op : llvm::reverse(ops)) {
-    if (!cutUnreadResults(op))
-      continue;
-    ++summary.unread;
-    (void)mlir::applyOpPatternsGreedily(op.getOperation(), frozen, config);
-  }
+  (void)mlir::applyOpPatternsGreedily(cut, std::move(patterns), config);
 }
 
 /// Whether so much of the result is unread that its reduction is worth another

@@ -17,16 +17,15 @@
 
 using namespace ckpt;
 
-void ckpt::openStacks(mlir::func::FuncOp function,
-                      PreparationSummary &summary) {
-  Block &block = function.front();
-  int64_t changes = 0;
-  // Each of these makes work for the others: a slice that is pushed before an
-  // op may meet a stack there. Nothing makes an op that another one undoes.
+/// Each of these makes work for the others: a slice that is pushed before an op
+/// may meet a stack there. Nothing makes an op that another one undoes.
+static int64_t openStacks(Block &block) {
+  int64_t all = 0, changes = 0;
   do {
     changes = forwardStacks(block) + splitStacks(block) + pushSlices(block);
-    summary.stacks += changes;
+    all += changes;
   } while (changes);
+  return all;
 }
 
 /// Gives named ops the bodies that their names say. Common subexpressions
@@ -60,7 +59,7 @@ void ckpt::openLoops(mlir::func::FuncOp function, int64_t unrollLimit,
     carryInOrder(loop);
   if (unrolled)
     eraseUnreadOps(function.front());
-  openStacks(function, summary);
+  summary.stacks += openStacks(function.front());
   summary.loops += unrolled;
   if (!unrolled)
     return;
@@ -72,5 +71,5 @@ void ckpt::openLoops(mlir::func::FuncOp function, int64_t unrollLimit,
   mlir::eliminateCommonSubExpressions(rewriter, dominance, function);
   rebuildNamedBodies(function);
   inlineSplats(function.front());
-  openStacks(function, summary);
+  summary.stacks += openStacks(function.front());
 }

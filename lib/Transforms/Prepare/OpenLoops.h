@@ -14,13 +14,10 @@
 namespace ckpt {
 
 /// Unrolls the loops of \p function whose trip counts are known, as far as \p
-/// unrollLimit produced ops allow. Opens stacks, also those of loops that the
-/// frontend unrolled.
+/// unrollLimit produced ops allow. Forwards stacked pieces to their readers,
+/// and splits ops on stacks, also in loops that the frontend unrolled.
 void openLoops(mlir::func::FuncOp function, int64_t unrollLimit,
                PreparationSummary &summary);
-
-/// Forwards stacked pieces to their readers, and splits ops on stacks.
-void openStacks(mlir::func::FuncOp function, PreparationSummary &summary);
 
 } // namespace ckpt
 

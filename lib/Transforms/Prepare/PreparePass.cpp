@@ -70,18 +70,12 @@ FailureOr<PreparationSummary> ckpt::prepareStep(mlir::func::FuncOp step,
   rewriteConstants(step);
   takeCompositesApart(step, summary);
   openLoops(step, options.unrollLimit, summary);
-  // A reduction without its unread result may go over the pieces of a stack, or
-  // hand on a value.
-  std::string before;
-  do {
-    before = summary.text();
-    makeShapesStatic(step, summary);
-    readByMaps(step, summary);
-    simplifyViews(step, summary);
-    dropUnread(step, summary);
-    indexUnitDims(step, summary);
-    openStacks(step, summary);
-  } while (summary.text() != before);
+  // The sizes may depend on counters of loops.
+  makeShapesStatic(step, summary);
+  readByMaps(step, summary);
+  simplifyViews(step, summary);
+  dropUnread(step, summary);
+  indexUnitDims(step, summary);
   return summary;
 }
 
