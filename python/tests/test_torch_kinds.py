@@ -136,6 +136,12 @@ def test_products_of_groups(ends):
         torch.testing.assert_close(ours, theirs.detach(), rtol=1e-4, atol=1e-4)
 
 
+def test_many_groups_do_not_multiply_all_rows_each():
+    rows, weights, ends = torch.randn(64, 32), torch.randn(16, 32, 32), torch.arange(4, 65, 4, dtype=torch.int32)
+    compiled = ckpt.compile(lambda x, y, ends: torch._grouped_mm(x, y, offs=ends), rows, weights, ends, time_limit=0)
+    assert 0 < compiled.report.figures["flops"] < 4 * 2 * 64 * 32 * 32
+
+
 @pytest.mark.parametrize("stride", [1, 2])
 def test_gradients_of_weights_are_no_sum_over_images_of_many_channels(stride):
     def step(images, weight):

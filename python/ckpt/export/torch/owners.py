@@ -73,11 +73,11 @@ class Owners:
     """
 
     def __init__(self, named: list[tuple[str, Owner]]):
-        self.owners = [owner for _, owner in named]
+        self.named = named
         for name, owner in named:
             if isinstance(owner, torch.nn.Module) and any(isinstance(part, torch.jit.ScriptModule) for part in owner.modules()):
                 raise UnsupportedStep(f"{name} is a module of torch.jit, which cannot be traced: pass the module that it was made of")
-        self.settings = [settings_of(owner) for owner in self.owners]
+        self.settings = [settings_of(owner) for _, owner in named]
         self.containers = [each for name, owner in named for each in containers_of(name, owner)]
         held: dict[int, tuple[str, torch.Tensor]] = {}
         for title, container in self.containers:
@@ -86,7 +86,6 @@ class Owners:
                     held.setdefault(id(value), (f"{title}.{key}", value))
         self.names = [name for name, _ in held.values()]
         self.tensors = [tensor for _, tensor in held.values()]
-        self.named = named
         self.replaced: dict[str, torch.Tensor] = {}
 
     @contextlib.contextmanager
@@ -96,7 +95,7 @@ class Owners:
         modules = [(name, owner) for name, owner in self.named if isinstance(owner, torch.nn.Module)]
         parts = [(part, vars(part).copy()) for _, module in modules for part in module.modules()]
         plain = {f"{name}.{path}": value for name, module in modules for path, value in attributes_of(module).items()}
-        states = [(owner, owner.state) for owner in self.owners if isinstance(owner, torch.optim.Optimizer)]
+        states = [(owner, owner.state) for _, owner in self.named if isinstance(owner, torch.optim.Optimizer)]
         instead = {id(own): stands_for(own, new) for own, new in zip(self.tensors, tensors, strict=True)}
         places = [(container, key, id(value)) for container, own in before for key, value in items_of(own) if id(value) in instead]
         found: list[torch.Tensor] = []
@@ -124,7 +123,7 @@ class Owners:
 
     def refuse_changes(self) -> None:
         """Refuses a step that changes its `settings_of`."""
-        for owner, before in zip(self.owners, self.settings):
+        for (_, owner), before in zip(self.named, self.settings):
             now = settings_of(owner)
             if isinstance(owner, torch.nn.Module):
                 if now[0] != before[0]:
