@@ -28,18 +28,20 @@ class Source:
 
     Attributes:
         name: of the file, for messages.
-        flatten: from the arguments of a call to arrays in the step's order.
-        unflatten: from results to the return value of a call.
+        bind: from the arguments of a call to arrays in the step's order, and to its return value as a function of results.
         result: from an array of NumPy to one of the caller's framework.
         kept: by result that the caller does not see, the argument that it is a new value of.
     """
 
     text: str
     name: str = "step.mlir"
-    flatten: Callable[[tuple[Any, ...]], list[Any]] = list
-    unflatten: Callable[[list[Any]], Any] = lambda results: results[0] if len(results) == 1 else tuple(results)
+    bind: Callable[[tuple[Any, ...]], tuple[list[Any], Callable[[list[Any]], Any]]] = lambda args: (list(args), _alone)
     result: Callable[[np.ndarray, str], Any] = lambda array, element: array
     kept: Mapping[int, int] = dataclasses.field(default_factory=dict)
+
+
+def _alone(results: list[Any]) -> Any:
+    return results[0] if len(results) == 1 else tuple(results)
 
 
 class PlannedStep:
@@ -110,7 +112,7 @@ class CompiledStep:
         Raises:
             ArrayError: an array does not fit the step, or overlaps a result.
         """
-        given = self._source.flatten(args)
+        given, returned = self._source.bind(args)
         if len(given) != len(self.arguments):
             raise ArrayError(f"expected {len(self.arguments)} arrays, but got {len(given)}")
         kept = self._source.kept
@@ -123,11 +125,22 @@ class CompiledStep:
             targets = self._targets(made, views)
         else:
             made, targets = self._new_results(given, views)
+        self._refuse_shared(views, targets)
         self._step.run([arrays.bits_of(view) for view in views], [arrays.bits_of(view) for view in targets])
         for number, argument in kept.items():
             if targets[number] is not views[argument]:
                 views[argument][...] = targets[number]
-        return self._source.unflatten(made)
+        return returned(made)
+
+    def _refuse_shared(self, arguments: list[np.ndarray], targets: list[np.ndarray]) -> None:
+        """Refuses an argument that changes while another one has the same memory: the step would not see the change there."""
+        in_place = [i for i, result in enumerate(self._donated) if result >= 0 and targets[result] is arguments[i]]
+        changed = list({*self._source.kept.values(), *in_place})
+        others = [view for i, view in enumerate(arguments) if i not in changed]
+        number = arrays.overlap(others, [arguments[i] for i in changed]) if changed else None
+        if number is not None:
+            title = _title("argument", changed[number], self.arguments[changed[number]])
+            raise ArrayError(f"expected {title}, which the step changes, in memory of its own, but another argument shares it")
 
     def _targets(self, out: list[Any], arguments: list[np.ndarray]) -> list[np.ndarray]:
         shown = len(self.results) - len(self._source.kept)
@@ -246,8 +259,8 @@ def _exported(step: Callable[..., Any], example_args: tuple[Any, ...]) -> Source
     if not example_args and _takes_arguments(step):
         raise CkptError("expected example arguments after the step: ckpt.compile(step, parameters, batch)")
     traced = export.trace(step, example_args)
-    result = _tensor_of if export.is_of_torch(example_args) else Source.result
-    return Source(traced.export(), "step.mlir", traced.flatten, traced.unflatten, result, traced.kept)
+    result = _tensor_of if export.is_of_torch(step, example_args) else Source.result
+    return Source(traced.export(), "step.mlir", traced.bind, result, traced.kept)
 
 
 def _takes_arguments(step: Callable[..., Any]) -> bool:

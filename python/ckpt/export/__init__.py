@@ -29,32 +29,35 @@ class ExportedStep(Protocol):
     def expected(self) -> list[np.ndarray]:
         """The results that the framework itself computes."""
 
-    def flatten(self, arguments: tuple[Any, ...]) -> list[Any]:
-        """The arrays of a call, in the order of the text's arguments."""
-
-    def unflatten(self, results: list[Any]) -> Any:
-        """The return value of a call."""
+    def bind(self, arguments: tuple[Any, ...]) -> tuple[list[Any], Callable[[list[Any]], Any]]:
+        """The arrays of a call, in the order of the text's arguments, and the return value as a function of results."""
 
 
-def is_of_torch(example: Any) -> bool:
-    """Whether `example` holds a tensor, a module or an optimizer of PyTorch, at any depth of its containers."""
+def is_of_torch(step: Callable[..., Any], example: tuple[Any, ...]) -> bool:
+    """Whether the arguments of a step, at any depth of their containers, or the values that it closes over are of PyTorch."""
     if "torch" not in sys.modules:
         return False
     import torch
     from torch.utils import _pytree as pytree
 
     kinds = (torch.Tensor, torch.nn.Module, torch.optim.Optimizer)
-    return any(isinstance(leaf, kinds) for leaf in pytree.tree_leaves(example))
+    is_any = lambda values: any(isinstance(leaf, kinds) for leaf in pytree.tree_leaves(values))
+    is_of_jax = "jax" in sys.modules and any(isinstance(leaf, sys.modules["jax"].Array) for leaf in pytree.tree_leaves(example))
+    if is_any(example) or is_of_jax:
+        return not is_of_jax
+    from .torch.closures import Closure
+
+    return is_any(list(Closure(step).values.values()))
 
 
 def trace(step: Callable[..., Any], example: tuple[Any, ...]) -> ExportedStep:
-    """Traces a step of PyTorch where the example arguments hold its tensors or modules, and else one of JAX.
+    """Traces a step of PyTorch or of JAX.
 
     Raises:
         UnsupportedStep: the framework cannot trace the step, or a package is missing.
     """
     try:
-        if is_of_torch(example):
+        if is_of_torch(step, example):
             from .torch import TorchStep
 
             return TorchStep(step, example)

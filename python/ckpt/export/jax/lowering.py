@@ -89,6 +89,10 @@ class Step:
         ]
         return tree.unflatten(made)
 
+    def bind(self, arguments: tuple) -> tuple[list[Any], Callable[[list[Any]], Any]]:
+        """The arrays of a call, and its return value as a function of results."""
+        return self.flatten(arguments), self.unflatten
+
     def inputs(self) -> list[np.ndarray]:
         """The example arguments in the types that were lowered; a key as its data, a complex array as its parts."""
         infos = jax.tree_util.tree_leaves(self.traced.args_info)

@@ -4,6 +4,8 @@ The step is a function of tensors, beside example arguments: forward pass, gradi
 or torch.func) and update. Weights are arguments, by torch.func.functional_call, or those of a module that is one.
 """
 
+import dataclasses
+import functools
 import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -13,11 +15,13 @@ import torch
 import torch.utils._pytree as pytree
 
 from ...errors import ArrayError, UnsupportedStep
+from .closures import Closure
 from .complex import parts_of
 from .lowering import lower
-from .owners import Owner, Owners
+from .outside import Outside, unseen
+from .owners import Owner, Owners, Stage
 from .places import place_of_function
-from .tracing import Draws, keep_changed, trace
+from .tracing import Draws, drop_unread, keep_changed, take_outside, trace
 
 BITS = {1: torch.uint8, 2: torch.uint16}
 
@@ -28,124 +32,303 @@ NUMBERS = {torch.SymBool: torch.bool, torch.SymFloat: torch.float64, torch.SymIn
 CONSTANTS = bool | int | float | str | None | torch.dtype | torch.device
 
 
+@dataclasses.dataclass(frozen=True)
+class Call:
+    """The leaves of the arguments of a call, the values that the step closes over, and the tensors of modules and optimizers, by their names."""
+
+    leaves: list[Any]
+    closed: dict[str, Any]
+    tensors: dict[str, torch.Tensor]
+
+
+@dataclasses.dataclass(frozen=True)
+class Argument:
+    """A tensor of the step, an argument of the file.
+
+    Attributes:
+        find: in a call, the tensor; `None` where a gradient is not set.
+        order: of its dimensions in memory, the slowest one first.
+    """
+
+    name: str
+    example: torch.Tensor
+    find: Callable[[Call], torch.Tensor | None]
+
+    @functools.cached_property
+    def order(self) -> list[int]:
+        rank = range(self.example.dim())
+        order = sorted(rank, key=lambda dimension: -self.example.stride(dimension))
+        is_dense = not self.example.is_contiguous() and self.example.permute(order).is_contiguous()
+        return order if is_dense else list(rank)
+
+    def stored(self, tensor: torch.Tensor) -> torch.Tensor:
+        """A tensor with its dimensions in the order of memory."""
+        return tensor.permute(self.order)
+
+    def shown(self, stored: torch.Tensor) -> torch.Tensor:
+        """The opposite of `stored`."""
+        return stored.permute([self.order.index(dimension) for dimension in range(len(self.order))])
+
+    def of(self, call: Call) -> torch.Tensor:
+        """The tensor of a call, in the order of memory."""
+        tensor = self.find(call)
+        if tensor is None:
+            raise ArrayError(f"expected {self.name} to be set, as it was when the step was compiled")
+        if self.example.is_complex() and not torch.as_tensor(tensor).is_complex():
+            raise ArrayError(f"expected {self.name} to be of {self.example.dtype}, but got {tensor.dtype}")
+        is_permuted = isinstance(tensor, torch.Tensor) and tensor.dim() == len(self.order) and self.order != sorted(self.order)
+        if not is_permuted:
+            return tensor
+        if not self.stored(tensor).is_contiguous():
+            raise ArrayError(f"expected {self.name} in memory as in the example, in strides {self.example.stride()}, but got {tensor.stride()}")
+        return self.stored(tensor.detach())
+
+
 class TorchStep:
     """A step and its example arguments, traced to one graph of ATen operations.
 
     Attributes:
-        owned: by position among the leaves of the arguments, the tensors of modules and optimizers, by their numbers there.
-        given: the positions of other tensors.
-        leaves: those tensors, and the tensors of modules and optimizers behind them.
-        kept: by result of the file behind those of the step, the argument that it is a new value of.
+        slots: by position among the leaves of the arguments, the tensors, by their numbers among `arguments`.
+        arguments: the tensors that the step was given, those of modules and optimizers among its arguments, and the others that it reads.
+        changed: the numbers of arguments that the step changes, in the order of results behind those of the step.
+        kept: by result of the file behind those of the step, the argument of the file that it is a new value of.
     """
 
     def __init__(self, step: Callable, example: tuple):
         self.step, self.example = step, example
-        leaves, self.tree = pytree.tree_flatten(example)
+        self.leaves, self.tree = pytree.tree_flatten(example)
         self.names = names_of(step, example)
-        for name, leaf in zip(self.names, leaves, strict=True):
+        for name, leaf in zip(self.names, self.leaves, strict=True):
             if not isinstance(leaf, torch.Tensor | Owner | CONSTANTS):
                 kinds = "tensors, modules, optimizers, numbers and strings"
-                raise UnsupportedStep(f"expected arguments of {kinds}, but {name} is of {type(leaf)}: let the step close over it")
-        self.owners = self.owners_of(leaves)
-        numbers = {id(tensor): number for number, tensor in enumerate(self.owners.tensors)}
-        tensors = {i: leaf for i, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)}
-        self.owned = {i: numbers[id(tensor)] for i, tensor in tensors.items() if id(tensor) in numbers}
-        self.given = [i for i in tensors if i not in self.owned]
-        self.leaves = [leaves[i] for i in self.given] + self.owners.tensors
+                raise UnsupportedStep(
+                    f"expected arguments of {kinds}, but {name} is of {type(leaf)}: pass its tensors; torch.export.register_dataclass makes a container of a dataclass"
+                )
+        self.closure = Closure(step)
+        self.owned = [(name, leaf) for name, leaf in zip(self.names, self.leaves) if isinstance(leaf, Owner)]
+        own = {id(tensor): tensor for tensor in Owners(self.owned).held.values()}
+        tensors = {i: leaf for i, leaf in enumerate(self.leaves) if isinstance(leaf, torch.Tensor)}
+        given = {id(leaf): leaf for leaf in tensors.values() if id(leaf) not in own} | own
+        self.slots = {i: list(given).index(id(leaf)) for i, leaf in tensors.items()}
+        self.outside = Outside()
+        self.stage = Stage(self.outside)
+        self.given = list(given.values())
         self.seed = seed_of(step, example)
-        self.graph = trace(self.on_leaves, self.leaves)
-        self.owners.refuse_kept_state([getattr(self.graph, node.target) for node in self.graph.graph.find_nodes(op="get_attr")])
-        changed = keep_changed(self.graph, len(self.result_types))
-        self.types = self.result_types + [self.leaves[number].dtype for number in changed]
-        arguments = [number for number, leaf in enumerate(self.leaves) for _ in parts_of(leaf)]
-        changes = [part for number in changed for part, argument in enumerate(arguments) if argument == number]
+        self.graph = trace(self.on_leaves, self.given, self.stage)
+        take_outside(self.graph, self.outside.own, len(given))
+        changed = keep_changed(self.graph, len(self.result_types), self.dropped_gradients)
+        stay = drop_unread(self.graph, {*range(len(given)), *changed})
+        every = self.arguments_of_trace()
+        self.arguments = [every[number] for number in stay]
+        self.changed = [stay.index(number) for number in changed]
+        # Gradients that a call finds set, or not, as they were.
+        added = self.outside.accumulated - self.outside.cleared
+        self.unset = [every[number] for number in sorted(added) if every[number].example.grad is None]
+        self.left = [(every[number], dtype) for number, dtype in self.left_gradients]
+        self.cleared = [every[number] for number in self.cleared_gradients]
+        self.types = self.result_types + [self.arguments[number].example.dtype for number in self.changed]
+        parts = [number for number, argument in enumerate(self.arguments) for _ in parts_of(argument.example)]
+        changes = [part for number in self.changed for part, argument in enumerate(parts) if argument == number]
         first = sum(2 if dtype.is_complex else 1 for dtype in self.result_types)
         self.kept = dict(enumerate(changes, first))
 
-    def owners_of(self, leaves: list[Any]) -> Owners:
-        return Owners([(name, leaf) for name, leaf in zip(self.names, leaves, strict=True) if isinstance(leaf, Owner)])
+    def arguments_of_trace(self) -> list[Argument]:
+        """How a call finds each tensor that the trace met."""
+        self.owners = Owners(self.stage.named)
+        names = {id(tensor): name for name, tensor in self.owners.plain.items()} | {id(tensor): name for name, tensor in self.owners.held.items()}
+        positions = {number: i for i, number in reversed(self.slots.items())}
+        closed = {id(value): name for name, value in self.closure.leaves.items()}
+        arguments: list[Argument] = []
+        gradients: dict[int, Argument] = {}
+
+        def find(number: int, own: torch.Tensor) -> tuple[str, Callable[[Call], torch.Tensor | None]]:
+            name = names.get(id(own))
+            if name is not None:
+                return name, lambda call: call.tensors.get(name)
+            if number in positions:
+                return self.names[positions[number]], lambda call: call.leaves[positions[number]]
+            if id(own) in gradients:
+                return f"the gradient of {gradients[id(own)].name}", lambda call: gradient_of(gradients[id(own)].find(call))
+            if id(own) in closed:
+                return closed[id(own)], lambda call: call.closed.get(closed[id(own)])
+            return f"a tensor of shape {list(own.shape)} that the step closes over", lambda call: own
+
+        # A gradient stands behind its parameter.
+        for number, own in enumerate(self.outside.own):
+            name, finds = find(number, own)
+            arguments.append(Argument(name, own, finds))
+            if (gradient := gradient_of(own)) is not None:
+                gradients.setdefault(id(gradient), arguments[-1])
+        return arguments
 
     def on_leaves(self, *leaves: torch.Tensor) -> list[torch.Tensor]:
-        """The step on flat arguments, with its tensors and those of modules and optimizers as results."""
-        # The step may change its arguments in place.
-        own = [leaf.detach().clone() for leaf in leaves]
-        count = len(self.given)
-        example = pytree.tree_leaves(self.example)
-        places = dict(zip(self.given, own)) | {i: own[count + number] for i, number in self.owned.items()}
-        for i in self.given:
-            places[i].requires_grad_(example[i].requires_grad)
-        arguments = pytree.tree_unflatten([places.get(i, leaf) for i, leaf in enumerate(example)], self.tree)
-        with self.owners.holding(own[count:]) as found:
-            results, self.result_tree = pytree.tree_flatten(self.step(*arguments))
-        found[:0] = self.given_after(arguments)
-        self.are_numbers = [type(result) in NUMBERS for result in results]
-        results = [torch.full((), result, dtype=NUMBERS[type(result)]) if type(result) in NUMBERS else result for result in results]
-        self.fixed = [None if isinstance(result, torch.Tensor) else (result,) for result in results]
-        shown = [result.detach() for result in results if isinstance(result, torch.Tensor)]
-        self.result_types = [result.dtype for result in shown]
-        return shown + [tensor.detach() for tensor in found]
+        """The step on flat arguments; behind its results gradients that it leaves, and all tensors that it read."""
+        with unseen():
+            # The step may change its arguments in place.
+            for own, leaf in zip(self.given, leaves, strict=True):
+                self.outside.put(own, leaf.detach().clone())
+            for own in self.given:
+                self.outside.take_gradient(own)
+            places = {i: self.outside.new[slot] for i, slot in self.slots.items()}
+            arguments = pytree.tree_unflatten([places.get(i, leaf) for i, leaf in enumerate(self.leaves)], self.tree)
+        try:
+            closed = [(name, value) for name, value in self.closure.leaves.items() if isinstance(value, Owner)]
+            for name, owner in [*self.owned, *closed]:
+                self.stage.add(name, owner)
+            with self.outside.opened():
+                results, self.result_tree = pytree.tree_flatten(self.step(*arguments))
+            with unseen():
+                after = self.stage.after()
+        finally:
+            self.stage.close()
+            with unseen():
+                self.outside.refuse_own_gradients()
+            self.closure.refuse_changes()
+        with unseen():
+            after |= self.given_after(arguments)
+            gradients = self.gradients_after()
+            now = [after.get(id(own), new) for own, new in zip(self.outside.own, self.outside.new)]
+            self.are_numbers = [type(result) in NUMBERS for result in results]
+            results = [torch.full((), result, dtype=NUMBERS[type(result)]) if type(result) in NUMBERS else result for result in results]
+            refuse_hidden(results)
+            self.fixed = [None if isinstance(result, torch.Tensor) else (result,) for result in results]
+            shown = [result.detach() for result in results if isinstance(result, torch.Tensor)] + gradients
+            self.result_types = [result.dtype for result in shown]
+            return shown + [tensor.detach() for tensor in now]
 
-    def given_after(self, arguments: tuple) -> list[torch.Tensor]:
-        """The tensors in the places of those that the step was given."""
+    def given_after(self, arguments: tuple) -> dict[int, torch.Tensor]:
+        """The tensors at the end in the places of those that the step was given, by identity of the latter."""
         leaves, tree = pytree.tree_flatten(arguments)
         if tree != self.tree:
             raise UnsupportedStep("the step changes which values a container among its arguments holds: return them")
-        for i, (name, before) in enumerate(zip(self.names, pytree.tree_leaves(self.example), strict=True)):
+        after: dict[int, torch.Tensor] = {}
+        for i, (name, before) in enumerate(zip(self.names, self.leaves, strict=True)):
             now, is_alike = leaves[i], True
-            if i in self.given:
+            if i in self.slots:
                 is_alike = isinstance(now, torch.Tensor) and (now.shape, now.dtype) == (before.shape, before.dtype)
+                is_alike = is_alike and after.setdefault(id(before), now) is now
             elif isinstance(before, CONSTANTS):
                 is_alike = now == before
             if not is_alike:
                 raise UnsupportedStep(f"the step puts another kind of value in the place of {name}: return it")
-        return [leaves[i] for i in self.given]
+        held = {id(own) for *_, own in self.stage.places}
+        return {own: now for own, now in after.items() if own not in held}
 
-    def flatten(self, arguments: tuple) -> list[Any]:
-        """The tensors of a call, in the order of the file's arguments."""
+    def gradients_after(self) -> list[torch.Tensor]:
+        """The gradients that the step leaves, but those that an optimizer has used: they are results."""
+        self.left_gradients, self.cleared_gradients, gradients = [], [], []
+        self.dropped_gradients: set[int] = set()
+        outside = self.outside
+        for number, (own, new) in enumerate(zip(list(outside.own), list(outside.new))):
+            if not own.is_leaf or not new.is_leaf:
+                continue
+            if own.requires_grad != new.requires_grad:
+                raise UnsupportedStep("the step changes which tensors require gradients: run it once in PyTorch, and compile it then")
+            before, now = own.grad, new.grad
+            if now is not None and before is not None and now is outside.of(before):
+                continue
+            if before is not None:
+                self.dropped_gradients.add(outside.numbers[id(before)])
+            if now is not None and number not in outside.used:
+                self.left_gradients.append((number, now.dtype))
+                gradients.append(now.detach())
+            elif before is not None or now is not None:
+                self.cleared_gradients.append(number)
+        return gradients
+
+    def bind(self, arguments: tuple) -> tuple[list[Any], Callable[[list[Any]], Any]]:
+        """The arrays of a call, in the order of the file's arguments, and how results become its return value."""
         leaves, tree = pytree.tree_flatten(arguments)
         if tree != self.tree:
             raise ArrayError(f"expected arguments as in the example, {self.tree}, but got {tree}")
-        for name, leaf, traced in zip(self.names, leaves, pytree.tree_leaves(self.example), strict=True):
+        for name, leaf, traced in zip(self.names, leaves, self.leaves):
             if isinstance(traced, CONSTANTS) and (type(leaf), leaf) != (type(traced), traced):
                 given = repr(leaf) if isinstance(leaf, CONSTANTS) else type(leaf).__name__
                 raise ArrayError(f"expected {name} to be {traced!r} as in the example, but got {given}: compile it again, or make it a tensor")
-        owners = self.owners_of(leaves)
+        closed = self.closure.leaves_now()
+        self.closure.refuse_other_numbers(closed)
+        pairs = [*((traced, closed.get(name)) for name, traced in self.closure.leaves.items()), *zip(self.leaves, leaves)]
+        replaced = {id(traced): leaf for traced, leaf in pairs if isinstance(traced, Owner)}
+        owners = Owners([(name, replaced.get(id(owner), owner)) for name, owner in self.stage.named])
         owners.refuse_unlike(self.owners)
-        for i, number in self.owned.items():
-            if leaves[i] is not owners.tensors[number]:
-                raise ArrayError(f"expected {self.names[i]} to be {owners.names[number]}, as in the example")
-        tensors = [leaves[i] for i in self.given] + owners.tensors
-        for leaf, example in zip(tensors, self.leaves):
-            if example.is_complex() and not torch.as_tensor(leaf).is_complex():
-                raise ArrayError(f"expected an argument of {example.dtype}, but got {leaf.dtype}")
-        return flat_parts(tensors)
+        call = Call(leaves, closed, owners.plain | owners.held)
+        for i, slot in self.slots.items():
+            argument = self.arguments[slot]
+            if leaves[i] is not argument.find(call):
+                raise ArrayError(f"expected {self.names[i]} to be {argument.name}, as in the example")
+        for argument in self.unset:
+            if argument.find(call).grad is not None:
+                raise ArrayError(
+                    f"{argument.name} has a gradient, and had none when the step was compiled: call zero_grad() before the step, or compile it again"
+                )
+        tensors = [argument.of(call) for argument in self.arguments]
+        flat = [parts_of(tensor) for tensor in tensors]
 
-    def unflatten(self, results: list[Any]) -> Any:
+        def close(results: list[Any]) -> Any:
+            for number in self.changed:
+                if tensors[number].is_complex():
+                    tensors[number].detach().copy_(torch.complex(*flat[number]))
+            return self.returned(results, call)
+
+        return [part for parts in flat for part in parts], close
+
+    def returned(self, results: list[Any], call: Call) -> Any:
         """The return value of a call; a result that is neither a tensor nor a number of one is that of the trace."""
         given, types = iter(results), iter(self.result_types)
         made = [joined(given, next(types)) if one is None else one[0] for one in self.fixed]
         made = [one.item() if is_number else one for one, is_number in zip(made, self.are_numbers)]
+        for argument, dtype in self.left:
+            argument.find(call).grad = joined(given, dtype)
+        for argument in self.cleared:
+            argument.find(call).grad = None
         return pytree.tree_unflatten(made, self.result_tree)
 
     def draws(self, leaves: list[Any]) -> Draws:
         """Runs the graph with random numbers from the argument that is called seed."""
-        number = next((i for i, leaf in enumerate(self.leaves) if leaf is self.seed), None)
+        number = next((i for i, argument in enumerate(self.arguments) if argument.example is self.seed), None)
         return Draws(self.graph, None if number is None else leaves[number])
 
     def export(self) -> str:
         """The step as text in upstream MLIR dialects."""
-        run = lambda *leaves: self.draws(list(leaves)).run(*leaves)
-        named = [self.names[i] for i in self.given] + self.owners.names
-        names = [part for name, leaf in zip(named, self.leaves) for part in names_of_parts(name, leaf)]
-        return lower(run, self.leaves, self.types, names, self.kept, place_of_function(self.step))
+
+        def run(*stored: torch.Tensor) -> list[torch.Tensor]:
+            leaves = [argument.shown(tensor) for argument, tensor in zip(self.arguments, stored, strict=True)]
+            results = list(self.draws(leaves).run(*leaves))
+            for place, number in enumerate(self.changed, len(self.result_types)):
+                results[place] = self.arguments[number].stored(results[place])
+            return results
+
+        names = [part for argument in self.arguments for part in names_of_parts(argument.name, argument.example)]
+        return lower(run, self.stored(), self.types, names, self.kept, place_of_function(self.step))
+
+    def stored(self) -> list[torch.Tensor]:
+        return [argument.stored(argument.example) for argument in self.arguments]
 
     def inputs(self) -> list[np.ndarray]:
-        return [numpy_of(part) for part in flat_parts(self.leaves)]
+        return [numpy_of(part) for part in flat_parts(self.stored())]
 
     def expected(self) -> list[np.ndarray]:
         """What PyTorch computes, with random numbers from the seed."""
-        results = self.draws(self.leaves).run(*[leaf.detach().clone() for leaf in self.leaves])
-        return [numpy_of(part) for part in flat_parts(results)]
+        leaves = [argument.example.detach().clone() for argument in self.arguments]
+        results = self.draws(leaves).run(*leaves)
+        shown, changes = results[: len(self.result_types)], results[len(self.result_types) :]
+        changes = [self.arguments[number].stored(change) for number, change in zip(self.changed, changes)]
+        return [numpy_of(part) for part in flat_parts([*shown, *changes])]
+
+
+def refuse_hidden(results: list[Any]) -> None:
+    """Refuses a result that holds tensors, but is no container of PyTorch."""
+    for result in results:
+        if any(isinstance(leaf, torch.Tensor) for leaf in pytree.tree_leaves(getattr(result, "__dict__", None))):
+            raise UnsupportedStep(
+                f"the step returns a {type(result).__name__}, which PyTorch does not take for a container: return a dictionary of its tensors; "
+                "torch.export.register_dataclass makes a container of a dataclass"
+            )
+
+
+def gradient_of(tensor: torch.Tensor | None) -> torch.Tensor | None:
+    """PyTorch warns where a tensor that is no leaf is asked for one."""
+    return tensor.grad if tensor is not None and tensor.is_leaf else None
 
 
 def flat_parts(leaves: list[Any]) -> list[Any]:

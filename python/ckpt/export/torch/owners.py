@@ -1,22 +1,28 @@
-"""Modules and optimizers among the arguments of a step: their tensors are arguments too, and results in place."""
+"""Modules and optimizers that a step uses: their tensors are arguments, and results in place."""
 
-import contextlib
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
 import torch
+import torch.utils._pytree as pytree
 
 from ...errors import UnsupportedStep
-from .tracing import IMPLEMENTATIONS
+from .containers import Container, Contents, items_of, nested
+from .outside import Outside, is_outside, unseen
 
 Owner = torch.nn.Module | torch.optim.Optimizer
-# A dictionary or a list of an owner's.
-Container = Any
+
+# Options of optimizers that say how PyTorch computes an update, and the values for a trace: one parameter after the
+# other, and without a look at the numbers of tensors.
+IMPLEMENTATIONS = {"foreach": False, "fused": False, "capturable": True}
+
+# Attributes of each module, which a user does not set.
+COMMON = set(vars(torch.nn.Module()))
 
 
 def containers_of(name: str, owner: Owner) -> Iterator[tuple[str, Container]]:
-    """The dictionaries and lists that hold the tensors of an owner, each with its name for people."""
+    """The dictionaries and lists that hold the tensors that an owner trains or counts with, each with its name for people."""
     if isinstance(owner, torch.nn.Module):
         for path, part in owner.named_modules():
             title = f"{name}.{path}" if path else name
@@ -26,50 +32,42 @@ def containers_of(name: str, owner: Owner) -> Iterator[tuple[str, Container]]:
         yield from ((f"{name}.param_groups[{number}]", group), (f"{name}.param_groups[{number}]", group["params"]))
         for i, parameter in enumerate(group["params"]):
             if parameter in owner.state:
-                yield f"{name}.state[{number}][{i}]", owner.state[parameter]
+                yield from nested(f"{name}.state[{number}][{i}]", owner.state[parameter])
 
 
-def items_of(container: Container) -> list[tuple[Any, Any]]:
-    return list(enumerate(container) if isinstance(container, list) else container.items())
-
-
-def attributes_of(owner: torch.nn.Module) -> dict[str, Any]:
-    """The numbers, strings and plain tensors of a module, by their paths."""
+def attributes_of(name: str, module: torch.nn.Module) -> dict[str, Any]:
+    """The numbers, strings and plain tensors in the attributes of a module and its parts, by their paths."""
     kinds = (bool, int, float, str, torch.Tensor)
-    parts = [(f"{path}." if path else "", vars(part)) for path, part in owner.named_modules()]
-    return {path + key: value for path, part in parts for key, value in part.items() if isinstance(value, kinds) and key != "training"}
+    found = {}
+    for path, part in module.named_modules():
+        title = f"{name}.{path}" if path else name
+        for key, value in vars(part).items():
+            if key not in COMMON:
+                leaves = pytree.tree_flatten_with_path(value)[0]
+                found.update({f"{title}.{key}{pytree.keystr(inner)}": leaf for inner, leaf in leaves if isinstance(leaf, kinds)})
+    return found
 
 
-def settings_of(owner: Owner) -> Any:
+def settings_of(name: str, owner: Owner) -> Any:
     """The values that a trace takes as they are: modules in training with their numbers, and numbers of an optimizer and of its state."""
     if isinstance(owner, torch.nn.Module):
-        numbers = {name: value for name, value in attributes_of(owner).items() if not isinstance(value, torch.Tensor)}
+        numbers = {name: value for name, value in attributes_of(name, owner).items() if not isinstance(value, torch.Tensor)}
         return [(path, part.training) for path, part in owner.named_modules()], numbers
 
     def values(container: Container) -> list[tuple[Any, Any]]:
-        return [(key, "" if isinstance(value, torch.Tensor) else value) for key, value in items_of(container) if key not in ("params", *IMPLEMENTATIONS)]
+        is_left_out = lambda key, value: key in ("params", *IMPLEMENTATIONS) or isinstance(value, list | dict)
+        return [(key, "" if isinstance(value, torch.Tensor) else value) for key, value in items_of(container) if not is_left_out(key, value)]
 
-    states = [owner.state.get(parameter, {}) for group in owner.param_groups for parameter in group["params"]]
+    states = [container for _, container in containers_of("", owner)][2 * len(owner.param_groups) :]
     return list(map(values, owner.param_groups)), list(map(values, states))
-
-
-def stands_for(own: torch.Tensor, new: torch.Tensor) -> torch.Tensor:
-    """Gives `new` the gradients of a parameter, and the user's hooks on them."""
-    new.requires_grad_(own.requires_grad)
-    for hook in (own._backward_hooks or {}).values():
-        new.register_hook(hook)
-    for hook in (own._post_accumulate_grad_hooks or {}).values():
-        new.register_post_accumulate_grad_hook(hook)
-    return new
 
 
 class Owners:
     """The modules and optimizers of one call.
 
     Attributes:
-        tensors: theirs, each once: that of a module may be one of an optimizer as well.
-        names: of `tensors`, such as "model.0.weight".
-        replaced: the plain tensors in whose place the step of a trace put others, by their names.
+        held: the tensors that they train or count with, by name, each once: that of a module may be one of an optimizer as well.
+        plain: other tensors in attributes of modules.
     """
 
     def __init__(self, named: list[tuple[str, Owner]]):
@@ -77,61 +75,104 @@ class Owners:
         for name, owner in named:
             if isinstance(owner, torch.nn.Module) and any(isinstance(part, torch.jit.ScriptModule) for part in owner.modules()):
                 raise UnsupportedStep(f"{name} is a module of torch.jit, which cannot be traced: pass the module that it was made of")
-        self.settings = [settings_of(owner) for _, owner in named]
-        self.containers = [each for name, owner in named for each in containers_of(name, owner)]
-        held: dict[int, tuple[str, torch.Tensor]] = {}
-        for title, container in self.containers:
-            for key, value in items_of(container):
-                if isinstance(value, torch.Tensor):
-                    held.setdefault(id(value), (f"{title}.{key}", value))
-        self.names = [name for name, _ in held.values()]
-        self.tensors = [tensor for _, tensor in held.values()]
-        self.replaced: dict[str, torch.Tensor] = {}
+        self.settings = [settings_of(*each) for each in named]
+        places = [(f"{title}.{key}", value) for each in named for title, container in containers_of(*each) for key, value in items_of(container)]
+        self.names = {name: value for name, value in places if isinstance(value, torch.Tensor)}
+        first: dict[int, str] = {}
+        for name, tensor in self.names.items():
+            first.setdefault(id(tensor), name)
+        self.held = {name: tensor for name, tensor in self.names.items() if first[id(tensor)] == name}
+        self.twins = [first[id(tensor)] for tensor in self.names.values()]
+        modules = [each for each in named if isinstance(each[1], torch.nn.Module)]
+        self.plain = {path: value for each in modules for path, value in attributes_of(*each).items() if isinstance(value, torch.Tensor)}
+        self.trained = [(name, tensor.requires_grad) for name, tensor in self.held.items()]
 
-    @contextlib.contextmanager
-    def holding(self, tensors: list[torch.Tensor]) -> Iterator[list[torch.Tensor]]:
-        """Puts `tensors` in place of the owners' own; the list receives what stands there at the end."""
-        before = [(container, container.copy()) for _, container in self.containers]
-        modules = [(name, owner) for name, owner in self.named if isinstance(owner, torch.nn.Module)]
-        parts = [(part, vars(part).copy()) for _, module in modules for part in module.modules()]
-        plain = {f"{name}.{path}": value for name, module in modules for path, value in attributes_of(module).items()}
-        states = [(owner, owner.state) for _, owner in self.named if isinstance(owner, torch.optim.Optimizer)]
-        instead = {id(own): stands_for(own, new) for own, new in zip(self.tensors, tensors, strict=True)}
-        places = [(container, key, id(value)) for container, own in before for key, value in items_of(own) if id(value) in instead]
-        found: list[torch.Tensor] = []
-        try:
-            for container, key, own in places:
-                container[key] = instead[own]
-            for optimizer, state in states:
-                optimizer.state = defaultdict(dict, {instead.get(id(key), key): value for key, value in state.items()})
-            yield found
-            self.refuse_changes()
-            now = {own: container[key] for container, key, own in places}
-            found += [now[own] for own in instead]
-            self.refuse_other_shapes(found)
-            now = {f"{name}.{path}": value for name, module in modules for path, value in attributes_of(module).items()}
-            self.replaced = {name: own for name, own in plain.items() if isinstance(own, torch.Tensor) and now.get(name) is not own}
-        finally:
-            for part, own in parts:
-                vars(part).clear()
-                vars(part).update(own)
-            for container, own in before:
-                container.clear()
-                (container.extend if isinstance(container, list) else container.update)(own)
-            for optimizer, state in states:
-                optimizer.state = state
+    def refuse_unlike(self, example: "Owners") -> None:
+        """Refuses owners of a call that are not as those of the trace."""
+        if list(self.names) != list(example.names) or self.twins != example.twins:
+            raise UnsupportedStep("expected modules and optimizers with the tensors of the example, but got others")
+        if self.trained != example.trained:
+            raise UnsupportedStep("other parameters require gradients than when the step was compiled: compile it again")
+        if self.settings != example.settings:
+            raise UnsupportedStep(
+                "numbers of an optimizer or a module, such as a learning rate, or modules in training changed since the step was compiled: "
+                "compile it again, or make a number a tensor, lr=torch.tensor(1e-3)"
+            )
+
+
+class Stage:
+    """Puts tensors of a trace in the places of those that modules and optimizers hold, and takes them away again.
+
+    Attributes:
+        named: the owners, also those that the trace met itself.
+    """
+
+    def __init__(self, outside: Outside):
+        self.outside = outside
+        self.named: list[tuple[str, Owner]] = []
+        self.before: list[tuple[str, Owner, Any, dict[str, torch.Tensor]]] = []
+        self.contents: list[Contents] = []
+        self.states: list[tuple[torch.optim.Optimizer, Any]] = []
+        self.places: list[tuple[str, Container, Any, torch.Tensor]] = []
+
+    def add(self, name: str, owner: Owner) -> None:
+        if any(owner is other for _, other in self.named):
+            return
+        self.named.append((name, owner))
+        with unseen():
+            plain = Owners([(name, owner)]).plain
+            self.before.append((name, owner, settings_of(name, owner), plain))
+            containers = list(containers_of(name, owner))
+            parts = [vars(part) for part in owner.modules()] if isinstance(owner, torch.nn.Module) else []
+            attributes = [each for part in parts for key, value in part.items() if key not in COMMON for each in nested(key, value)]
+            self.contents += [Contents(*each) for each in [*containers, *((name, part) for part in parts), *attributes]]
+            for title, container in containers:
+                for key, own in items_of(container):
+                    if is_outside(own):
+                        container[key] = self.outside.of(own)
+                        self.places.append((f"{title}.{key}", container, key, own))
+            if isinstance(owner, torch.optim.Optimizer):
+                self.states.append((owner, owner.state))
+                numbers = self.outside.numbers
+                instead = lambda key: self.outside.of(key) if id(key) in numbers else key
+                owner.state = defaultdict(dict, {instead(key): value for key, value in owner.state.items()})
+
+    def use(self, optimizer: torch.optim.Optimizer) -> None:
+        """Says that an optimizer uses the gradients of its parameters."""
+        parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+        numbers = {self.outside.numbers_of_new[id(parameter)] for parameter in parameters if id(parameter) in self.outside.numbers_of_new}
+        self.outside.accumulated |= numbers
+        self.outside.used |= numbers
+
+    def holds(self, owner: Owner) -> bool:
+        """Whether an owner, or the module that it is a part of, is on the stage."""
+        parts = (part for _, other in self.named for part in (other.modules() if isinstance(other, torch.nn.Module) else [other]))
+        return any(owner is part for part in parts)
+
+    def after(self) -> dict[int, torch.Tensor]:
+        """The tensors that stand at the end in the places of those that the owners had, by identity of the latter."""
+        self.refuse_changes()
+        now = {id(own): (name, own, container[key]) for name, container, key, own in self.places}
+        for name, owner, _, plain in self.before:
+            found = attributes_of(name, owner) if plain else {}
+            # An attribute that the step only writes keeps its value.
+            replaced = {path: own for path, own in plain.items() if id(own) in self.outside.numbers and found.get(path) is not own}
+            now.update((id(own), (path, own, found.get(path))) for path, own in replaced.items())
+        for name, own, new in now.values():
+            refuse_another_kind(name, own, new)
+        return {own: new for own, (_, _, new) in now.items()}
 
     def refuse_changes(self) -> None:
         """Refuses a step that changes its `settings_of`."""
-        for (_, owner), before in zip(self.named, self.settings):
-            now = settings_of(owner)
+        for name, owner, before, _ in self.before:
+            now = settings_of(name, owner)
             if isinstance(owner, torch.nn.Module):
                 if now[0] != before[0]:
                     raise UnsupportedStep("the step changes which modules are in training: do so before it")
-                for name, value in before[1].items():
-                    if now[1].get(name, value) != value:
+                for path, value in before[1].items():
+                    if now[1].get(path, value) != value:
                         raise UnsupportedStep(
-                            f"the step changes the attribute {name} of a module from {value} to {now[1][name]}: make it a buffer; "
+                            f"the step changes the attribute {path} from {value} to {now[1][path]}: make it a buffer; "
                             "if only its first call does so, run the step once in PyTorch, and compile it then"
                         )
                 continue
@@ -140,26 +181,20 @@ class Owners:
             if now[1] != before[1]:
                 raise UnsupportedStep("the optimizer makes its state in its first step: run the step once in PyTorch, and compile it then")
 
-    def refuse_other_shapes(self, found: list[torch.Tensor]) -> None:
-        for name, own, now in zip(self.names, self.tensors, found, strict=True):
-            if (now.shape, now.dtype) != (own.shape, own.dtype):
-                raise UnsupportedStep(
-                    f"the step puts {now.dtype}{list(now.shape)} in the place of {name}, {own.dtype}{list(own.shape)}: "
-                    "if its first call does so, run the step once in PyTorch, and compile it then"
-                )
+    def close(self) -> None:
+        """Leaves the owners as they were."""
+        for contents in reversed(self.contents):
+            contents.put_back()
+        for optimizer, state in self.states:
+            optimizer.state = state
 
-    def refuse_kept_state(self, constants: list[torch.Tensor]) -> None:
-        """Refuses a step that reads plain tensors of modules, `constants` among others, and puts new ones in their places."""
-        for name, tensor in self.replaced.items():
-            if any(tensor is constant for constant in constants):
-                raise UnsupportedStep(f"the step reads {name} and puts another tensor in its place: make it a buffer, with register_buffer")
 
-    def refuse_unlike(self, example: "Owners") -> None:
-        """Refuses owners of a call that are not as those of the trace."""
-        if self.names != example.names:
-            raise UnsupportedStep("expected modules and optimizers with the tensors of the example, but got others")
-        if self.settings != example.settings:
-            raise UnsupportedStep(
-                "numbers of an optimizer or a module, such as a learning rate, or modules in training changed since the step was compiled: "
-                "compile it again, or make a number a tensor, lr=torch.tensor(1e-3)"
-            )
+def refuse_another_kind(name: str, own: torch.Tensor, new: Any) -> None:
+    """Refuses a value in the place of a tensor that a run could not write into it."""
+    if isinstance(new, torch.Tensor) and (new.shape, new.dtype) == (own.shape, own.dtype):
+        return
+    kind = f"{new.dtype}{list(new.shape)}" if isinstance(new, torch.Tensor) else type(new).__name__
+    raise UnsupportedStep(
+        f"the step puts {kind} in the place of {name}, {own.dtype}{list(own.shape)}: "
+        "if its first call does so, run the step once in PyTorch, and compile it then"
+    )

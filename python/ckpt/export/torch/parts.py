@@ -235,11 +235,6 @@ def replaced(x: torch.Tensor, values: torch.Tensor) -> None:
     x.data.copy_(values)
 
 
-def resized(x: torch.Tensor, *_: Any, **__: Any) -> None:
-    """x.resize_: another shape in the same place, which a trace keeps apart."""
-    raise UnsupportedStep("Tensor.resize_ is not supported: make a new tensor")
-
-
 COMPOSED: dict[Any, Callable[..., Any]] = {
     F.ctc_loss: connectionist_loss,
     F.embedding_bag: bags,
@@ -248,7 +243,6 @@ COMPOSED: dict[Any, Callable[..., Any]] = {
     F.pdist: distances_of_pairs,
     torch.Tensor.__setitem__: assigned,
     torch.Tensor.data.__set__: replaced,
-    torch.Tensor.resize_: resized,
     torch.Tensor.corrcoef: correlation,
     torch.Tensor.cov: covariance,
     torch.Tensor.dist: distance,

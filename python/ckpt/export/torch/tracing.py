@@ -4,13 +4,13 @@ import bisect
 import contextlib
 import functools
 import warnings
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
 import torch.fx.traceback as fx_traceback
 from torch._dispatch.python import enable_python_dispatcher
-from torch._subclasses.fake_tensor import FakeTensor
 from torch.distributions import Distribution
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -21,80 +21,87 @@ from torch.nn.modules.module import (
 )
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import _disable_current_modes
 
 from ...errors import UnsupportedStep
 from . import factorizations
 from .customs import inline_bodies
 from .narrow import tensors_of
+from .outside import is_outside
+from .owners import IMPLEMENTATIONS, Owner, Stage
 from .parts import COMPOSED
 from .places import TRACE, in_words, trace_of_caller, trace_of_error
 from .random import DRAWN, Source
 
 aten = torch.ops.aten
 META = "nn_module_stack"
-# Options of optimizers that say how PyTorch computes an update, and the values for a trace: one parameter after the
-# other, and without a look at the numbers of tensors.
-IMPLEMENTATIONS = {"foreach": False, "fused": False, "capturable": True}
 
 
 class Origins(TorchFunctionMode):
     """While a step is traced, says of each operation the path of its module and the place in the user's file:
-    in the backward pass those of the forward's."""
+    in the backward pass those of the forward's. Tensors from outside of the trace get others in their places."""
 
-    def __init__(self):
+    def __init__(self, stage: Stage):
         super().__init__()
+        self.stage = stage
         self.stack: list[str] = []
         self.names: dict[int, str] = {}
         self.path, self.place = "", ""
-        # Of modules that the step closes over: a backward pass gives parameters gradients, and a batch norm counts.
-        self.gradients: dict[torch.nn.Parameter, torch.Tensor | None] = {}
-        self.buffers: dict[torch.Tensor, torch.Tensor] = {}
         # From a number in the order of the forward pass on: path and place.
         self.since: list[tuple[int, str, str]] = []
 
     def __enter__(self) -> "Origins":
         self.hooks = [register_module_forward_pre_hook(self.enter), register_module_forward_hook(self.leave)]
-        self.hooks.append(register_optimizer_step_pre_hook(before_optimizer))
-        self.autograd = {name: getattr(torch.autograd, name) for name in ("grad", "backward")}
-        for name, differentiate in self.autograd.items():
-            setattr(torch.autograd, name, functools.partial(self.differentiate, differentiate))
+        self.hooks.append(register_optimizer_step_pre_hook(self.update))
+        replaced: list[tuple[Any, str, Callable[[Callable], Callable]]] = [
+            (torch.autograd, "grad", lambda own: functools.partial(self.differentiate, own)),
+            (torch.autograd, "backward", lambda own: functools.partial(self.differentiate, own)),
+            (torch.nn.Module, "zero_grad", self.noting_gradients),
+            (torch.optim.Optimizer, "zero_grad", self.noting_gradients),
+        ]
+        self.replaced = [(holder, name, getattr(holder, name)) for holder, name, _ in replaced]
+        for holder, name, made in replaced:
+            setattr(holder, name, made(getattr(holder, name)))
         return super().__enter__()
 
     def __exit__(self, *error: Any) -> None:
         super().__exit__(*error)
-        for name, differentiate in self.autograd.items():
-            setattr(torch.autograd, name, differentiate)
+        for holder, name, own in self.replaced:
+            setattr(holder, name, own)
         for hook in self.hooks:
             hook.remove()
-        for parameter, gradient in self.gradients.items():
-            parameter.grad = gradient
-        for buffer, before in self.buffers.items():
-            buffer.copy_(before)
 
     def __torch_function__(self, function: Callable, types: Any, arguments: tuple = (), options: dict | None = None) -> Any:
         place = trace_of_caller()
         if place != self.place:
             self.place = place
             self.note()
-        return COMPOSED.get(function, function)(*arguments, **(options or {}))
+        return self.stage.outside.called(COMPOSED.get(function, function), arguments, options or {})
 
     def enter(self, module: torch.nn.Module, arguments: Any) -> None:
         if not self.stack:
             self.names = {id(part): name for name, part in module.named_modules()}
-            self.remember(module)
+        if any(map(is_outside, (*module.parameters(recurse=False), *module.buffers(recurse=False)))) and not self.stage.holds(module):
+            self.stage.add(type(module).__name__, module)
         self.stack.append(self.names.get(id(module), ""))
         self.path = self.stack[-1]
         self.note()
 
-    def remember(self, module: torch.nn.Module) -> None:
-        for parameter in module.parameters():
-            if not isinstance(parameter, FakeTensor):
-                self.gradients.setdefault(parameter, parameter.grad)
-        with _disable_current_modes():
-            for buffer in module.buffers():
-                if not isinstance(buffer, FakeTensor) and buffer not in self.buffers:
-                    self.buffers[buffer] = buffer.clone()
+    def noting_gradients(self, zero_grad: Callable) -> Callable:
+        @functools.wraps(zero_grad)
+        def clear(owner: Owner, *arguments: Any, **options: Any) -> None:
+            groups = owner.param_groups if isinstance(owner, torch.optim.Optimizer) else [{"params": owner.parameters()}]
+            self.stage.outside.clear(parameter for group in groups for parameter in group["params"])
+            zero_grad(owner, *arguments, **options)
+
+        return clear
+
+    def update(self, optimizer: torch.optim.Optimizer, *_: Any) -> None:
+        """Gives an optimizer the options of a trace before its step."""
+        if any(is_outside(parameter) for group in optimizer.param_groups for parameter in group["params"]):
+            self.stage.add(type(optimizer).__name__, optimizer)
+        self.stage.use(optimizer)
+        for group in optimizer.param_groups:
+            group.update((name, value) for name, value in IMPLEMENTATIONS.items() if name in group)
 
     def leave(self, module: torch.nn.Module, arguments: Any, result: Any) -> None:
         self.stack.pop()
@@ -128,15 +135,6 @@ class Origins(TorchFunctionMode):
         return result
 
 
-def before_optimizer(optimizer: torch.optim.Optimizer, *_: Any) -> None:
-    """Refuses an optimizer that the step closes over, before it makes its state of tensors of the trace; gives others the
-    options of a trace."""
-    if not all(isinstance(parameter, FakeTensor) for group in optimizer.param_groups for parameter in group["params"]):
-        raise UnsupportedStep("the step runs an optimizer that it closes over: make the optimizer and its module arguments")
-    for group in optimizer.param_groups:
-        group.update((name, value) for name, value in IMPLEMENTATIONS.items() if name in group)
-
-
 @contextlib.contextmanager
 def in_parts() -> Iterator[None]:
     """Operations that PyTorch has one kernel for become their parts, which the planner fuses itself; checks
@@ -151,6 +149,7 @@ def in_parts() -> Iterator[None]:
     try:
         with contextlib.ExitStack() as stack:
             stack.enter_context(sdpa_kernel(SDPBackend.MATH))
+            stack.enter_context(torch.compiler.set_stance("force_eager"))
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 # It warns of Intel's GPUs, which have no part in a trace.
@@ -186,14 +185,9 @@ def viewed(value: Any) -> Any:
     return value
 
 
-def is_captured(value: Any) -> bool:
-    """Whether a value is, or is a view of, a tensor that the step closes over."""
-    memory = viewed(value)
-    return isinstance(memory, torch.fx.Node) and memory.op == "get_attr"
-
-
-def keep_changed(graph: torch.fx.GraphModule, shown: int) -> list[int]:
-    """Removes results behind the first ones, `shown`, that are copies of arguments; the numbers of the others behind those."""
+def keep_changed(graph: torch.fx.GraphModule, shown: int, dropped: set[int]) -> list[int]:
+    """Removes results behind the first ones, `shown`, that are copies of arguments or have a number in `dropped`; the
+    numbers of the others behind those."""
     written = {viewed(value) for node in graph.graph.nodes for value in written_by(node)}
     (results,) = graph.graph.output_node().args
 
@@ -201,24 +195,58 @@ def keep_changed(graph: torch.fx.GraphModule, shown: int) -> list[int]:
         memory = viewed(result)
         return memory in written or memory.target != aten.clone.default or viewed(memory.args[0]).op != "placeholder"
 
-    changed = [i for i, result in enumerate(results[shown:]) if is_changed(result)]
+    changed = [i for i, result in enumerate(results[shown:]) if i not in dropped and is_changed(result)]
     graph.graph.output_node().args = ([*results[:shown], *(results[shown + i] for i in changed)],)
     graph.recompile()
     return changed
 
 
-def refuse_captured_writes(graph: torch.fx.GraphModule) -> None:
-    for node in graph.graph.nodes:
-        if any(is_captured(value) for value in written_by(node)):
-            raise UnsupportedStep(
-                f"the step changes a tensor that it closes over, by {node.target}{in_words(node.meta)}: make it an argument and return it, or a buffer of a module that is an argument"
-            )
+def take_outside(graph: torch.fx.GraphModule, own: list[torch.Tensor], given: int) -> None:
+    """Makes arguments, behind the `given` ones, of constants that are tensors from outside; `own` holds all of both."""
+    *_, last = graph.graph.find_nodes(op="placeholder") if given else [None]
+    constants: dict[int, list[torch.fx.Node]] = defaultdict(list)
+    for node in graph.graph.find_nodes(op="get_attr"):
+        constants[id(getattr(graph, node.target))].append(node)
+    for number, tensor in enumerate(own[given:]):
+        with graph.graph.inserting_after(last) if last else graph.graph.inserting_before(next(iter(graph.graph.nodes))):
+            last = graph.graph.placeholder(f"outside_{number}")
+        for node in constants[id(tensor)]:
+            last.meta.update(node.meta)
+            node.replace_all_uses_with(last)
+            graph.graph.erase_node(node)
 
 
-def trace(step: Callable, leaves: list[torch.Tensor]) -> torch.fx.GraphModule:
+def drop_unread(graph: torch.fx.GraphModule, kept: set[int]) -> list[int]:
+    """Removes operations that no result depends on, also those that change values in place, and then arguments that
+    nothing reads and that are not in `kept`; the numbers of those that stay."""
+    values, memories = set(), set()
+    for node in reversed(graph.graph.nodes):
+        if node.op == "placeholder":
+            continue
+        writes = [viewed(value) for value in written_by(node)]
+        # Numbers of later draws depend on earlier ones.
+        is_drawn = torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
+        if node.op == "output" or is_drawn or node in values or any(memory in memories for memory in writes):
+            values.update(node.all_input_nodes)
+            memories.update(map(viewed, node.all_input_nodes))
+        else:
+            graph.graph.erase_node(node)
+    stay = []
+    for number, node in enumerate(graph.graph.find_nodes(op="placeholder")):
+        if number in kept or node.users:
+            stay.append(number)
+        else:
+            graph.graph.erase_node(node)
+    graph.recompile()
+    return stay
+
+
+def trace(step: Callable, leaves: list[torch.Tensor], stage: Stage) -> torch.fx.GraphModule:
     """The step as one graph: forward pass, backward pass and update."""
     try:
-        with fx_traceback.preserve_node_meta(), Origins(), in_parts():
+        with fx_traceback.preserve_node_meta(), warnings.catch_warnings(), Origins(stage), in_parts():
+            # A module of torch.compile runs as written.
+            warnings.filterwarnings("ignore", message="Using `torch.compile")
             graph = make_fx(step, tracing_mode="fake", _allow_non_fake_inputs=True)(*leaves)
         with in_parts():
             inline_bodies(graph)
@@ -227,18 +255,19 @@ def trace(step: Callable, leaves: list[torch.Tensor]) -> torch.fx.GraphModule:
     except Exception as error:
         first = (str(error).strip().splitlines() or [""])[0]
         place = in_words({TRACE: trace_of_error(error)})
-        if type(error).__name__ == "UncapturedHigherOrderOpError":
-            advice = "write Python loops of known length, and torch.where of both branches"
-            raise UnsupportedStep(f"control flow of PyTorch{place}, such as torch.cond or while_loop, is not supported: {advice}") from error
         if type(error).__name__ == "GuardOnDataDependentSymNode":
             advice = "use torch.where in place of a branch, and item() in place of float()"
             raise UnsupportedStep(f"Python code takes a number out of a tensor{place}, which is unknown before the step runs: {advice}") from error
         raise UnsupportedStep(f"PyTorch cannot trace the step{place}: {type(error).__name__}: {first}") from error
     for node in graph.graph.nodes:
+        if isinstance(node.target, torch._ops.HigherOrderOperator):
+            advice = "write Python loops of known length, and torch.where of both branches"
+            raise UnsupportedStep(f"control flow of PyTorch{in_words(node.meta)}, such as torch.cond or while_loop, is not supported: {advice}")
+        if getattr(node.target, "overloadpacket", None) in (aten.resize_, aten.set_):
+            raise UnsupportedStep(f"{node.target}{in_words(node.meta)} gives a tensor other memory, which is not supported: make a new tensor")
         if any(isinstance(size, torch.SymInt) for value in tensors_of(node) for size in value.shape):
             advice = "torch.where of all elements has a size of its own"
             raise UnsupportedStep(f"the size of the result of {node.target}{in_words(node.meta)} depends on numbers, which is not supported: {advice}")
-    refuse_captured_writes(graph)
     # Optimizers say to the profiler where they begin and end.
     for node in reversed(graph.graph.nodes):
         if getattr(node.target, "namespace", "") == "profiler":

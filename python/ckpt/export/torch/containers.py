@@ -1,0 +1,43 @@
+"""Lists and dictionaries as they were before a trace, which puts tensors of its own into those that a step changes."""
+
+from collections.abc import Iterator, MutableMapping
+from typing import Any
+
+Container = list | MutableMapping
+
+
+def items_of(container: Container) -> list[tuple[Any, Any]]:
+    return list(enumerate(container) if isinstance(container, list) else container.items())
+
+
+def nested(name: str, value: Any) -> Iterator[tuple[str, Container]]:
+    """The lists and dictionaries in a value, itself first, each with a name for people."""
+    if isinstance(value, Container):
+        yield name, value
+    if isinstance(value, Container | tuple):
+        for key, item in list(enumerate(value)) if isinstance(value, tuple) else items_of(value):
+            if isinstance(item, Container | tuple):
+                yield from nested(f"{name}[{key!r}]", item)
+
+
+class Contents:
+    """The items of a container at one time."""
+
+    def __init__(self, name: str, container: Container):
+        self.name, self.container, self.items = name, container, items_of(container)
+
+    @property
+    def is_changed(self) -> bool:
+        now = items_of(self.container)
+        return len(now) != len(self.items) or any(
+            key != key_before or value is not before for (key, value), (key_before, before) in zip(now, self.items)
+        )
+
+    def put_back(self) -> None:
+        if not self.is_changed:
+            return
+        if isinstance(self.container, list):
+            self.container[:] = [value for _, value in self.items]
+        else:
+            self.container.clear()
+            self.container.update(self.items)

@@ -1,0 +1,395 @@
+"""Steps of PyTorch that read tensors, modules and optimizers which they were not given, or leave gradients: each run is as in PyTorch."""
+
+import copy
+import importlib.util
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+import ckpt
+
+if importlib.util.find_spec("torch_mlir") is None:
+    pytest.skip("torch-mlir is not installed", allow_module_level=True)
+
+
+def network():
+    torch.manual_seed(0)
+    return torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.Tanh(), torch.nn.Linear(8, 3))
+
+
+def batches(count=3):
+    torch.manual_seed(1)
+    return [(torch.randn(4, 6), torch.randint(0, 3, (4,))) for _ in range(count)]
+
+
+def descend(model, optimizer, x, y):
+    loss = F.cross_entropy(model(x), y)
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    return loss.detach()
+
+
+def in_ckpt(step, *example):
+    return ckpt.compile(step, *example, time_limit=0)
+
+
+def in_pytorch(step, *example):
+    return step
+
+
+def compare(loop, *more):
+    """`loop` takes how a step is compiled, and returns tensors that must be those of PyTorch."""
+    ours, theirs = loop(in_ckpt, *more), loop(in_pytorch, *more)
+    torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-4)
+
+
+def weights(model):
+    return [weight.detach().clone() for weight in [*model.parameters(), *model.buffers()]]
+
+
+class Trainer:
+    def __init__(self):
+        self.model = network()
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.1, momentum=0.9)
+        self.count = 0
+
+    def step(self, x, y):
+        return descend(self.model, self.optimizer, x, y)
+
+    def counted(self, x, y):
+        self.count += 1
+        return self.step(x, y)
+
+
+def test_modules_and_optimizers_that_a_step_closes_over():
+    def by_variable(compiled):
+        model = network()
+        optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
+        first, *others = batches()
+        descend(model, optimizer, *first)
+        step = compiled(lambda x, y: descend(model, optimizer, x, y), *first)
+        return [step(*batch) for batch in others], weights(model)
+
+    def by_object(compiled):
+        trainer, (first, *others) = Trainer(), batches()
+        trainer.step(*first)
+        step = compiled(trainer.step, *first)
+        return [step(*batch) for batch in others], weights(trainer.model)
+
+    def without_arguments(compiled):
+        model, (batch, *_) = network(), batches()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        step = compiled(lambda: descend(model, optimizer, *batch))
+        return [step(), step()], weights(model)
+
+    def by_weights(compiled):
+        model, (batch, *_) = torch.nn.Linear(6, 3), batches()
+        model.load_state_dict({"weight": torch.ones(3, 6) / 6, "bias": torch.zeros(3)})
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+        def step(optimizer, x, y):
+            optimizer.zero_grad()
+            loss = F.cross_entropy(x @ model.weight.T + model.bias, y)
+            loss.backward()
+            optimizer.step()
+            return loss.detach()
+
+        step = compiled(step, optimizer, *batch)
+        return [step(optimizer, *batch) for _ in range(2)], weights(model)
+
+    for loop in (by_variable, by_object, without_arguments, by_weights):
+        compare(loop)
+
+
+def test_tensors_that_a_step_closes_over():
+    def trained(compiled):
+        torch.manual_seed(0)
+        layers = {"first": torch.randn(6, 8, requires_grad=True), "second": torch.randn(8, 3, requires_grad=True)}
+
+        def step(x, y):
+            loss = F.cross_entropy((x @ layers["first"]).tanh() @ layers["second"], y)
+            for weight in layers.values():
+                weight.grad = None
+            loss.backward()
+            with torch.no_grad():
+                for weight in layers.values():
+                    weight -= 0.1 * weight.grad
+            return loss.item()
+
+        step = compiled(step, *batches()[0])
+        losses = [step(*batch) for batch in batches()]
+        return losses, [each.detach() for each in layers.values()], [each.grad for each in layers.values()]
+
+    def changed_outside(compiled):
+        scale, shift = torch.ones(6), torch.zeros(6)
+        step = compiled(lambda x: x * scale + shift, torch.ones(6))
+        results = [step(torch.ones(6))]
+        scale.fill_(2)
+        shift = torch.ones(6)
+        return [*results, step(torch.ones(6))]
+
+    def counted(compiled):
+        norm = torch.nn.BatchNorm1d(6)
+        step = compiled(lambda x: norm(x).detach(), batches()[0][0])
+        return [step(x) for x, _ in batches()], weights(norm)
+
+    for loop in (trained, changed_outside, counted):
+        compare(loop)
+
+
+def test_evaluation_sees_training():
+    def loop(compiled):
+        model = network()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        (x, y), *_ = batches()
+        train, evaluate = compiled(descend, model, optimizer, x, y), compiled(lambda x: model(x), x)
+        results = []
+        for _ in range(2):
+            results += [train(model, optimizer, x, y), evaluate(x).detach()]
+        return results
+
+    compare(loop)
+
+
+def forward_backward(model, x, y):
+    loss = F.cross_entropy(model(x), y)
+    loss.backward()
+    return loss.detach()
+
+
+def from_zero(model, x, y):
+    model.zero_grad()
+    return forward_backward(model, x, y)
+
+
+def test_gradients_that_a_step_leaves():
+    def loop(compiled, step, has_gradients):
+        model = network()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for weight in model.parameters():
+            weight.grad = torch.zeros_like(weight) if has_gradients else None
+        step = compiled(step, model, *batches()[0])
+        results = []
+        for number, batch in enumerate(batches(4)):
+            results.append(step(model, *batch))
+            if number % 2:
+                results.append(torch.nn.utils.clip_grad_norm_(model.parameters(), 0.5))
+                optimizer.step()
+                optimizer.zero_grad(set_to_none=False)
+        return results, weights(model), [weight.grad for weight in model.parameters()]
+
+    compare(loop, forward_backward, True)
+    compare(loop, from_zero, True)
+    compare(loop, from_zero, False)
+
+
+def test_gradients_that_an_optimizer_used_are_cleared():
+    model, (batch, *_) = network(), batches()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def step(x, y):
+        optimizer.zero_grad()
+        loss = forward_backward(model, x, y)
+        optimizer.step()
+        return loss
+
+    step(*batch)
+    compiled = in_ckpt(step, *batch)
+    assert all(weight.grad is not None for weight in model.parameters())
+    compiled(*batch)
+    assert all(weight.grad is None for weight in model.parameters())
+    step(*batch)
+    compiled(*batch)
+
+
+def test_gradients_are_there_as_when_the_step_was_compiled():
+    model, (batch, *_) = network(), batches()
+    step = in_ckpt(forward_backward, model, *batch)
+    step(model, *batch)
+    with pytest.raises(ckpt.ArrayError, match=r"model.0.weight has a gradient, and had none when .*: call zero_grad\(\) before"):
+        step(model, *batch)
+    adds = in_ckpt(forward_backward, model, *batch)
+    model.zero_grad()
+    with pytest.raises(ckpt.ArrayError, match="expected the gradient of model.0.weight to be set, as it was"):
+        adds(model, *batch)
+
+
+def add_one(a, b):
+    a.add_(1)
+    return 2 * b
+
+
+def test_one_tensor_as_two_arguments():
+    def loop(compiled):
+        x = torch.ones(3)
+        step = compiled(add_one, x, x)
+        return step(x, x), step(x, x), x
+
+    compare(loop)
+    x, y = torch.ones(4), torch.zeros(4)
+    apart = in_ckpt(add_one, x, y)
+    torch.testing.assert_close(apart(x, y), 2 * y)
+    for other in (x, x[:], x.view(2, 2).view(4)):
+        with pytest.raises(ckpt.ArrayError, match="argument 0 .a., which the step changes, in memory of its own"):
+            apart(x, other)
+    with pytest.raises(ckpt.ArrayError, match="expected b to be a, as in the example"):
+        in_ckpt(add_one, x, x)(x, y)
+
+
+def test_memory_in_another_order():
+    def loop(compiled):
+        torch.manual_seed(0)
+        model = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.GELU(), torch.nn.Flatten(), torch.nn.Linear(64, 3))
+        model = model.to(memory_format=torch.channels_last)
+        x, y = torch.randn(2, 3, 6, 6).to(memory_format=torch.channels_last), torch.tensor([0, 2])
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+        descend(model, optimizer, x, y)
+        step = compiled(descend, model, optimizer, x, y)
+        results = [step(model, optimizer, x, y) for _ in range(2)]
+        assert not model[0].weight.is_contiguous()
+        return results, weights(model)
+
+    compare(loop)
+    x = torch.randn(2, 3).T
+    with pytest.raises(ckpt.ArrayError, match=r"expected x in memory as in the example, in strides \(1, 3\), but got \(2, 1\)"):
+        in_ckpt(lambda x: 2 * x, x)(x.contiguous())
+
+
+def test_complex_tensors_change_in_place():
+    def loop(compiled):
+        x = torch.ones(3, dtype=torch.complex64)
+
+        def turned(x):
+            x.mul_(1 + 1j)
+            return x.abs()
+
+        step = compiled(turned, x)
+        return step(x), step(x), x
+
+    compare(loop)
+
+
+class Recurrent(torch.nn.Module):
+    """Keeps its state in an attribute, as `kind` says."""
+
+    def __init__(self, kind):
+        super().__init__()
+        torch.manual_seed(0)
+        self.cell, self.kind = torch.nn.LSTMCell(6, 3), kind
+        self.state = kind(torch.zeros(4, 3) for _ in range(2))
+
+    def forward(self, x):
+        now = self.cell(x, tuple(self.state))
+        if isinstance(self.state, list):
+            self.state[0] = now[0].detach()
+            self.state[1].copy_(now[1].detach())
+        else:
+            self.state = tuple(each.detach() for each in now)
+        return now[0].detach()
+
+
+@pytest.mark.parametrize("kind", [tuple, list])
+def test_state_in_containers_of_a_module(kind):
+    def loop(compiled):
+        model = Recurrent(kind)
+        step = compiled(lambda x: model(x), batches()[0][0])
+        return [step(x) for x, _ in batches()], list(model.state)
+
+    compare(loop)
+
+
+def test_modules_that_were_compiled_run_as_written():
+    def loop(compiled):
+        model, (batch, *_) = torch.compile(network(), backend="eager"), batches()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        step = compiled(descend, model, optimizer, *batch)
+        return [step(model, optimizer, *batch) for _ in range(2)], weights(model)
+
+    compare(loop)
+
+
+def test_parameters_that_are_frozen():
+    model, (batch, *_) = network(), batches()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    step = in_ckpt(descend, model, optimizer, *batch)
+    model[0].requires_grad_(False)
+    with pytest.raises(ckpt.UnsupportedStep, match="other parameters require gradients than when the step was compiled"):
+        step(model, optimizer, *batch)
+
+    def freeze(x):
+        model[2].requires_grad_(False)
+        return model(x)
+
+    with pytest.raises(ckpt.UnsupportedStep, match="changes which tensors require gradients: run it once in PyTorch"):
+        in_ckpt(freeze, batch[0])
+    assert model[2].weight.requires_grad
+
+
+def test_values_that_a_step_closes_over_do_not_change_in_it():
+    model, (batch, *_), losses, rate = network(), batches(), [], 1.0
+    trainer = Trainer()
+
+    def logged(x):
+        losses.append(model(x).mean().detach())
+        return x
+
+    def annealed(x):
+        nonlocal rate
+        rate *= 0.5
+        return rate * x
+
+    by_object = lambda x: trainer.counted(x, batch[1])
+    for step, name in [(logged, "losses"), (annealed, "rate"), (by_object, "an attribute of trainer")]:
+        with pytest.raises(ckpt.UnsupportedStep, match=f"the step changes {name}, which it closes over, and a run would not"):
+            in_ckpt(step, batch[0])
+    with pytest.raises(ckpt.UnsupportedStep, match="the step changes self.count, which it closes over"):
+        in_ckpt(trainer.counted, *batch)
+    assert (losses, rate, trainer.count) == ([], 1.0, 0)
+    step = in_ckpt(lambda x: rate * x, batch[0])
+    rate = 2.0
+    with pytest.raises(ckpt.ArrayError, match="expected rate, which the step closes over, to be 1.0 as when it was compiled, but got 2.0"):
+        step(batch[0])
+
+
+class Product(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, weight):
+        ctx.save_for_backward(x, weight)
+        return x @ weight
+
+    @staticmethod
+    def backward(ctx, gradient):
+        x, weight = ctx.saved_tensors
+        return gradient @ weight.T, x.T @ gradient
+
+
+def test_functions_with_operands_that_a_step_closes_over_are_refused():
+    weight, (batch, *_) = torch.randn(6, 3, requires_grad=True), batches()
+
+    def step(x, y):
+        F.cross_entropy(Product.apply(x, weight), y).backward()
+        return weight.grad
+
+    with pytest.raises(ckpt.UnsupportedStep, match=r"a torch.autograd.Function takes a tensor of shape \[6, 3\] that the step closes over"):
+        in_ckpt(step, *batch)
+    assert weight.grad is None
+
+
+def test_results_that_hide_tensors_are_refused():
+    class Output:
+        def __init__(self, x):
+            self.x = x
+
+    with pytest.raises(ckpt.UnsupportedStep, match="the step returns a Output, which PyTorch does not take for a container"):
+        in_ckpt(Output, torch.ones(3))
+
+
+def test_a_step_leaves_the_objects_of_the_caller_as_they_were():
+    trainer, (batch, *_) = Trainer(), batches()
+    trainer.step(*batch)
+    before = copy.deepcopy((trainer.model.state_dict(), trainer.optimizer.state_dict()))
+    in_ckpt(trainer.step, *batch)
+    torch.testing.assert_close((trainer.model.state_dict(), trainer.optimizer.state_dict()), before, atol=0, rtol=0)
+    assert all(type(weight) is torch.nn.Parameter for weight in trainer.model.parameters())
