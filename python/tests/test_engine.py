@@ -100,6 +100,9 @@ def test_a_donated_argument_receives_its_result(given):
     np.testing.assert_allclose(result, wanted, rtol=1e-4, atol=1e-5)
     given[1].flags.writeable = False
     assert step(*given)[0] is not given[1]
+    weights = np.zeros((16, 16), np.float32)
+    with pytest.raises(ckpt.ArrayError, match="argument 1 .w., which the step changes, in memory of its own"):
+        step(weights[:8], weights)
 
 
 class OnGpu:

@@ -284,6 +284,16 @@ def test_what_a_trace_takes_as_it_is_does_not_change_in_the_step():
         ckpt.compile(slower, model, optimizer, *batch)
     assert optimizer.param_groups[0]["lr"] == 0.1
 
+    class Counting(torch.optim.Optimizer):
+        def step(self):
+            for weight in self.param_groups[0]["params"]:
+                self.state[weight]["count"] = self.state[weight].get("count", 0) + 1
+
+    counting = Counting(model.parameters(), {})
+    counting.step()
+    with pytest.raises(ckpt.UnsupportedStep, match="the optimizer keeps a number in its state, 'count', that changes"):
+        ckpt.compile(trained, model, counting, *batch)
+
     def grown(model, x):
         model[1].running_mean = torch.zeros(len(model[1].running_mean) + 1)
         return x

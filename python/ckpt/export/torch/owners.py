@@ -42,9 +42,13 @@ def attributes_of(name: str, module: torch.nn.Module) -> dict[str, Any]:
     for path, part in module.named_modules():
         title = f"{name}.{path}" if path else name
         for key, value in vars(part).items():
-            if key not in COMMON:
+            if key in COMMON:
+                continue
+            if isinstance(value, list | tuple | dict):
                 leaves = pytree.tree_flatten_with_path(value)[0]
                 found.update({f"{title}.{key}{pytree.keystr(inner)}": leaf for inner, leaf in leaves if isinstance(leaf, kinds)})
+            elif isinstance(value, kinds):
+                found[f"{title}.{key}"] = value
     return found
 
 
@@ -178,6 +182,10 @@ class Stage:
                 continue
             if now[0] != before[0]:
                 raise UnsupportedStep("the step changes numbers of an optimizer, such as its learning rate: make it a tensor, lr=torch.tensor(1e-3)")
+            keys = [[key for key, _ in items] for items in before[1]]
+            if [[key for key, _ in items] for items in now[1]] == keys and now[1] != before[1]:
+                changed = next(key for items, others in zip(before[1], now[1]) for (key, one), (_, other) in zip(items, others) if one != other)
+                raise UnsupportedStep(f"the optimizer keeps a number in its state, {changed!r}, that changes: use one that counts in tensors, as those of torch.optim do")
             if now[1] != before[1]:
                 raise UnsupportedStep("the optimizer makes its state in its first step: run the step once in PyTorch, and compile it then")
 
