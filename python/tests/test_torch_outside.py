@@ -2,6 +2,7 @@
 
 import copy
 import importlib.util
+import types
 
 import pytest
 import torch
@@ -341,16 +342,20 @@ def test_values_that_a_step_closes_over_do_not_change_in_it():
         return rate * x
 
     by_object = lambda x: trainer.counted(x, batch[1])
-    for step, name in [(logged, "losses"), (annealed, "rate"), (by_object, "an attribute of trainer")]:
+    for step, name in [(logged, "losses"), (annealed, "rate"), (by_object, "trainer.count")]:
         with pytest.raises(ckpt.UnsupportedStep, match=f"the step changes {name}, which it closes over, and a run would not"):
             in_ckpt(step, batch[0])
     with pytest.raises(ckpt.UnsupportedStep, match="the step changes self.count, which it closes over"):
         in_ckpt(trainer.counted, *batch)
     assert (losses, rate, trainer.count) == ([], 1.0, 0)
-    step = in_ckpt(lambda x: rate * x, batch[0])
-    rate = 2.0
-    with pytest.raises(ckpt.ArrayError, match="expected rate, which the step closes over, to be 1.0 as when it was compiled, but got 2.0"):
-        step(batch[0])
+    settings = types.SimpleNamespace(rate=1.0, unread=1)
+    steps = in_ckpt(lambda x: rate * x, batch[0]), in_ckpt(lambda x: settings.rate * x, batch[0])
+    rate, settings.unread = 1.0, 2
+    steps[1](batch[0])
+    rate = settings.rate = 2.0
+    for step, name in zip(steps, ("rate", "settings.rate")):
+        with pytest.raises(ckpt.ArrayError, match=f"expected {name}, which the step closes over, to be 1.0 as when it was compiled, but got 2.0"):
+            step(batch[0])
 
 
 class Product(torch.autograd.Function):

@@ -18,23 +18,22 @@ from ...errors import ArrayError, UnsupportedStep
 from .containers import Contents, nested
 
 
-def globals_of(code: CodeType) -> set[str]:
-    """The names of globals that a function reads or writes, or a function that it makes."""
-    names = {each.argval for each in dis.get_instructions(code) if each.opname.endswith("_GLOBAL")}
-    return names.union(*(globals_of(each) for each in code.co_consts if isinstance(each, CodeType)))
+def named_in(code: CodeType, *endings: str) -> set[str]:
+    """The names that instructions of a function have, or of a function that it makes; `endings` are those of the instructions."""
+    names = {each.argval for each in dis.get_instructions(code) if each.opname.endswith(endings)}
+    return names.union(*(named_in(each, *endings) for each in code.co_consts if isinstance(each, CodeType)))
 
 
-def attributes_of(function: FunctionType, kind: type) -> set[str]:
-    """The names of attributes that a method reads or writes, or a method of the same class that it calls."""
-    waiting, names = [function.__code__], set()
+def attributes_of(value: Any, names: set[str]) -> list[str]:
+    """The attributes of an object that are in `names`, or that its methods there read or write."""
+    waiting, seen = list(names), set()
     while waiting:
-        code = waiting.pop()
-        found = {each.argval for each in dis.get_instructions(code) if each.opname in ("LOAD_ATTR", "STORE_ATTR", "LOAD_METHOD")} - names
-        names |= found
-        methods = (getattr(kind, name, None) for name in found)
-        waiting += [method.__code__ for method in methods if isinstance(method, FunctionType)]
-        waiting += [each for each in code.co_consts if isinstance(each, CodeType)]
-    return names
+        name = waiting.pop()
+        method = getattr(type(value), name, None)
+        if name not in seen and isinstance(method, FunctionType):
+            waiting += named_in(method.__code__, "_ATTR", "_METHOD")
+        seen.add(name)
+    return [name for name in getattr(value, "__dict__", {}) if name in seen]
 
 
 def cells_of(function: FunctionType) -> dict[str, Any]:
@@ -49,8 +48,17 @@ def cells_of(function: FunctionType) -> dict[str, Any]:
     return cells
 
 
-def variables_of(step: Any) -> Iterator[tuple[str, Any, Callable[[], Any], Callable[[Any], None]]]:
-    """The variables that a callable closes over, and the functions of the user's that it calls by them: the name, and how to read and to set it."""
+# A name, and how to read and to set the value.
+Variable = tuple[str, Callable[[], Any], Callable[[Any], None]]
+
+
+def is_object(value: Any) -> bool:
+    """Whether a value is an object whose attributes a step may read; `Stage` looks after modules and optimizers."""
+    return hasattr(value, "__dict__") and not isinstance(value, torch.Tensor | torch.nn.Module | torch.optim.Optimizer)
+
+
+def variables_of(step: Any) -> Iterator[Variable]:
+    """The variables that a callable closes over, those of functions of the user's that it calls, and the attributes of objects there that it names."""
 
     def in_dictionary(name: str, values: dict, key: str) -> tuple:
         return name, lambda: values.get(key), functools.partial(values.__setitem__, key)
@@ -58,7 +66,10 @@ def variables_of(step: Any) -> Iterator[tuple[str, Any, Callable[[], Any], Calla
     def in_cell(name: str, cell: Any) -> tuple:
         return name, lambda: cell.cell_contents, functools.partial(setattr, cell, "cell_contents")
 
-    waiting, seen = [step], set()
+    def attributes(title: str, value: Any, names: set[str]) -> Iterator[Variable]:
+        return (in_dictionary(f"{title}.{name}", vars(value), name) for name in attributes_of(value, names))
+
+    waiting, seen, objects, names = [step], set(), {}, set()
     while waiting:
         function = waiting.pop(0)
         if id(function) in seen:
@@ -70,22 +81,26 @@ def variables_of(step: Any) -> Iterator[tuple[str, Any, Callable[[], Any], Calla
             waiting.append(function.func)
         elif isinstance(function, MethodType):
             waiting.append(function.__func__)
-            values = getattr(function.__self__, "__dict__", {})
-            used = attributes_of(function.__func__, type(function.__self__)) if isinstance(function.__func__, FunctionType) else set()
-            yield from (in_dictionary(f"self.{name}", values, name) for name in list(values) if name in used)
+            if is_object(function.__self__):
+                yield from attributes("self", function.__self__, {function.__name__})
         elif isinstance(function, FunctionType):
             variables = [in_cell(name, cell) for name, cell in cells_of(function).items()]
             inner = {name for name, *_ in variables}
             shared = function.__globals__
-            variables += [in_dictionary(name, shared, name) for name in sorted(globals_of(function.__code__)) if name in shared]
+            names |= named_in(function.__code__, "_ATTR", "_METHOD")
+            variables += [in_dictionary(name, shared, name) for name in sorted(named_in(function.__code__, "_GLOBAL")) if name in shared]
             for name, read, write in variables:
                 value = read()
                 if isinstance(value, FunctionType | MethodType | functools.partial) and (name in inner or getattr(value, "__globals__", None) is shared):
                     waiting.append(value)
                 elif not inspect.ismodule(value) and not inspect.isclass(value) and not inspect.isroutine(value):
                     yield name, read, write
+                    if is_object(value):
+                        objects[name] = value
         elif isinstance(getattr(type(function), "__call__", None), FunctionType):
             waiting.append(function.__call__)
+    for title, value in objects.items():
+        yield from attributes(title, value, names)
 
 
 # A container of more values holds data, and no settings.
@@ -105,10 +120,6 @@ class Closure:
         self.values = {name: read() for name, read, _ in self.variables}
         self.leaves = self.leaves_now()
         self.contents = [Contents(*each) for name, value in self.values.items() for each in nested(name, value)]
-        # `Stage` looks after modules and optimizers.
-        apart = torch.Tensor | torch.nn.Module | torch.optim.Optimizer
-        objects = {name: value for name, value in self.values.items() if hasattr(value, "__dict__") and not isinstance(value, apart)}
-        self.contents += [Contents(f"an attribute of {name}", vars(value)) for name, value in objects.items()]
 
     def leaves_now(self) -> dict[str, Any]:
         found = {}
@@ -129,14 +140,17 @@ class Closure:
 
     def refuse_changes(self) -> None:
         """Refuses a step that changed them, and puts them back."""
-        changed = [name for name, read, _ in self.variables if read() is not self.values[name]]
-        changed += [contents.name for contents in self.contents if contents.is_changed]
-        for name, _, write in self.variables:
-            write(self.values[name])
+        names = []
+        for name, read, write in self.variables:
+            if read() is not self.values[name]:
+                names.append(name)
+                write(self.values[name])
         for contents in self.contents:
-            contents.put_back()
-        if changed:
+            if contents.is_changed:
+                names.append(contents.name)
+                contents.put_back()
+        if names:
             raise UnsupportedStep(
-                f"the step changes {changed[0]}, which it closes over, and a run would not: return the new value; "
+                f"the step changes {names[0]}, which it closes over, and a run would not: return the new value; "
                 "if only its first call does so, run the step once in PyTorch, and compile it then"
             )
