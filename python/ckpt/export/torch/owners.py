@@ -118,6 +118,8 @@ class Stage:
         self.contents: list[Contents] = []
         self.states: list[tuple[torch.optim.Optimizer, Any]] = []
         self.places: list[tuple[str, Container, Any, torch.Tensor]] = []
+        # The doubles in the places of counts, and their versions.
+        self.counts: dict[int, tuple[torch.Tensor, int]] = {}
 
     def add(self, name: str, owner: Owner) -> None:
         if any(owner is other for _, other in self.named):
@@ -130,16 +132,34 @@ class Stage:
             parts = [vars(part) for part in owner.modules()] if isinstance(owner, torch.nn.Module) else []
             attributes = [each for part in parts for key, value in part.items() if key not in COMMON for each in nested(key, value)]
             self.contents += [Contents(*each) for each in [*containers, *((name, part) for part in parts), *attributes]]
+            states = [id(state) for state in owner.state.values()] if isinstance(owner, torch.optim.Optimizer) else []
             for title, container in containers:
                 for key, own in items_of(container):
                     if is_outside(own):
-                        container[key] = self.outside.of(own)
+                        container[key] = self.counting(own) if id(container) in states else self.outside.of(own)
                         self.places.append((f"{title}.{key}", container, key, own))
             if isinstance(owner, torch.optim.Optimizer):
                 self.states.append((owner, owner.state))
                 numbers = self.outside.numbers
                 instead = lambda key: self.outside.of(key) if id(key) in numbers else key
                 owner.state = defaultdict(dict, {instead(key): value for key, value in owner.state.items()})
+
+    def counting(self, own: torch.Tensor) -> torch.Tensor:
+        """The tensor in the place of one in the state of an optimizer. A count of steps is a double: PyTorch computes with Python's numbers of it,
+        and 1 - 0.999**count loses half of the digits of a float."""
+        new = self.outside.of(own)
+        if own.dim() or own.dtype != torch.float32:
+            return new
+        number = new.double()
+        self.counts[id(own)] = number, number._version
+        return number
+
+    def counted(self, own: torch.Tensor, now: Any) -> Any:
+        """The opposite of `counting`, at the end."""
+        number, version = self.counts.get(id(own), (None, 0))
+        if now is number and number is not None and now._version == version:
+            return self.outside.of(own)
+        return now.to(own.dtype) if number is not None and isinstance(now, torch.Tensor) else now
 
     def use(self, optimizer: torch.optim.Optimizer) -> None:
         """Says that an optimizer uses the gradients of its parameters."""
@@ -156,7 +176,7 @@ class Stage:
     def after(self) -> dict[int, torch.Tensor]:
         """The tensors that stand at the end in the places of those that the owners had, by identity of the latter."""
         self.refuse_changes()
-        now = {id(own): (name, own, container[key]) for name, container, key, own in self.places}
+        now = {id(own): (name, own, self.counted(own, container[key])) for name, container, key, own in self.places}
         for name, owner, _, plain in self.before:
             found = attributes_of(name, owner) if plain else {}
             # An attribute that the step only writes keeps its value.

@@ -100,8 +100,10 @@ class Origins(TorchFunctionMode):
         if any(is_outside(parameter) for group in optimizer.param_groups for parameter in group["params"]):
             self.stage.add(type(optimizer).__name__, optimizer)
         self.stage.use(optimizer)
+        # Other optimizers check for GPUs where they are told to be capturable.
+        names = IMPLEMENTATIONS if optimizer.step.__module__.startswith("torch.optim") else ("foreach", "fused")
         for group in optimizer.param_groups:
-            group.update((name, value) for name, value in IMPLEMENTATIONS.items() if name in group)
+            group.update((name, IMPLEMENTATIONS[name]) for name in names if name in group)
 
     def leave(self, module: torch.nn.Module, arguments: Any, result: Any) -> None:
         self.stack.pop()
