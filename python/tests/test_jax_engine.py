@@ -184,3 +184,21 @@ def test_a_failed_check_of_equinox_gives_nan(capfd):
     assert "test_jax_engine.py" in (said := capfd.readouterr().err) and "results are NaN" in said
     assert difference(ours(x), np.sqrt(x)) < 1e-6
     assert np.isnan(ours(x - 2)).all()
+
+
+class Scaled:
+    def __init__(self, factor):
+        self.factor = factor
+
+    @functools.partial(jax.jit, static_argnums=(0, 2), donate_argnums=1)
+    def step(self, x, power):
+        return self.factor * x**power
+
+
+def test_jitted_methods():
+    ours, x = ckpt.compile(Scaled(3.0).step, np.arange(4.0, dtype=np.float32), 2, time_limit=0), np.arange(4.0, dtype=np.float32)
+    result = ours(x, 2)
+    np.testing.assert_allclose(result, [0, 3, 12, 27])
+    assert result is x
+    with pytest.raises(ckpt.ArrayError, match="expected static argument 1 as in the example, 2, but got 3"):
+        ours(x, 3)

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..errors import UnsupportedStep
+from ..modules import hold_modules
 
 
 class ExportedStep(Protocol):
@@ -62,7 +63,8 @@ def trace(step: Callable[..., Any], example: tuple[Any, ...]) -> ExportedStep:
 
             return TorchStep(step, example)
         from .jax import JaxStep
+        from .jax.modules import ModulesStep
 
-        return JaxStep(step, example)
+        return ModulesStep(step, example) if hold_modules(example) else JaxStep(step, example)
     except ImportError as error:
         raise UnsupportedStep(str(error)) from None

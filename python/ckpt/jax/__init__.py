@@ -15,6 +15,7 @@ import jax as _jax
 
 from ..budget import Budget, parse_budget
 from ..errors import CkptError, UnsupportedStep
+from ..modules import StepOnModules, hold_modules
 from ..planner import Plan
 from ..progress import Progress
 from . import xla
@@ -67,8 +68,13 @@ class Step:
         self._saved = saved
         self._compiled: dict[Any, CompiledStep] = {}
         self._last: CompiledStep | None = None
+        self._on_modules = StepOnModules(function, lambda pure: Step(pure, options, jit_options, saved), signature)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._takes_modules(args, kwargs):
+            result = self._on_modules(*args, **kwargs)
+            self._last = self._on_modules.latest._last
+            return result
         if any(isinstance(leaf, _jax.core.Tracer) for leaf in _jax.tree.leaves((args, kwargs))):
             raise UnsupportedStep(
                 "a step of ckpt.jax.jit sets compile options and cannot run inside another "
@@ -78,8 +84,19 @@ class Step:
         _, args, kwargs = self._statics.split(args, kwargs)
         return made.executable(*args, **kwargs)
 
+    def _takes_modules(self, args: Any, kwargs: Any) -> bool:
+        if not hold_modules((args, kwargs)):
+            return False
+        if self._jit_options:
+            raise UnsupportedStep(f"a step on modules of Flax NNX takes no {next(iter(self._jit_options))}: each variable is an argument of its own")
+        return True
+
     def compile(self, *args: Any, **kwargs: Any) -> CompiledStep:
         """Plans and compiles for the shapes of the arguments, without a run."""
+        if self._takes_modules(args, kwargs):
+            _, arrays = self._on_modules.prepare(args, kwargs)
+            self._last = self._on_modules.latest.compile(*arrays)
+            return self._last
         static, *left = self._statics.split(args, kwargs)
         key = (static, signature(*left))
         if key not in self._compiled:
@@ -108,6 +125,9 @@ class Step:
 
         Donated arguments are copied before, so that they stay alive.
         """
+        if self._takes_modules(args, kwargs):
+            _, arrays = self._on_modules.prepare(args, kwargs)
+            return self._on_modules.latest.check(*arrays)
         made = self.compile(*args, **kwargs)
         static = {name: value for name, value in self._jit_options.items() if name in STATIC_OPTIONS}
         plain = _jax.jit(self._function, **static)(*args, **kwargs)

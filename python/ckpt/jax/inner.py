@@ -13,6 +13,7 @@ import jax
 
 from ..budget import is_share, parse_budget
 from ..errors import CkptError, UnsupportedStep
+from ..modules import StepOnModules, hold_modules
 from ..planner import Plan, Problem
 from ..report import Report
 from . import xla
@@ -50,8 +51,13 @@ class Planned:
         self._options = options
         self._plans: dict[Any, tuple[TracedStep, Plan, int | None]] = {}
         self._last: tuple[TracedStep, Plan, int | None] | None = None
+        self._on_modules = StepOnModules(function, lambda pure: Planned(pure, options), signature)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if hold_modules((args, kwargs)):
+            result = self._on_modules(*args, **kwargs)
+            self._last = self._on_modules.latest._last
+            return result
         _refuse_transformations(jax.tree.leaves((args, kwargs)))
         key = signature(args, kwargs)
         if key not in self._plans:

@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from types import MethodType
 from typing import Any
 
 from jax.interpreters import mlir
@@ -18,6 +19,11 @@ class JitOptions:
 
 def jit_options(step: Callable) -> JitOptions:
     """The options that the user gave to jax.jit. Only the state for pickling holds those of a jitted function."""
+    if isinstance(step, MethodType):
+        # A jitted method counts its object as argument 0.
+        options = jit_options(step.__func__)
+        behind = lambda numbers: tuple(number - 1 if number > 0 else number for number in numbers if number != 0)
+        return JitOptions(behind(options.static_argnums), options.static_argnames, behind(options.donate_argnums))
     if not (hasattr(step, "trace") and hasattr(step, "__getstate__")):
         return JitOptions()
     state = step.__getstate__()
