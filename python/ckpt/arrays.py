@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -110,7 +111,7 @@ def memory_of(array: Any, tensor: Tensor, title: str, *, writable: bool = False)
         ArrayError: another device, type, shape or layout than `tensor` has.
     """
     if isinstance(array, (bool, int, float, np.generic)) and not tensor.shape and not writable:
-        array = np.asarray(array, numpy_type(tensor.element))
+        array = _of_number(array, tensor, title)
     if _is(array, "torch", "Tensor"):
         view, name = _of_torch(array, title)
     elif _is(array, "jax", "Array"):
@@ -131,6 +132,20 @@ def memory_of(array: Any, tensor: Tensor, title: str, *, writable: bool = False)
     if writable and not view.flags.writeable:
         raise ArrayError(f"expected {title} to be writable, but it is read-only")
     return view
+
+
+def _of_number(number: Any, tensor: Tensor, title: str) -> np.ndarray:
+    """A number as an array of the step's type, where that type holds numbers of its kind."""
+    dtype = numpy_type(tensor.element)
+    if _kind_of(np.asarray(number).dtype) <= _kind_of(dtype):
+        with contextlib.suppress(OverflowError):
+            return np.asarray(number, dtype)
+    raise ArrayError(f"expected {title} of type {' or '.join(_names_of(tensor.element))}, but got {number!r}")
+
+
+def _kind_of(dtype: np.dtype) -> int:
+    """Booleans, integers, floats, which narrow ones are too, and complex numbers."""
+    return 0 if dtype.kind == "b" else 1 if dtype.kind in "iu" else 3 if dtype.kind == "c" else 2
 
 
 def bits_of(view: np.ndarray) -> np.ndarray:

@@ -156,6 +156,33 @@ def test_operations_without_elements_or_dimensions():
     assert difference(ours[:1] + ours[2:], theirs[:1] + theirs[2:]) == 0
 
 
+@pytest.mark.parametrize("shape", [(0, 3, 3), (2, 0, 0)])
+def test_factorizations_of_matrices_without_elements(shape):
+    def step(a):
+        return jnp.linalg.cholesky(a), jax.lax.linalg.lu(a), jnp.linalg.qr(a), jnp.linalg.eigh(a), jnp.linalg.inv(a)
+
+    a = np.zeros(shape, np.float32)
+    ours, theirs = ckpt.compile(step, a)(a), jax.jit(step)(a)
+    shapes = lambda results: jax.tree.map(lambda result: (result.shape, result.dtype), tuple(jax.tree.leaves(results)))
+    assert shapes(ours) == shapes(theirs)
+
+
+def test_64_bits_become_32_as_in_jax():
+    step = lambda x, n, z, w: (x * 2, n + 1, z * 1j, w * 2)
+    arguments = np.arange(3.0), np.array([2**40 + 5]), np.array([1 + 2j]), 3 - 1j
+    ours, theirs = ckpt.compile(step, *arguments)(*arguments), jax.jit(step)(*arguments)
+    assert [result.dtype for result in ours] == [result.dtype for result in theirs]
+    assert all(map(np.array_equal, ours, theirs))
+
+
+def test_numbers_of_another_kind_than_the_example_are_refused():
+    ours = ckpt.compile(lambda n, x: (n * 2, x * 2), 3, 0.5)
+    assert [float(result) for result in ours(True, 2)] == [2, 4]
+    for number in (2.5, np.float32(2), 2**40):
+        with pytest.raises(ckpt.ArrayError, match=r"argument 0 \(n\) of type int32 or uint32, but got "):
+            ours(number, 0.5)
+
+
 def test_equal_operations_of_one_reshape():
     exponential = jax.jit(jnp.exp)
 

@@ -29,6 +29,14 @@ def is_array(leaf: Any) -> bool:
     return hasattr(leaf, "dtype") or isinstance(leaf, (bool, int, float, complex))
 
 
+def narrowed(leaf: Any) -> Any:
+    """An array of NumPy, or a complex number, in the type that JAX gives it: 32 bits for 64 where x64 is off."""
+    if not isinstance(leaf, (np.ndarray, complex)):
+        return leaf
+    array = np.asarray(leaf)
+    return array if (dtype := jax.dtypes.canonicalize_dtype(array.dtype)) == array.dtype else array.astype(dtype)
+
+
 class Step:
     """A step and its example arguments, traced: static arguments and leaves that are no arrays are fixed in it."""
 
@@ -77,7 +85,7 @@ class Step:
         if tree != self.tree:
             raise ArrayError(f"expected arguments as in the example, {self.tree}, but got {tree}")
         arrays = [leaf for leaf, fixed in zip(leaves, self.fixed) if fixed is None]
-        return jax.tree_util.tree_leaves([split(array) for array in arrays])
+        return jax.tree_util.tree_leaves([split(narrowed(array)) for array in arrays])
 
     def unflatten(self, results: list[Any]) -> Any:
         """The return value of a call; a leaf that is no array is None."""
@@ -103,7 +111,7 @@ class Step:
         """The step as it is lowered: without complex numbers."""
         if not holds_complex(self.traced.jaxpr):
             return self.traced
-        arguments = jax.tree_util.tree_map(split, self.arrays)
+        arguments = jax.tree_util.tree_map(lambda leaf: split(narrowed(leaf)), self.arrays)
         function = functools.wraps(self.step)(of_parts(self.traced.jaxpr))
         return jax.jit(function, keep_unused=True, donate_argnums=self.donated).trace(*arguments)
 
