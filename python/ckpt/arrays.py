@@ -20,10 +20,13 @@ _NAMES = {
     "f8E4M3FN": ("float8_e4m3fn",),
     "f8E5M2": ("float8_e5m2",),
     "i1": ("bool",),
+    "i2": ("int2", "uint2"),
+    "i4": ("int4", "uint4"),
     "i8": ("int8", "uint8"),
     "i16": ("int16", "uint16"),
     "i32": ("int32", "uint32"),
     "i64": ("int64", "uint64"),
+    "index": ("int64",),
 }
 
 
@@ -43,7 +46,10 @@ def _names_of(element: str) -> tuple[str, ...]:
 
 def numpy_type(element: str) -> np.dtype:
     """The NumPy type of results; types that NumPy lacks are those of `ml_dtypes`, or bits without it."""
-    name = _names_of(element)[-1 if element.startswith("ui") else 0]
+    names = _names_of(element)
+    if not names:
+        raise ArrayError(f"expected elements that an array of NumPy holds, but the step has some of type {element}")
+    name = names[-1 if element.startswith("ui") else 0]
     try:
         return np.dtype(name)
     except TypeError:

@@ -130,6 +130,12 @@ def test_complex_arrays_go_in_and_come_out():
         np.testing.assert_allclose(report["size"], sizes["size"], rtol=1e-5)
 
 
+def test_complex_results_have_the_bits_of_their_parts():
+    given = np.array([0, -0.0, np.inf, np.nan, 1], np.float32)
+    real, imag = np.repeat(given, 5), np.tile(given, 5)
+    assert ckpt.compile(jax.lax.complex, real, imag)(real, imag).tobytes() == np.asarray(jax.lax.complex(real, imag)).tobytes()
+
+
 def test_unsigned_results_keep_their_type():
     def step(pixels, counts):
         return pixels + pixels, {"halves": counts >> 1}, pixels.astype(jnp.uint32) * 3
@@ -139,6 +145,22 @@ def test_unsigned_results_keep_their_type():
     for mine, other in zip(jax.tree.leaves(ours), jax.tree.leaves(theirs), strict=True):
         assert mine.dtype == other.dtype
         np.testing.assert_array_equal(mine, other)
+
+
+def test_integers_of_four_bits():
+    step = lambda x: (x.astype(jnp.int4), x.astype(jnp.uint4), x.astype(jnp.uint4) + jnp.uint4(3))
+    x = np.arange(-8, 8)
+    ours, theirs = ckpt.compile(step, x)(x), jax.jit(step)(x)
+    assert [result.dtype for result in ours] == [result.dtype for result in theirs]
+    assert all(map(np.array_equal, ours, theirs))
+    assert all(map(np.array_equal, ckpt.compile(lambda *x: x, *theirs)(*theirs), theirs))
+
+
+def test_gradients_of_integers_have_no_bytes():
+    step = lambda x, i: jax.vjp(lambda x, i: x[i], x, i)[1](x[:2])
+    x, i = np.arange(5, dtype=np.float32), np.array([1, 3], np.int32)
+    ours, theirs = ckpt.compile(step, x, i)(x, i), jax.jit(step)(x, i)
+    assert [(result.dtype, result.shape) for result in ours] == [(result.dtype, result.shape) for result in theirs]
 
 
 def test_example_arguments_are_asked_for():

@@ -138,10 +138,12 @@ class Step:
 
 
 def signed_as(array: Any, dtype: Any) -> Any:
-    """The array with the sign of JAX's type: the types of a file do not tell unsigned integers apart."""
+    """The array in JAX's type: the types of a file tell neither unsigned integers apart, nor the tangents of integers."""
+    if dtype == jax.dtypes.float0:
+        return np.zeros(array.shape, dtype)
     if jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key):
         dtype = np.dtype(np.uint32)
-    return array.view(dtype) if np.issubdtype(dtype, np.unsignedinteger) and array.dtype != dtype else array
+    return array.view(dtype) if jax.dtypes.issubdtype(dtype, np.unsignedinteger) and array.dtype != dtype else array
 
 
 def summary_of(error: Exception) -> str:
@@ -155,8 +157,8 @@ def parts_of_all(arrays: list[np.ndarray]) -> list[np.ndarray]:
 
 
 def join(parts: Parts) -> np.ndarray:
-    """A complex array of its parts."""
-    return np.asarray(parts.real) + 1j * np.asarray(parts.imag)
+    """A complex array with the bits of its parts: the product of i and an infinity is not a number."""
+    return np.ascontiguousarray(np.stack([parts.real, parts.imag], -1)).view(np.result_type(parts.real, np.complex64))[..., 0]
 
 
 def numbers_of(leaf: Any, dtype: Any) -> np.ndarray:
