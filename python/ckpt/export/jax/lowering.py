@@ -158,7 +158,8 @@ def parts_of_all(arrays: list[np.ndarray]) -> list[np.ndarray]:
 
 def join(parts: Parts) -> np.ndarray:
     """A complex array with the bits of its parts: the product of i and an infinity is not a number."""
-    return np.ascontiguousarray(np.stack([parts.real, parts.imag], -1)).view(np.result_type(parts.real, np.complex64))[..., 0]
+    pairs = np.stack([parts.real, parts.imag], -1)
+    return pairs.view(np.result_type(pairs, np.complex64))[..., 0]
 
 
 def numbers_of(leaf: Any, dtype: Any) -> np.ndarray:
