@@ -400,6 +400,17 @@ def test_a_step_that_jax_cannot_trace_is_refused():
         ckpt.jax.jit(step, budget="50%")(np.ones(4, np.float32))
 
 
+@pytest.mark.skipif(not hasattr(jax, "new_ref"), reason="an older JAX")
+def test_references_are_refused_by_their_line():
+    def swapped(x):
+        reference = jax.new_ref(x)
+        reference[0] = x[1]
+        return reference[...]
+
+    with pytest.raises(ckpt.UnsupportedStep, match=r"new_ref \(test_jax.py:\d+\): a plan cannot order"):
+        ckpt.jax.jit(swapped)(np.arange(3.0))
+
+
 @pytest.mark.parametrize("budget", ["0%", "-1", "lots", "12 parsecs", 0, True])
 def test_budgets_that_mean_nothing_are_refused_at_once(budget):
     with pytest.raises(ckpt.CkptError, match="expected a budget"):

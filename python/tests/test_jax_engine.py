@@ -84,6 +84,14 @@ def test_bfloat16_keys_scalars_and_static_arguments():
         ours(key, x, 0.5, "keep")
 
 
+def test_leaves_that_are_no_arrays_are_those_of_the_example():
+    ours = ckpt.compile(lambda model, x: model["f"](x), {"f": jnp.sin}, np.ones(3, np.float32), time_limit=0)
+    assert difference(ours({"f": jnp.sin}, np.ones(3, np.float32)), jnp.sin(jnp.ones(3))) < 1e-6
+    for other in (jnp.cos, np.ones(3)):
+        with pytest.raises(ckpt.ArrayError, match="sin.*as in the example, which is no array and so part of the step"):
+            ours({"f": other}, np.ones(3, np.float32))
+
+
 def test_donated_weights_are_updated_in_place():
     step = jax.jit(lambda w, x: (w - 0.1 * x, x.sum()), donate_argnums=0)
     w, x = np.eye(8, dtype=np.float32), np.ones((8, 8), np.float32)
@@ -134,6 +142,25 @@ def test_complex_results_have_the_bits_of_their_parts():
     given = np.array([0, -0.0, np.inf, np.nan, 1], np.float32)
     real, imag = np.repeat(given, 5), np.tile(given, 5)
     assert ckpt.compile(jax.lax.complex, real, imag)(real, imag).tobytes() == np.asarray(jax.lax.complex(real, imag)).tobytes()
+
+
+def test_a_complex_number_among_the_results_is_one():
+    assert ckpt.compile(lambda x: (x, 2 - 1j), np.ones(3, np.float32))(np.ones(3, np.float32))[1] == 2 - 1j
+
+
+@pytest.mark.skipif(not hasattr(jax, "new_ref"), reason="an older JAX")
+def test_references_live_inside_of_a_step():
+    def swapped(x):
+        reference = jax.new_ref(x)
+        reference[0] = x[1]
+        return reference[...]
+
+    x = np.arange(3, dtype=np.float32)
+    assert ckpt.compile(swapped, x)(x).tolist() == [1, 1, 2]
+    reference = jax.new_ref(x)
+    for step, arguments in ((lambda r: r[...], (reference,)), (lambda x: reference[...] + x, (x,))):
+        with pytest.raises(ckpt.UnsupportedStep, match="from outside of the step: pass its value"):
+            ckpt.compile(step, *arguments)
 
 
 def test_unsigned_results_keep_their_type():

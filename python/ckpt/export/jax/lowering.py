@@ -84,6 +84,9 @@ class Step:
         leaves, tree = self._leaves(arguments)
         if tree != self.tree:
             raise ArrayError(f"expected arguments as in the example, {self.tree}, but got {tree}")
+        for leaf, fixed in zip(leaves, self.fixed):
+            if fixed is not None and leaf is not fixed and (is_array(leaf) or leaf != fixed):
+                raise ArrayError(f"expected {fixed!r} as in the example, which is no array and so part of the step, but got {leaf!r}")
         arrays = [leaf for leaf, fixed in zip(leaves, self.fixed) if fixed is None]
         return jax.tree_util.tree_leaves([split(narrowed(array)) for array in arrays])
 

@@ -442,7 +442,7 @@ def programs_in(eqn: Any) -> list[Any]:
 def holds_complex(jaxpr: Any) -> bool:
     """Whether a program computes with complex numbers, at any depth."""
     jaxpr = getattr(jaxpr, "jaxpr", jaxpr)
-    if any(is_complex(var.aval) for var in (*jaxpr.invars, *jaxpr.constvars)):
+    if any(is_complex(var.aval) for var in (*jaxpr.invars, *jaxpr.constvars, *jaxpr.outvars)):
         return True
     return any(meets_complex(eqn) for eqn in jaxpr.eqns)
 
