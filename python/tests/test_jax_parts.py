@@ -140,6 +140,13 @@ def test_transforms(shape, axes):
     check(jax.grad(lambda a: jnp.abs(jnp.fft.rfftn(a, axes=over)).sum()), x.real)
 
 
+def test_transforms_without_elements_and_with_exact_zeros():
+    check(jnp.fft.irfft, np.ones((1, 1), np.complex64))
+    check(jnp.fft.fft, np.zeros((0, 4), np.complex64))
+    program = jax.make_jaxpr(jnp.fft.fft)(real(2, 8))
+    assert not np.any(of_parts(program)(jnp.ones((2, 8)))[0].imag)
+
+
 def matrices(is_complex, *shape):
     return complex_(*shape) if is_complex else real(*shape)
 
