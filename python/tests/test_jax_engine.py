@@ -232,6 +232,21 @@ def test_numbers_of_another_kind_than_the_example_are_refused():
             ours(number, 0.5)
 
 
+def test_integers_of_the_other_sign_are_refused():
+    ours = ckpt.compile(lambda x, n: (x / 2, n + 1), np.ones(3, np.uint8), np.uint32(1))
+    halves, more = ours(np.array([1, 200, 255], np.uint8), 2**32 - 2)
+    assert halves.tolist() == [0.5, 100, 127.5] and more == 2**32 - 1
+    for x, n, sentence in (
+        (np.ones(3, np.int8), 1, "argument 0 of type uint8, but got int8"),
+        (np.ones(3, np.uint8), -1, "argument 1 of type uint32, but got -1"),
+        (np.ones(3, np.uint8), np.int32(1), "argument 1 of type uint32, but got int32"),
+    ):
+        with pytest.raises(ckpt.ArrayError, match=sentence):
+            ours(x, n)
+    with pytest.raises(ckpt.ArrayError, match="argument 0 of type int32, but got uint32"):
+        ckpt.compile(lambda x: x / 2, np.ones(3, np.int32))(np.ones(3, np.uint32))
+
+
 def test_equal_operations_of_one_reshape():
     exponential = jax.jit(jnp.exp)
 

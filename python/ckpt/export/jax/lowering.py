@@ -88,7 +88,9 @@ class Step:
             if fixed is not None and leaf is not fixed and (is_array(leaf) or leaf != fixed):
                 raise ArrayError(f"expected {fixed!r} as in the example, which is no array and so part of the step, but got {leaf!r}")
         arrays = [leaf for leaf, fixed in zip(leaves, self.fixed) if fixed is None]
-        return jax.tree_util.tree_leaves([split(narrowed(array)) for array in arrays])
+        types = [info.dtype for info in jax.tree_util.tree_leaves(self.traced.args_info)]
+        typed = [with_sign_of(dtype, narrowed(array), number) for number, (dtype, array) in enumerate(zip(types, arrays))]
+        return jax.tree_util.tree_leaves([split(array) for array in typed])
 
     def unflatten(self, results: list[Any]) -> Any:
         """The return value of a call; a leaf that is no array is None."""
@@ -138,6 +140,22 @@ class Step:
             place = f"loc({json.dumps(code.co_filename)}:{code.co_firstlineno}:1)"
             text = re.sub(r"^(#loc\d*) = loc\(unknown\)$", lambda found: f"{found[1]} = {place}", text, flags=re.M)
         return text
+
+
+def with_sign_of(dtype: Any, leaf: Any, number: int) -> Any:
+    """An argument; the types of a file do not tell unsigned integers apart, and would take the bits of others for theirs."""
+    if not jax.dtypes.issubdtype(dtype, np.integer) or isinstance(leaf, bool):
+        return leaf
+    is_unsigned = lambda other: jax.dtypes.issubdtype(other, np.unsignedinteger)
+    if isinstance(leaf, int):
+        if is_unsigned(dtype) and 0 <= leaf <= jax.numpy.iinfo(dtype).max:
+            return np.asarray(leaf, dtype)
+        given, shown = np.dtype(np.int64), leaf
+    else:
+        given = shown = getattr(leaf, "dtype", None)
+    if given is not None and jax.dtypes.issubdtype(given, np.integer) and is_unsigned(given) != is_unsigned(dtype):
+        raise ArrayError(f"expected argument {number} of type {dtype}, but got {shown}")
+    return leaf
 
 
 def signed_as(array: Any, dtype: Any) -> Any:
