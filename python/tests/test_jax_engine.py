@@ -247,6 +247,16 @@ def test_integers_of_the_other_sign_are_refused():
         ckpt.compile(lambda x: x / 2, np.ones(3, np.int32))(np.ones(3, np.uint32))
 
 
+def test_extrema_of_booleans_at_indices():
+    def step(x, i, y):
+        return x.at[i].max(y), x.at[i].min(y), jax.ops.segment_max(y, i, 4)
+
+    x, y = (np.array(bits, bool) for bits in ([0, 0, 1, 1], [0, 1, 0, 1]))
+    arguments = np.concatenate([x, x]), np.arange(4), y
+    for found, wanted in zip(ckpt.compile(step, *arguments)(*arguments), step(*map(jnp.asarray, arguments)), strict=True):
+        assert np.array_equal(found, wanted)
+
+
 def test_equal_operations_of_one_reshape():
     exponential = jax.jit(jnp.exp)
 
