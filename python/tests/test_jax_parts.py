@@ -116,6 +116,11 @@ PROGRAMS = {
     "scatter": (lambda x, y: x.at[1, 2:].set(y[0, 2:]).at[np.array([0, 0, 3])].add(y[:3]).at[np.array([1, 1])].subtract(y[:2]), X, Y),
     "selection": (lambda x, y: jnp.where(x.real > 0, x, y), X, Y),
     "square roots on the axis": (jnp.sqrt, np.array([-4 + 0j, 0j, 4 + 0j], np.complex64)),
+    "elements outside of the array": (
+        lambda x, i: (jnp.take_along_axis(x, i, 0), x.at[i].get(mode="fill", fill_value=2 + 3j), x.at[i].get(mode="fill")),
+        X,
+        np.array([[0, 7, 1, -9]]),
+    ),
     "vmap": (jax.vmap(jnp.vdot), X, Y),
     "while": (grown, X),
 }

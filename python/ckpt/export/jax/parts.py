@@ -294,7 +294,7 @@ FUNCTIONS = {
 
 # Primitives that move elements or are linear with real factors: each part by itself.
 BY_PART = (
-    "all_gather broadcast_in_dim concatenate copy copy_p cumsum device_put dynamic_slice dynamic_update_slice expand_dims gather "
+    "all_gather broadcast_in_dim concatenate copy copy_p cumsum device_put dynamic_slice dynamic_update_slice expand_dims "
     "optimization_barrier pad psum reduce_precision reduce_sum reduce_window_sum reshape rev select_n sharding_constraint slice "
     "split squeeze stack stop_gradient tile transpose unstack"
 ).split()
@@ -321,6 +321,14 @@ def by_part(eqn: Any, *operands: Complex) -> Any:
     both = [parts_of(x) if is_one else Parts(x, x) for is_one, x in zip(complex_ones, operands)]
     real, imag = (eqn.primitive.bind(*part, **eqn.params) for part in zip(*both))
     return [Parts(*part) for part in zip(real, imag)] if eqn.primitive.multiple_results else Parts(real, imag)
+
+
+def gather(eqn: Any, x: Complex, indices: jax.Array) -> Complex:
+    """Reads each part; outside of the array lies a number of which one part alone may be NaN."""
+    fill = eqn.params["fill_value"]
+    real, imag = (None, 0) if fill is None else (np.real(fill), np.imag(fill))
+    of_part = lambda part, value: eqn.primitive.bind(part, indices, **{**eqn.params, "fill_value": value})
+    return of_part(x, real) if not isinstance(x, Parts) and not imag else Parts(*map(of_part, parts_of(x), (real, imag)))
 
 
 def scatter(eqn: Any, operand: Complex, indices: jax.Array, updates: Complex) -> Complex:
@@ -470,6 +478,7 @@ RULES = {
     "convert_element_type": convert,
     "dot_general": product,
     "fft": transform,
+    "gather": gather,
     "integer_pow": lambda eqn, x: integer_power(x, eqn.params["y"]),
     "iota": iota,
     "reduce_prod": product_along,
