@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -19,10 +20,13 @@ _NAMES = {
     "f8E4M3FN": ("float8_e4m3fn",),
     "f8E5M2": ("float8_e5m2",),
     "i1": ("bool",),
+    "i2": ("int2", "uint2"),
+    "i4": ("int4", "uint4"),
     "i8": ("int8", "uint8"),
     "i16": ("int16", "uint16"),
     "i32": ("int32", "uint32"),
     "i64": ("int64", "uint64"),
+    "index": ("int64",),
 }
 
 
@@ -42,7 +46,10 @@ def _names_of(element: str) -> tuple[str, ...]:
 
 def numpy_type(element: str) -> np.dtype:
     """The NumPy type of results; types that NumPy lacks are those of `ml_dtypes`, or bits without it."""
-    name = _names_of(element)[-1 if element.startswith("ui") else 0]
+    names = _names_of(element)
+    if not names:
+        raise ArrayError(f"expected elements that an array of NumPy holds, but the step has some of type {element}")
+    name = names[-1 if element.startswith("ui") else 0]
     try:
         return np.dtype(name)
     except TypeError:
@@ -110,7 +117,7 @@ def memory_of(array: Any, tensor: Tensor, title: str, *, writable: bool = False)
         ArrayError: another device, type, shape or layout than `tensor` has.
     """
     if isinstance(array, (bool, int, float, np.generic)) and not tensor.shape and not writable:
-        array = np.asarray(array, numpy_type(tensor.element))
+        array = _of_number(array, tensor, title)
     if _is(array, "torch", "Tensor"):
         view, name = _of_torch(array, title)
     elif _is(array, "jax", "Array"):
@@ -131,6 +138,20 @@ def memory_of(array: Any, tensor: Tensor, title: str, *, writable: bool = False)
     if writable and not view.flags.writeable:
         raise ArrayError(f"expected {title} to be writable, but it is read-only")
     return view
+
+
+def _of_number(number: Any, tensor: Tensor, title: str) -> np.ndarray:
+    """A number as an array of the step's type, where that type holds numbers of its kind."""
+    dtype = numpy_type(tensor.element)
+    if _kind_of(np.asarray(number).dtype) <= _kind_of(dtype):
+        with contextlib.suppress(OverflowError):
+            return np.asarray(number, dtype)
+    raise ArrayError(f"expected {title} of type {' or '.join(_names_of(tensor.element))}, but got {number!r}")
+
+
+def _kind_of(dtype: np.dtype) -> int:
+    """Booleans, integers, floats, which narrow ones are too, and complex numbers."""
+    return 0 if dtype.kind == "b" else 1 if dtype.kind in "iu" else 3 if dtype.kind == "c" else 2
 
 
 def bits_of(view: np.ndarray) -> np.ndarray:

@@ -134,6 +134,17 @@ def test_arrays_that_do_not_fit_are_refused(step, given, change, sentence):
     assert sentence in str(error.value)
 
 
+def test_indices_are_arrays_and_integers_of_odd_widths_are_not():
+    doubled = """func.func @main(%x: tensor<4x{0}>) -> tensor<4x{0}> {{
+  %r = arith.addi %x, %x : tensor<4x{0}>
+  return %r : tensor<4x{0}>
+}}"""
+    x = np.arange(4, dtype=np.int64)
+    assert np.array_equal(ckpt.compile(doubled.format("index"), time_limit=0)(x), 2 * x)
+    with pytest.raises(ckpt.ArrayError, match="has some of type i5"):
+        ckpt.compile(doubled.format("i5"), time_limit=0)(x)
+
+
 def test_out_must_be_memory_of_its_own(step, given):
     results = [np.empty((16, 16), np.float32), np.empty((8, 16), np.float32)]
     with pytest.raises(ckpt.ArrayError, match="result 0 in memory of its own"):

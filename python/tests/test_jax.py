@@ -400,6 +400,36 @@ def test_a_step_that_jax_cannot_trace_is_refused():
         ckpt.jax.jit(step, budget="50%")(np.ones(4, np.float32))
 
 
+@pytest.mark.skipif(not hasattr(jax, "new_ref"), reason="an older JAX")
+def test_references_are_refused_by_their_line():
+    def swapped(x):
+        reference = jax.new_ref(x)
+        reference[0] = x[1]
+        return reference[...]
+
+    with pytest.raises(ckpt.UnsupportedStep, match=r"new_ref \(test_jax.py:\d+\): a plan cannot order"):
+        ckpt.jax.jit(swapped)(np.arange(3.0))
+
+
+@pytest.mark.parametrize("planned", [ckpt.jax.jit, ckpt.jax.planned])
+def test_settings_of_jax_make_another_step(planned):
+    def step(x):
+        return x.sum(), x @ x, x * 2.5, jax.random.bits(jax.random.PRNGKey(x[0, 0]), (4,))
+
+    ours, numbers = planned(step, effort=0.1), jnp.ones((4, 4), jnp.int32)
+    try:
+        for enabled in (False, True, False):
+            jax.config.update("jax_enable_x64", enabled)
+            types = lambda results: [result.dtype for result in results]
+            assert types(ours(numbers)) == types(jax.jit(step)(numbers))
+    finally:
+        jax.config.update("jax_enable_x64", False)
+    with jax.threefry_partitionable(not jax.config.jax_threefry_partitionable):
+        np.testing.assert_array_equal(ours(numbers)[3], jax.jit(step)(numbers)[3])
+    with jax.numpy_dtype_promotion("strict"), pytest.raises(ckpt.UnsupportedStep, match="promotion"):
+        planned(lambda x: x + jnp.float32(1))(numbers)
+
+
 @pytest.mark.parametrize("budget", ["0%", "-1", "lots", "12 parsecs", 0, True])
 def test_budgets_that_mean_nothing_are_refused_at_once(budget):
     with pytest.raises(ckpt.CkptError, match="expected a budget"):

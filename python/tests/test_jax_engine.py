@@ -84,6 +84,14 @@ def test_bfloat16_keys_scalars_and_static_arguments():
         ours(key, x, 0.5, "keep")
 
 
+def test_leaves_that_are_no_arrays_are_those_of_the_example():
+    ours = ckpt.compile(lambda model, x: model["f"](x), {"f": jnp.sin}, np.ones(3, np.float32), time_limit=0)
+    assert difference(ours({"f": jnp.sin}, np.ones(3, np.float32)), jnp.sin(jnp.ones(3))) < 1e-6
+    for other in (jnp.cos, np.ones(3)):
+        with pytest.raises(ckpt.ArrayError, match="sin.*as in the example, which is no array and so part of the step"):
+            ours({"f": other}, np.ones(3, np.float32))
+
+
 def test_donated_weights_are_updated_in_place():
     step = jax.jit(lambda w, x: (w - 0.1 * x, x.sum()), donate_argnums=0)
     w, x = np.eye(8, dtype=np.float32), np.ones((8, 8), np.float32)
@@ -130,6 +138,31 @@ def test_complex_arrays_go_in_and_come_out():
         np.testing.assert_allclose(report["size"], sizes["size"], rtol=1e-5)
 
 
+def test_complex_results_have_the_bits_of_their_parts():
+    given = np.array([0, -0.0, np.inf, np.nan, 1], np.float32)
+    real, imag = np.repeat(given, 5), np.tile(given, 5)
+    assert ckpt.compile(jax.lax.complex, real, imag)(real, imag).tobytes() == np.asarray(jax.lax.complex(real, imag)).tobytes()
+
+
+def test_a_complex_number_among_the_results_is_one():
+    assert ckpt.compile(lambda x: (x, 2 - 1j), np.ones(3, np.float32))(np.ones(3, np.float32))[1] == 2 - 1j
+
+
+@pytest.mark.skipif(not hasattr(jax, "new_ref"), reason="an older JAX")
+def test_references_live_inside_of_a_step():
+    def swapped(x):
+        reference = jax.new_ref(x)
+        reference[0] = x[1]
+        return reference[...]
+
+    x = np.arange(3, dtype=np.float32)
+    assert ckpt.compile(swapped, x)(x).tolist() == [1, 1, 2]
+    reference = jax.new_ref(x)
+    for step, arguments in ((lambda r: r[...], (reference,)), (lambda x: reference[...] + x, (x,))):
+        with pytest.raises(ckpt.UnsupportedStep, match="from outside of the step: pass its value"):
+            ckpt.compile(step, *arguments)
+
+
 def test_unsigned_results_keep_their_type():
     def step(pixels, counts):
         return pixels + pixels, {"halves": counts >> 1}, pixels.astype(jnp.uint32) * 3
@@ -139,6 +172,22 @@ def test_unsigned_results_keep_their_type():
     for mine, other in zip(jax.tree.leaves(ours), jax.tree.leaves(theirs), strict=True):
         assert mine.dtype == other.dtype
         np.testing.assert_array_equal(mine, other)
+
+
+def test_integers_of_four_bits():
+    step = lambda x: (x.astype(jnp.int4), x.astype(jnp.uint4), x.astype(jnp.uint4) + jnp.uint4(3))
+    x = np.arange(-8, 8)
+    ours, theirs = ckpt.compile(step, x)(x), jax.jit(step)(x)
+    assert [result.dtype for result in ours] == [result.dtype for result in theirs]
+    assert all(map(np.array_equal, ours, theirs))
+    assert all(map(np.array_equal, ckpt.compile(lambda *x: x, *theirs)(*theirs), theirs))
+
+
+def test_gradients_of_integers_have_no_bytes():
+    step = lambda x, i: jax.vjp(lambda x, i: x[i], x, i)[1](x[:2])
+    x, i = np.arange(5, dtype=np.float32), np.array([1, 3], np.int32)
+    ours, theirs = ckpt.compile(step, x, i)(x, i), jax.jit(step)(x, i)
+    assert [(result.dtype, result.shape) for result in ours] == [(result.dtype, result.shape) for result in theirs]
 
 
 def test_example_arguments_are_asked_for():
@@ -154,6 +203,58 @@ def test_operations_without_elements_or_dimensions():
     ours, theirs = ckpt.compile(step, x)(x), jax.jit(step)(x)
     assert [result.shape for result in ours] == [result.shape for result in theirs]
     assert difference(ours[:1] + ours[2:], theirs[:1] + theirs[2:]) == 0
+
+
+@pytest.mark.parametrize("shape", [(0, 3, 3), (2, 0, 0)])
+def test_factorizations_of_matrices_without_elements(shape):
+    def step(a):
+        return jnp.linalg.cholesky(a), jax.lax.linalg.lu(a), jnp.linalg.qr(a), jnp.linalg.eigh(a), jnp.linalg.inv(a)
+
+    a = np.zeros(shape, np.float32)
+    ours, theirs = ckpt.compile(step, a)(a), jax.jit(step)(a)
+    shapes = lambda results: jax.tree.map(lambda result: (result.shape, result.dtype), tuple(jax.tree.leaves(results)))
+    assert shapes(ours) == shapes(theirs)
+
+
+def test_64_bits_become_32_as_in_jax():
+    step = lambda x, n, z, w: (x * 2, n + 1, z * 1j, w * 2)
+    arguments = np.arange(3.0), np.array([2**40 + 5]), np.array([1 + 2j]), 3 - 1j
+    ours, theirs = ckpt.compile(step, *arguments)(*arguments), jax.jit(step)(*arguments)
+    assert [result.dtype for result in ours] == [result.dtype for result in theirs]
+    assert all(map(np.array_equal, ours, theirs))
+
+
+def test_numbers_of_another_kind_than_the_example_are_refused():
+    ours = ckpt.compile(lambda n, x: (n * 2, x * 2), 3, 0.5)
+    assert [float(result) for result in ours(True, 2)] == [2, 4]
+    for number in (2.5, np.float32(2), 2**40):
+        with pytest.raises(ckpt.ArrayError, match=r"argument 0 \(n\) of type int32 or uint32, but got "):
+            ours(number, 0.5)
+
+
+def test_integers_of_the_other_sign_are_refused():
+    ours = ckpt.compile(lambda x, n: (x / 2, n + 1), np.ones(3, np.uint8), np.uint32(1))
+    halves, more = ours(np.array([1, 200, 255], np.uint8), 2**32 - 2)
+    assert halves.tolist() == [0.5, 100, 127.5] and more == 2**32 - 1
+    for x, n, sentence in (
+        (np.ones(3, np.int8), 1, "argument 0 of type uint8, but got int8"),
+        (np.ones(3, np.uint8), -1, "argument 1 of type uint32, but got -1"),
+        (np.ones(3, np.uint8), np.int32(1), "argument 1 of type uint32, but got int32"),
+    ):
+        with pytest.raises(ckpt.ArrayError, match=sentence):
+            ours(x, n)
+    with pytest.raises(ckpt.ArrayError, match="argument 0 of type int32, but got uint32"):
+        ckpt.compile(lambda x: x / 2, np.ones(3, np.int32))(np.ones(3, np.uint32))
+
+
+def test_extrema_of_booleans_at_indices():
+    def step(x, i, y):
+        return x.at[i].max(y), x.at[i].min(y), jax.ops.segment_max(y, i, 4)
+
+    x, y = (np.array(bits, bool) for bits in ([0, 0, 1, 1], [0, 1, 0, 1]))
+    arguments = np.concatenate([x, x]), np.arange(4), y
+    for found, wanted in zip(ckpt.compile(step, *arguments)(*arguments), step(*map(jnp.asarray, arguments)), strict=True):
+        assert np.array_equal(found, wanted)
 
 
 def test_equal_operations_of_one_reshape():

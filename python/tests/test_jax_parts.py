@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("iree.compiler")
 
 from ckpt.export.jax import factorizations  # noqa: E402
+from ckpt.export.jax.lowering import join  # noqa: E402
 from ckpt.export.jax.parts import Parts, of_parts, split  # noqa: E402
 
 RANDOM = np.random.default_rng(0)
@@ -24,7 +25,7 @@ def complex_(*shape):
 
 
 def joined(x):
-    return np.asarray(x.real) + 1j * np.asarray(x.imag) if isinstance(x, Parts) else np.asarray(x)
+    return join(x) if isinstance(x, Parts) else np.asarray(x)
 
 
 def check(function, *arguments, tolerance=3e-6):
@@ -36,11 +37,15 @@ def check(function, *arguments, tolerance=3e-6):
     assert len(found) == len(expected)
     for one, other in zip(map(joined, found), map(np.asarray, expected)):
         assert (one.shape, one.dtype) == (other.shape, other.dtype)
-        np.testing.assert_allclose(one, other, rtol=0, atol=tolerance * max(1e-9, np.abs(other).max(initial=0)))
+        largest = np.abs(other).max(initial=1e-9, where=np.isfinite(other))
+        np.testing.assert_allclose(one, other, rtol=0, atol=tolerance * largest)
 
 
 X, Y, MATRIX = complex_(5, 4), complex_(5, 4), complex_(4, 6)
-UNARY = "abs angle conj cos cosh exp expm1 imag isfinite log log1p negative real reciprocal sign sin sinh sqrt square tan tanh"
+UNARY = (
+    "abs angle arccos arccosh arcsin arcsinh arctan arctanh conj cos cosh exp exp2 expm1 imag isfinite log log1p negative real "
+    "reciprocal sign sin sinh sqrt square tan tanh"
+)
 
 
 @pytest.mark.parametrize("name", UNARY.split())
@@ -79,6 +84,11 @@ PROGRAMS = {
     "constant scalars": (lambda x: jnp.stack([jnp.exp(x) - 1, (1 - x) * 2, x + 1j, x / 2, 1 / x]), X),
     "constant": (lambda x: x * np.array([1, 1j, 2, 3], np.complex64), X),
     "conversion": (lambda x: x.astype(jnp.complex64) * (2 + 1j), real(3)),
+    "copy to the device": (lambda x: jax.device_put(x) * 2, X),
+    "cuts": (
+        lambda x: [f(x) for f in (jnp.arccos, jnp.arccosh, jnp.arcsin, jnp.arcsinh, jnp.arctan, jnp.arctanh)],
+        np.array([complex(*x) for x in itertools.product((-3, -0.5, 0.0, 0.5, 3), repeat=2)], np.complex64),
+    ),
     "counted": (lambda x: jax.lax.fori_loop(0, 3, lambda i, x: x * x[i], x), X),
     "cumulation": (lambda x: jnp.cumsum(x, 0), X),
     "einsum": (lambda a, b: jnp.einsum("bmc,mcd->bmd", a, b), complex_(2, 3, 4), complex_(3, 4, 5)),
@@ -86,6 +96,11 @@ PROGRAMS = {
     "gradient of a tangent": (jax.grad(lambda x: jnp.abs(jnp.tanh(x)).sum()), X),
     "gradient at zero": (jax.grad(lambda a: jnp.abs(a * (1 + 0j)).sum()), np.zeros(3, np.float32)),
     "gradient of a scan": (jax.grad(lambda m, x: jnp.abs(sequence(x, m)[0]).sum()), complex_(4, 4, 4) / 4, complex_(4)),
+    "infinite sizes": (
+        lambda x: [f(x) for f in (jnp.exp, jnp.expm1, jnp.sin, jnp.cos, jnp.sinh, jnp.cosh)],
+        np.array([100, 100j, -100j], np.complex64),
+    ),
+    "large logarithms": (jnp.log1p, np.array([1e30, -1e30j, 1e25 + 1e30j], np.complex64)),
     "large quotients": (jnp.divide, np.array([1e30 + 1e30j], np.complex64), np.array([2e30 - 1e30j], np.complex64)),
     "large tangents": (jnp.tanh, np.array([100 + 1j, -50 - 2j, 20 + 3j], np.complex64)),
     "matmul": (jnp.matmul, X, MATRIX),
@@ -101,6 +116,11 @@ PROGRAMS = {
     "scatter": (lambda x, y: x.at[1, 2:].set(y[0, 2:]).at[np.array([0, 0, 3])].add(y[:3]).at[np.array([1, 1])].subtract(y[:2]), X, Y),
     "selection": (lambda x, y: jnp.where(x.real > 0, x, y), X, Y),
     "square roots on the axis": (jnp.sqrt, np.array([-4 + 0j, 0j, 4 + 0j], np.complex64)),
+    "elements outside of the array": (
+        lambda x, i: (jnp.take_along_axis(x, i, 0), x.at[i].get(mode="fill", fill_value=2 + 3j), x.at[i].get(mode="fill")),
+        X,
+        np.array([[0, 7, 1, -9]]),
+    ),
     "vmap": (jax.vmap(jnp.vdot), X, Y),
     "while": (grown, X),
 }
@@ -123,6 +143,13 @@ def test_transforms(shape, axes):
     check(lambda x: jnp.fft.rfftn(x.real, axes=over), x)
     check(lambda x: jnp.fft.irfftn(jnp.fft.rfftn(x.real, axes=over) * 1j, s=shape[-axes:], axes=over), x)
     check(jax.grad(lambda a: jnp.abs(jnp.fft.rfftn(a, axes=over)).sum()), x.real)
+
+
+def test_transforms_without_elements_and_with_exact_zeros():
+    check(jnp.fft.irfft, np.ones((1, 1), np.complex64))
+    check(jnp.fft.fft, np.zeros((0, 4), np.complex64))
+    program = jax.make_jaxpr(jnp.fft.fft)(real(2, 8))
+    assert not np.any(of_parts(program)(jnp.ones((2, 8)))[0].imag)
 
 
 def matrices(is_complex, *shape):

@@ -122,6 +122,17 @@ def test_a_scan_of_small_values_stays_one_op():
         np.testing.assert_allclose(a, e, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("first", [1.0, np.float32(1)])
+def test_results_of_unrolled_loops_are_weakly_typed_as_in_jax(first):
+    def step(x):
+        return jax.lax.scan(lambda carry, x: ((carry[0] * 2.0, jnp.sin(carry[1] + x)), carry[0]), (first, x[0]), x)
+
+    x = np.ones((4, 64), np.float32)
+    planned = jax.eval_shape(ckpt.jax.planned(step, effort=0.1), x)
+    types = lambda results: [(result.dtype, result.weak_type) for result in jax.tree.leaves(results)]
+    assert types(planned) == types(jax.eval_shape(step, x))
+
+
 def test_a_scan_over_layers_is_unrolled(scanned_gpt):
     step, arguments = scanned_gpt
     assert "scan" not in names(step, *arguments)

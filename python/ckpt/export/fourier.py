@@ -23,9 +23,13 @@ def each(function: Callable[[Any], Any], x: Parts) -> Parts:
 
 
 def rotations(angles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Cosines and sines of multiples of a full turn."""
-    turns = 2 * np.pi * (angles % 1.0)
-    return np.cos(turns), np.sin(turns)
+    """Cosines and sines of multiples of a full turn, exact at quarters of it: the sum of a sequence has no imaginary part."""
+
+    def sine(turns: np.ndarray) -> np.ndarray:
+        halves = np.round(2 * turns)
+        return np.where(halves % 2, -1, 1) * np.sin(2 * np.pi * (turns - halves / 2)) + 0.0
+
+    return sine(angles + 0.25), sine(angles)
 
 
 def factor_of(length: int) -> int:
@@ -106,6 +110,6 @@ class Transforms:
 
     def completed(self, x: Parts, length: int) -> Parts:
         """The whole spectrum of real numbers along the last axis, which holds its first half: the others are conjugates."""
-        real, imag = first(x, length // 2 + 1)
+        real, imag = first(x, min(length, length // 2 + 1))
         mirror = lambda part: self.flip(part[..., 1 : (length + 1) // 2])
         return self.concatenate([real, mirror(real)]), None if imag is None else self.concatenate([imag, -mirror(imag)])

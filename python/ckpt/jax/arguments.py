@@ -14,6 +14,14 @@ import jax
 
 from ..errors import ArrayError, UnsupportedStep
 
+# Settings of JAX that decide what a function is traced to: a step that was planned under others is another one.
+SETTINGS = (
+    "jax_default_matmul_precision",
+    "jax_default_prng_impl",
+    "jax_enable_x64",
+    "jax_numpy_dtype_promotion",
+    "jax_threefry_partitionable",
+)
 # Options of `jax.jit` about static arguments, which a planned step no longer has.
 STATIC_OPTIONS = ("static_argnums", "static_argnames")
 
@@ -89,7 +97,7 @@ def _default_device() -> Any:
 
 
 def signature(args: Any, kwargs: Any) -> Any:
-    """A key that is equal for arguments of equal structure, shapes and places.
+    """A key that is equal for arguments of equal structure, shapes and places, under equal settings of JAX.
 
     Raises:
         ArrayError: an earlier call received the argument as a donation.
@@ -113,4 +121,4 @@ def signature(args: Any, kwargs: Any) -> Any:
             )
         sharding = leaf.sharding if is_placed and leaf.sharding.device_set != home else None
         shapes.append((aval.shape, str(aval.dtype), getattr(aval, "weak_type", False), sharding))
-    return tree, tuple(shapes)
+    return tree, tuple(shapes), tuple(getattr(jax.config, name, None) for name in SETTINGS)

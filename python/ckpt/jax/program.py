@@ -23,6 +23,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..equations import scan_counts
+from ..errors import UnsupportedStep
 
 # Primitives of `jax.checkpoint`, by version.
 REMATS = ("checkpoint", "remat", "remat2")
@@ -202,6 +203,11 @@ class _Flattener:
             return inputs
         if name == "split" and len(set(eqn.params["sizes"])) > 1:
             return self._slices(eqn, inputs[0], scope)
+        if any(_is_reference(variable.aval) for variable in (*eqn.invars, *eqn.outvars)):
+            raise UnsupportedStep(
+                f"{name} ({_place(eqn.source_info.traceback)}): a plan cannot order reads and writes of a reference; "
+                "return the new value instead, as x.at[i].set(y) makes it"
+            )
         op = Op(eqn, inputs, [], scope)
         op.outputs = [Value(variable.aval, op) for variable in eqn.outvars]
         self.ops.append(op)
@@ -265,6 +271,11 @@ class _Flattener:
         assert isinstance(stack, Value)
         self.parts[stack] = values
         return stack
+
+
+def _is_reference(aval: Any) -> bool:
+    """Whether a value is memory that ops change: `jax.new_ref` makes it."""
+    return hasattr(aval, "inner_aval")
 
 
 def _is_outer(eqn: Any) -> bool:

@@ -148,9 +148,18 @@ class TracedStep:
 
     def _of_arguments(self, run: Callable[..., list[Any]]) -> Callable[..., Any]:
         def planned(*args: Any, **kwargs: Any) -> Any:
-            return jax.tree.unflatten(self.out_tree, run(*jax.tree.leaves((args, kwargs))))
+            results = run(*jax.tree.leaves((args, kwargs)))
+            return jax.tree.unflatten(self.out_tree, map(_as_weak_as, self.traced.jaxpr.out_avals, results))
 
         return planned
+
+
+def _as_weak_as(aval: Any, result: Any) -> Any:
+    """The result, weakly typed as in the step: an unrolled loop forgets that its numbers are those of Python."""
+    weak = getattr(aval, "weak_type", False)
+    if getattr(jax.typeof(result), "weak_type", False) == weak:
+        return result
+    return jax.lax.convert_element_type_p.bind(result, new_dtype=aval.dtype, weak_type=weak, sharding=None)
 
 
 @dataclasses.dataclass

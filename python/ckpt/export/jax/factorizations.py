@@ -5,6 +5,7 @@ Each function is a rule for the primitive of its name (rules.py), and takes any 
 """
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -25,7 +26,7 @@ def of_matrices(function: Callable) -> Callable:
         one = functools.partial(function, **parameters)
         if not outer:
             return one(*operands)
-        results = jax.vmap(one)(*(x.reshape(-1, *x.shape[-2:]) for x in operands))
+        results = jax.vmap(one)(*(x.reshape(math.prod(outer), *x.shape[-2:]) for x in operands))
         return jax.tree.map(lambda x: x.reshape(*outer, *x.shape[1:]), results)
 
     return of_batches
@@ -47,6 +48,11 @@ def column_of(x: jax.Array, j: Any) -> jax.Array:
     return jax.lax.dynamic_index_in_dim(x, j, 1, keepdims=False)
 
 
+def loop(count: int, body: Callable, first: Any) -> Any:
+    """What `body` makes of `first` in `count` iterations; JAX traces a body for a matrix without elements too."""
+    return jax.lax.fori_loop(0, count, body, first) if count > 0 else first
+
+
 product = functools.partial(jnp.matmul, precision="highest")
 
 
@@ -60,7 +66,7 @@ def cholesky(a: jax.Array, **unused: Any) -> jax.Array:
         column = rest / jnp.sqrt(row_of(jnp.real(rest), j))
         return put_column(lower, j, jnp.where(rows >= j, column, 0))
 
-    lower = jax.lax.fori_loop(0, a.shape[0], append, jnp.zeros_like(a))
+    lower = loop(a.shape[0], append, jnp.zeros_like(a))
     return jnp.where(jnp.isnan(jnp.real(lower[-1:, -1:])), jnp.nan, lower)
 
 
@@ -82,14 +88,14 @@ def triangular_solve(
     b = b if left_side else b.T
     size = a.shape[0]
     inner = jnp.tril(a, -1) if lower else jnp.triu(a, 1)
-    diagonal = jnp.ones_like(a[0]) if unit_diagonal else jnp.diagonal(a)
+    diagonal = jnp.ones(size, a.dtype) if unit_diagonal else jnp.diagonal(a)
 
     def solve(step, x):
         i = step if lower else size - 1 - step
         rest = row_of(b, i) - product(row_of(inner, i), x)
         return put_row(x, i, rest / row_of(diagonal, i))
 
-    x = jax.lax.fori_loop(0, size, solve, jnp.zeros_like(b))
+    x = loop(size, solve, jnp.zeros_like(b))
     return x if left_side else x.T
 
 
@@ -117,7 +123,7 @@ def lu(a: jax.Array, **unused: Any) -> tuple[jax.Array, jax.Array, jax.Array]:
         return a, jnp.where(jnp.arange(pivots.size) == j, pivot, pivots), order
 
     pivots = jnp.zeros(min(a.shape), jnp.int32)
-    return jax.lax.fori_loop(0, min(a.shape), eliminate, (a, pivots, rows))
+    return loop(min(a.shape), eliminate, (a, pivots, rows))
 
 
 @of_matrices
@@ -139,7 +145,7 @@ def geqrf(a: jax.Array, **unused: Any) -> tuple[jax.Array, jax.Array]:
         a = put_column(a, j, jnp.where(rows > j, vector, column_of(a, j)))
         return a, jnp.where(jnp.arange(count) == j, scale, scales)
 
-    return jax.lax.fori_loop(0, count, reflect, (a, jnp.zeros(count, a.dtype)))
+    return loop(count, reflect, (a, jnp.zeros(count, a.dtype)))
 
 
 @of_matrices
@@ -152,7 +158,7 @@ def united(vectors: jax.Array, scales: jax.Array, *, width: int) -> jax.Array:
         vector = jnp.where(rows > j, column_of(vectors, j), rows == j)
         return q - row_of(scales[0], j) * vector[:, None] * product(jnp.conj(vector), q)
 
-    return jax.lax.fori_loop(0, count, unite, jnp.eye(vectors.shape[0], width, dtype=vectors.dtype))
+    return loop(count, unite, jnp.eye(vectors.shape[0], width, dtype=vectors.dtype))
 
 
 def householder_product(a: jax.Array, scales: jax.Array, **unused: Any) -> jax.Array:
@@ -216,7 +222,7 @@ def eigh(a: jax.Array, *, lower: bool = True, sort_eigenvalues: bool = True, **u
         return (count < MOST_SWEEPS) & (outside > tolerance)
 
     def again(state):
-        return (*jax.lax.fori_loop(0, even - 1, sweep, state[:2]), state[2] + 1)
+        return (*loop(even - 1, sweep, state[:2]), state[2] + 1)
 
     matrix, vectors, _ = jax.lax.while_loop(continues, again, (matrix, jnp.eye(even, dtype=a.dtype), 0))
     values, vectors = jnp.diagonal(matrix)[:size], vectors[:size, :size]

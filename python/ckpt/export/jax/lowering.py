@@ -29,6 +29,14 @@ def is_array(leaf: Any) -> bool:
     return hasattr(leaf, "dtype") or isinstance(leaf, (bool, int, float, complex))
 
 
+def narrowed(leaf: Any) -> Any:
+    """An array of NumPy, or a complex number, in the type that JAX gives it: 32 bits for 64 where x64 is off."""
+    if not isinstance(leaf, (np.ndarray, complex)):
+        return leaf
+    array = np.asarray(leaf)
+    return array if (dtype := jax.dtypes.canonicalize_dtype(array.dtype)) == array.dtype else array.astype(dtype)
+
+
 class Step:
     """A step and its example arguments, traced: static arguments and leaves that are no arrays are fixed in it."""
 
@@ -76,8 +84,13 @@ class Step:
         leaves, tree = self._leaves(arguments)
         if tree != self.tree:
             raise ArrayError(f"expected arguments as in the example, {self.tree}, but got {tree}")
+        for leaf, fixed in zip(leaves, self.fixed):
+            if fixed is not None and leaf is not fixed and (is_array(leaf) or leaf != fixed):
+                raise ArrayError(f"expected {fixed!r} as in the example, which is no array and so part of the step, but got {leaf!r}")
         arrays = [leaf for leaf, fixed in zip(leaves, self.fixed) if fixed is None]
-        return jax.tree_util.tree_leaves([split(array) for array in arrays])
+        types = [info.dtype for info in jax.tree_util.tree_leaves(self.traced.args_info)]
+        typed = [with_sign_of(dtype, narrowed(array), number) for number, (dtype, array) in enumerate(zip(types, arrays))]
+        return jax.tree_util.tree_leaves([split(array) for array in typed])
 
     def unflatten(self, results: list[Any]) -> Any:
         """The return value of a call; a leaf that is no array is None."""
@@ -107,7 +120,7 @@ class Step:
         """The step as it is lowered: without complex numbers."""
         if not holds_complex(self.traced.jaxpr):
             return self.traced
-        arguments = jax.tree_util.tree_map(split, self.arrays)
+        arguments = jax.tree_util.tree_map(lambda leaf: split(narrowed(leaf)), self.arrays)
         function = functools.wraps(self.step)(of_parts(self.traced.jaxpr))
         return jax.jit(function, keep_unused=True, donate_argnums=self.donated).trace(*arguments)
 
@@ -133,11 +146,29 @@ class Step:
         return text
 
 
+def with_sign_of(dtype: Any, leaf: Any, number: int) -> Any:
+    """An argument; the types of a file do not tell unsigned integers apart, and would take the bits of others for theirs."""
+    if not jax.dtypes.issubdtype(dtype, np.integer) or isinstance(leaf, bool):
+        return leaf
+    is_unsigned = lambda other: jax.dtypes.issubdtype(other, np.unsignedinteger)
+    if isinstance(leaf, int):
+        if is_unsigned(dtype) and 0 <= leaf <= jax.numpy.iinfo(dtype).max:
+            return np.asarray(leaf, dtype)
+        given, shown = np.dtype(np.int64), leaf
+    else:
+        given = shown = getattr(leaf, "dtype", None)
+    if given is not None and jax.dtypes.issubdtype(given, np.integer) and is_unsigned(given) != is_unsigned(dtype):
+        raise ArrayError(f"expected argument {number} of type {dtype}, but got {shown}")
+    return leaf
+
+
 def signed_as(array: Any, dtype: Any) -> Any:
-    """The array with the sign of JAX's type: the types of a file do not tell unsigned integers apart."""
+    """The array in JAX's type: the types of a file tell neither unsigned integers apart, nor the tangents of integers."""
+    if dtype == jax.dtypes.float0:
+        return np.zeros(array.shape, dtype)
     if jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key):
         dtype = np.dtype(np.uint32)
-    return array.view(dtype) if np.issubdtype(dtype, np.unsignedinteger) and array.dtype != dtype else array
+    return array.view(dtype) if jax.dtypes.issubdtype(dtype, np.unsignedinteger) and array.dtype != dtype else array
 
 
 def summary_of(error: Exception) -> str:
@@ -151,8 +182,9 @@ def parts_of_all(arrays: list[np.ndarray]) -> list[np.ndarray]:
 
 
 def join(parts: Parts) -> np.ndarray:
-    """A complex array of its parts."""
-    return np.asarray(parts.real) + 1j * np.asarray(parts.imag)
+    """A complex array with the bits of its parts: the product of i and an infinity is not a number."""
+    pairs = np.stack([parts.real, parts.imag], -1)
+    return pairs.view(np.result_type(pairs, np.complex64))[..., 0]
 
 
 def numbers_of(leaf: Any, dtype: Any) -> np.ndarray:

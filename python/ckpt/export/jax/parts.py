@@ -5,6 +5,7 @@ one real array where its imaginary part is known to be zero: a product with a re
 """
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -117,17 +118,22 @@ def sign(x: Complex) -> Complex:
     return jax.tree.map(lambda part: jnp.where(size == 0, 0, part / jnp.where(size == 0, 1, size)), x)
 
 
+def of_size(size: jax.Array, factor: jax.Array) -> jax.Array:
+    """The product, zero where the factor is, be the size infinite."""
+    return jnp.where(factor == 0, factor, size * factor)
+
+
 def exponential(x: Complex) -> Complex:
     x = parts_of(x)
     size = jnp.exp(x.real)
-    return Parts(size * jnp.cos(x.imag), size * jnp.sin(x.imag))
+    return Parts(size * jnp.cos(x.imag), of_size(size, jnp.sin(x.imag)))
 
 
 def exponential_less_one(x: Complex) -> Complex:
     x = parts_of(x)
     half = jnp.sin(x.imag / 2)
     real = jnp.expm1(x.real) * jnp.cos(x.imag) - 2 * half * half
-    return Parts(real, jnp.exp(x.real) * jnp.sin(x.imag))
+    return Parts(real, of_size(jnp.exp(x.real), jnp.sin(x.imag)))
 
 
 def logarithm(x: Complex) -> Parts:
@@ -143,7 +149,8 @@ def logarithm(x: Complex) -> Parts:
 
 def logarithm_of_one_more(x: Complex) -> Parts:
     x = parts_of(x)
-    return Parts(jnp.log1p(x.real * (2 + x.real) + x.imag * x.imag) / 2, jnp.arctan2(x.imag, 1 + x.real))
+    more = x.real * (2 + x.real) + x.imag * x.imag
+    return Parts(jnp.where(jnp.isinf(more), jnp.log(absolute(x)), jnp.log1p(more) / 2), jnp.arctan2(x.imag, 1 + x.real))
 
 
 def square_root(x: Complex) -> Parts:
@@ -176,12 +183,12 @@ def integer_power(x: Complex, y: int) -> Complex:
 
 def sine(x: Complex) -> Parts:
     x = parts_of(x)
-    return Parts(jnp.sin(x.real) * jnp.cosh(x.imag), jnp.cos(x.real) * jnp.sinh(x.imag))
+    return Parts(of_size(jnp.cosh(x.imag), jnp.sin(x.real)), jnp.cos(x.real) * jnp.sinh(x.imag))
 
 
 def cosine(x: Complex) -> Parts:
     x = parts_of(x)
-    return Parts(jnp.cos(x.real) * jnp.cosh(x.imag), -jnp.sin(x.real) * jnp.sinh(x.imag))
+    return Parts(jnp.cos(x.real) * jnp.cosh(x.imag), -of_size(jnp.sinh(x.imag), jnp.sin(x.real)))
 
 
 def hyperbolic_tangent(x: Complex) -> Parts:
@@ -209,6 +216,35 @@ def hyperbolic_cosine(x: Complex) -> Parts:
     return cosine(Parts(-x.imag, x.real))
 
 
+def roots_about_one(x: Parts) -> tuple[Complex, Complex]:
+    """The square roots of 1 - x and of 1 + x, on the right side of the cuts of inverse functions (Kahan, 1987)."""
+    return square_root(Parts(1 - x.real, -x.imag)), square_root(Parts(1 + x.real, x.imag))
+
+
+def arc_sine(x: Complex) -> Parts:
+    x = parts_of(x)
+    less, more = roots_about_one(x)
+    return Parts(jnp.arctan2(x.real, multiply(less, more).real), jnp.arcsinh(multiply(conjugate(less), more).imag))
+
+
+def arc_cosine(x: Complex) -> Parts:
+    less, more = roots_about_one(parts_of(x))
+    return Parts(2 * jnp.arctan2(less.real, more.real), jnp.arcsinh(multiply(conjugate(more), less).imag))
+
+
+def arc_hyperbolic_cosine(x: Complex) -> Parts:
+    x = parts_of(x)
+    less, more = square_root(Parts(x.real - 1, x.imag)), square_root(Parts(x.real + 1, x.imag))
+    return Parts(jnp.arcsinh(multiply(conjugate(less), more).real), 2 * jnp.arctan2(less.imag, more.real))
+
+
+def arc_hyperbolic_tangent(x: Complex) -> Parts:
+    x = parts_of(x)
+    size = jnp.abs(x.real)
+    real = jnp.log1p(4 * size / ((1 - size) ** 2 + x.imag**2)) / 4
+    return Parts(jnp.copysign(real, x.real), jnp.arctan2(2 * x.imag, (1 - size) * (1 + size) - x.imag**2) / 2)
+
+
 def equal(x: Complex, y: Complex) -> jax.Array:
     x, y = parts_of(x), parts_of(y)
     return (x.real == y.real) & (x.imag == y.imag)
@@ -217,8 +253,14 @@ def equal(x: Complex, y: Complex) -> jax.Array:
 # Of each primitive that takes arrays only: the function of complex arrays.
 FUNCTIONS = {
     "abs": absolute,
+    "acos": arc_cosine,
+    "acosh": arc_hyperbolic_cosine,
     "add": add,
     "add_any": add,
+    "asin": arc_sine,
+    "asinh": turned(arc_sine),
+    "atan": turned(arc_hyperbolic_tangent),
+    "atanh": arc_hyperbolic_tangent,
     "complex": joined,
     "conj": conjugate,
     "cos": cosine,
@@ -226,6 +268,7 @@ FUNCTIONS = {
     "div": divide,
     "eq": equal,
     "exp": exponential,
+    "exp2": lambda x: exponential(multiply(x, math.log(2))),
     "expm1": exponential_less_one,
     "imag": lambda x: parts_of(x).imag,
     "is_finite": lambda x: jnp.isfinite(parts_of(x).real) & jnp.isfinite(parts_of(x).imag),
@@ -251,7 +294,7 @@ FUNCTIONS = {
 
 # Primitives that move elements or are linear with real factors: each part by itself.
 BY_PART = (
-    "all_gather broadcast_in_dim concatenate copy copy_p cumsum dynamic_slice dynamic_update_slice expand_dims gather "
+    "all_gather broadcast_in_dim concatenate copy copy_p cumsum device_put dynamic_slice dynamic_update_slice expand_dims "
     "optimization_barrier pad psum reduce_precision reduce_sum reduce_window_sum reshape rev select_n sharding_constraint slice "
     "split squeeze stack stop_gradient tile transpose unstack"
 ).split()
@@ -278,6 +321,14 @@ def by_part(eqn: Any, *operands: Complex) -> Any:
     both = [parts_of(x) if is_one else Parts(x, x) for is_one, x in zip(complex_ones, operands)]
     real, imag = (eqn.primitive.bind(*part, **eqn.params) for part in zip(*both))
     return [Parts(*part) for part in zip(real, imag)] if eqn.primitive.multiple_results else Parts(real, imag)
+
+
+def gather(eqn: Any, x: Complex, indices: jax.Array) -> Complex:
+    """Reads each part; outside of the array lies a number of which one part alone may be NaN."""
+    fill = eqn.params["fill_value"]
+    real, imag = (None, 0) if fill is None else (np.real(fill), np.imag(fill))
+    of_part = lambda part, value: eqn.primitive.bind(part, indices, **{**eqn.params, "fill_value": value})
+    return of_part(x, real) if not isinstance(x, Parts) and not imag else Parts(*map(of_part, parts_of(x), (real, imag)))
 
 
 def scatter(eqn: Any, operand: Complex, indices: jax.Array, updates: Complex) -> Complex:
@@ -399,7 +450,7 @@ def programs_in(eqn: Any) -> list[Any]:
 def holds_complex(jaxpr: Any) -> bool:
     """Whether a program computes with complex numbers, at any depth."""
     jaxpr = getattr(jaxpr, "jaxpr", jaxpr)
-    if any(is_complex(var.aval) for var in (*jaxpr.invars, *jaxpr.constvars)):
+    if any(is_complex(var.aval) for var in (*jaxpr.invars, *jaxpr.constvars, *jaxpr.outvars)):
         return True
     return any(meets_complex(eqn) for eqn in jaxpr.eqns)
 
@@ -427,6 +478,7 @@ RULES = {
     "convert_element_type": convert,
     "dot_general": product,
     "fft": transform,
+    "gather": gather,
     "integer_pow": lambda eqn, x: integer_power(x, eqn.params["y"]),
     "iota": iota,
     "reduce_prod": product_along,

@@ -34,6 +34,8 @@ def equations_of(jaxpr: Any, caller: str = "unknown place") -> Iterator[tuple[An
 def refuse_equations(jaxpr: Any) -> None:
     """Refuses all equations that have no form, in one list."""
     refused = []
+    if any(hasattr(var.aval, "inner_aval") for var in (*jaxpr.jaxpr.invars, *jaxpr.jaxpr.constvars)):
+        refused.append("a reference (jax.new_ref) from outside of the step: pass its value and return the new one")
     callbacks = primitives()
     for equation, place in equations_of(jaxpr):
         name = equation.primitive.name

@@ -140,7 +140,8 @@ def combine(block, old, update):
     if name is None:
         return update
     element = block.arguments[0].type.element_type
-    kind = "float" if isinstance(element, ir.FloatType) else "unsigned" if is_unsigned(element) else "signed"
+    # Booleans are 0 and 1; their type, i1, is signless.
+    kind = "float" if isinstance(element, ir.FloatType) else "unsigned" if is_unsigned(element) or element.width == 1 else "signed"
     return COMBINERS[name][kind](old, update).result
 
 
