@@ -18,7 +18,7 @@ from ..text import NO_FORM
 from . import fourier, pairs
 from .narrow import tensors_of
 from .pairs import Pair, filled, is_pair, pair_of
-from .places import in_words
+from .places import Interpreter, in_words
 
 aten = torch.ops.aten
 
@@ -199,7 +199,7 @@ def fitted(made: Any, like: Any) -> Any:
     return made if made.shape == like.shape else made.expand(like.shape)
 
 
-class Paired(torch.fx.Interpreter):
+class Paired(Interpreter):
     """Runs a graph of ATen operations on pairs; its arguments and results are those of the file."""
 
     def __init__(self, graph: torch.fx.GraphModule):

@@ -103,10 +103,10 @@ def bags(
 def sampled(
     input: torch.Tensor, grid: torch.Tensor, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool | None = None
 ) -> torch.Tensor:
-    """torch.nn.functional.grid_sample of images [n, c, height, width] at places [n, rows, columns, 2] from -1 to 1."""
-    if input.ndim != 4 or mode not in ("bilinear", "nearest"):
+    """torch.nn.functional.grid_sample of images [n, c, height, width] at places [n, rows, columns, 2] from -1 to 1; of volumes likewise."""
+    if mode not in ("bilinear", "nearest"):
         return F.grid_sample(input, grid, mode, padding_mode, align_corners)
-    height, width = input.shape[-2:]
+    sizes = input.shape[2:]
 
     def placed(coordinate: torch.Tensor, size: int) -> torch.Tensor:
         place = (coordinate + 1) / 2 * (size - 1) if align_corners else ((coordinate + 1) * size - 1) / 2
@@ -120,21 +120,24 @@ def sampled(
             place = torch.where(turns % 2 == 0, away, span - away) + low
         return place if padding_mode == "zeros" else place.clamp(0, size - 1)
 
-    def looked_up(row: torch.Tensor, column: torch.Tensor) -> torch.Tensor:
-        inside = (row >= 0) & (row < height) & (column >= 0) & (column < width)
-        place = torch.where(inside, row * width + column, torch.zeros_like(row)).to(torch.int64)
+    def looked_up(places: list[torch.Tensor]) -> torch.Tensor:
+        inside, place = torch.ones_like(places[0], dtype=torch.bool), torch.zeros_like(places[0])
+        for each, size in zip(places, sizes):
+            inside, place = inside & (each >= 0) & (each < size), place * size + each
+        place = torch.where(inside, place, torch.zeros_like(place)).to(torch.int64)
         flat = place.flatten(1)[:, None].expand(-1, input.shape[1], -1)
         found = input.flatten(2).gather(2, flat).reshape(*input.shape[:2], *place.shape[1:])
         return torch.where(inside[:, None], found, torch.zeros_like(found))
 
-    column, row = placed(grid[..., 0], width), placed(grid[..., 1], height)
+    # The last dimension comes first in a place.
+    places = [placed(coordinate, size) for coordinate, size in zip(reversed(grid.unbind(-1)), sizes)]
     if mode == "nearest":
-        return with_no_gradient(looked_up(torch.round(row).detach(), torch.round(column).detach()), grid)
-    top, left = torch.floor(row).detach(), torch.floor(column).detach()
-    down, right = (row - top)[:, None], (column - left)[:, None]
-    upper = looked_up(top, left) * (1 - right) + looked_up(top, left + 1) * right
-    lower = looked_up(top + 1, left) * (1 - right) + looked_up(top + 1, left + 1) * right
-    return upper * (1 - down) + lower * down
+        return with_no_gradient(looked_up([torch.round(place).detach() for place in places]), grid)
+    first = [torch.floor(place).detach() for place in places]
+    shares = [place - low for place, low in zip(places, first)]
+    corner_of = lambda corner: looked_up([low + step for low, step in zip(first, corner)])
+    share_of = lambda corner: math.prod(share if step else 1 - share for share, step in zip(shares, corner))
+    return sum(corner_of(corner) * share_of(corner)[:, None] for corner in itertools.product((0, 1), repeat=len(sizes)))
 
 
 def covariance(

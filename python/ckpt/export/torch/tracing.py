@@ -28,7 +28,7 @@ from . import factorizations
 from .customs import inline_bodies
 from .narrow import tensors_of
 from .parts import COMPOSED
-from .places import TRACE, in_words, trace_of_caller, trace_of_error
+from .places import TRACE, Interpreter, in_words, trace_of_caller, trace_of_error
 from .random import DRAWN, Source
 
 aten = torch.ops.aten
@@ -230,8 +230,8 @@ def trace(step: Callable, leaves: list[torch.Tensor]) -> torch.fx.GraphModule:
         if type(error).__name__ == "UncapturedHigherOrderOpError":
             advice = "write Python loops of known length, and torch.where of both branches"
             raise UnsupportedStep(f"control flow of PyTorch{place}, such as torch.cond or while_loop, is not supported: {advice}") from error
-        if type(error).__name__ == "GuardOnDataDependentSymNode":
-            advice = "use torch.where in place of a branch, and item() in place of float()"
+        if type(error).__name__ in ("DataDependentOutputException", "GuardOnDataDependentSymNode"):
+            advice = "use torch.where in place of a branch, item() in place of float(), and (x == y).all() in place of torch.equal"
             raise UnsupportedStep(f"Python code takes a number out of a tensor{place}, which is unknown before the step runs: {advice}") from error
         raise UnsupportedStep(f"PyTorch cannot trace the step{place}: {type(error).__name__}: {first}") from error
     for node in graph.graph.nodes:
@@ -248,13 +248,12 @@ def trace(step: Callable, leaves: list[torch.Tensor]) -> torch.fx.GraphModule:
     return graph
 
 
-class Draws(torch.fx.Interpreter):
+class Draws(Interpreter):
     """Runs a graph with random numbers that are functions of a seed."""
 
     def __init__(self, graph: torch.fx.GraphModule, seed: torch.Tensor | None):
         super().__init__(graph)
         self.seeded = None if seed is None else Source(seed)
-        self.extra_traceback = False
 
     @property
     def source(self) -> Source:
