@@ -201,7 +201,10 @@ def test_variances_of_few_numbers():
 
 
 def test_booleans():
-    step = lambda x: (x + x.flip(0), x + True, torch.fmax(x, x[0]), x.clamp(max=x[1]), x.clamp_min(x[0]), x.clamp(0, 3))
+    places = torch.tensor([0, 0, 2])
+    filled = lambda x: (torch.full((2,), 6, dtype=torch.bool), torch.full_like(x, 0.5), x.masked_fill(x, 4), x.new_full((1,), 2), x.clone().fill_(8))
+    added = lambda x: (x.scatter_add(0, places, x[[0, 0, 1]]), x.index_put((places,), x[[0, 0, 1]], True), x.scatter_reduce(0, places, ~x, "sum"))
+    step = lambda x: (*filled(x), *added(x), x + x.flip(0), x + True, torch.fmax(x, x[0]), x.clamp(max=x[1]), x.clamp_min(x[0]), x.clamp(0, 3))
     x = torch.tensor([True, False, True])
     for ours, theirs in zip(ckpt.compile(step, x, time_limit=0)(x), step(x), strict=True):
         torch.testing.assert_close(ours, theirs)
@@ -231,7 +234,7 @@ def test_counts():
         pooled = *F.max_pool3d(whole[None, None], (1, 2, 2), return_indices=True), F.max_pool2d(whole[None], 2), F.avg_pool2d(whole[None].long(), 2)
         extremes = *(whole > 0).cummax(1), torch.copysign(whole, x), whole[0, 0].argmax(), *x[0, 0].min(0)
         powers = whole ** whole[0], 2 ** whole, 2.5 ** whole, whole ** 5, (whole.sign() - 1) ** 71
-        scattered = whole.scatter(1, PAIRS, whole[:, :2], reduce="add"), whole.scatter(1, PAIRS, whole[:, :2], reduce="multiply")
+        scattered = whole.scatter(1, PAIRS, whole[:, :2], reduce="add"), whole.scatter(1, PAIRS, 3, reduce="multiply")
         means = whole.scatter_reduce(1, PAIRS, whole[:, :2], "mean"), whole.index_reduce(1, PAIRS[0], whole[:, :2], "mean", include_self=False)
         return x.histc(5, -1, 1), x.histc(3), torch.fmin(whole, whole[0, 0]), x.round().histc(4), whole.cumsum(0, dtype=torch.int32), whole.cumprod(1), *products, *extremes, *powers, *scattered, *means, *pooled
 

@@ -224,6 +224,13 @@ def whole_power(x: torch.Tensor, exponent: torch.Tensor) -> torch.Tensor:
     return torch.where((exponent >= 0) | (x * x == 1), result, torch.zeros_like(result))
 
 
+def filled(size: list[int], number: float, **options: Any) -> torch.Tensor:
+    """aten.full of booleans: torch-mlir takes the last bit of a number."""
+    if options.get("dtype") != torch.bool or isinstance(number, bool):
+        return NotImplemented
+    return torch.full(size, bool(number), **options)
+
+
 def power_of_number(base: float, exponent: torch.Tensor) -> torch.Tensor:
     """aten.pow.Scalar with whole numbers in the exponent, by tensors."""
     if exponent.is_floating_point() or exponent.is_complex() or isinstance(base, complex):
@@ -303,12 +310,13 @@ OWN = {
     aten.erfc.default: special.complementary_error,
     aten.erfinv.default: special.inverse_error,
     aten.fmod.Scalar: remainder_of,
+    aten.full.default: filled,
     aten.gather.default: indexing.with_dimension(aten.gather),
     aten.histc.default: histogram,
     aten.hypot.default: hypotenuse,
     aten.i0.default: bessel.I0,
     aten.index.Tensor: indexing.looked_up,
-    aten.index_put.default: indexing.put,
+    aten.index_put.default: indexing.of_booleans(aten.index_put, indexing.put),
     aten.index_reduce.default: indexing.with_dimension(aten.index_reduce, indexing.index_reduced),
     aten.index_select.default: indexing.with_dimension(aten.index_select),
     aten.kthvalue.default: ordering.ranked,
@@ -342,11 +350,13 @@ OWN = {
     aten.replication_pad3d_backward.default: replicated_gradient(3),
     aten.roll.default: rolled,
     aten.rsub.Scalar: reversed_difference,
+    aten.scatter.value_reduce: indexing.reduced_by_scatter,
     aten.scatter.src: indexing.with_dimension(aten.scatter, indexing.scattered),
     aten.scatter.value: indexing.with_dimension(aten.scatter, indexing.scattered),
+    aten.scalar_tensor.default: lambda number, **options: filled([], number, **options),
     aten.scatter.reduce: indexing.reduced_by_scatter,
-    aten.scatter_add.default: indexing.with_dimension(aten.scatter_add, indexing.scattered_sums),
-    aten.scatter_reduce.two: indexing.with_dimension(aten.scatter_reduce, indexing.scatter_reduced),
+    aten.scatter_add.default: indexing.with_dimension(aten.scatter_add, indexing.of_booleans(aten.scatter_add, indexing.scattered_sums)),
+    aten.scatter_reduce.two: indexing.with_dimension(aten.scatter_reduce, indexing.of_booleans(aten.scatter_reduce, indexing.scatter_reduced)),
     aten.searchsorted.Scalar: ordering.places_among,
     aten.searchsorted.Tensor: ordering.places_among,
     aten.signbit.default: is_negative,

@@ -59,6 +59,18 @@ def with_dimension(operation: Callable[..., torch.Tensor], form: Callable[..., A
     return of
 
 
+def of_booleans(operation: Callable[..., torch.Tensor], form: Callable[..., Any]) -> Callable[..., torch.Tensor]:
+    """An operation that adds up booleans as numbers, of which zero alone is false."""
+
+    def of(x: torch.Tensor, *others: Any, **options: Any) -> Any:
+        if x.dtype != torch.bool:
+            return form(x, *others, **options)
+        numbers = [each.to(torch.int32) if isinstance(each, torch.Tensor) and each.dtype == torch.bool else each for each in others]
+        return operation(x.to(torch.int32), *numbers, **options) != 0
+
+    return of
+
+
 def looked_up(x: torch.Tensor, indices: list[torch.Tensor | None]) -> torch.Tensor:
     """aten.index, with indices of 64 bits."""
     if all(index is None or index.dtype != torch.int32 for index in indices):
@@ -92,8 +104,9 @@ def scattered(x: torch.Tensor, dimension: int, index: torch.Tensor, value: float
     return aten.index_put(x, places, value)
 
 
-def reduced_by_scatter(x: torch.Tensor, dimension: int, index: torch.Tensor, value: torch.Tensor, *, reduce: str) -> torch.Tensor:
+def reduced_by_scatter(x: torch.Tensor, dimension: int, index: torch.Tensor, value: float | torch.Tensor, *, reduce: str) -> torch.Tensor:
     """aten.scatter.reduce, under its other name."""
+    value = value if isinstance(value, torch.Tensor) else torch.full(index.shape, value, dtype=x.dtype, device=x.device)
     return torch.scatter_reduce(x, dimension, index, value, {"add": "sum", "multiply": "prod"}[reduce])
 
 
