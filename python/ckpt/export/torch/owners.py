@@ -86,6 +86,9 @@ class Owners:
                     held.setdefault(id(value), (f"{title}.{key}", value))
         self.names = [name for name, _ in held.values()]
         self.tensors = [tensor for _, tensor in held.values()]
+        for name, tensor in held.values():
+            if torch.nn.parameter.is_lazy(tensor):
+                raise UnsupportedStep(f"{name} has no shape before the module runs: run the step once in PyTorch, and compile it then")
         self.replaced: dict[str, torch.Tensor] = {}
 
     @contextlib.contextmanager
