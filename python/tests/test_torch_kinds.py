@@ -217,6 +217,21 @@ def test_copies_of_views():
         torch.testing.assert_close(ours, theirs, rtol=0, atol=0)
 
 
+def test_numbers_in_tensors_are_indices():
+    def step(x, i, j):
+        x = x.detach().requires_grad_()
+        read = x[i], x[:, j], x[..., i, :], x[1, :, j], x[None, i], x[0, j, 1], x[:, ::2][:, j], x[..., i, None]
+        written = torch.zeros(3, 4, 5)
+        written[:, j] = read[1]
+        written[0, i, 1:3] = 2 * x[0, 0, :2]
+        written[..., i] += 3
+        return *read, written, *torch.autograd.grad(sum(each.tanh().sum() for each in (*read, written)), [x])
+
+    arguments = torch.randn(3, 4, 5), torch.tensor(2), torch.tensor(-1, dtype=torch.int32)
+    for ours, theirs in zip(ckpt.compile(step, *arguments, time_limit=0)(*arguments), step(*arguments), strict=True):
+        torch.testing.assert_close(ours, theirs.detach())
+
+
 def test_rows_in_the_order_of_a_mask():
     def step(x, rows):
         mask = torch.tensor([True, False, True, True])

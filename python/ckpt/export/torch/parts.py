@@ -214,8 +214,42 @@ def connectionist_loss(
     return loss.sum() if reduction == "sum" else loss[0] if is_single else loss
 
 
+def is_place(entry: Any) -> bool:
+    """Whether an entry of an index is a number in a tensor, which PyTorch would take out."""
+    return isinstance(entry, torch.Tensor) and entry.ndim == 0 and entry.dtype in (torch.int32, torch.int64)
+
+
+def row_of_place(x: torch.Tensor, index: Any) -> tuple[torch.Tensor, int, torch.Tensor] | None:
+    """For x[..., i, ...] where one number is in a tensor: the view of all elements along its dimension, the dimension, and the number as a vector."""
+    entries = index if isinstance(index, tuple) else (index,)
+    places = [i for i, entry in enumerate(entries) if is_place(entry)]
+    others = [entry for i, entry in enumerate(entries) if i not in places]
+    if len(places) != 1 or not all(entry is None or entry is Ellipsis or isinstance(entry, slice) or type(entry) is int for entry in others):
+        return None
+    (place,) = places
+    view = x[tuple(slice(None) if i == place else entry for i, entry in enumerate(entries))]
+    kept = lambda part: sum(type(entry) is not int for entry in part)
+    is_late = any(entry is Ellipsis for entry in entries[:place])
+    dimension = view.ndim - kept(entries[place:]) if is_late else kept(entries[:place])
+    number = entries[place].to(torch.int64).reshape(1)
+    return view, dimension, torch.where(number < 0, number + view.shape[dimension], number)
+
+
+def selected(x: torch.Tensor, index: Any) -> torch.Tensor:
+    """x[..., i, ...]"""
+    found = row_of_place(x, index)
+    return x[index] if found is None else torch.index_select(*found).squeeze(found[1])
+
+
 def assigned(x: torch.Tensor, index: Any, values: Any) -> None:
-    """x[..., mask, ...] = values, where these are the same wherever the mask holds: PyTorch's gradient of them has as many as that."""
+    """x[..., mask, ...] = values, where these are the same wherever the mask holds: PyTorch's gradient of them has as many as that.
+    x[..., i, ...] = values as well."""
+    if (found := row_of_place(x, index)) is not None:
+        view, dimension, place = found
+        row = torch.as_tensor(values, dtype=x.dtype, device=x.device)
+        row = row.expand([size for i, size in enumerate(view.shape) if i != dimension]).unsqueeze(dimension)
+        view.index_copy_(dimension, place, row)
+        return
     entries = index if isinstance(index, tuple) else (index,)
     masks = [i for i, entry in enumerate(entries) if isinstance(entry, torch.Tensor) and entry.dtype == torch.bool]
     whole = all(i in masks or (isinstance(entry, slice) and entry == slice(None)) for i, entry in enumerate(entries))
@@ -249,6 +283,7 @@ COMPOSED: dict[Any, Callable[..., Any]] = {
     F.gaussian_nll_loss: gaussian_loss,
     F.grid_sample: sampled,
     F.pdist: distances_of_pairs,
+    torch.Tensor.__getitem__: selected,
     torch.Tensor.__setitem__: assigned,
     torch.Tensor.data.__set__: replaced,
     torch.Tensor.resize_: resized,
