@@ -172,6 +172,11 @@ def extreme_of_one(x: torch.Tensor, dimensions: list[int] = (), keepdim: bool = 
     return NotImplemented if x.ndim else x.clone()
 
 
+def is_true_of_one(x: torch.Tensor, dimension: int, keepdim: bool = False) -> torch.Tensor:
+    """aten.all.dim and aten.any.dim, likewise."""
+    return NotImplemented if x.ndim else x.to(torch.bool)
+
+
 def place_of_extreme(is_largest: bool) -> Callable[..., torch.Tensor]:
     """aten.argmax and aten.argmin, likewise."""
 

@@ -277,12 +277,18 @@ def resized(x: torch.Tensor, *_: Any, **__: Any) -> None:
     raise UnsupportedStep("Tensor.resize_ is not supported: make a new tensor")
 
 
+def randomly_leaky(x: torch.Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, inplace: bool = False) -> torch.Tensor:
+    """torch.nn.functional.rrelu, which draws numbers in training alone."""
+    return F.rrelu(x, lower, upper, True, inplace) if training else F.leaky_relu(x, (lower + upper) / 2, inplace)
+
+
 COMPOSED: dict[Any, Callable[..., Any]] = {
     F.ctc_loss: connectionist_loss,
     F.embedding_bag: bags,
     F.gaussian_nll_loss: gaussian_loss,
     F.grid_sample: sampled,
     F.pdist: distances_of_pairs,
+    F.rrelu: randomly_leaky,
     torch.Tensor.__getitem__: selected,
     torch.Tensor.__setitem__: assigned,
     torch.Tensor.data.__set__: replaced,
