@@ -233,6 +233,27 @@ def test_numbers_in_tensors_are_indices():
         torch.testing.assert_close(ours, theirs.detach())
 
 
+def test_operations_on_lists_of_tensors():
+    def step(x, y):
+        lists = [x, y]
+        doubled, norms = torch._foreach_mul(lists, 2), torch._foreach_norm(lists, 1)
+        z = torch._foreach_pow(2.0, lists)
+        torch._foreach_add_(z, doubled, alpha=3)
+        torch._foreach_lerp_(z, doubled, 0.3)
+        torch._foreach_addcmul_(z, lists, doubled, value=0.5)
+        torch._foreach_addcdiv_(z, lists, z, torch.tensor([1.0, 2.0]))
+        torch._foreach_maximum_(z, 0.2)
+        torch._foreach_copy_(lists, torch._foreach_sub(z, [1.0, 2.0]))
+        torch._foreach_zero_(doubled[:1])
+        return *lists, *doubled, *norms, *z, *torch._foreach_minimum(z, doubled)
+
+    arguments = torch.randn(4), torch.randn(2, 3)
+    ours, theirs = ([each.clone() for each in arguments] for _ in range(2))
+    for mine, wanted in zip(ckpt.compile(step, *arguments, time_limit=0)(*ours), step(*theirs), strict=True):
+        torch.testing.assert_close(mine, wanted)
+    torch.testing.assert_close(ours, theirs)
+
+
 def test_rows_in_the_order_of_a_mask():
     def step(x, rows):
         mask = torch.tensor([True, False, True, True])

@@ -282,6 +282,47 @@ def randomly_leaky(x: torch.Tensor, lower: float = 1 / 8, upper: float = 1 / 3, 
     return F.rrelu(x, lower, upper, True, inplace) if training else F.leaky_relu(x, (lower + upper) / 2, inplace)
 
 
+def scaled_and_added(operation: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+    """torch.addcmul and torch.addcdiv, whose factor may be one number of a tensor."""
+    return lambda x, first, second, value=1: x + value * operation(first, second)
+
+
+def number_or_tensor(of_tensor: Callable[..., torch.Tensor], of_number: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+    return lambda x, other: (of_tensor if isinstance(other, torch.Tensor) else of_number)(x, other)
+
+
+# Operations on lists of tensors that are not called as those on one tensor.
+OF_EACH = {
+    "addcdiv": scaled_and_added(torch.div),
+    "addcmul": scaled_and_added(torch.mul),
+    "copy": lambda x, source, non_blocking=False: source,
+    "maximum": number_or_tensor(torch.maximum, torch.clamp_min),
+    "minimum": number_or_tensor(torch.minimum, torch.clamp_max),
+    "norm": torch.linalg.vector_norm,
+    "zero": torch.zeros_like,
+}
+
+
+def of_each(name: str) -> Callable[..., Any]:
+    """A function torch._foreach_..., as an operation on one tensor after the other."""
+    base = name.removeprefix("_foreach_").rstrip("_")
+    operation = OF_EACH.get(base) or getattr(torch, base, None)
+    if operation is None:
+        return getattr(torch, name)
+
+    def of(*arguments: Any, **options: Any) -> list[torch.Tensor]:
+        count = next(len(each) for each in arguments if isinstance(each, (list, tuple)))
+        lists = [each if isinstance(each, (list, tuple)) or getattr(each, "ndim", 0) else [each] * count for each in arguments]
+        made = [operation(*each, **options) for each in zip(*lists, strict=True)]
+        if not name.endswith("_"):
+            return made
+        for x, value in zip(arguments[0], made):
+            x.copy_(value)
+        return list(arguments[0])
+
+    return of
+
+
 COMPOSED: dict[Any, Callable[..., Any]] = {
     F.ctc_loss: connectionist_loss,
     F.embedding_bag: bags,
@@ -302,4 +343,5 @@ COMPOSED: dict[Any, Callable[..., Any]] = {
     torch.cov: covariance,
     torch.dist: distance,
     torch.pdist: distances_of_pairs,
+    **{getattr(torch, name): of_each(name) for name in dir(torch) if name.startswith("_foreach_")},
 }
