@@ -245,13 +245,25 @@ def test_operations_on_lists_of_tensors():
         torch._foreach_maximum_(z, 0.2)
         torch._foreach_copy_(lists, torch._foreach_sub(z, [1.0, 2.0]))
         torch._foreach_zero_(doubled[:1])
-        return *lists, *doubled, *norms, *z, *torch._foreach_minimum(z, doubled)
+        torch.foreach.addcmul_(z, z, z, value=[2.0, 3.0])
+        return *lists, *doubled, *norms, *z, *torch._foreach_minimum(z, doubled), *torch.foreach.tanh(z)
 
     arguments = torch.randn(4), torch.randn(2, 3)
     ours, theirs = ([each.clone() for each in arguments] for _ in range(2))
     for mine, wanted in zip(ckpt.compile(step, *arguments, time_limit=0)(*ours), step(*theirs), strict=True):
         torch.testing.assert_close(mine, wanted)
     torch.testing.assert_close(ours, theirs)
+
+
+def test_gradients_of_pooling_in_bfloat16():
+    def step(x):
+        x = x.detach().requires_grad_()
+        result = F.avg_pool1d(x, 3, 2, 1) + F.lp_pool1d(x, 2, 3, 2)[..., :1]
+        return result, *torch.autograd.grad(result.sum(), [x])
+
+    x = torch.rand(1, 2, 9).bfloat16() + 1
+    for ours, theirs in zip(ckpt.compile(step, x, time_limit=0)(x), step(x), strict=True):
+        torch.testing.assert_close(ours, theirs.detach(), rtol=2e-2, atol=2e-2)
 
 
 def test_rows_in_the_order_of_a_mask():

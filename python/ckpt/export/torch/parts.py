@@ -291,6 +291,8 @@ def number_or_tensor(of_tensor: Callable[..., torch.Tensor], of_number: Callable
     return lambda x, other: (of_tensor if isinstance(other, torch.Tensor) else of_number)(x, other)
 
 
+# Of PyTorch 2.15.
+FOREACH = getattr(torch, "foreach", None)
 # Operations on lists of tensors that are not called as those on one tensor.
 OF_EACH = {
     "addcdiv": scaled_and_added(torch.div),
@@ -304,21 +306,23 @@ OF_EACH = {
 
 
 def of_each(name: str) -> Callable[..., Any]:
-    """A function torch._foreach_..., as an operation on one tensor after the other."""
+    """A function torch._foreach_..., or of torch.foreach, as an operation on one tensor after the other."""
     base = name.removeprefix("_foreach_").rstrip("_")
     operation = OF_EACH.get(base) or getattr(torch, base, None)
     if operation is None:
         return getattr(torch, name)
 
-    def of(*arguments: Any, **options: Any) -> list[torch.Tensor]:
+    def of(*arguments: Any, **options: Any) -> tuple[torch.Tensor, ...] | list[torch.Tensor]:
+        if "value" in options:
+            arguments = *arguments, options.pop("value")
         count = next(len(each) for each in arguments if isinstance(each, (list, tuple)))
         lists = [each if isinstance(each, (list, tuple)) or getattr(each, "ndim", 0) else [each] * count for each in arguments]
-        made = [operation(*each, **options) for each in zip(*lists, strict=True)]
+        made = tuple(operation(*each, **options) for each in zip(*lists, strict=True))
         if not name.endswith("_"):
             return made
         for x, value in zip(arguments[0], made):
             x.copy_(value)
-        return list(arguments[0])
+        return arguments[0]
 
     return of
 
@@ -343,5 +347,6 @@ COMPOSED: dict[Any, Callable[..., Any]] = {
     torch.cov: covariance,
     torch.dist: distance,
     torch.pdist: distances_of_pairs,
+    **{getattr(FOREACH, name): of_each(f"_foreach_{name}") for name in getattr(FOREACH, "__all__", [])},
     **{getattr(torch, name): of_each(name) for name in dir(torch) if name.startswith("_foreach_")},
 }

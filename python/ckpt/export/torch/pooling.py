@@ -65,7 +65,7 @@ def average_pooling_gradient(spatial: int) -> Callable[..., torch.Tensor]:
         strides, padding = (of_dimensions(values, spatial, window) for values in (strides, padding))
         sizes, counts = x.shape[-spatial:], gradient.shape[-spatial:]
         along = lambda i, x: x.reshape([-1 if j == i else 1 for j in range(spatial)])
-        elements = torch.ones([1] * spatial, device=x.device)
+        elements = torch.ones([1] * spatial, dtype=gradient.dtype, device=x.device)
         for i in range(spatial):
             start = torch.arange(counts[i], device=x.device) * strides[i] - padding[i]
             end = torch.clamp(start + window[i], max=sizes[i] + (padding[i] if with_padding else 0))

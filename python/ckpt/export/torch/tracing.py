@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 import torch.fx.traceback as fx_traceback
+import torch.utils._pytree as pytree
 from torch._dispatch.python import enable_python_dispatcher
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.distributions import Distribution
@@ -173,7 +174,7 @@ def written_by(node: torch.fx.Node) -> list[Any]:
     if schema is None or not schema.is_mutable:
         return []
     given = {**dict(zip((each.name for each in schema.arguments), node.args)), **node.kwargs}
-    return [given.get(each.name) for each in schema.arguments if each.alias_info is not None and each.alias_info.is_write]
+    return pytree.tree_leaves([given.get(each.name) for each in schema.arguments if each.alias_info is not None and each.alias_info.is_write])
 
 
 def viewed(value: Any) -> Any:
