@@ -191,7 +191,7 @@ def half_turn(x: torch.Tensor) -> torch.Tensor:
 def variance(x: torch.Tensor, dimensions: list[int] | None = None, *, correction: float | None = None, keepdim: bool = False) -> torch.Tensor:
     """aten.var where it divides by zero: torch-mlir's divisor is negative for less elements than the correction."""
     count = math.prod(x.shape[i] for i in dimensions or range(x.ndim))
-    if count > (1 if correction is None else correction):
+    if x.is_complex() or count > (1 if correction is None else correction):
         return NotImplemented
     difference = x - x.mean(dimensions, keepdim=True)
     return (difference * difference).sum(dimensions, keepdim=keepdim) / 0
