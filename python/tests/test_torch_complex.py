@@ -65,7 +65,8 @@ KINDS = {
         lambda x: of(x).abs() * of(x).angle() + torch.angle(x),
         lambda x: of(x).sgn() + of(x).exp(),
         lambda x: of(x).log() + of(x).sqrt() + of(x) ** 1.3,
-        lambda x: of(x).sin() * of(x).cos(),
+        lambda x: of(x).sin() * of(x).cos() + of(x).tan() + of(x).rsqrt() + of(x).exp2(),
+        lambda x: of(x).log2() * of(x).log10() + of(x).var(0) + of(x).std() + torch.isinf(of(x)),
         lambda x: torch.sigmoid(of(x)) + of(x).tanh() + of(x).sinh() / of(x).cosh(),
         lambda x: torch.polar(x.abs(), x),
         lambda x: F.relu(of(x).abs() - 0.3) * torch.exp(1j * of(x).angle()),
@@ -107,6 +108,7 @@ def test_transforms(length, dtype):
     half = lambda x: of(x)[:, : length // 2 + 1]
     functions = [
         fft.fft,
+        lambda x: fft.fft(x[0]),
         fft.rfft,
         lambda x: fft.ifft(of(x)),
         lambda x: fft.irfft(half(x), n=length),

@@ -286,6 +286,23 @@ def test_scripted_modules_are_refused():
         ckpt.compile(lambda model, x: model(x), torch.jit.script(torch.nn.Linear(3, 3)), torch.randn(2, 3))
 
 
+def test_lazy_modules_run_once_before():
+    step, x = lambda model, x: model(x).sum(), torch.randn(3, 4)
+    model = torch.nn.LazyLinear(2)
+    with pytest.raises(ckpt.UnsupportedStep, match="^model.weight has no shape before the module runs: run the step once in PyTorch"):
+        ckpt.compile(step, model, x)
+    wanted = step(model, x)
+    torch.testing.assert_close(ckpt.compile(step, model, x, time_limit=0)(model, x), wanted)
+
+
+def test_captured_tensors_of_bfloat16():
+    frozen, offset = torch.nn.Linear(4, 2).bfloat16(), torch.randn(2, dtype=torch.bfloat16)
+    step = lambda x: (frozen(x) + offset, offset)
+    x = torch.randn(3, 4, dtype=torch.bfloat16)
+    for ours, theirs in zip(ckpt.compile(step, x, time_limit=0)(x), step(x), strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=2e-2, atol=2e-2)
+
+
 def test_numbers_among_results():
     def step(x):
         right = (x > 0).sum().item()

@@ -2,6 +2,7 @@
 
 import importlib.util
 import inspect
+import math
 
 import mpmath
 import pytest
@@ -34,16 +35,21 @@ def attended(x):
 
 
 BAGS = torch.tensor([1, 2, 0, 3, 3, 1, 2])
+CONSTANT = torch.tensor([0.8])
 PAIRS = torch.tensor([[0, 1], [2, 3], [1, 1], [5, 4]])
 KINDS = {
     "adaptive average pooling of volumes": lambda x: F.adaptive_avg_pool3d(x.reshape(1, 2, 3, 4), (2, 2, 3)),
     "adaptive average pooling, windows of one size": lambda x: F.adaptive_avg_pool2d(x[None, None], (2, 3)),
     "adaptive average pooling, windows of several sizes": lambda x: F.adaptive_avg_pool2d(x[None, None], (3, 4)),
+    "adaptive max pooling of volumes": lambda x: F.adaptive_max_pool3d(x.reshape(1, 2, 3, 4), (2, 2, 3)),
+    "adaptive max pooling, windows of several sizes": lambda x: math.prod(F.adaptive_max_pool2d(x.round()[None], (3, 4), True)),
     "adaptive max pooling": lambda x: F.adaptive_max_pool2d(x[None, None], 2),
     "bags of embeddings": lambda x: F.embedding_bag(BAGS, x, torch.tensor([0, 3, 3, 6]), mode="mean", padding_idx=1),
     "bicubic interpolation": lambda x: F.interpolate(x[None, None], scale_factor=2, mode="bicubic"),
     "bilinear interpolation": lambda x: F.interpolate(x[None, None], scale_factor=2, mode="bilinear", align_corners=True),
     "combinations": lambda x: torch.combinations(x[0], 3) + torch.combinations(x[1, :4], 3, True)[:, :1],
+    "constants and negative whole numbers": lambda x: x * ((CONSTANT * -1 + (CONSTANT + -2) - (CONSTANT - -3)) / (CONSTANT % -3)),
+    "convolutions of volumes in groups": lambda x: F.conv3d(x.reshape(1, 2, 2, 3, 2), x[:2, :4].reshape(4, 1, 2, 1, 1), x[2, :4], padding=1, groups=2),
     "copied sign": lambda x: torch.copysign(x, x.flip(0) * torch.tensor([0.0, 1, -1, -0.0, 2, 1])),
     "correlations": lambda x: torch.corrcoef(x),
     "covariances with weights": lambda x: torch.cov(x, fweights=torch.tensor([1, 2, 0, 3, 1, 1]), aweights=x[0].detach().abs()),
@@ -56,6 +62,8 @@ KINDS = {
     "distances": lambda x: torch.cdist(x, x) + torch.cdist(x, x, p=1) + torch.dist(x, x.flip(0)),
     "elements in the place of a mask": lambda x: x.masked_scatter(x > 0, 2 * x.flatten()),
     "elements of a rank": lambda x: x.kthvalue(2, 0).values + x.median(0).values + x.nanmedian(),
+    "elements of one number": lambda x: x[0, 0].gather(0, PAIRS[0] * 0) * x[0, 1].index_select(0, PAIRS[0, :1] * 0) + x[0, 2].topk(1).values * x[0, 3].prod(0) * x[0, 3].any(0) + x[0, 4].max(0).values.scatter(0, PAIRS[0, 0] * 0, x[0, 5]),
+    "elements in the place of a larger mask": lambda x: x[0].masked_scatter(x > 0, 2 * x.flatten()),
     "gathers along the last dimension": lambda x: x.gather(-1, PAIRS),
     "Gaussian likelihoods": lambda x: F.gaussian_nll_loss(x, x.flip(0), x.abs(), full=True),
     "equal rows in the place of a mask": lambda x: masked(x, (x[:, 0] > 0,), x[0]) + masked(x, (slice(None), x[0] > 0), x[:, :1]) + masked(x, (x > 1,), x[0, 0]),
@@ -66,12 +74,15 @@ KINDS = {
     "parts of one projection": attended,
     "places among sorted elements": lambda x: x * torch.searchsorted(x.sort(1).values, x, right=True) + torch.bucketize(x, x[0].sort().values),
     "places of a grid": lambda x: F.grid_sample(x[None, None], 3 * torch.tanh(x.reshape(1, 3, 4, 2)), padding_mode="reflection", align_corners=False),
+    "places of a volume": lambda x: F.grid_sample(x.reshape(1, 1, 2, 3, 4), torch.tanh(x.reshape(1, 2, 2, 2, 3)), align_corners=False),
     "places of a grid, the nearest": lambda x: F.grid_sample(x[None, None], torch.tanh(x.reshape(1, 3, 4, 2)), mode="nearest", align_corners=True),
     "places of the flattened tensor": lambda x: torch.take(x, PAIRS) + x.put(PAIRS, PAIRS.float(), accumulate=True).sum(),
     "products of a matrix and a vector": lambda x: torch.addmv(x[:, 0], x, x[0], beta=0.5, alpha=2),
     "quantiles": lambda x: x.quantile(0.3, 1),
+    "random slopes without training": lambda x: F.rrelu(x, 0.2, 0.4),
     "reductions at an index": lambda x: torch.ones(3, 6).index_reduce(0, torch.tensor([2, 0, 2, 0]), x, "amax"),
     "remainders": lambda x: torch.fmod(x, 0.7),
+    "repeated elements": lambda x: x[:2].repeat_interleave(torch.tensor([3, 1]), 0, output_size=4),
     "replaced diagonals": lambda x: torch.diagonal_scatter(x, x[0, :4], 1),
     "replicated padding": lambda x: F.pad(x[None, None], (1, 2, 3, 0), mode="replicate"),
     "rolls of a whole turn": lambda x: x.unfold(0, 2, 1).roll(2, -1).flatten(),
@@ -183,14 +194,98 @@ def test_tensors_without_elements():
         torch.testing.assert_close(ours, theirs.detach())
 
 
+def test_variances_of_few_numbers():
+    step = lambda x: (x[:0].var(0), *torch.var_mean(x[:0]), x[:0].std(), x.var(0, correction=5), x[:1].std(0))
+    x = torch.randn(4, 6)
+    for ours, theirs in zip(ckpt.compile(step, x, time_limit=0)(x), step(x), strict=True):
+        torch.testing.assert_close(ours, theirs, equal_nan=True)
+
+
+def test_booleans():
+    places = torch.tensor([0, 0, 2])
+    filled = lambda x: (torch.full((2,), 6, dtype=torch.bool), torch.full_like(x, 0.5), x.masked_fill(x, 4), x.new_full((1,), 2), x.clone().fill_(8))
+    added = lambda x: (x.scatter_add(0, places, x[[0, 0, 1]]), x.index_put((places,), x[[0, 0, 1]], True), x.scatter_reduce(0, places, ~x, "sum"))
+    step = lambda x: (*filled(x), *added(x), x + x.flip(0), x + True, torch.fmax(x, x[0]), x.clamp(max=x[1]), x.clamp_min(x[0]), x.clamp(0, 3))
+    x = torch.tensor([True, False, True])
+    for ours, theirs in zip(ckpt.compile(step, x, time_limit=0)(x), step(x), strict=True):
+        torch.testing.assert_close(ours, theirs)
+
+
+def test_copies_of_views():
+    step = lambda x: (torch.permute_copy(x, (1, 0)), *torch.unbind_copy(x[:2]), torch.view_copy(x, (3, 8)), torch.narrow_copy(x, 0, 1, 2))
+    x = torch.randn(4, 6)
+    for ours, theirs in zip(ckpt.compile(step, x, time_limit=0)(x), step(x), strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=0)
+
+
+def test_numbers_in_tensors_are_indices():
+    def step(x, i, j):
+        x = x.detach().requires_grad_()
+        read = x[i], x[:, j], x[..., i, :], x[1, :, j], x[None, i], x[0, j, 1], x[:, ::2][:, j], x[..., i, None]
+        written = torch.zeros(3, 4, 5)
+        written[:, j] = read[1]
+        written[0, i, 1:3] = 2 * x[0, 0, :2]
+        written[..., i] += 3
+        return *read, written, *torch.autograd.grad(sum(each.tanh().sum() for each in (*read, written)), [x])
+
+    arguments = torch.randn(3, 4, 5), torch.tensor(2), torch.tensor(-1, dtype=torch.int32)
+    for ours, theirs in zip(ckpt.compile(step, *arguments, time_limit=0)(*arguments), step(*arguments), strict=True):
+        torch.testing.assert_close(ours, theirs.detach())
+
+
+def test_operations_on_lists_of_tensors():
+    def step(x, y):
+        lists = [x, y]
+        doubled, norms = torch._foreach_mul(lists, 2), torch._foreach_norm(lists, 1)
+        z = torch._foreach_pow(2.0, lists)
+        torch._foreach_add_(z, doubled, alpha=3)
+        torch._foreach_lerp_(z, doubled, 0.3)
+        torch._foreach_addcmul_(z, lists, doubled, value=0.5)
+        torch._foreach_addcdiv_(z, lists, z, torch.tensor([1.0, 2.0]))
+        torch._foreach_maximum_(z, 0.2)
+        torch._foreach_copy_(lists, torch._foreach_sub(z, [1.0, 2.0]))
+        torch._foreach_zero_(doubled[:1])
+        torch.foreach.addcmul_(z, z, z, value=[2.0, 3.0])
+        return *lists, *doubled, *norms, *z, *torch._foreach_minimum(z, doubled), *torch.foreach.tanh(z)
+
+    arguments = torch.randn(4), torch.randn(2, 3)
+    ours, theirs = ([each.clone() for each in arguments] for _ in range(2))
+    for mine, wanted in zip(ckpt.compile(step, *arguments, time_limit=0)(*ours), step(*theirs), strict=True):
+        torch.testing.assert_close(mine, wanted)
+    torch.testing.assert_close(ours, theirs)
+
+
+def test_gradients_of_pooling_in_bfloat16():
+    def step(x):
+        x = x.detach().requires_grad_()
+        result = F.avg_pool1d(x, 3, 2, 1) + F.lp_pool1d(x, 2, 3, 2)[..., :1]
+        return result, *torch.autograd.grad(result.sum(), [x])
+
+    x = torch.rand(1, 2, 9).bfloat16() + 1
+    for ours, theirs in zip(ckpt.compile(step, x, time_limit=0)(x), step(x), strict=True):
+        torch.testing.assert_close(ours, theirs.detach(), rtol=2e-2, atol=2e-2)
+
+
+def test_rows_in_the_order_of_a_mask():
+    def step(x, rows):
+        mask = torch.tensor([True, False, True, True])
+        return x.index_put((mask,), rows), x.index_put((mask,), rows[0], accumulate=True), x.index_put((x > 9,), x[:0].flatten())
+
+    arguments = torch.randn(4, 6), torch.randn(3, 6)
+    for ours, theirs in zip(ckpt.compile(step, *arguments, time_limit=0)(*arguments), step(*arguments), strict=True):
+        torch.testing.assert_close(ours, theirs)
+
+
 def test_counts():
     def step(x):
         whole = (4 * x).int()
-        products = torch.addmm(whole, whole @ whole.T, whole, beta=0, alpha=3), torch.addbmm(whole, whole.reshape(1, 4, 6), whole[None].mT @ whole)
+        products = torch.addmv(whole[:, 0], whole, whole[0], beta=0.5, alpha=2.5), torch.addmm(whole, whole @ whole.T, whole, beta=0, alpha=3), torch.addbmm(whole, whole.reshape(1, 4, 6), whole[None].mT @ whole)
         pooled = *F.max_pool3d(whole[None, None], (1, 2, 2), return_indices=True), F.max_pool2d(whole[None], 2), F.avg_pool2d(whole[None].long(), 2)
         extremes = *(whole > 0).cummax(1), torch.copysign(whole, x), whole[0, 0].argmax(), *x[0, 0].min(0)
+        powers = whole ** whole[0], 2 ** whole, 2.5 ** whole, whole ** 5, (whole.sign() - 1) ** 71
+        scattered = whole.scatter(1, PAIRS, whole[:, :2], reduce="add"), whole.scatter(1, PAIRS, 3, reduce="multiply")
         means = whole.scatter_reduce(1, PAIRS, whole[:, :2], "mean"), whole.index_reduce(1, PAIRS[0], whole[:, :2], "mean", include_self=False)
-        return x.histc(5, -1, 1), x.histc(3), x.round().histc(4), whole.cumsum(0, dtype=torch.int32), whole.cumprod(1), *products, *extremes, *means, *pooled
+        return x.histc(5, -1, 1), x.histc(3), torch.fmin(whole, whole[0, 0]), x.round().histc(4), whole.cumsum(0, dtype=torch.int32), whole.cumprod(1), *products, *extremes, *powers, *scattered, *means, *pooled
 
     x = torch.randn(4, 6)
     for ours, theirs in zip(ckpt.compile(step, x, time_limit=0)(x), step(x), strict=True):
@@ -374,6 +469,17 @@ def test_control_flow_is_refused_with_another_way():
 def test_branches_on_numbers_are_refused_with_another_way():
     with pytest.raises(ckpt.UnsupportedStep, match=r"^Python code takes a number out of a tensor \(.*, which is unknown .*: use torch.where"):
         ckpt.compile(refused_branch, torch.randn(4))
+
+
+def test_comparisons_of_whole_tensors_are_refused_with_another_way():
+    with pytest.raises(ckpt.UnsupportedStep, match=r"^Python code takes a number out of a tensor \(.* in place of torch.equal"):
+        ckpt.compile(lambda x: torch.equal(x, 2 * x), torch.randn(4))
+
+
+def test_a_form_that_fails_is_refused_at_the_line(monkeypatch):
+    monkeypatch.setitem(decompositions.OWN, torch.ops.aten.floor.default, lambda x: x.reshape(3))
+    with pytest.raises(ckpt.UnsupportedStep, match=r"^aten.floor.default \(.*test_torch_kinds.py:\d+\) is not supported with these operands \(RuntimeError: .*\)$"):
+        ckpt.compile(lambda x: torch.floor(x), torch.randn(4))
 
 
 def test_refusals_name_each_operation():

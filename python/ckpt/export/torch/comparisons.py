@@ -1,5 +1,5 @@
 """Comparisons, and operations made of them, as PyTorch defines them: torch-mlir folds comparisons of
-constants with numbers to arbitrary results, and loses numbers that are none (NaN) in others.
+constants with numbers to arbitrary results, loses numbers that are none (NaN) in others, and clamps booleans by a sign.
 
 `decompositions` holds the list with the other ones. All of these leave integers to torch-mlir.
 """
@@ -12,12 +12,13 @@ aten = torch.ops.aten
 Operation = Callable[..., torch.Tensor]
 
 
-def of_floats(operation: Operation) -> Operation:
-    return lambda x, *others, **options: operation(x, *others, **options) if x.is_floating_point() else NotImplemented
+def of_floats(operation: Operation, *types: torch.dtype) -> Operation:
+    """A form for floats and for others of `types`."""
+    return lambda x, *others, **options: operation(x, *others, **options) if x.is_floating_point() or x.dtype in types else NotImplemented
 
 
 def as_tensor(number: float | torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-    return number if isinstance(number, torch.Tensor) else torch.full((), number, dtype=x.dtype, device=x.device)
+    return number if isinstance(number, torch.Tensor) else torch.full((), number, dtype=torch.result_type(x, number), device=x.device)
 
 
 def with_number(operation: Operation) -> Operation:
@@ -62,13 +63,13 @@ def clamped(x: torch.Tensor, low: float | torch.Tensor | None = None, high: floa
 
 
 OWN = {
-    aten.clamp.default: of_floats(clamped),
-    aten.clamp.Tensor: of_floats(clamped),
-    aten.clamp_max.default: of_floats(lambda x, high: clamped(x, high=high)),
-    aten.clamp_min.default: of_floats(clamped),
+    aten.clamp.default: of_floats(clamped, torch.bool),
+    aten.clamp.Tensor: of_floats(clamped, torch.bool),
+    aten.clamp_max.default: of_floats(lambda x, high: clamped(x, high=high), torch.bool),
+    aten.clamp_min.default: of_floats(clamped, torch.bool),
     aten.eq.Tensor: of_floats(equal),
-    aten.fmax.default: of_floats(other_of_none(maximum)),
-    aten.fmin.default: of_floats(other_of_none(minimum)),
+    aten.fmax.default: other_of_none(maximum),
+    aten.fmin.default: other_of_none(minimum),
     aten.hardtanh.default: of_floats(lambda x, low=-1, high=1: clamped(x, low, high)),
     aten.maximum.default: of_floats(maximum),
     aten.minimum.default: of_floats(minimum),

@@ -5,6 +5,7 @@ the step is two tensors of the file, one after the other; `TorchStep` takes them
 """
 
 import functools
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +19,7 @@ from ..text import NO_FORM
 from . import fourier, pairs
 from .narrow import tensors_of
 from .pairs import Pair, filled, is_pair, pair_of
-from .places import in_words
+from .places import Interpreter, in_words
 
 aten = torch.ops.aten
 
@@ -130,21 +131,28 @@ FORMS: dict[Any, Callable[..., Any]] = {
     aten.cos.default: pairs.cosine,
     aten.cosh.default: pairs.hyperbolic_cosine,
     aten.exp.default: pairs.exponential,
+    aten.exp2.default: lambda x: pairs.exponential(pairs.multiply(x, math.log(2))),
     aten.imag.default: pairs.imaginary,
+    aten.isinf.default: lambda x: torch.isinf(x.real) | torch.isinf(pairs.imaginary(x)),
     aten.isnan.default: lambda x: torch.isnan(x.real) | torch.isnan(pairs.imaginary(x)),
     aten.linalg_vector_norm.default: norm,
     aten.log.default: pairs.logarithm,
+    aten.log10.default: lambda x: pairs.divide(pairs.logarithm(x), math.log(10)),
+    aten.log2.default: lambda x: pairs.divide(pairs.logarithm(x), math.log(2)),
     aten.polar.default: pairs.polar,
     aten.pow.Tensor_Scalar: pairs.power,
     aten.real.default: lambda x: x.real,
     aten.reciprocal.default: lambda x: pairs.divide(1, x),
     aten.rsub.Scalar: lambda x, number, alpha=1: pairs.subtract(number, x, alpha=alpha),
+    aten.rsqrt.default: lambda x: pairs.divide(1, pairs.root(x)),
     aten.sgn.default: pairs.sign,
     aten.sigmoid.default: lambda x: pairs.divide(pairs.add(pairs.hyperbolic_tangent(pairs.divide(x, 2)), 1), 2),
     aten.sin.default: pairs.sine,
     aten.sinh.default: pairs.hyperbolic_sine,
     aten.sqrt.default: pairs.root,
+    aten.tan.default: lambda x: pairs.multiply(pairs.hyperbolic_tangent(pairs.multiply(x, 1j)), -1j),
     aten.tanh.default: pairs.hyperbolic_tangent,
+    aten.var.correction: lambda x, *dimensions, **options: sum(torch.var(part, *dimensions, **options) for part in filled(x)),
     aten.vdot.default: lambda x, y: pairs.multiply(pairs.conjugate(x), y, torch.dot),
     aten.view_as_complex.default: pairs.as_complex,
     aten.view_as_real.default: pairs.as_real,
@@ -199,7 +207,7 @@ def fitted(made: Any, like: Any) -> Any:
     return made if made.shape == like.shape else made.expand(like.shape)
 
 
-class Paired(torch.fx.Interpreter):
+class Paired(Interpreter):
     """Runs a graph of ATen operations on pairs; its arguments and results are those of the file."""
 
     def __init__(self, graph: torch.fx.GraphModule):

@@ -23,6 +23,14 @@ def widened(x: torch.Tensor, strides: list[int]) -> torch.Tensor:
     return x
 
 
+def of_groups(x, weight, bias, stride, padding, dilation, transposed, output_padding, groups) -> Any:
+    """aten.convolution of volumes in groups, one group after the other: torch-mlir has those of lines and images alone."""
+    if groups == 1 or x.ndim < 5:
+        return NotImplemented
+    parts = zip(x.chunk(groups, 1), weight.chunk(groups), [None] * groups if bias is None else bias.chunk(groups))
+    return torch.cat([aten.convolution(*part, stride, padding, dilation, transposed, output_padding, 1) for part in parts], 1)
+
+
 def gradients(
     gradient, x, weight, bias_sizes, stride, padding, dilation, transposed, output_padding, groups, wanted
 ) -> Any:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+import torch.utils._pytree as pytree
 
 from ...errors import UnsupportedStep
 from . import bessel, comparisons, convolutions, factorizations, groups, indexing, ordering, pooling, special
@@ -94,6 +95,8 @@ def product_added(product: Callable[..., torch.Tensor]) -> Callable[..., torch.T
     """A product of two operands, which PyTorch adds to a third one; that does not count at all with a factor of zero."""
 
     def of(x: torch.Tensor, first: torch.Tensor, second: torch.Tensor, *, beta: float = 1, alpha: float = 1) -> torch.Tensor:
+        if not x.is_floating_point() and not x.is_complex():
+            beta, alpha = int(beta), int(alpha)
         result = product(first, second) if alpha == 1 else alpha * product(first, second)
         return result + torch.zeros_like(x) if beta == 0 else result + (x if beta == 1 else beta * x)
 
@@ -133,6 +136,29 @@ def reversed_difference(x: torch.Tensor, number: float, factor: float = 1) -> to
     return first - (x if factor == 1 else factor * x)
 
 
+def with_whole_number(operation: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+    """Arithmetic of floats with a whole number: torch-mlir folds a constant and a negative one as if that had no sign."""
+
+    def of(x: torch.Tensor, number: float | torch.Tensor, *factor: float, **options: Any) -> torch.Tensor:
+        if not isinstance(number, int) or not isinstance(x, torch.Tensor) or not x.is_floating_point():
+            return NotImplemented
+        return operation(x, float(number), *factor, **options)
+
+    return of
+
+
+def added(x: torch.Tensor, other: float | torch.Tensor, *factor: float, alpha: float = 1) -> torch.Tensor:
+    """aten.add, which is the logical or of booleans."""
+    if torch.result_type(x, other) == torch.bool and alpha:
+        return torch.logical_or(x, torch.as_tensor(other))
+    return with_whole_number(torch.add)(x, other, *factor, alpha=alpha)
+
+
+def remainder_of_floor(x: torch.Tensor, divisor: float) -> torch.Tensor:
+    """aten.remainder.Scalar, by a tensor: torch-mlir folds that of a constant to another one."""
+    return torch.remainder(x, torch.full((), divisor, dtype=torch.result_type(x, divisor), device=x.device))
+
+
 def of_bits(operation: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
     """An operation on bits with a number, by a tensor."""
 
@@ -162,7 +188,55 @@ def half_turn(x: torch.Tensor) -> torch.Tensor:
     return torch.where(wide != wide, wide, turned)
 
 
+def variance(x: torch.Tensor, dimensions: list[int] | None = None, *, correction: float | None = None, keepdim: bool = False) -> torch.Tensor:
+    """aten.var where it divides by zero: torch-mlir's divisor is negative for less elements than the correction."""
+    count = math.prod(x.shape[i] for i in dimensions or range(x.ndim))
+    if x.is_complex() or count > (1 if correction is None else correction):
+        return NotImplemented
+    difference = x - x.mean(dimensions, keepdim=True)
+    return (difference * difference).sum(dimensions, keepdim=keepdim) / 0
+
+
+def variance_and_mean(x: torch.Tensor, dimensions: list[int] | None = None, *, keepdim: bool = False, **options: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    return aten.var.correction(x, dimensions, keepdim=keepdim, **options), x.mean(dimensions, keepdim=keepdim)
+
+
+def copied(view: Callable[..., Any]) -> Callable[..., Any]:
+    """A view in memory of its own."""
+    return lambda *arguments, **options: pytree.tree_map(torch.clone, view(*arguments, **options))
+
+
 ROOTS = {0.5: torch.sqrt, -0.5: torch.rsqrt, -1: torch.reciprocal, -2: lambda x: torch.reciprocal(x * x)}
+
+
+def whole_power(x: torch.Tensor, exponent: torch.Tensor) -> torch.Tensor:
+    """aten.pow.Tensor_Tensor of whole numbers, by squares. Below an exponent of zero, numbers other than 1 and -1 become 0."""
+    if x.is_floating_point() or exponent.is_floating_point() or x.is_complex() or exponent.is_complex():
+        return NotImplemented
+    dtype = torch.result_type(x, exponent)
+    x, exponent = x.to(dtype), exponent.to(dtype)
+    # Of a larger exponent, the powers of -1, 0 and 1 are right, and those of others are out of range.
+    count = torch.where(exponent.abs() < 64, exponent.abs(), 64 + exponent % 2)
+    result, square = torch.ones_like(x), x
+    for bit in range(7):
+        result = torch.where((count >> bit) % 2 != 0, result * square, result)
+        square = square * square
+    return torch.where((exponent >= 0) | (x * x == 1), result, torch.zeros_like(result))
+
+
+def filled(size: list[int], number: float, **options: Any) -> torch.Tensor:
+    """aten.full of booleans: torch-mlir takes the last bit of a number."""
+    if options.get("dtype") != torch.bool or isinstance(number, bool):
+        return NotImplemented
+    return torch.full(size, bool(number), **options)
+
+
+def power_of_number(base: float, exponent: torch.Tensor) -> torch.Tensor:
+    """aten.pow.Scalar with whole numbers in the exponent, by tensors."""
+    if exponent.is_floating_point() or exponent.is_complex() or isinstance(base, complex):
+        return NotImplemented
+    dtype = torch.result_type(exponent, base)
+    return torch.pow(torch.full((), base, dtype=dtype, device=exponent.device), exponent.to(dtype))
 
 
 def power(x: torch.Tensor, exponent: float) -> torch.Tensor:
@@ -180,6 +254,9 @@ def power(x: torch.Tensor, exponent: float) -> torch.Tensor:
     return torch.pow(x, torch.full_like(x, exponent))
 
 
+COPIED = """alias.default as_strided.default detach.default diagonal.default expand.default narrow.default permute.default
+    select.int slice.Tensor split.Tensor split_with_sizes.default squeeze.default squeeze.dim squeeze.dims t.default transpose.int
+    unbind.int unfold.default unsqueeze.default view.default"""
 OWN = {
     **comparisons.OWN,
     **factorizations.OWN,
@@ -194,12 +271,18 @@ OWN = {
     aten._grouped_mm.default: groups.products_of_groups,
     aten._new_zeros_with_same_feature_meta.default: zeros_of_tangent,
     aten._weight_norm_interface_backward.default: weight_norm_gradients,
-    aten.adaptive_max_pool2d.default: pooling.with_batch(aten.adaptive_max_pool2d, 2),
-    aten.adaptive_max_pool2d_backward.default: pooling.adaptive_max_pooling_gradient,
+    aten.adaptive_max_pool2d.default: pooling.adaptive_max_pooling,
+    aten.adaptive_max_pool2d_backward.default: pooling.adaptive_max_pooling_gradient(2),
+    aten.adaptive_max_pool3d.default: pooling.adaptive_max_pooling,
+    aten.adaptive_max_pool3d_backward.default: pooling.adaptive_max_pooling_gradient(3),
+    aten.add.Scalar: added,
+    aten.add.Tensor: added,
     aten.addbmm.default: product_added(lambda first, second: torch.bmm(first, second).sum(0, dtype=first.dtype)),
     aten.addmm.default: integers_added,
     aten.addmv.default: product_added(torch.mv),
+    aten.all.dim: ordering.is_true_of_one,
     aten.angle.default: half_turn,
+    aten.any.dim: ordering.is_true_of_one,
     aten.amax.default: ordering.extreme_of_one,
     aten.amin.default: ordering.extreme_of_one,
     aten.argmax.default: ordering.place_of_extreme(True),
@@ -214,6 +297,7 @@ OWN = {
     aten.bitwise_or.Scalar: of_bits(torch.bitwise_or),
     aten.bitwise_xor.Scalar: of_bits(torch.bitwise_xor),
     aten.constant_pad_nd.default: padded,
+    aten.convolution.default: convolutions.of_groups,
     aten.convolution_backward.default: convolutions.gradients,
     aten.copysign.Tensor: copied_sign,
     aten.cummax.default: ordering.extremes(True),
@@ -228,12 +312,15 @@ OWN = {
     aten.erfc.default: special.complementary_error,
     aten.erfinv.default: special.inverse_error,
     aten.fmod.Scalar: remainder_of,
+    aten.full.default: filled,
+    aten.gather.default: indexing.with_dimension(aten.gather),
     aten.histc.default: histogram,
     aten.hypot.default: hypotenuse,
     aten.i0.default: bessel.I0,
     aten.index.Tensor: indexing.looked_up,
-    aten.index_put.default: indexing.put,
-    aten.index_reduce.default: indexing.index_reduced,
+    aten.index_put.default: indexing.of_booleans(aten.index_put, indexing.put),
+    aten.index_reduce.default: indexing.with_dimension(aten.index_reduce, indexing.index_reduced),
+    aten.index_select.default: indexing.with_dimension(aten.index_select),
     aten.kthvalue.default: ordering.ranked,
     aten.lgamma.default: special.log_gamma,
     aten.logcumsumexp.default: ordering.log_of_summed_exponentials,
@@ -247,21 +334,31 @@ OWN = {
     aten.median.default: ordering.middle_of_all(False),
     aten.median.dim: ordering.middle(False),
     aten.min.dim: ordering.extreme(False),
+    aten.mul.Scalar: with_whole_number(torch.mul),
+    aten.mul.Tensor: with_whole_number(torch.mul),
     aten.nanmedian.default: ordering.middle_of_all(True),
     aten.nanmedian.dim: ordering.middle(True),
     aten.new_empty_strided.default: lambda x, sizes, strides, **options: x.new_empty(sizes, **options),
     aten.polygamma.default: special.polygamma,
     aten.pow.Tensor_Scalar: power,
+    aten.pow.Scalar: power_of_number,
+    aten.pow.Tensor_Tensor: whole_power,
+    aten.prod.dim_int: lambda x, dimension, keepdim=False, dtype=None: NotImplemented if x.ndim else x.sum(dtype=dtype),
     aten.put.default: indexing.put_flat,
+    aten.remainder.Scalar: remainder_of_floor,
+    aten.repeat_interleave.Tensor: ordering.repeated_places,
     aten.replication_pad1d_backward.default: replicated_gradient(1),
     aten.replication_pad2d_backward.default: replicated_gradient(2),
     aten.replication_pad3d_backward.default: replicated_gradient(3),
     aten.roll.default: rolled,
     aten.rsub.Scalar: reversed_difference,
-    aten.scatter.src: indexing.scattered,
-    aten.scatter.value: indexing.scattered,
-    aten.scatter_add.default: indexing.scattered_sums,
-    aten.scatter_reduce.two: indexing.scatter_reduced,
+    aten.scatter.value_reduce: indexing.reduced_by_scatter,
+    aten.scatter.src: indexing.with_dimension(aten.scatter, indexing.scattered),
+    aten.scatter.value: indexing.with_dimension(aten.scatter, indexing.scattered),
+    aten.scalar_tensor.default: lambda number, **options: filled([], number, **options),
+    aten.scatter.reduce: indexing.reduced_by_scatter,
+    aten.scatter_add.default: indexing.with_dimension(aten.scatter_add, indexing.of_booleans(aten.scatter_add, indexing.scattered_sums)),
+    aten.scatter_reduce.two: indexing.with_dimension(aten.scatter_reduce, indexing.of_booleans(aten.scatter_reduce, indexing.scatter_reduced)),
     aten.searchsorted.Scalar: ordering.places_among,
     aten.searchsorted.Tensor: ordering.places_among,
     aten.signbit.default: is_negative,
@@ -275,6 +372,15 @@ OWN = {
     aten.special_modified_bessel_i1.default: bessel.I1,
     aten.special_ndtri.default: special.inverse_normal,
     aten.squeeze.dims: squeezed,
+    aten.std.correction: lambda x, *dimensions, **options: torch.sqrt(aten.var.correction(x, *dimensions, **options)),
+    aten.sub.Scalar: with_whole_number(torch.sub),
+    aten.sub.Tensor: with_whole_number(torch.sub),
     aten.topk.default: ordering.largest,
+    aten.var.correction: variance,
+    aten.var_mean.correction: variance_and_mean,
     aten.view.default: viewed,
+    **{
+        getattr(getattr(aten, f"{view}_copy"), overload): copied(getattr(getattr(aten, view), overload))
+        for view, _, overload in (name.partition(".") for name in COPIED.split())
+    },
 }

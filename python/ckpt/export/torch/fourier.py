@@ -15,7 +15,8 @@ def table_like(table: np.ndarray, like: torch.Tensor) -> torch.Tensor:
 
 TRANSFORMS = Transforms(
     constant=table_like,
-    product=torch.matmul,
+    # A product of a vector changes its result in place.
+    product=lambda x, table: torch.matmul(x, table) if x.ndim > 1 else torch.mm(x[None], table)[0],
     pad=lambda x, count: torch.constant_pad_nd(x, [0, count]),
     concatenate=lambda tensors: torch.cat(tensors, -1),
     flip=lambda x: x.flip(-1),

@@ -4,6 +4,8 @@
 """
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import torch
 
@@ -44,6 +46,31 @@ def strided_scatter(
     return aten.index_put(x.reshape(-1), [places.reshape(-1)], part.reshape(-1)).reshape(x.shape)
 
 
+def with_dimension(operation: Callable[..., torch.Tensor], form: Callable[..., Any] = lambda *_, **__: NotImplemented) -> Callable[..., torch.Tensor]:
+    """An operation along a dimension whose operands may have none: then each of them has one element."""
+
+    def of(x: torch.Tensor, dimension: int, index: torch.Tensor, *others: Any, **options: Any) -> Any:
+        if x.ndim:
+            return form(x, dimension, index, *others, **options)
+        others = [each.reshape(1) if isinstance(each, torch.Tensor) and not each.ndim else each for each in others]
+        made = operation(x.reshape(1), 0, index.reshape(-1), *others, **options)
+        return made.reshape(index.shape if operation == aten.gather else [])
+
+    return of
+
+
+def of_booleans(operation: Callable[..., torch.Tensor], form: Callable[..., Any]) -> Callable[..., torch.Tensor]:
+    """An operation that adds up booleans as numbers, of which zero alone is false."""
+
+    def of(x: torch.Tensor, *others: Any, **options: Any) -> Any:
+        if x.dtype != torch.bool:
+            return form(x, *others, **options)
+        numbers = [each.to(torch.int32) if isinstance(each, torch.Tensor) and each.dtype == torch.bool else each for each in others]
+        return operation(x.to(torch.int32), *numbers, **options) != 0
+
+    return of
+
+
 def looked_up(x: torch.Tensor, indices: list[torch.Tensor | None]) -> torch.Tensor:
     """aten.index, with indices of 64 bits."""
     if all(index is None or index.dtype != torch.int32 for index in indices):
@@ -77,6 +104,12 @@ def scattered(x: torch.Tensor, dimension: int, index: torch.Tensor, value: float
     return aten.index_put(x, places, value)
 
 
+def reduced_by_scatter(x: torch.Tensor, dimension: int, index: torch.Tensor, value: float | torch.Tensor, *, reduce: str) -> torch.Tensor:
+    """aten.scatter.reduce, under its other name."""
+    value = value if isinstance(value, torch.Tensor) else torch.full(index.shape, value, dtype=x.dtype, device=x.device)
+    return torch.scatter_reduce(x, dimension, index, value, {"add": "sum", "multiply": "prod"}[reduce])
+
+
 def scattered_sums(x: torch.Tensor, dimension: int, index: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
     """aten.scatter_add along a dimension that is counted from the last one, where torch-mlir ends the process."""
     return torch.scatter_add(x, dimension % x.ndim, index, value) if dimension < 0 else NotImplemented
@@ -99,7 +132,7 @@ def put(x: torch.Tensor, indices: list[torch.Tensor | None], values: torch.Tenso
     torch-mlir drops what is written at an index that is counted from the end."""
     indexed = [i for i, index in enumerate(indices) if index is not None]
     if any(indices[i].dtype in (torch.bool, torch.uint8) for i in indexed):
-        return NotImplemented
+        return put_in_order(x, indices[0], values, accumulate) if indexed == [0] else NotImplemented
     if indexed != list(range(indexed[0], indexed[-1] + 1)):
         # Dimensions of the indices come first in the values then.
         order = indexed + [i for i in range(x.ndim) if i not in indexed]
@@ -108,6 +141,15 @@ def put(x: torch.Tensor, indices: list[torch.Tensor | None], values: torch.Tenso
     first = lambda index, size: torch.where(index < 0, index + size, index)
     places = [None if index is None else first(index.to(torch.int64), size) for index, size in zip(indices, x.shape)]
     return aten._index_put_impl(x, places, values, accumulate)
+
+
+def put_in_order(x: torch.Tensor, mask: torch.Tensor, values: torch.Tensor, accumulate: bool) -> torch.Tensor:
+    """aten.index_put with a mask of the first dimensions: the rows of the values in the order of the mask's."""
+    mask, rest = mask.to(torch.bool), x.shape[mask.ndim :]
+    values = values.expand(values.shape[0] if values.ndim > len(rest) else 1, *rest)
+    places = torch.clamp(mask.flatten().to(torch.int64).cumsum(0) - 1, min=0, max=values.shape[0] - 1)
+    rows = values.index_select(0, places).reshape(x.shape)
+    return torch.where(mask.reshape(*mask.shape, *[1] * len(rest)), x + rows if accumulate else rows, x)
 
 
 def put_flat(x: torch.Tensor, index: torch.Tensor, source: torch.Tensor, accumulate: bool = False) -> torch.Tensor:
@@ -121,15 +163,13 @@ def index_reduced(
     x: torch.Tensor, dimension: int, index: torch.Tensor, source: torch.Tensor, reduction: str, *, include_self: bool = True
 ) -> torch.Tensor:
     """aten.index_reduce, as a scatter."""
-    if x.ndim == 0:
-        return index_reduced(x.reshape(1), 0, index.reshape(1), source.reshape(1), reduction, include_self=include_self).reshape([])
     places = index.reshape([-1 if i == dimension % x.ndim else 1 for i in range(x.ndim)]).expand(source.shape)
     return torch.scatter_reduce(x, dimension % x.ndim, places, source, reduction, include_self=include_self)
 
 
 def masked_filled_in_order(x: torch.Tensor, mask: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
     """aten.masked_scatter: where the mask holds, the next element of the source."""
-    mask = mask.expand(x.shape)
+    x, mask = torch.broadcast_tensors(x, mask)
     places = torch.clamp(mask.flatten().to(torch.int64).cumsum(0) - 1, min=0)
     return torch.where(mask, source.flatten().index_select(0, places).reshape(x.shape), x)
 

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 import torch.fx.traceback as fx_traceback
 from torch._decomp import core_aten_decompositions, get_decompositions
+from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.func import functionalize
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch_mlir import fx
@@ -25,11 +26,12 @@ from .decompositions import OWN
 from .empty import fill_empty
 from .narrow import Widened, holds_narrow
 from .places import place_of
-from .refusals import refused_operations
+from .refusals import refused_operations, value_of
 from .scatters import rewrite_scatter
 from .tracing import META
 
 aten = torch.ops.aten
+NUMPY_FLOATS = (torch.float16, torch.float32, torch.float64)
 # What torch-mlir has no form for, beside what PyTorch calls its core.
 DECOMPOSED = [
     aten._log_softmax,
@@ -75,6 +77,7 @@ def lower(
         if holds_narrow(graph):
             graph = trace(Widened(graph).run)(*leaves)
     fill_empty(graph)
+    widen_constants(graph)
     check_types(graph, types)
     graph.graph.eliminate_dead_code()
     module = imported(graph)
@@ -93,6 +96,21 @@ def lower(
                 shown = f" ({place[1]}:{place[2]})" if place else ""
                 raise UnsupportedStep(f"{NO_FORM}\n  {operation.name} of {path}{shown}")
     return pack_booleans(module.operation.get_asm(enable_debug_info=True))
+
+
+def widen_constants(graph: torch.fx.GraphModule) -> None:
+    """Makes constants of types that NumPy lacks conversions of float32, which holds their numbers: torch-mlir reads constants by NumPy."""
+    for node in graph.graph.find_nodes(op="get_attr"):
+        constant = getattr(graph, node.target)
+        if isinstance(constant, torch.Tensor) and constant.is_floating_point() and constant.dtype not in NUMPY_FLOATS:
+            value = value_of(node)
+            with unset_fake_temporarily():
+                node.target += "_wide"
+                graph.register_buffer(node.target, constant.detach().to(torch.float32))
+            with graph.graph.inserting_after(node):
+                narrow = graph.graph.call_function(aten._to_copy.default, (node,), {"dtype": constant.dtype})
+            narrow.meta["val"] = value
+            node.replace_all_uses_with(narrow, lambda user: user is not narrow)
 
 
 def check_types(graph: torch.fx.GraphModule, types: list[torch.dtype]) -> None:

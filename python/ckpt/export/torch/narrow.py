@@ -10,6 +10,7 @@ import torch
 import torch.utils._pytree as pytree
 
 from ...errors import UnsupportedStep
+from .places import Interpreter
 
 aten = torch.ops.aten
 WIDER = {torch.int8: torch.int32, torch.uint8: torch.int32, torch.uint16: torch.int32, torch.uint32: torch.int64}
@@ -41,7 +42,7 @@ def wrapped(value: Any, like: Any) -> Any:
     return ((value.to(WIDER[like.dtype]) - lowest) & (count - 1)) + lowest
 
 
-class Widened(torch.fx.Interpreter):
+class Widened(Interpreter):
     """Runs a graph of ATen operations; arguments and results alone are narrow."""
 
     def run_node(self, node: torch.fx.Node) -> Any:

@@ -91,6 +91,8 @@ def largest(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """aten.topk."""
     values, order = sorted_along(x, dimension, largest)
+    if x.ndim == 0:
+        return values, order
     return values.narrow(dimension, 0, count).contiguous(), order.narrow(dimension, 0, count).contiguous()
 
 
@@ -116,6 +118,11 @@ def places_among(
     # Numbers that are none come last.
     before = ~(sequence > mine if right or side == "right" else sequence >= mine)
     return before.to(torch.int64).sum(-1).to(torch.int32 if out_int32 else torch.int64)
+
+
+def repeated_places(counts: torch.Tensor, *, output_size: int) -> torch.Tensor:
+    """aten.repeat_interleave.Tensor: the place of each element as often as its count says."""
+    return places_among(counts.cumsum(0), torch.arange(output_size, device=counts.device), right=True).to(counts.dtype)
 
 
 def middle(ignores_none: bool) -> Callable[..., tuple[torch.Tensor, torch.Tensor]]:
@@ -163,6 +170,11 @@ def extreme(is_largest: bool) -> Callable[..., tuple[torch.Tensor, torch.Tensor]
 def extreme_of_one(x: torch.Tensor, dimensions: list[int] = (), keepdim: bool = False) -> torch.Tensor:
     """aten.amax and aten.amin of a tensor without dimensions, which torch-mlir does not know."""
     return NotImplemented if x.ndim else x.clone()
+
+
+def is_true_of_one(x: torch.Tensor, dimension: int, keepdim: bool = False) -> torch.Tensor:
+    """aten.all.dim and aten.any.dim, likewise."""
+    return NotImplemented if x.ndim else x.to(torch.bool)
 
 
 def place_of_extreme(is_largest: bool) -> Callable[..., torch.Tensor]:

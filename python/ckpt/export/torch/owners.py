@@ -82,6 +82,9 @@ class Owners:
         self.settings = [settings_of(*each) for each in named]
         places = [(f"{title}.{key}", value) for each in named for title, container in containers_of(*each) for key, value in items_of(container)]
         self.names = {name: value for name, value in places if isinstance(value, torch.Tensor)}
+        for name, tensor in self.names.items():
+            if torch.nn.parameter.is_lazy(tensor):
+                raise UnsupportedStep(f"{name} has no shape before the module runs: run the step once in PyTorch, and compile it then")
         first: dict[int, str] = {}
         for name, tensor in self.names.items():
             first.setdefault(id(tensor), name)

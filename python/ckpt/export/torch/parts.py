@@ -103,10 +103,10 @@ def bags(
 def sampled(
     input: torch.Tensor, grid: torch.Tensor, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool | None = None
 ) -> torch.Tensor:
-    """torch.nn.functional.grid_sample of images [n, c, height, width] at places [n, rows, columns, 2] from -1 to 1."""
-    if input.ndim != 4 or mode not in ("bilinear", "nearest"):
+    """torch.nn.functional.grid_sample of images [n, c, height, width] at places [n, rows, columns, 2] from -1 to 1; of volumes likewise."""
+    if mode not in ("bilinear", "nearest"):
         return F.grid_sample(input, grid, mode, padding_mode, align_corners)
-    height, width = input.shape[-2:]
+    sizes = input.shape[2:]
 
     def placed(coordinate: torch.Tensor, size: int) -> torch.Tensor:
         place = (coordinate + 1) / 2 * (size - 1) if align_corners else ((coordinate + 1) * size - 1) / 2
@@ -120,21 +120,24 @@ def sampled(
             place = torch.where(turns % 2 == 0, away, span - away) + low
         return place if padding_mode == "zeros" else place.clamp(0, size - 1)
 
-    def looked_up(row: torch.Tensor, column: torch.Tensor) -> torch.Tensor:
-        inside = (row >= 0) & (row < height) & (column >= 0) & (column < width)
-        place = torch.where(inside, row * width + column, torch.zeros_like(row)).to(torch.int64)
+    def looked_up(places: list[torch.Tensor]) -> torch.Tensor:
+        inside, place = torch.ones_like(places[0], dtype=torch.bool), torch.zeros_like(places[0])
+        for each, size in zip(places, sizes):
+            inside, place = inside & (each >= 0) & (each < size), place * size + each
+        place = torch.where(inside, place, torch.zeros_like(place)).to(torch.int64)
         flat = place.flatten(1)[:, None].expand(-1, input.shape[1], -1)
         found = input.flatten(2).gather(2, flat).reshape(*input.shape[:2], *place.shape[1:])
         return torch.where(inside[:, None], found, torch.zeros_like(found))
 
-    column, row = placed(grid[..., 0], width), placed(grid[..., 1], height)
+    # The last dimension comes first in a place.
+    places = [placed(coordinate, size) for coordinate, size in zip(reversed(grid.unbind(-1)), sizes)]
     if mode == "nearest":
-        return with_no_gradient(looked_up(torch.round(row).detach(), torch.round(column).detach()), grid)
-    top, left = torch.floor(row).detach(), torch.floor(column).detach()
-    down, right = (row - top)[:, None], (column - left)[:, None]
-    upper = looked_up(top, left) * (1 - right) + looked_up(top, left + 1) * right
-    lower = looked_up(top + 1, left) * (1 - right) + looked_up(top + 1, left + 1) * right
-    return upper * (1 - down) + lower * down
+        return with_no_gradient(looked_up([torch.round(place).detach() for place in places]), grid)
+    first = [torch.floor(place).detach() for place in places]
+    shares = [place - low for place, low in zip(places, first)]
+    corner_of = lambda corner: looked_up([low + step for low, step in zip(first, corner)])
+    share_of = lambda corner: math.prod(share if step else 1 - share for share, step in zip(shares, corner))
+    return sum(corner_of(corner) * share_of(corner)[:, None] for corner in itertools.product((0, 1), repeat=len(sizes)))
 
 
 def covariance(
@@ -211,8 +214,42 @@ def connectionist_loss(
     return loss.sum() if reduction == "sum" else loss[0] if is_single else loss
 
 
+def is_place(entry: Any) -> bool:
+    """Whether an entry of an index is a number in a tensor, which PyTorch would take out."""
+    return isinstance(entry, torch.Tensor) and entry.ndim == 0 and entry.dtype in (torch.int32, torch.int64)
+
+
+def row_of_place(x: torch.Tensor, index: Any) -> tuple[torch.Tensor, int, torch.Tensor] | None:
+    """For x[..., i, ...] where one number is in a tensor: the view of all elements along its dimension, the dimension, and the number as a vector."""
+    entries = index if isinstance(index, tuple) else (index,)
+    places = [i for i, entry in enumerate(entries) if is_place(entry)]
+    others = [entry for i, entry in enumerate(entries) if i not in places]
+    if len(places) != 1 or not all(entry is None or entry is Ellipsis or isinstance(entry, slice) or type(entry) is int for entry in others):
+        return None
+    (place,) = places
+    view = x[tuple(slice(None) if i == place else entry for i, entry in enumerate(entries))]
+    kept = lambda part: sum(type(entry) is not int for entry in part)
+    is_late = any(entry is Ellipsis for entry in entries[:place])
+    dimension = view.ndim - kept(entries[place:]) if is_late else kept(entries[:place])
+    number = entries[place].to(torch.int64).reshape(1)
+    return view, dimension, torch.where(number < 0, number + view.shape[dimension], number)
+
+
+def selected(x: torch.Tensor, index: Any) -> torch.Tensor:
+    """x[..., i, ...]"""
+    found = row_of_place(x, index)
+    return x[index] if found is None else torch.index_select(*found).squeeze(found[1])
+
+
 def assigned(x: torch.Tensor, index: Any, values: Any) -> None:
-    """x[..., mask, ...] = values, where these are the same wherever the mask holds: PyTorch's gradient of them has as many as that."""
+    """x[..., mask, ...] = values, where these are the same wherever the mask holds: PyTorch's gradient of them has as many as that.
+    x[..., i, ...] = values as well."""
+    if (found := row_of_place(x, index)) is not None:
+        view, dimension, place = found
+        row = torch.as_tensor(values, dtype=x.dtype, device=x.device)
+        row = row.expand([size for i, size in enumerate(view.shape) if i != dimension]).unsqueeze(dimension)
+        view.index_copy_(dimension, place, row)
+        return
     entries = index if isinstance(index, tuple) else (index,)
     masks = [i for i, entry in enumerate(entries) if isinstance(entry, torch.Tensor) and entry.dtype == torch.bool]
     whole = all(i in masks or (isinstance(entry, slice) and entry == slice(None)) for i, entry in enumerate(entries))
@@ -235,12 +272,64 @@ def replaced(x: torch.Tensor, values: torch.Tensor) -> None:
     x.data.copy_(values)
 
 
+def randomly_leaky(x: torch.Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, inplace: bool = False) -> torch.Tensor:
+    """torch.nn.functional.rrelu, which draws numbers in training alone."""
+    return F.rrelu(x, lower, upper, True, inplace) if training else F.leaky_relu(x, (lower + upper) / 2, inplace)
+
+
+def scaled_and_added(operation: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+    """torch.addcmul and torch.addcdiv, whose factor may be one number of a tensor."""
+    return lambda x, first, second, value=1: x + value * operation(first, second)
+
+
+def number_or_tensor(of_tensor: Callable[..., torch.Tensor], of_number: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+    return lambda x, other: (of_tensor if isinstance(other, torch.Tensor) else of_number)(x, other)
+
+
+# Of PyTorch 2.15.
+FOREACH = getattr(torch, "foreach", None)
+# Operations on lists of tensors that are not called as those on one tensor.
+OF_EACH = {
+    "addcdiv": scaled_and_added(torch.div),
+    "addcmul": scaled_and_added(torch.mul),
+    "copy": lambda x, source, non_blocking=False: source,
+    "maximum": number_or_tensor(torch.maximum, torch.clamp_min),
+    "minimum": number_or_tensor(torch.minimum, torch.clamp_max),
+    "norm": torch.linalg.vector_norm,
+    "zero": torch.zeros_like,
+}
+
+
+def of_each(name: str) -> Callable[..., Any]:
+    """A function torch._foreach_..., or of torch.foreach, as an operation on one tensor after the other."""
+    base = name.removeprefix("_foreach_").rstrip("_")
+    operation = OF_EACH.get(base) or getattr(torch, base, None)
+    if operation is None:
+        return getattr(torch, name)
+
+    def of(*arguments: Any, **options: Any) -> tuple[torch.Tensor, ...] | list[torch.Tensor]:
+        if "value" in options:
+            arguments = *arguments, options.pop("value")
+        count = next(len(each) for each in arguments if isinstance(each, (list, tuple)))
+        lists = [each if isinstance(each, (list, tuple)) or getattr(each, "ndim", 0) else [each] * count for each in arguments]
+        made = tuple(operation(*each, **options) for each in zip(*lists, strict=True))
+        if not name.endswith("_"):
+            return made
+        for x, value in zip(arguments[0], made):
+            x.copy_(value)
+        return arguments[0]
+
+    return of
+
+
 COMPOSED: dict[Any, Callable[..., Any]] = {
     F.ctc_loss: connectionist_loss,
     F.embedding_bag: bags,
     F.gaussian_nll_loss: gaussian_loss,
     F.grid_sample: sampled,
     F.pdist: distances_of_pairs,
+    F.rrelu: randomly_leaky,
+    torch.Tensor.__getitem__: selected,
     torch.Tensor.__setitem__: assigned,
     torch.Tensor.data.__set__: replaced,
     torch.Tensor.corrcoef: correlation,
@@ -252,4 +341,6 @@ COMPOSED: dict[Any, Callable[..., Any]] = {
     torch.cov: covariance,
     torch.dist: distance,
     torch.pdist: distances_of_pairs,
+    **{getattr(FOREACH, name): of_each(f"_foreach_{name}") for name in getattr(FOREACH, "__all__", [])},
+    **{getattr(torch, name): of_each(name) for name in dir(torch) if name.startswith("_foreach_")},
 }

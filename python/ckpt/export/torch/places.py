@@ -8,6 +8,10 @@ from traceback import walk_tb
 from types import FrameType
 from typing import Any
 
+import torch
+
+from ...errors import UnsupportedStep
+
 TRACE = "stack_trace"
 
 
@@ -46,3 +50,22 @@ def in_words(notes: dict[str, Any]) -> str:
     """The place as errors show it after an operation; nothing where there is none."""
     place = place_of(notes)
     return f" ({place[0]}:{place[1]})" if place else ""
+
+
+class Interpreter(torch.fx.Interpreter):
+    """Runs a graph, and says of an operation that fails in the form that it has here where it stands."""
+
+    def __init__(self, graph: torch.fx.GraphModule):
+        super().__init__(graph)
+        # PyTorch's own words behind those of an error.
+        self.extra_traceback = False
+
+    def run_node(self, node: torch.fx.Node) -> Any:
+        try:
+            return super().run_node(node)
+        except UnsupportedStep:
+            raise
+        except Exception as error:
+            first = (str(error).strip().splitlines() or [""])[0]
+            name = node.target if isinstance(node.target, torch._ops.OpOverload) else node.name
+            raise UnsupportedStep(f"{name}{in_words(node.meta)} is not supported with these operands ({type(error).__name__}: {first})") from error

@@ -65,7 +65,7 @@ def average_pooling_gradient(spatial: int) -> Callable[..., torch.Tensor]:
         strides, padding = (of_dimensions(values, spatial, window) for values in (strides, padding))
         sizes, counts = x.shape[-spatial:], gradient.shape[-spatial:]
         along = lambda i, x: x.reshape([-1 if j == i else 1 for j in range(spatial)])
-        elements = torch.ones([1] * spatial, device=x.device)
+        elements = torch.ones([1] * spatial, dtype=gradient.dtype, device=x.device)
         for i in range(spatial):
             start = torch.arange(counts[i], device=x.device) * strides[i] - padding[i]
             end = torch.clamp(start + window[i], max=sizes[i] + (padding[i] if with_padding else 0))
@@ -116,10 +116,33 @@ def adaptive_average_pooling_gradient(spatial: int) -> Callable[..., torch.Tenso
     return gradient_of
 
 
-def adaptive_max_pooling_gradient(gradient: torch.Tensor, x: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
+def adaptive_max_pooling(x: torch.Tensor, counts: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
+    """The largest elements of windows as adaptive pooling chooses them, and their places: shorter windows count their last element again."""
+    spatial = len(counts)
+    sizes, first = x.shape[-spatial:], x.ndim - spatial
+    places = torch.arange(math.prod(sizes), device=x.device).reshape(sizes)
+    for i, (size, count) in enumerate(zip(sizes, counts)):
+        window = torch.arange(count, device=x.device)[:, None]
+        start, end = window * size // count, ((window + 1) * size + count - 1) // count
+        longest = max(-(-(n + 1) * size // count) - n * size // count for n in range(count))
+        chosen = torch.minimum(start + torch.arange(longest, device=x.device), end - 1)
+        expanded = lambda each, at: each.index_select(at, chosen.flatten()).unflatten(at, (count, longest))
+        x, places = expanded(x, first + 2 * i), expanded(places, 2 * i)
+    # Windows first, then the elements of each.
+    order = [*range(0, 2 * spatial, 2), *range(1, 2 * spatial, 2)]
+    places = places.permute(order).flatten(spatial)
+    values, order = x.permute(*range(first), *(first + i for i in order)).flatten(first + spatial).max(-1)
+    return values, places.expand(*order.shape, -1).gather(-1, order.unsqueeze(-1)).squeeze(-1)
+
+
+def adaptive_max_pooling_gradient(spatial: int) -> Callable[..., torch.Tensor]:
     """Windows may overlap, so that an element gets the sum of those that chose it."""
-    images = torch.zeros_like(x).flatten(-2)
-    return torch.scatter_add(images, -1, chosen.flatten(-2), gradient.flatten(-2)).reshape(x.shape)
+
+    def gradient_of(gradient: torch.Tensor, x: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
+        images = torch.zeros_like(x).flatten(-spatial)
+        return torch.scatter_add(images, -1, chosen.flatten(-spatial), gradient.flatten(-spatial)).reshape(x.shape)
+
+    return gradient_of
 
 
 def with_batch(operation: Callable[..., Any], spatial: int) -> Callable[..., Any]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 import torch.fx.traceback as fx_traceback
+import torch.utils._pytree as pytree
 from torch._dispatch.python import enable_python_dispatcher
 from torch.distributions import Distribution
 from torch.fx.experimental.proxy_tensor import make_fx
@@ -29,7 +30,7 @@ from .narrow import tensors_of
 from .outside import is_outside
 from .owners import IMPLEMENTATIONS, Owner, Stage
 from .parts import COMPOSED
-from .places import TRACE, in_words, trace_of_caller, trace_of_error
+from .places import TRACE, Interpreter, in_words, trace_of_caller, trace_of_error
 from .random import DRAWN, Source
 
 aten = torch.ops.aten
@@ -174,7 +175,7 @@ def written_by(node: torch.fx.Node) -> list[Any]:
     if schema is None or not schema.is_mutable:
         return []
     given = {**dict(zip((each.name for each in schema.arguments), node.args)), **node.kwargs}
-    return [given.get(each.name) for each in schema.arguments if each.alias_info is not None and each.alias_info.is_write]
+    return pytree.tree_leaves([given.get(each.name) for each in schema.arguments if each.alias_info is not None and each.alias_info.is_write])
 
 
 def viewed(value: Any) -> Any:
@@ -257,8 +258,8 @@ def trace(step: Callable, leaves: list[torch.Tensor], stage: Stage) -> torch.fx.
     except Exception as error:
         first = (str(error).strip().splitlines() or [""])[0]
         place = in_words({TRACE: trace_of_error(error)})
-        if type(error).__name__ == "GuardOnDataDependentSymNode":
-            advice = "use torch.where in place of a branch, and item() in place of float()"
+        if type(error).__name__ in ("DataDependentOutputException", "GuardOnDataDependentSymNode"):
+            advice = "use torch.where in place of a branch, item() in place of float(), and (x == y).all() in place of torch.equal"
             raise UnsupportedStep(f"Python code takes a number out of a tensor{place}, which is unknown before the step runs: {advice}") from error
         raise UnsupportedStep(f"PyTorch cannot trace the step{place}: {type(error).__name__}: {first}") from error
     for node in graph.graph.nodes:
@@ -279,13 +280,12 @@ def trace(step: Callable, leaves: list[torch.Tensor], stage: Stage) -> torch.fx.
     return graph
 
 
-class Draws(torch.fx.Interpreter):
+class Draws(Interpreter):
     """Runs a graph with random numbers that are functions of a seed."""
 
     def __init__(self, graph: torch.fx.GraphModule, seed: torch.Tensor | None):
         super().__init__(graph)
         self.seeded = None if seed is None else Source(seed)
-        self.extra_traceback = False
 
     @property
     def source(self) -> Source:
