@@ -27,6 +27,7 @@ DRAWS = {
     "normal, float64": (lambda: torch.randn_like(torch.zeros(COUNT, dtype=torch.float64)), 0, 1),
     "normal, in place": (lambda: torch.empty(COUNT).normal_(2, 3), 2, 3),
     "normal, of parameters": (lambda: torch.normal(torch.full((COUNT,), 2.0), torch.full((1,), 3.0)), 2, 3),
+    "slopes, in place": (lambda: F.rrelu(torch.full((COUNT,), -1.0), 0, 2, True, True), -1, math.sqrt(4 / 12)),
     "uniform": (lambda: torch.rand(COUNT), 0.5, math.sqrt(1 / 12)),
     "uniform, float64": (lambda: torch.rand(COUNT, dtype=torch.float64), 0.5, math.sqrt(1 / 12)),
     "uniform, in place": (lambda: torch.empty(COUNT).uniform_(-1, 3), 1, math.sqrt(16 / 12)),

@@ -274,7 +274,10 @@ def replaced(x: torch.Tensor, values: torch.Tensor) -> None:
 
 def randomly_leaky(x: torch.Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, inplace: bool = False) -> torch.Tensor:
     """torch.nn.functional.rrelu, which draws numbers in training alone."""
-    return F.rrelu(x, lower, upper, True, inplace) if training else F.leaky_relu(x, (lower + upper) / 2, inplace)
+    if not training:
+        return F.leaky_relu(x, (lower + upper) / 2, inplace)
+    made = F.rrelu(x, lower, upper, True)
+    return x.copy_(made) if inplace else made
 
 
 def scaled_and_added(operation: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
