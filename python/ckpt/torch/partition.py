@@ -7,7 +7,6 @@ import copy
 import dataclasses
 import functools
 import itertools
-import math
 import time
 import warnings
 from collections.abc import Sequence
@@ -165,36 +164,30 @@ class _Planning:
     def _solve_free(self) -> Plan:
         """The least memory that costs nothing: inductor's kernels make elementwise operands again for nothing.
 
-        Bisects between the fastest plan's arena and half of it, in the time of one search. Where the plan takes more than the graphs
-        of autograd or of PyTorch's own partitioner, time counts no longer.
+        Bisects between the fastest plan's arena and half of it, in the time of one search. Whatever its time, the plan takes no more
+        than the graphs of autograd and of PyTorch's own partitioner where one is found.
         """
-        fastest = self._solve(None)
+        best = fastest = self._solve(None)
         if self.options.engine != "inductor":
             return fastest
-        effort = self.options.effort
+        effort, slowest = self.options.effort, self.FREE_TIME * fastest.time_ns
         limit = self.joint.problem.search_seconds if self.options.time_limit is None else self.options.time_limit
 
         def within(nbytes: int, rounds: int) -> Plan:
             limits = {"time_limit": limit / rounds, "effort": effort and effort / rounds}
             return self.joint.problem.solve(nbytes, **limits, progress=self.progress, or_smallest=True)
 
-        def lowered(best: Plan, slowest: float) -> Plan:
-            least = best.arena_bytes // 2
-            for _ in range(self.FREE_ROUNDS):
-                ask = (least + best.arena_bytes) // 2
-                plan = within(ask, self.FREE_ROUNDS)
-                if plan.arena_bytes <= ask and plan.time_ns <= slowest:
-                    best = plan
-                else:
-                    least = ask
-            return best
-
-        best = lowered(fastest, self.FREE_TIME * fastest.time_ns)
+        least = fastest.arena_bytes // 2
+        for _ in range(self.FREE_ROUNDS):
+            ask = (least + best.arena_bytes) // 2
+            plan = within(ask, self.FREE_ROUNDS)
+            if plan.arena_bytes <= ask and plan.time_ns <= slowest:
+                best = plan
+            else:
+                least = ask
         # Both add the gradients of a weight one by one, which takes more time and less memory than their sum at the end.
         others = min(self.unplanned - self.arguments, self._min_cut())
-        if best.arena_bytes <= others:
-            return best
-        return lowered(min(best, within(others, 1), key=lambda plan: plan.arena_bytes), math.inf)
+        return best if best.arena_bytes <= others else min(best, within(others, 1), key=lambda plan: plan.arena_bytes)
 
     def _planned(self, ask: int, want: int) -> tuple[Plan, tuple[fx.GraphModule, fx.GraphModule]]:
         """A plan within `ask`, or, in the eager engine, one whose graphs hold no more than `want` without its gaps."""
