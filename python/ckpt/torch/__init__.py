@@ -21,18 +21,13 @@ from ..errors import CkptError, UnsupportedStep
 from ..progress import Progress
 from . import _private
 from .check import Check, compare
+from .inductor import INDUCTOR_OPTIONS
 from .kernels import MODELS, KernelModel
 from .memory import Measured, measure
 from .partition import Partitioner, Report
 
 __all__ = ["INDUCTOR_OPTIONS", "MODELS", "Backend", "Check", "KernelModel", "Measured", "Partitioner", "Planned"]
 __all__ += ["Report", "backend", "measure", "plan"]
-
-# Inductor keeps a dead buffer until a later one of its size takes it over. Without that, PyTorch's
-# allocator has the bytes at the last read, as the plan counts them. Its optimization of layouts
-# copies the weights of convolutions and keeps the copies until the backward pass. It would write values
-# that the plan makes inside of kernels from more than four others, once for each kernel.
-INDUCTOR_OPTIONS = {"allow_buffer_reuse": False, "layout_optimization": False, "realize_reads_threshold": 64}
 
 
 class Backend:

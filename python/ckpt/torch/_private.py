@@ -25,6 +25,7 @@ _NAMES = {
     "InputMutationAOTOutput": "torch._functorch._aot_autograd.descriptors",
     "fx_graph_cse": "torch._functorch.compile_utils",
     "aot_autograd": "torch._dynamo.backends.common",
+    "min_cut_rematerialization_partition": "torch._functorch.partitioners",
     "boxed_nop": "torch._dynamo.backends.debugging",
     "BackendCompilerFailed": "torch._dynamo.exc",
     "TorchRuntimeError": "torch._dynamo.exc",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import copy
 import dataclasses
 import functools
 import itertools
@@ -21,7 +22,7 @@ from ..errors import BudgetError, CkptError
 from ..planner import Plan
 from ..progress import Progress
 from . import _private
-from .kernels import ENGINES, MODELS, KernelModel, flops_of, place_of
+from .kernels import ENGINES, MODELS, KernelModel, is_inside_of_kernels, place_of
 from .memory import held_by, saved_by
 from .problem import JointProblem
 from .program import Program, read_joint
@@ -132,8 +133,9 @@ class _Planning:
         self.takes_smallest = share and piece.is_part
         self.start = time.perf_counter()
         measure_ops(program, options.engine)
+        model, free = options.model(program), options.budget is None
         self.joint = JointProblem(
-            program, options.engine, options.model(program), gradients_count=options.count_gradients
+            program, options.engine, model, gradients_count=options.count_gradients, repeats_products=not free
         )
         self.arguments = sum(value.nbytes for value in program.inputs) if options.count_arguments else 0
         self.unplanned = self._held(*as_written(program)) + self.arguments
@@ -149,17 +151,21 @@ class _Planning:
             nbytes, time_limit=limit, effort=effort, progress=self.progress, or_smallest=self.takes_smallest
         )
 
-    def _repeats_flops(self, plan: Plan) -> bool:
-        """The plan repeats an op that PyTorch's counter of FLOPs counts."""
-        runs = collections.Counter(number for ops, _ in plan.kernels for number in ops)
-        again = (self.joint.ops[number] for number, count in runs.items() if count > 1)
-        return any(flops_of(op.node) for op in again if op is not None)
+    def _min_cut(self) -> int:
+        """Bytes of PyTorch's own split of the graph, at the peak of inductor's kernels."""
+        module = fx.GraphModule(self.program.module, copy.deepcopy(self.program.module.graph))
+        for node in module.graph.nodes:
+            node.meta.pop("recompute", None)  # of a checkpoint
+        kept = len(self.program.forward_outputs)
+        with torch._functorch.config.patch(activation_memory_budget=1.0):
+            split = _private.require("min_cut_rematerialization_partition")(module, (), num_fwd_outputs=kept)
+        return held_by(*split, kept, self.program.mutations, self.options.count_gradients, is_inside_of_kernels)
 
     def _solve_free(self) -> Plan:
         """The least memory that costs nothing: inductor's kernels make elementwise operands again for nothing.
 
         Bisects between the fastest plan's arena and half of it, in the time of one search. Whatever its time, the plan takes no more
-        than the graphs of autograd where one is found.
+        than the graphs of autograd and of PyTorch's own partitioner where one is found.
         """
         best = fastest = self._solve(None)
         if self.options.engine != "inductor":
@@ -167,22 +173,21 @@ class _Planning:
         effort, slowest = self.options.effort, self.FREE_TIME * fastest.time_ns
         limit = self.joint.problem.search_seconds if self.options.time_limit is None else self.options.time_limit
 
-        def within(nbytes: int, rounds: int) -> Plan | None:
+        def within(nbytes: int, rounds: int) -> Plan:
             limits = {"time_limit": limit / rounds, "effort": effort and effort / rounds}
-            plan = self.joint.problem.solve(nbytes, **limits, progress=self.progress, or_smallest=True)
-            return plan if plan.arena_bytes <= nbytes and not self._repeats_flops(plan) else None
+            return self.joint.problem.solve(nbytes, **limits, progress=self.progress, or_smallest=True)
 
         least = fastest.arena_bytes // 2
         for _ in range(self.FREE_ROUNDS):
             ask = (least + best.arena_bytes) // 2
             plan = within(ask, self.FREE_ROUNDS)
-            if plan is not None and plan.time_ns <= slowest:
+            if plan.arena_bytes <= ask and plan.time_ns <= slowest:
                 best = plan
             else:
                 least = ask
-        # Autograd adds the gradients of a weight one by one, which takes more time and less memory than their sum at the end.
-        plain = self.unplanned - self.arguments
-        return best if best.arena_bytes <= plain else within(plain, 1) or best
+        # Both add the gradients of a weight one by one, which takes more time and less memory than their sum at the end.
+        others = min(self.unplanned - self.arguments, self._min_cut())
+        return best if best.arena_bytes <= others else min(best, within(others, 1), key=lambda plan: plan.arena_bytes)
 
     def _planned(self, ask: int, want: int) -> tuple[Plan, tuple[fx.GraphModule, fx.GraphModule]]:
         """A plan within `ask`, or, in the eager engine, one whose graphs hold no more than `want` without its gaps."""
@@ -341,7 +346,7 @@ class Partitioner(_private.require("CustomPartitionerFn")):  # type: ignore[misc
     def __call__(
         self, gm: fx.GraphModule, joint_inputs: Sequence[object], *, num_fwd_outputs: int, **_: Any
     ) -> tuple[fx.GraphModule, fx.GraphModule]:
-        program = read_joint(gm, num_fwd_outputs)
+        program = read_joint(gm, num_fwd_outputs, self.options.engine)
         piece = _private.piece()
         self._warn_of(piece, program)
         granted = self._granted.get(piece.key, 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from ..planner import Problem, ProblemBuilder, Read
-from .kernels import Description, KernelModel, describe, home_of, layer_of, transposed_by
+from .kernels import Description, KernelModel, describe, flops_of, home_of, layer_of, transposed_by
 from .program import Op, Program, Value, base_of, scratch_of
 
 
@@ -32,9 +32,14 @@ class JointProblem:
         model: KernelModel,
         *,
         gradients_count: bool = True,
+        repeats_products: bool = True,
     ) -> None:
+        """
+        Args:
+            repeats_products: a plan may repeat ops that PyTorch's counter of FLOPs counts.
+        """
         self._builder = ProblemBuilder(model.bandwidth, model.launch_ns)
-        self.engine, self._model = engine, model
+        self.engine, self._model, self._repeats_products = engine, model, repeats_products
         self.ops: list[Op | None] = []
         self.values: dict[int, Value] = {}
         self._results = set() if gradients_count else self._gradients(program)
@@ -92,7 +97,8 @@ class JointProblem:
         self._add(op, description, [self._value(value) for value in op.outputs])
 
     def _add(self, op: Op, description: Description, outputs: list[int]) -> None:
-        once = op.ordered or (op.reads_tangents and description.kind not in ("view", "fusible"))
+        once = op.ordered or not (self._repeats_products or flops_of(op.node) == 0)
+        once |= op.reads_tangents and description.kind not in ("view", "fusible")
         if not outputs:
             outputs = [self._builder.value((), 0)]
         self._builder.op(

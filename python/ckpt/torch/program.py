@@ -298,6 +298,43 @@ def _mask_dropouts(graph: fx.Graph) -> None:
         graph.erase_node(node)
 
 
+def _adds_products(node: fx.Node, before: fx.Node, product: fx.Node) -> bool:
+    """`node` is the only reader of `product` and of the sum or product `before`."""
+    same = len({(each.meta["val"].shape, each.meta["val"].dtype) for each in (node, before, product)}) == 1
+    alone = before is not product and len(before.users) == len(product.users) == 1
+    return same and alone and product.target is aten.mm.default and before.target in (aten.mm.default, aten.addmm.default)
+
+
+def _add_products(graph: fx.Graph) -> None:
+    """Adds each product of the backward pass to the sum of the products before it, as inductor's patterns do.
+
+    Weights that a loop reads have such gradients. Apart, a product and its sum take memory for both.
+    """
+    place = {node: number for number, node in enumerate(graph.nodes)}
+    from_tangents = _from_tangents(graph)
+    for node in list(graph.find_nodes(op="call_function", target=aten.add.Tensor)):
+        if node not in from_tangents or node.kwargs or not all(isinstance(operand, fx.Node) for operand in node.args):
+            continue
+        before, product = sorted(node.args, key=place.__getitem__)
+        if not _adds_products(node, before, product):
+            continue
+        with graph.inserting_before(product):
+            total = graph.call_function(aten.addmm.default, (before, *product.args))
+        total.meta, place[total] = {**product.meta, "val": node.meta["val"]}, place[product]
+        node.replace_all_uses_with(total)
+        graph.erase_node(node)
+        graph.erase_node(product)
+
+
+def _from_tangents(graph: fx.Graph) -> set[fx.Node]:
+    """The gradients that the backward graph receives, and all nodes that read them."""
+    found: set[fx.Node] = set()
+    for node in graph.nodes:
+        if _private.is_tangent(node) or any(operand in found for operand in node.all_input_nodes):
+            found.add(node)
+    return found
+
+
 def _closure(nodes: Iterable[fx.Node | None]) -> set[fx.Node]:
     """The nodes, and all nodes that they are made of."""
     found: set[fx.Node] = set()
@@ -321,7 +358,7 @@ class _Reader:
         self.inputs: list[Value] = []
         self.tangents: list[Value] = []
         self.ops: list[Op] = []
-        self.from_tangents: set[fx.Node] = set()
+        self.from_tangents = _from_tangents(module.graph)
 
     def _placeholders(self) -> None:
         for node in self.module.graph.nodes:
@@ -336,7 +373,6 @@ class _Reader:
             value = self.values[node, 0] = Value(node, 0, node.meta["val"])
             if _private.is_tangent(node):
                 self.tangents.append(value)
-                self.from_tangents.add(node)
             else:
                 self.inputs.append(value)
 
@@ -371,9 +407,6 @@ class _Reader:
         self._placeholders()
         mutated = self._mutated()
         nodes = [n for n in self.module.graph.nodes if n.op == "call_function" and n.target is not operator.getitem]
-        for node in self.module.graph.nodes:
-            if any(operand in self.from_tangents for operand in node.all_input_nodes):
-                self.from_tangents.add(node)
         effects = [n for n in nodes if n not in self.from_tangents and (is_random(n) or _has_effects(n))]
         forward = _closure([*self.forward_outputs, *effects])
         for node in [*(n for n in nodes if n in forward), *(n for n in nodes if n not in forward)]:
@@ -403,8 +436,11 @@ def base_of(value: Value) -> Value:
     return value
 
 
-def read_joint(module: fx.GraphModule, num_fwd_outputs: int) -> Program:
+def read_joint(module: fx.GraphModule, num_fwd_outputs: int, engine: str) -> Program:
     """Returns the ops of a joint graph; common subexpressions are merged in it.
+
+    Args:
+        engine: inductor sums products as it makes them.
 
     Raises:
         UnsupportedStep: shapes are symbolic, or an input is no tensor.
@@ -415,5 +451,7 @@ def read_joint(module: fx.GraphModule, num_fwd_outputs: int) -> Program:
     _drop_reads_of_statistics(module.graph)
     _drop_reads_of_shapes(module.graph)
     _mask_dropouts(module.graph)
+    if engine == "inductor":
+        _add_products(module.graph)
     module.graph.eliminate_dead_code()
     return _Reader(module, num_fwd_outputs).read()
