@@ -83,13 +83,14 @@ def test_a_module_and_an_optimizer_are_trained_in_place(optimizer_of):
         compiled(model.eval(), optimizer, *first)
 
 
-@pytest.mark.parametrize("kind", [torch.optim.RAdam, torch.optim.NAdam, torch.optim.Adam])
-def test_counts_of_an_optimizer_are_as_exact_as_numbers_of_python(kind):
+@pytest.mark.parametrize("kind", [torch.optim.RAdam, torch.optim.NAdam, torch.optim.Adam, torch.optim.ASGD])
+@pytest.mark.parametrize("shape", [(16,), ()])
+def test_counts_of_an_optimizer_are_as_exact_as_numbers_of_python(kind, shape):
     """RAdam subtracts 1994 from 1999 in its sixth step, the former a quotient of two small differences."""
 
     def made():
         torch.manual_seed(0)
-        weight = torch.nn.Parameter(torch.randn(16))
+        weight = torch.nn.Parameter(torch.randn(shape))
         return kind([weight], lr=0.01), weight
 
     def step(optimizer, weight):

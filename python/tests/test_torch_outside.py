@@ -140,6 +140,42 @@ def test_tensors_that_a_step_closes_over():
         compare(loop)
 
 
+def test_weights_of_a_module_as_arguments():
+    """Those of a call need not be the module's, which the step does not read."""
+
+    def functional(compiled):
+        model, (first, *others) = network(), batches()
+
+        def step(weights, x, y):
+            weights = {name: weight.detach().requires_grad_() for name, weight in weights.items()}
+            loss = F.cross_entropy(torch.func.functional_call(model, weights, (x,)), y)
+            gradients = torch.autograd.grad(loss, list(weights.values()))
+            return loss.detach(), {name: (w - 0.1 * g).detach() for (name, w), g in zip(weights.items(), gradients)}
+
+        now = dict(model.named_parameters())
+        step = compiled(step, now, *first)
+        losses = []
+        for batch in others:
+            loss, now = step(now, *batch)
+            losses.append(loss)
+        return losses, list(now.values())
+
+    compare(functional)
+    weight, x = torch.ones(3, requires_grad=True), torch.ones(3)
+    optimizer = torch.optim.SGD([weight], lr=0.1)
+
+    def by_optimizer(weight, x):
+        (weight * x).sum().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+    step = in_ckpt(by_optimizer, weight, x)
+    step(weight, x)
+    torch.testing.assert_close(weight.detach(), torch.full((3,), 0.9))
+    with pytest.raises(ckpt.ArrayError, match=r"expected weight to be optimizer.param_groups\[0\].0, as in the example"):
+        step(weight.detach().clone(), x)
+
+
 def test_evaluation_sees_training():
     def loop(compiled):
         model = network()
@@ -299,6 +335,19 @@ def test_state_in_containers_of_a_module(kind):
         return [step(x) for x, _ in batches()], list(model.state)
 
     compare(loop)
+
+
+def test_state_that_another_method_of_a_module_changes():
+    model, (x, _) = Recurrent(list), batches()[0]
+
+    def step(x):
+        model.state = [each + x[:, :3].detach() for each in model.state]
+        return x
+
+    before = list(model.state)
+    with pytest.raises(ckpt.UnsupportedStep, match="the step changes model, which it closes over"):
+        in_ckpt(step, x)
+    assert all(one is other for one, other in zip(model.state, before))
 
 
 def test_modules_that_were_compiled_run_as_written():

@@ -111,7 +111,7 @@ class TorchStep:
         given = {id(leaf): leaf for leaf in tensors.values() if id(leaf) not in own} | own
         self.slots = {i: list(given).index(id(leaf)) for i, leaf in tensors.items()}
         self.outside = Outside()
-        self.stage = Stage(self.outside)
+        self.stage = Stage(self.outside, [(name, value) for name, value in self.closure.leaves.items() if isinstance(value, Owner)])
         self.given = list(given.values())
         self.seed = seed_of(step, example)
         self.graph = trace(self.on_leaves, self.given, self.stage)
@@ -134,19 +134,25 @@ class TorchStep:
 
     def arguments_of_trace(self) -> list[Argument]:
         """How a call finds each tensor that the trace met."""
-        self.owners = Owners(self.stage.named)
+        apart = [each for each in self.stage.closed if all(each[1] is not owner for _, owner in self.stage.named)]
+        self.owners = Owners([*self.stage.named, *apart])
         names = {id(tensor): name for name, tensor in self.owners.plain.items()} | {id(tensor): name for name, tensor in self.owners.held.items()}
-        positions = {number: i for i, number in reversed(self.slots.items())}
+        given = set(map(id, Owners(self.owned).held.values()))
+        positions = {number: i for i, number in reversed(self.slots.items()) if id(self.leaves[i]) not in given}
         closed = {id(value): name for name, value in self.closure.leaves.items()}
         arguments: list[Argument] = []
         gradients: dict[int, Argument] = {}
+        # Arguments that the step reached by another way, too: by position, and the way.
+        self.shared: list[tuple[int, str, Callable[[Call], torch.Tensor | None]]] = []
 
         def find(number: int, own: torch.Tensor) -> tuple[str, Callable[[Call], torch.Tensor | None]]:
+            if number in positions:
+                if number in self.outside.met:
+                    self.shared.append((positions[number], *find(-1, own)))
+                return self.names[positions[number]], lambda call: call.leaves[positions[number]]
             name = names.get(id(own))
             if name is not None:
                 return name, lambda call: call.tensors.get(name)
-            if number in positions:
-                return self.names[positions[number]], lambda call: call.leaves[positions[number]]
             if id(own) in gradients:
                 return f"the gradient of {gradients[id(own)].name}", lambda call: gradient_of(gradients[id(own)].find(call))
             if id(own) in closed:
@@ -172,7 +178,7 @@ class TorchStep:
             places = {i: self.outside.new[slot] for i, slot in self.slots.items()}
             arguments = pytree.tree_unflatten([places.get(i, leaf) for i, leaf in enumerate(self.leaves)], self.tree)
         try:
-            closed = [(name, value) for name, value in self.closure.leaves.items() if isinstance(value, Owner)]
+            closed = [each for each in self.stage.closed if isinstance(each[1], torch.optim.Optimizer)]
             for name, owner in [*self.owned, *closed]:
                 self.stage.add(name, owner)
             with self.outside.opened():
@@ -249,13 +255,16 @@ class TorchStep:
         self.closure.refuse_other_numbers(closed)
         pairs = [*((traced, closed.get(name)) for name, traced in self.closure.leaves.items()), *zip(self.leaves, leaves)]
         replaced = {id(traced): leaf for traced, leaf in pairs if isinstance(traced, Owner)}
-        owners = Owners([(name, replaced.get(id(owner), owner)) for name, owner in self.stage.named])
+        owners = Owners([(name, replaced.get(id(owner), owner)) for name, owner in self.owners.named])
         owners.refuse_unlike(self.owners)
         call = Call(leaves, closed, owners.plain | owners.held)
         for i, slot in self.slots.items():
             argument = self.arguments[slot]
             if leaves[i] is not argument.find(call):
                 raise ArrayError(f"expected {self.names[i]} to be {argument.name}, as in the example")
+        for i, name, find in self.shared:
+            if leaves[i] is not find(call):
+                raise ArrayError(f"expected {self.names[i]} to be {name}, as in the example")
         for argument in self.unset:
             if argument.find(call).grad is not None:
                 raise ArrayError(

@@ -13,9 +13,10 @@ from typing import Any
 
 import torch
 import torch.utils._pytree as pytree
+from torch._subclasses.fake_tensor import FakeTensor
 
 from ...errors import ArrayError, UnsupportedStep
-from .containers import Contents, nested
+from .containers import Contents, items_of, nested
 
 
 def named_in(code: CodeType, *endings: str) -> set[str]:
@@ -120,6 +121,9 @@ class Closure:
         self.values = {name: read() for name, read, _ in self.variables}
         self.leaves = self.leaves_now()
         self.contents = [Contents(*each) for name, value in self.values.items() for each in nested(name, value)]
+        # `Stage` puts back the modules that run; a step may also call their other methods.
+        modules = {name: leaf for name, leaf in self.leaves.items() if isinstance(leaf, torch.nn.Module)}
+        self.parts = [(name, [Contents(name, each) for each in (vars(part), part._parameters, part._buffers)]) for name, module in modules.items() for part in module.modules()]
 
     def leaves_now(self) -> dict[str, Any]:
         found = {}
@@ -149,6 +153,13 @@ class Closure:
             if contents.is_changed:
                 names.append(contents.name)
                 contents.put_back()
+        for name, part in self.parts:
+            # torch.func.functional_call leaves its weights in an LSTM's list of them.
+            found = {key for contents in part for key, value in items_of(contents.container) if any(isinstance(leaf, FakeTensor) for leaf in pytree.tree_leaves(value))}
+            names += [name] if found - {"_flat_weights"} else []
+            if found:
+                for contents in part:
+                    contents.put_back()
         if names:
             raise UnsupportedStep(
                 f"the step changes {names[0]}, which it closes over, and a run would not: return the new value; "

@@ -39,6 +39,7 @@ class Outside:
         accumulated: the numbers among `own` whose gradients the step adds to, or gives to an optimizer.
         cleared: the numbers among `own` whose gradients the step sets to nothing before it adds to them.
         used: the numbers among `own` whose gradients an optimizer has used.
+        met: the numbers among `own` of tensors that the step reached otherwise than by its arguments.
     """
 
     def __init__(self) -> None:
@@ -50,6 +51,7 @@ class Outside:
         self.accumulated: set[int] = set()
         self.cleared: set[int] = set()
         self.used: set[int] = set()
+        self.met: set[int] = set()
         self.modes: int | None = None
 
     @contextmanager
@@ -87,16 +89,17 @@ class Outside:
             return
         if own.grad.layout != torch.strided:
             raise UnsupportedStep("a gradient is sparse when the step is compiled: set it to None before, with zero_grad()")
-        self.of(own).grad = self.of(own.grad)
+        self.new[self.numbers[id(own)]].grad = self.of(own.grad)
 
     def of(self, own: torch.Tensor) -> torch.Tensor:
         """The tensor in the place of `own`; in the graph it is a copy of a constant that a trace makes of `own`."""
-        if id(own) in self.numbers:
-            return self.new[self.numbers[id(own)]]
-        with unseen():
-            self.put(own, own.detach().clone())
-            self.take_gradient(own)
-        return self.of(own)
+        if id(own) not in self.numbers:
+            with unseen():
+                self.put(own, own.detach().clone())
+                self.take_gradient(own)
+        number = self.numbers[id(own)]
+        self.met.add(number)
+        return self.new[number]
 
     def clear(self, tensors: Iterable[torch.Tensor]) -> None:
         """Says that the step sets gradients to nothing, whatever a run finds there."""
@@ -120,7 +123,7 @@ class Outside:
             own.grad = None
         if reached:
             raise UnsupportedStep(
-                f"a torch.autograd.Function takes a tensor of shape {list(reached[0].shape)} that the step closes over: make it an argument, or a parameter of a module"
+                f"a torch.autograd.Function takes a tensor of shape {list(reached[0].shape)} that the step closes over: make it, or its module, an argument"
             )
 
     def called(self, function: Any, arguments: tuple, options: dict) -> Any:

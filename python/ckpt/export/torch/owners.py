@@ -17,6 +17,9 @@ Owner = torch.nn.Module | torch.optim.Optimizer
 # other, and without a look at the numbers of tensors.
 IMPLEMENTATIONS = {"foreach": False, "fused": False, "capturable": True}
 
+# Numbers in the state of an optimizer of torch.optim.
+COUNTS = {"step", "mu_product", "eta", "mu"}
+
 # Attributes of each module, which a user does not set.
 COMMON = set(vars(torch.nn.Module()))
 
@@ -111,11 +114,12 @@ class Stage:
     """Puts tensors of a trace in the places of those that modules and optimizers hold, and takes them away again.
 
     Attributes:
+        closed: the owners that the step closes over, by name.
         named: the owners, also those that the trace met itself.
     """
 
-    def __init__(self, outside: Outside):
-        self.outside = outside
+    def __init__(self, outside: Outside, closed: list[tuple[str, Owner]]):
+        self.outside, self.closed = outside, closed
         self.named: list[tuple[str, Owner]] = []
         self.before: list[tuple[str, Owner, Any, dict[str, torch.Tensor]]] = []
         self.contents: list[Contents] = []
@@ -139,7 +143,7 @@ class Stage:
             for title, container in containers:
                 for key, own in items_of(container):
                     if is_outside(own):
-                        container[key] = self.counting(own) if id(container) in states else self.outside.of(own)
+                        container[key] = self.counting(own) if id(container) in states and key in COUNTS else self.outside.of(own)
                         self.places.append((f"{title}.{key}", container, key, own))
             if isinstance(owner, torch.optim.Optimizer):
                 self.states.append((owner, owner.state))
@@ -151,8 +155,6 @@ class Stage:
         """The tensor in the place of one in the state of an optimizer. A count of steps is a double: PyTorch computes with Python's numbers of it,
         and 1 - 0.999**count loses half of the digits of a float."""
         new = self.outside.of(own)
-        if own.dim() or own.dtype != torch.float32:
-            return new
         number = new.double()
         self.counts[id(own)] = number, number._version
         return number
@@ -171,10 +173,14 @@ class Stage:
         self.outside.accumulated |= numbers
         self.outside.used |= numbers
 
-    def holds(self, owner: Owner) -> bool:
-        """Whether an owner, or the module that it is a part of, is on the stage."""
-        parts = (part for _, other in self.named for part in (other.modules() if isinstance(other, torch.nn.Module) else [other]))
-        return any(owner is part for part in parts)
+    def meet(self, module: torch.nn.Module) -> None:
+        """Adds a module that is about to run, or the one of which it is a part, where the step was not given it. Another function, such as
+        torch.func.functional_call, may have put tensors into it for a time: then it stays."""
+        names = [(name, owner) for name, owner in self.closed if isinstance(owner, torch.nn.Module) and any(part is module for part in owner.modules())]
+        name, owner = names[0] if names else (type(module).__name__, module)
+        tensors = [*owner.parameters(), *owner.buffers()]
+        if tensors and all(map(is_outside, tensors)):
+            self.add(name, owner)
 
     def after(self) -> dict[int, torch.Tensor]:
         """The tensors that stand at the end in the places of those that the owners had, by identity of the latter."""

@@ -81,8 +81,7 @@ class Origins(TorchFunctionMode):
     def enter(self, module: torch.nn.Module, arguments: Any) -> None:
         if not self.stack:
             self.names = {id(part): name for name, part in module.named_modules()}
-        if any(map(is_outside, (*module.parameters(recurse=False), *module.buffers(recurse=False)))) and not self.stage.holds(module):
-            self.stage.add(type(module).__name__, module)
+        self.stage.meet(module)
         self.stack.append(self.names.get(id(module), ""))
         self.path = self.stack[-1]
         self.note()
