@@ -57,7 +57,9 @@ class StepOnModules:
         latest: the planned step of the last call.
     """
 
-    def __init__(self, function: Callable[..., Any], planned: Callable[[Callable[..., Any]], Any], signature: Callable[[Any, Any], Any]) -> None:
+    def __init__(
+        self, function: Callable[..., Any], planned: Callable[[Callable[..., Any]], Any], signature: Callable[[Any, Any], Any]
+    ) -> None:
         self._function, self._planned, self._signature = function, planned, signature
         self._steps: dict[Any, tuple[PureStep, Any]] = {}
         self.latest: Any = None

@@ -403,7 +403,9 @@ def test_values_that_a_step_closes_over_do_not_change_in_it():
     steps[1](batch[0])
     rate = settings.rate = 2.0
     for step, name in zip(steps, ("rate", "settings.rate")):
-        with pytest.raises(ckpt.ArrayError, match=f"expected {name}, which the step closes over, to be 1.0 as when it was compiled, but got 2.0"):
+        with pytest.raises(
+            ckpt.ArrayError, match=f"expected {name}, which the step closes over, to be 1.0 as when it was compiled, but got 2.0"
+        ):
             step(batch[0])
 
 
@@ -426,7 +428,9 @@ def test_functions_with_operands_that_a_step_closes_over_are_refused():
         F.cross_entropy(Product.apply(x, weight), y).backward()
         return weight.grad
 
-    with pytest.raises(ckpt.UnsupportedStep, match=r"a torch.autograd.Function takes a tensor of shape \[6, 3\] that the step closes over"):
+    with pytest.raises(
+        ckpt.UnsupportedStep, match=r"a torch.autograd.Function takes a tensor of shape \[6, 3\] that the step closes over"
+    ):
         in_ckpt(step, *batch)
     assert weight.grad is None
 

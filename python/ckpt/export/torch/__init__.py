@@ -102,7 +102,8 @@ class TorchStep:
             if not isinstance(leaf, torch.Tensor | Owner | CONSTANTS):
                 kinds = "tensors, modules, optimizers, numbers and strings"
                 raise UnsupportedStep(
-                    f"expected arguments of {kinds}, but {name} is of {type(leaf)}: pass its tensors; torch.export.register_dataclass makes a container of a dataclass"
+                    f"expected arguments of {kinds}, but {name} is of {type(leaf)}: pass its tensors; "
+                    "torch.export.register_dataclass makes a container of a dataclass"
                 )
         self.closure = Closure(step)
         self.owned = [(name, leaf) for name, leaf in zip(self.names, self.leaves) if isinstance(leaf, Owner)]

@@ -59,7 +59,7 @@ def is_object(value: Any) -> bool:
 
 
 def variables_of(step: Any) -> Iterator[Variable]:
-    """The variables that a callable closes over, those of functions of the user's that it calls, and the attributes of objects there that it names."""
+    """The variables that a callable and the user's functions that it calls close over, and the attributes of objects there that these name."""
 
     def in_dictionary(name: str, values: dict, key: str) -> tuple:
         return name, lambda: values.get(key), functools.partial(values.__setitem__, key)
@@ -89,10 +89,14 @@ def variables_of(step: Any) -> Iterator[Variable]:
             inner = {name for name, *_ in variables}
             shared = function.__globals__
             names |= named_in(function.__code__, "_ATTR", "_METHOD")
-            variables += [in_dictionary(name, shared, name) for name in sorted(named_in(function.__code__, "_GLOBAL")) if name in shared]
+            variables += [
+                in_dictionary(name, shared, name) for name in sorted(named_in(function.__code__, "_GLOBAL")) if name in shared
+            ]
             for name, read, write in variables:
                 value = read()
-                if isinstance(value, FunctionType | MethodType | functools.partial) and (name in inner or getattr(value, "__globals__", None) is shared):
+                if isinstance(value, FunctionType | MethodType | functools.partial) and (
+                    name in inner or getattr(value, "__globals__", None) is shared
+                ):
                     waiting.append(value)
                 elif not inspect.ismodule(value) and not inspect.isclass(value) and not inspect.isroutine(value):
                     yield name, read, write
@@ -123,7 +127,11 @@ class Closure:
         self.contents = [Contents(*each) for name, value in self.values.items() for each in nested(name, value)]
         # `Stage` puts back the modules that run; a step may also call their other methods.
         modules = {name: leaf for name, leaf in self.leaves.items() if isinstance(leaf, torch.nn.Module)}
-        self.parts = [(name, [Contents(name, each) for each in (vars(part), part._parameters, part._buffers)]) for name, module in modules.items() for part in module.modules()]
+        self.parts = [
+            (name, [Contents(name, each) for each in (vars(part), part._parameters, part._buffers)])
+            for name, module in modules.items()
+            for part in module.modules()
+        ]
 
     def leaves_now(self) -> dict[str, Any]:
         found = {}
@@ -140,7 +148,10 @@ class Closure:
         for name, traced in self.leaves.items():
             now = leaves.get(name)
             if isinstance(traced, bool | int | float | str | None) and (type(now), now) != (type(traced), traced):
-                raise ArrayError(f"expected {name}, which the step closes over, to be {traced!r} as when it was compiled, but got {now!r}: compile it again, or make it a tensor")
+                raise ArrayError(
+                    f"expected {name}, which the step closes over, to be {traced!r} as when it was compiled, but got {now!r}: "
+                    "compile it again, or make it a tensor"
+                )
 
     def refuse_changes(self) -> None:
         """Refuses a step that changed them, and puts them back."""
@@ -155,7 +166,12 @@ class Closure:
                 contents.put_back()
         for name, part in self.parts:
             # torch.func.functional_call leaves its weights in an LSTM's list of them.
-            found = {key for contents in part for key, value in items_of(contents.container) if any(isinstance(leaf, FakeTensor) for leaf in pytree.tree_leaves(value))}
+            found = {
+                key
+                for contents in part
+                for key, value in items_of(contents.container)
+                if any(isinstance(leaf, FakeTensor) for leaf in pytree.tree_leaves(value))
+            }
             names += [name] if found - {"_flat_weights"} else []
             if found:
                 for contents in part:

@@ -123,7 +123,8 @@ class Outside:
             own.grad = None
         if reached:
             raise UnsupportedStep(
-                f"a torch.autograd.Function takes a tensor of shape {list(reached[0].shape)} that the step closes over: make it, or its module, an argument"
+                f"a torch.autograd.Function takes a tensor of shape {list(reached[0].shape)} that the step closes over: "
+                "make it, or its module, an argument"
             )
 
     def called(self, function: Any, arguments: tuple, options: dict) -> Any:

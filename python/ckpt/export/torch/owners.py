@@ -176,8 +176,9 @@ class Stage:
     def meet(self, module: torch.nn.Module) -> None:
         """Adds a module that is about to run, or the one of which it is a part, where the step was not given it. Another function, such as
         torch.func.functional_call, may have put tensors into it for a time: then it stays."""
-        names = [(name, owner) for name, owner in self.closed if isinstance(owner, torch.nn.Module) and any(part is module for part in owner.modules())]
-        name, owner = names[0] if names else (type(module).__name__, module)
+        modules = [each for each in self.closed if isinstance(each[1], torch.nn.Module)]
+        wholes = [each for each in modules if any(part is module for part in each[1].modules())]
+        name, owner = wholes[0] if wholes else (type(module).__name__, module)
         tensors = [*owner.parameters(), *owner.buffers()]
         if tensors and all(map(is_outside, tensors)):
             self.add(name, owner)
@@ -214,7 +215,10 @@ class Stage:
             keys = [[key for key, _ in items] for items in before[1]]
             if [[key for key, _ in items] for items in now[1]] == keys and now[1] != before[1]:
                 changed = next(key for items, others in zip(before[1], now[1]) for (key, one), (_, other) in zip(items, others) if one != other)
-                raise UnsupportedStep(f"the optimizer keeps a number in its state, {changed!r}, that changes: use one that counts in tensors, as those of torch.optim do")
+                raise UnsupportedStep(
+                    f"the optimizer keeps a number in its state, {changed!r}, that changes: use one that counts in tensors, "
+                    "as those of torch.optim do"
+                )
             if now[1] != before[1]:
                 raise UnsupportedStep("the optimizer makes its state in its first step: run the step once in PyTorch, and compile it then")
 
