@@ -322,6 +322,18 @@ def test_constants_have_the_numbers_of_pytorch(value, dtype):
             torch.testing.assert_close(ours, theirs, rtol=1e-12, atol=0)
 
 
+@pytest.mark.parametrize("name", ["addmm", "baddbmm", "addmv", "addbmm"])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_sums_of_products_are_rounded_once(name, dtype):
+    """With the coefficients of Muon, whose steps lost digits that PyTorch keeps where each factor was rounded."""
+    torch.manual_seed(0)
+    x, first = torch.randn(3, 8, 8).to(dtype), torch.randn(3, 8, 8).to(dtype)
+    operands = {"addmm": (x[0], x[1], first[0]), "addmv": (x[0, 0], x[1], x[2, 0]), "addbmm": (x[0], x, first), "baddbmm": (x, x, first)}[name]
+    step = lambda *operands: getattr(torch, name)(*operands, beta=-4.775, alpha=2.0315)
+    ours, exact = ckpt.compile(step, *operands, time_limit=0)(*operands), step(*(each.double() for each in operands))
+    torch.testing.assert_close(ours, exact.to(dtype), atol=0, rtol=torch.finfo(dtype).eps)
+
+
 def test_a_form_of_another_type_is_refused(monkeypatch):
     monkeypatch.setitem(decompositions.OWN, torch.ops.aten.floor.default, lambda x: x.to(torch.int64))
     with pytest.raises(ckpt.UnsupportedStep, match="result 0 of the step is of torch.float32, but its form here gives torch.int64"):

@@ -91,23 +91,24 @@ def remainder_of(x: torch.Tensor, divisor: float) -> torch.Tensor:
     return torch.fmod(x, torch.full_like(x, divisor))
 
 
-def product_added(product: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
-    """A product of two operands, which PyTorch adds to a third one; that does not count at all with a factor of zero."""
+def product_added(product: Callable[..., torch.Tensor], is_known: bool = False) -> Callable[..., torch.Tensor]:
+    """A product of two operands, which PyTorch adds to a third one; that does not count at all with a factor of zero. torch-mlir has
+    the one that `is_known` for floats that all count, but rounds floats of 16 bits after each factor, where PyTorch rounds the sum alone."""
 
-    def of(x: torch.Tensor, first: torch.Tensor, second: torch.Tensor, *, beta: float = 1, alpha: float = 1) -> torch.Tensor:
-        if not x.is_floating_point() and not x.is_complex():
-            beta, alpha = int(beta), int(alpha)
+    def summed(x: torch.Tensor, first: torch.Tensor, second: torch.Tensor, beta: float, alpha: float) -> torch.Tensor:
         result = product(first, second) if alpha == 1 else alpha * product(first, second)
         return result + torch.zeros_like(x) if beta == 0 else result + (x if beta == 1 else beta * x)
 
+    def of(x: torch.Tensor, first: torch.Tensor, second: torch.Tensor, *, beta: float = 1, alpha: float = 1) -> torch.Tensor:
+        if x.is_complex():
+            return summed(x, first, second, beta, alpha)
+        if not x.is_floating_point():
+            return summed(x, first, second, int(beta), int(alpha))
+        if x.itemsize == 2 and not alpha == beta == 1:
+            return summed(x.float(), first.float(), second.float(), beta, alpha).to(x.dtype)
+        return NotImplemented if is_known and beta != 0 else summed(x, first, second, beta, alpha)
+
     return of
-
-
-def integers_added(x: torch.Tensor, first: torch.Tensor, second: torch.Tensor, *, beta: float = 1, alpha: float = 1) -> torch.Tensor:
-    """aten.addmm, which torch-mlir knows for floating-point numbers that all count."""
-    if x.is_floating_point() and beta != 0:
-        return NotImplemented
-    return product_added(torch.mm)(x, first, second, beta=beta, alpha=alpha)
 
 
 def histogram(x: torch.Tensor, bins: int = 100, least: float = 0, most: float = 0) -> torch.Tensor:
@@ -278,7 +279,7 @@ OWN = {
     aten.add.Scalar: added,
     aten.add.Tensor: added,
     aten.addbmm.default: product_added(lambda first, second: torch.bmm(first, second).sum(0, dtype=first.dtype)),
-    aten.addmm.default: integers_added,
+    aten.addmm.default: product_added(torch.mm, is_known=True),
     aten.addmv.default: product_added(torch.mv),
     aten.all.dim: ordering.is_true_of_one,
     aten.angle.default: half_turn,
@@ -294,6 +295,7 @@ OWN = {
     aten.avg_pool2d_backward.default: pooling.average_pooling_gradient(2),
     aten.avg_pool3d.default: pooling.with_batch(aten.avg_pool3d, 3),
     aten.avg_pool3d_backward.default: pooling.average_pooling_gradient(3),
+    aten.baddbmm.default: product_added(torch.bmm, is_known=True),
     aten.bitwise_or.Scalar: of_bits(torch.bitwise_or),
     aten.bitwise_xor.Scalar: of_bits(torch.bitwise_xor),
     aten.constant_pad_nd.default: padded,
