@@ -295,7 +295,6 @@ OWN = {
     aten.avg_pool2d_backward.default: pooling.average_pooling_gradient(2),
     aten.avg_pool3d.default: pooling.with_batch(aten.avg_pool3d, 3),
     aten.avg_pool3d_backward.default: pooling.average_pooling_gradient(3),
-    aten.baddbmm.default: product_added(torch.bmm, is_known=True),
     aten.bitwise_or.Scalar: of_bits(torch.bitwise_or),
     aten.bitwise_xor.Scalar: of_bits(torch.bitwise_xor),
     aten.constant_pad_nd.default: padded,
