@@ -176,6 +176,16 @@ def test_weights_of_a_module_as_arguments():
         step(weight.detach().clone(), x)
 
 
+def test_arguments_that_an_operation_made():
+    def loop(compiled):
+        torch.manual_seed(0)
+        weight = 2 * torch.randn(6, requires_grad=True)
+        step = compiled(lambda weight: torch.autograd.grad(weight.square().sum(), weight)[0], weight)
+        return step(weight)
+
+    compare(loop)
+
+
 def test_evaluation_sees_training():
     def loop(compiled):
         model = network()

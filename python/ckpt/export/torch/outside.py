@@ -73,9 +73,9 @@ class Outside:
         number = self.numbers[id(own)] = self.numbers_of_new[id(new)] = len(self.own)
         self.own.append(own)
         self.new.append(new)
+        new.requires_grad_(own.requires_grad)
         if not own.is_leaf:
             return
-        new.requires_grad_(own.requires_grad)
         for hook in (own._backward_hooks or {}).values():
             new.register_hook(hook)
         if own.requires_grad:
