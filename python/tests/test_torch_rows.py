@@ -5,7 +5,7 @@ import torch.nn.functional as F
 from torch._inductor.utils import run_and_get_code
 
 import ckpt.torch
-from torch_models import Llama, make
+from torch_models import Cells, Llama, make
 from torch_rows import Counted, compiled, lowest_at, min_cut_row, peak_of, planned_rows
 
 
@@ -164,34 +164,19 @@ def test_a_plan_without_a_budget_takes_no_more_than_min_cut_at_equal_flops():
     assert ours.flops == flops
 
 
-class Loop(torch.nn.Module):
-    """Each round adds to the gradients of the weights."""
-
-    def __init__(self):
-        super().__init__()
-        self.words, self.cell = torch.nn.Embedding(100, 64), torch.nn.LSTMCell(64, 64)
-
-    def forward(self, tokens):
-        state, loss = None, 0
-        for now, following in zip(tokens.T, tokens.T[1:]):
-            state = self.cell(self.words(now), state)
-            loss = loss + F.cross_entropy(state[0] @ self.words.weight.T, following)
-        return loss
-
-
 def test_a_loop_of_cells_takes_no_more_than_min_cut_at_equal_flops():
-    module, tokens = Loop(), (torch.randint(0, 100, (8, 6)),)
+    module, tokens = Cells(100), (torch.randint(0, 100, (8, 6)),)
     peak, flops = min_cut_row(module, tokens, "inductor", 1.0)
     expected = torch.autograd.grad(module(*tokens), module.cell.weight_hh)
     ours = Counted(ckpt.torch.Partitioner(engine="inductor", effort=0.5))
     run = compiled(module, "inductor", ours)
-    assert peak_of(run, module, tokens) <= 1.01 * peak
+    assert peak_of(run, module, tokens) <= peak
     assert ours.flops == flops
     assert torch.allclose(*torch.autograd.grad(run(*tokens), module.cell.weight_hh), *expected, rtol=1e-3, atol=1e-5)
 
 
 def test_a_loop_of_cells_is_planned_within_the_bytes_of_min_cut():
-    module, tokens = Loop(), (torch.randint(0, 100, (8, 12)),)
+    module, tokens = Cells(100), (torch.randint(0, 100, (8, 12)),)
     ours = ckpt.torch.Partitioner(engine="inductor", effort=0.5)
     compiled(module, "eager", ours)(*tokens)
     # Run op by op, min-cut's graphs take more than with inductor's kernels.

@@ -78,6 +78,21 @@ class Llama(nn.Module):
         return F.cross_entropy(F.linear(x[:, :-1], self.embedding.weight).flatten(0, 1), tokens[:, 1:].flatten())
 
 
+class Cells(nn.Module):
+    """A language model of one LSTM cell in a loop: each round adds to the gradients of the weights."""
+
+    def __init__(self, words: int):
+        super().__init__()
+        self.words, self.cell = nn.Embedding(words, 64), nn.LSTMCell(64, 64)
+
+    def forward(self, tokens):
+        state, loss = None, 0
+        for now, following in zip(tokens.T, tokens.T[1:]):
+            state = self.cell(self.words(now), state)
+            loss = loss + F.cross_entropy(state[0] @ self.words.weight.T, following)
+        return loss
+
+
 class Convolutions(nn.Module):
     """Residual blocks with batch norms, whose statistics the forward pass changes."""
 
