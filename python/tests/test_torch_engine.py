@@ -79,7 +79,7 @@ def test_a_module_and_an_optimizer_are_trained_in_place(optimizer_of):
     assert optimizer.state is state
     torch.testing.assert_close(model.state_dict(), theirs.state_dict(), atol=1e-4, rtol=1e-4)
     torch.testing.assert_close(optimizer.state_dict(), their_optimizer.state_dict(), atol=1e-4, rtol=1e-4)
-    with pytest.raises(ckpt.UnsupportedStep, match="changed since the step was compiled"):
+    with pytest.raises(ckpt.UnsupportedStep, match="expected model.training to be True as when the step was compiled, but got False"):
         compiled(model.eval(), optimizer, *first)
 
 
@@ -145,20 +145,10 @@ class Attributes(torch.nn.Module):
     def forward(self, x):
         y = self.layer(x) * self.factor
         self.shown = y.detach()
-        if self.kind == "number":
-            self.factor += 1
         if self.kind == "tensor":
             y = y + self.state
             self.state = y[0].detach()
         return y.square().mean()
-
-
-def test_numbers_of_a_module_do_not_change():
-    model = Attributes("number")
-    before = vars(model).copy()
-    with pytest.raises(ckpt.UnsupportedStep, match=r"changes the attribute model.factor from 1.0 to 2.0: make it a buffer"):
-        ckpt.compile(lambda model, x: model(x), model, torch.randn(2, 3))
-    assert vars(model) == before
 
 
 def test_tensors_in_attributes_of_a_module_change():
@@ -175,7 +165,7 @@ def test_attributes_of_modules():
     compiled = ckpt.compile(lambda model, x: model(x), model, x, time_limit=0)
     torch.testing.assert_close(compiled(model, x), model(x).detach())
     model.factor = 2.0
-    with pytest.raises(ckpt.UnsupportedStep, match="numbers of .* a module, .* changed since the step was compiled"):
+    with pytest.raises(ckpt.UnsupportedStep, match="expected model.factor to be 1.0 as when the step was compiled, but got 2.0: compile it again"):
         compiled(model, x)
 
 
@@ -315,27 +305,8 @@ def test_numbers_among_results():
     assert isinstance(ours["loss"], float) and isinstance(ours["right"][0], int)
 
 
-def test_what_a_trace_takes_as_it_is_does_not_change_in_the_step():
+def test_tensors_of_another_shape_in_the_place_of_a_buffer_are_refused():
     model, (batch, *_) = classifier()
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-
-    def slower(model, optimizer, x, y):
-        optimizer.param_groups[0]["lr"] *= 0.9
-        return trained(model, optimizer, x, y)
-
-    with pytest.raises(ckpt.UnsupportedStep, match="changes numbers of an optimizer, such as its learning rate"):
-        ckpt.compile(slower, model, optimizer, *batch)
-    assert optimizer.param_groups[0]["lr"] == 0.1
-
-    class Counting(torch.optim.Optimizer):
-        def step(self):
-            for weight in self.param_groups[0]["params"]:
-                self.state[weight]["count"] = self.state[weight].get("count", 0) + 1
-
-    counting = Counting(model.parameters(), {})
-    counting.step()
-    with pytest.raises(ckpt.UnsupportedStep, match="the optimizer keeps a number in its state, 'count', that changes"):
-        ckpt.compile(trained, model, counting, *batch)
 
     def grown(model, x):
         model[1].running_mean = torch.zeros(len(model[1].running_mean) + 1)

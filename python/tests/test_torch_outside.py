@@ -2,7 +2,6 @@
 
 import copy
 import importlib.util
-import types
 
 import pytest
 import torch
@@ -54,14 +53,9 @@ class Trainer:
     def __init__(self):
         self.model = network()
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.1, momentum=0.9)
-        self.count = 0
 
     def step(self, x, y):
         return descend(self.model, self.optimizer, x, y)
-
-    def counted(self, x, y):
-        self.count += 1
-        return self.step(x, y)
 
 
 def test_modules_and_optimizers_that_a_step_closes_over():
@@ -387,36 +381,16 @@ def test_parameters_that_are_frozen():
     assert model[2].weight.requires_grad
 
 
-def test_values_that_a_step_closes_over_do_not_change_in_it():
-    model, (batch, *_), losses, rate = network(), batches(), [], 1.0
-    trainer = Trainer()
+def test_lists_that_a_step_closes_over_do_not_change_in_it():
+    model, (batch, *_), losses = network(), batches(), []
 
     def logged(x):
         losses.append(model(x).mean().detach())
         return x
 
-    def annealed(x):
-        nonlocal rate
-        rate *= 0.5
-        return rate * x
-
-    by_object = lambda x: trainer.counted(x, batch[1])
-    for step, name in [(logged, "losses"), (annealed, "rate"), (by_object, "trainer.count")]:
-        with pytest.raises(ckpt.UnsupportedStep, match=f"the step changes {name}, which it closes over, and a run would not"):
-            in_ckpt(step, batch[0])
-    with pytest.raises(ckpt.UnsupportedStep, match="the step changes self.count, which it closes over"):
-        in_ckpt(trainer.counted, *batch)
-    assert (losses, rate, trainer.count) == ([], 1.0, 0)
-    settings = types.SimpleNamespace(rate=1.0, unread=1)
-    steps = in_ckpt(lambda x: rate * x, batch[0]), in_ckpt(lambda x: settings.rate * x, batch[0])
-    rate, settings.unread = 1.0, 2
-    steps[1](batch[0])
-    rate = settings.rate = 2.0
-    for step, name in zip(steps, ("rate", "settings.rate")):
-        with pytest.raises(
-            ckpt.ArrayError, match=f"expected {name}, which the step closes over, to be 1.0 as when it was compiled, but got 2.0"
-        ):
-            step(batch[0])
+    with pytest.raises(ckpt.UnsupportedStep, match="the step changes losses, which it closes over, and a run would not"):
+        in_ckpt(logged, batch[0])
+    assert losses == []
 
 
 class Product(torch.autograd.Function):

@@ -135,4 +135,4 @@ def half_arguments():
 
 
 def number_step(weights, tokens):
-    return 0.5 ** weights["norm.bias"][0].item() * weights["norm.bias"]
+    return round(weights["norm.bias"][0].item()) * weights["norm.bias"]

@@ -17,16 +17,15 @@ import torch.utils._pytree as pytree
 from ...errors import ArrayError, UnsupportedStep
 from .closures import Closure
 from .complex import parts_of
+from .containers import Variable
 from .lowering import lower
+from .numbers import NUMBERS, SYMBOLS, ChangedNumbers, Symbols, differ, is_symbol, tensor_of
 from .outside import Outside, unseen
-from .owners import Owner, Owners, Stage
-from .places import place_of_function
+from .owners import Owner, Owners, Stage, is_rate, numbers_of
+from .places import TRACE, in_words, place_of_function, trace_of_error
 from .tracing import Draws, drop_unread, keep_changed, take_outside, trace
 
 BITS = {1: torch.uint8, 2: torch.uint16}
-
-# Numbers that a step takes out of tensors, as a trace has them.
-NUMBERS = {torch.SymBool: torch.bool, torch.SymFloat: torch.float64, torch.SymInt: torch.int64}
 
 # Arguments that a trace takes as they are.
 CONSTANTS = bool | int | float | str | None | torch.dtype | torch.device
@@ -34,11 +33,13 @@ CONSTANTS = bool | int | float | str | None | torch.dtype | torch.device
 
 @dataclasses.dataclass(frozen=True)
 class Call:
-    """The leaves of the arguments of a call, the values that the step closes over, and the tensors of modules and optimizers, by their names."""
+    """The leaves of the arguments of a call, the values that the step closes over, the tensors of modules and optimizers, and variables
+    that hold numbers, by their names."""
 
     leaves: list[Any]
     closed: dict[str, Any]
     tensors: dict[str, torch.Tensor]
+    numbers: dict[str, Variable]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,14 +112,58 @@ class TorchStep:
         tensors = {i: leaf for i, leaf in enumerate(self.leaves) if isinstance(leaf, torch.Tensor)}
         given = {id(leaf): leaf for leaf in tensors.values() if id(leaf) not in own} | own
         self.slots = {i: list(given).index(id(leaf)) for i, leaf in tensors.items()}
-        self.outside = Outside()
-        self.stage = Stage(self.outside, [(name, value) for name, value in self.closure.leaves.items() if isinstance(value, Owner)])
         self.given = list(given.values())
         self.seed = seed_of(step, example)
-        self.graph = trace(self.on_leaves, self.given, self.stage)
-        take_outside(self.graph, self.outside.own, len(given))
+        self.settle()
+
+    def numbers_of_arguments(self, leaves: list[Any]) -> dict[str, Variable]:
+        """The arguments of a call that were floats in the example."""
+        numbers = {i: f"the argument {self.names[i]}" for i, leaf in enumerate(self.leaves) if type(leaf) is float}
+        return {name: Variable(name, functools.partial(leaves.__getitem__, i), None) for i, name in numbers.items()}
+
+    def settle(self) -> None:
+        """Traces the step with numbers as symbols, and again with fewer, where Python code needs them, or more, where the step changes others."""
+        closed = [(name, value) for name, value in self.closure.leaves.items() if isinstance(value, Owner)]
+        of_owners = {variable.name: variable for each in [*self.owned, *closed] for variable in numbers_of(*each)}
+        others = self.numbers_of_arguments(self.leaves) | self.closure.numbers
+        values = {name: variable.read() for name, variable in (of_owners | others).items()}
+        free = {name for name in others if type(values[name]) is float} | {name for name in of_owners if is_rate(name, values[name])}
+        changed: dict[str, torch.dtype] = {}
+        tries = 0
+        while True:
+            self.symbols = Symbols(values, dict.fromkeys(sorted(free), torch.float64) | changed)
+            try:
+                self.trace(closed)
+                self.text = self.lowered(is_last=not free)
+                return
+            except ChangedNumbers as error:
+                if not error.types.keys() <= values.keys():
+                    raise
+                free -= error.types.keys()
+                changed |= error.types
+            except UnsupportedStep as error:
+                cause = error.__cause__
+                needed = self.symbols.named_in(cause)
+                if needed & changed.keys():
+                    place = in_words({TRACE: trace_of_error(cause)})
+                    raise UnsupportedStep(
+                        f"the step changes {min(needed & changed.keys())}, and Python code needs its number{place}: "
+                        "make it a tensor, and use torch.where in place of a branch"
+                    ) from cause
+                if not free:
+                    raise
+                tries += 1
+                free = free - needed if needed and tries == 1 else set()
+
+    def trace(self, closed: list[tuple[str, Owner]]) -> None:
+        self.outside = Outside()
+        self.stage = Stage(self.outside, closed, self.symbols)
+        given = len(self.given)
+        examples = [*self.given, *self.symbols.examples.values()]
+        self.graph = trace(self.on_leaves, examples, self.stage)
+        take_outside(self.graph, self.outside.own, len(examples))
         changed = keep_changed(self.graph, len(self.result_types), self.dropped_gradients)
-        stay = drop_unread(self.graph, {*range(len(given)), *changed})
+        stay = drop_unread(self.graph, {*range(given), *changed})
         every = self.arguments_of_trace()
         self.arguments = [every[number] for number in stay]
         self.changed = [stay.index(number) for number in changed]
@@ -141,6 +186,7 @@ class TorchStep:
         given = set(map(id, Owners(self.owned).held.values()))
         positions = {number: i for i, number in reversed(self.slots.items()) if id(self.leaves[i]) not in given}
         closed = {id(value): name for name, value in self.closure.leaves.items()}
+        numbers = {id(tensor): name for name, tensor in self.symbols.examples.items()}
         arguments: list[Argument] = []
         gradients: dict[int, Argument] = {}
         # Arguments that the step reached by another way, too: by position, and the way.
@@ -151,6 +197,9 @@ class TorchStep:
                 if number in self.outside.met:
                     self.shared.append((positions[number], *find(-1, own)))
                 return self.names[positions[number]], lambda call: call.leaves[positions[number]]
+            name = numbers.get(id(own))
+            if name is not None:
+                return name, lambda call: tensor_of(call.numbers.get(name), name, own.dtype)
             name = names.get(id(own))
             if name is not None:
                 return name, lambda call: call.tensors.get(name)
@@ -172,13 +221,16 @@ class TorchStep:
         """The step on flat arguments; behind its results gradients that it leaves, and all tensors that it read."""
         with unseen():
             # The step may change its arguments in place.
-            for own, leaf in zip(self.given, leaves, strict=True):
+            for own, leaf in zip([*self.given, *self.symbols.examples.values()], leaves, strict=True):
                 self.outside.put(own, leaf.detach().clone())
+            self.symbols.make(self.outside.new[len(self.given) :])
             for own in self.given:
                 self.outside.take_gradient(own)
-            places = {i: self.outside.new[slot] for i, slot in self.slots.items()}
-            arguments = pytree.tree_unflatten([places.get(i, leaf) for i, leaf in enumerate(self.leaves)], self.tree)
+            numbers = [self.symbols.of.get(f"the argument {name}", leaf) for name, leaf in zip(self.names, self.leaves)]
+            given = [self.outside.new[self.slots[i]] if i in self.slots else number for i, number in enumerate(numbers)]
+            arguments = pytree.tree_unflatten(given, self.tree)
         try:
+            self.symbols.put(self.closure.numbers.values())
             closed = [each for each in self.stage.closed if isinstance(each[1], torch.optim.Optimizer)]
             for name, owner in [*self.owned, *closed]:
                 self.stage.add(name, owner)
@@ -187,23 +239,25 @@ class TorchStep:
             with unseen():
                 after = self.stage.after()
         finally:
+            self.symbols.take()
             self.stage.close()
             with unseen():
                 self.outside.refuse_own_gradients()
             self.closure.refuse_changes()
         with unseen():
-            after |= self.given_after(arguments)
+            after |= self.given_after(given, arguments)
+            after |= {id(self.symbols.examples[name]): now for name, now in self.symbols.changed().items()}
             gradients = self.gradients_after()
             now = [after.get(id(own), new) for own, new in zip(self.outside.own, self.outside.new)]
-            self.are_numbers = [type(result) in NUMBERS for result in results]
-            results = [torch.full((), result, dtype=NUMBERS[type(result)]) if type(result) in NUMBERS else result for result in results]
+            self.are_numbers = [is_symbol(result) for result in results]
+            results = [torch.full((), result, dtype=SYMBOLS[type(result)]) if is_symbol(result) else result for result in results]
             refuse_hidden(results)
             self.fixed = [None if isinstance(result, torch.Tensor) else (result,) for result in results]
             shown = [result.detach() for result in results if isinstance(result, torch.Tensor)] + gradients
             self.result_types = [result.dtype for result in shown]
             return shown + [tensor.detach() for tensor in now]
 
-    def given_after(self, arguments: tuple) -> dict[int, torch.Tensor]:
+    def given_after(self, given: list[Any], arguments: tuple) -> dict[int, torch.Tensor]:
         """The tensors at the end in the places of those that the step was given, by identity of the latter."""
         leaves, tree = pytree.tree_flatten(arguments)
         if tree != self.tree:
@@ -215,7 +269,7 @@ class TorchStep:
                 is_alike = isinstance(now, torch.Tensor) and (now.shape, now.dtype) == (before.shape, before.dtype)
                 is_alike = is_alike and after.setdefault(id(before), now) is now
             elif isinstance(before, CONSTANTS):
-                is_alike = now == before
+                is_alike = now is given[i] or not differ(now, before)
             if not is_alike:
                 raise UnsupportedStep(f"the step puts another kind of value in the place of {name}: return it")
         held = {id(own) for *_, own in self.stage.places}
@@ -249,16 +303,17 @@ class TorchStep:
         if tree != self.tree:
             raise ArrayError(f"expected arguments as in the example, {self.tree}, but got {tree}")
         for name, leaf, traced in zip(self.names, leaves, self.leaves):
-            if isinstance(traced, CONSTANTS) and (type(leaf), leaf) != (type(traced), traced):
+            if f"the argument {name}" not in self.symbols.types and isinstance(traced, CONSTANTS) and (type(leaf), leaf) != (type(traced), traced):
                 given = repr(leaf) if isinstance(leaf, CONSTANTS) else type(leaf).__name__
                 raise ArrayError(f"expected {name} to be {traced!r} as in the example, but got {given}: compile it again, or make it a tensor")
         closed = self.closure.leaves_now()
-        self.closure.refuse_other_numbers(closed)
+        self.closure.refuse_other_numbers(closed, self.symbols.types)
         pairs = [*((traced, closed.get(name)) for name, traced in self.closure.leaves.items()), *zip(self.leaves, leaves)]
         replaced = {id(traced): leaf for traced, leaf in pairs if isinstance(traced, Owner)}
         owners = Owners([(name, replaced.get(id(owner), owner)) for name, owner in self.owners.named])
-        owners.refuse_unlike(self.owners)
-        call = Call(leaves, closed, owners.plain | owners.held)
+        owners.refuse_unlike(self.owners, self.symbols.types)
+        numbers = self.numbers_of_arguments(leaves) | self.closure.numbers_now() | owners.numbers if self.symbols.types else {}
+        call = Call(leaves, closed, owners.plain | owners.held, numbers)
         for i, slot in self.slots.items():
             argument = self.arguments[slot]
             if leaves[i] is not argument.find(call):
@@ -278,6 +333,12 @@ class TorchStep:
             for number in self.changed:
                 if tensors[number].is_complex():
                     tensors[number].detach().copy_(torch.complex(*flat[number]))
+                if self.arguments[number].name in self.symbols.types:
+                    numbers[self.arguments[number].name].write(tensors[number].item())
+            for _, owner in owners.named:
+                if isinstance(owner, torch.optim.Optimizer):
+                    # Schedulers warn where the optimizer made no step.
+                    owner._opt_called = True  # type: ignore[attr-defined]
             return self.returned(results, call)
 
         return [part for parts in flat for part in parts], close
@@ -300,6 +361,10 @@ class TorchStep:
 
     def export(self) -> str:
         """The step as text in upstream MLIR dialects."""
+        return self.text
+
+    def lowered(self, is_last: bool) -> str:
+        """The text; an error says which operations have no form where it is the last word."""
 
         def run(*stored: torch.Tensor) -> list[torch.Tensor]:
             leaves = [argument.shown(tensor) for argument, tensor in zip(self.arguments, stored, strict=True)]
@@ -309,7 +374,7 @@ class TorchStep:
             return results
 
         names = [part for argument in self.arguments for part in names_of_parts(argument.name, argument.example)]
-        return lower(run, self.stored(), self.types, names, self.kept, place_of_function(self.step))
+        return lower(run, self.stored(), self.types, names, self.kept, place_of_function(self.step), is_last)
 
     def stored(self) -> list[torch.Tensor]:
         return [argument.stored(argument.example) for argument in self.arguments]

@@ -1,13 +1,13 @@
 """The values that a step of PyTorch closes over: variables of enclosing functions, globals, and attributes of its object.
 
-`TorchStep` finds tensors, modules and optimizers there at each call, and refuses numbers that changed, and a step that puts
-other values there: Python code runs once, in the trace.
+`TorchStep` finds tensors, modules, optimizers and numbers there at each call, and refuses a step that puts other kinds of values
+there: Python code runs once, in the trace.
 """
 
 import dis
 import functools
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
@@ -16,7 +16,8 @@ import torch.utils._pytree as pytree
 from torch._subclasses.fake_tensor import FakeTensor
 
 from ...errors import ArrayError, UnsupportedStep
-from .containers import Contents, items_of, nested
+from .containers import Contents, Variable, items_of, nested, variable_in
+from .numbers import NUMBERS, ChangedNumbers, differ, is_number
 
 
 def named_in(code: CodeType, *endings: str) -> set[str]:
@@ -49,10 +50,6 @@ def cells_of(function: FunctionType) -> dict[str, Any]:
     return cells
 
 
-# A name, and how to read and to set the value.
-Variable = tuple[str, Callable[[], Any], Callable[[Any], None]]
-
-
 def is_object(value: Any) -> bool:
     """Whether a value is an object whose attributes a step may read; `Stage` looks after modules and optimizers."""
     return hasattr(value, "__dict__") and not isinstance(value, torch.Tensor | torch.nn.Module | torch.optim.Optimizer)
@@ -61,14 +58,11 @@ def is_object(value: Any) -> bool:
 def variables_of(step: Any) -> Iterator[Variable]:
     """The variables that a callable and the user's functions that it calls close over, and the attributes of objects there that these name."""
 
-    def in_dictionary(name: str, values: dict, key: str) -> tuple:
-        return name, lambda: values.get(key), functools.partial(values.__setitem__, key)
-
-    def in_cell(name: str, cell: Any) -> tuple:
-        return name, lambda: cell.cell_contents, functools.partial(setattr, cell, "cell_contents")
+    def in_cell(name: str, cell: Any) -> Variable:
+        return Variable(name, lambda: cell.cell_contents, functools.partial(setattr, cell, "cell_contents"))
 
     def attributes(title: str, value: Any, names: set[str]) -> Iterator[Variable]:
-        return (in_dictionary(f"{title}.{name}", vars(value), name) for name in attributes_of(value, names))
+        return (variable_in(vars(value), name, f"{title}.{name}") for name in attributes_of(value, names))
 
     waiting, seen, objects, names = [step], set(), {}, set()
     while waiting:
@@ -77,8 +71,8 @@ def variables_of(step: Any) -> Iterator[Variable]:
             continue
         seen.add(id(function))
         if isinstance(function, functools.partial):
-            given = {f"argument {i}": value for i, value in enumerate(function.args)} | function.keywords
-            yield from (in_dictionary(name, given, name) for name in given)
+            yield from (Variable(f"argument {i}", lambda value=value: value, None) for i, value in enumerate(function.args))
+            yield from (variable_in(function.keywords, name, name) for name in function.keywords)
             waiting.append(function.func)
         elif isinstance(function, MethodType):
             waiting.append(function.__func__)
@@ -89,17 +83,15 @@ def variables_of(step: Any) -> Iterator[Variable]:
             inner = {name for name, *_ in variables}
             shared = function.__globals__
             names |= named_in(function.__code__, "_ATTR", "_METHOD")
-            variables += [
-                in_dictionary(name, shared, name) for name in sorted(named_in(function.__code__, "_GLOBAL")) if name in shared
-            ]
-            for name, read, write in variables:
-                value = read()
+            variables += [variable_in(shared, name, name) for name in sorted(named_in(function.__code__, "_GLOBAL")) if name in shared]
+            for variable in variables:
+                name, value = variable.name, variable.read()
                 if isinstance(value, FunctionType | MethodType | functools.partial) and (
                     name in inner or getattr(value, "__globals__", None) is shared
                 ):
                     waiting.append(value)
                 elif not inspect.ismodule(value) and not inspect.isclass(value) and not inspect.isroutine(value):
-                    yield name, read, write
+                    yield variable
                     if is_object(value):
                         objects[name] = value
         elif isinstance(getattr(type(function), "__call__", None), FunctionType):
@@ -118,12 +110,15 @@ class Closure:
     Attributes:
         values: by name.
         leaves: the values in containers among them, by name.
+        numbers: the variables that hold numbers, by name.
     """
 
     def __init__(self, step: Callable):
         self.variables = list(variables_of(step))
         self.values = {name: read() for name, read, _ in self.variables}
         self.leaves = self.leaves_now()
+        self.numbers = self.numbers_now()
+        self.own_numbers = {name: variable.read() for name, variable in self.numbers.items()}
         self.contents = [Contents(*each) for name, value in self.values.items() for each in nested(name, value)]
         # `Stage` puts back the modules that run; a step may also call their other methods.
         modules = {name: leaf for name, leaf in self.leaves.items() if isinstance(leaf, torch.nn.Module)}
@@ -143,10 +138,24 @@ class Closure:
                 found[name] = value
         return found
 
-    def refuse_other_numbers(self, leaves: dict[str, Any]) -> None:
-        """Refuses numbers and strings of a call that are not those of the trace."""
+    def numbers_now(self) -> dict[str, Variable]:
+        """The variables that hold numbers, also in containers."""
+        variables = [variable for variable in self.variables if variable.write is not None]
+        variables += [
+            variable_in(container, key, f"{title}[{key!r}]")
+            for name, read, _ in self.variables
+            for title, container in nested(name, read())
+            if len(container) <= LARGEST
+            for key, _ in items_of(container)
+        ]
+        return {variable.name: variable for variable in variables if is_number(variable.read())}
+
+    def refuse_other_numbers(self, leaves: dict[str, Any], symbols: Collection[str]) -> None:
+        """Refuses numbers and strings of a call that are not those of the trace; `symbols` may be others."""
         for name, traced in self.leaves.items():
             now = leaves.get(name)
+            if name in symbols:
+                continue
             if isinstance(traced, bool | int | float | str | None) and (type(now), now) != (type(traced), traced):
                 raise ArrayError(
                     f"expected {name}, which the step closes over, to be {traced!r} as when it was compiled, but got {now!r}: "
@@ -155,7 +164,12 @@ class Closure:
 
     def refuse_changes(self) -> None:
         """Refuses a step that changed them, and puts them back."""
-        names = []
+        names, changed = [], {}
+        for name, variable in self.numbers.items():
+            now = variable.read()
+            if is_number(now) and differ(self.own_numbers[name], now):
+                changed[name] = NUMBERS[type(now)]
+                variable.write(self.own_numbers[name])
         for name, read, write in self.variables:
             if read() is not self.values[name]:
                 names.append(name)
@@ -181,3 +195,5 @@ class Closure:
                 f"the step changes {names[0]}, which it closes over, and a run would not: return the new value; "
                 "if only its first call does so, run the step once in PyTorch, and compile it then"
             )
+        if changed:
+            raise ChangedNumbers(changed)

@@ -1,9 +1,29 @@
 """Lists and dictionaries as they were before a trace, which puts tensors of its own into those that a step changes."""
 
-from collections.abc import Iterator, MutableMapping
-from typing import Any
+import functools
+from collections.abc import Callable, Iterator, MutableMapping
+from typing import Any, NamedTuple
 
 Container = list | MutableMapping
+
+
+class Variable(NamedTuple):
+    """A name in the user's code, and how to read and to set its value, where it can be set."""
+
+    name: str
+    read: Callable[[], Any]
+    write: Callable[[Any], None] | None
+
+
+def variable_in(container: Container, key: Any, name: str) -> Variable:
+    """An item, `None` where there is none."""
+
+    def read() -> Any:
+        if isinstance(container, MutableMapping):
+            return container.get(key)
+        return container[key] if key < len(container) else None
+
+    return Variable(name, read, functools.partial(container.__setitem__, key))
 
 
 def items_of(container: Container) -> list[tuple[Any, Any]]:

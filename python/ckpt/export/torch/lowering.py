@@ -60,9 +60,11 @@ def lower(
     names: list[str],
     kept: dict[int, int],
     begin: tuple[str, int] | None,
+    is_last: bool = True,
 ) -> str:
     """The text of a module in upstream dialects: `types` are those of the step's results, `names` those of the file's
-    arguments, `kept` the arguments that results are written over, and the step begins at a line of a file.
+    arguments, `kept` the arguments that results are written over, and the step begins at a line of a file. An error names
+    the operations without a form where it is the last word.
     """
     decompositions = {**core_aten_decompositions(), **get_decompositions(DECOMPOSED), **OWN}
     with fx_traceback.preserve_node_meta(), torch.no_grad():
@@ -80,7 +82,7 @@ def lower(
     widen_constants(graph)
     check_types(graph, types)
     graph.graph.eliminate_dead_code()
-    module = imported(graph)
+    module = imported(graph, is_last)
     name_arguments(module.body.operations[0], names, begin)
     donate_arguments(module.body.operations[0], kept)
     for block in (block for function in module.body.operations for block in function.regions[0].blocks):
@@ -121,7 +123,7 @@ def check_types(graph: torch.fx.GraphModule, types: list[torch.dtype]) -> None:
             raise UnsupportedStep(f"result {i} of the step is of {dtype}, but its form here gives {result.meta['val'].dtype}: please report it")
 
 
-def imported(graph: torch.fx.GraphModule) -> Any:
+def imported(graph: torch.fx.GraphModule, is_last: bool) -> Any:
     """The module of a graph in linalg on tensors; refuses operations without a form by their places."""
     lower_graph = lambda part: fx.stateless_fx_import(part, output_type="linalg-on-tensors", model_name="main")
 
@@ -137,7 +139,7 @@ def imported(graph: torch.fx.GraphModule) -> Any:
             return lower_graph(graph)
         except Exception as error:
             cause = error
-            refused = refused_operations(graph, lowers)
+            refused = refused_operations(graph, lowers) if is_last else []
     refused = refused or [("\n".join(errors) or str(cause)).strip().splitlines()[0]]
     raise UnsupportedStep("\n  ".join([NO_FORM, *refused])) from cause
 

@@ -1,14 +1,17 @@
 """Modules and optimizers that a step uses: their tensors are arguments, and results in place."""
 
+import functools
+import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import torch
 import torch.utils._pytree as pytree
 
 from ...errors import UnsupportedStep
-from .containers import Container, Contents, items_of, nested
+from .containers import Container, Contents, Variable, items_of, nested, variable_in
+from .numbers import NUMBERS, SYMBOLS, ChangedNumbers, Symbols, differ, is_number
 from .outside import Outside, is_outside, unseen
 
 Owner = torch.nn.Module | torch.optim.Optimizer
@@ -40,7 +43,7 @@ def containers_of(name: str, owner: Owner) -> Iterator[tuple[str, Container]]:
 
 def attributes_of(name: str, module: torch.nn.Module) -> dict[str, Any]:
     """The numbers, strings and plain tensors in the attributes of a module and its parts, by their paths."""
-    kinds = (bool, int, float, str, torch.Tensor)
+    kinds = (bool, int, float, str, torch.Tensor, *SYMBOLS)
     found = {}
     for path, part in module.named_modules():
         title = f"{name}.{path}" if path else name
@@ -55,18 +58,38 @@ def attributes_of(name: str, module: torch.nn.Module) -> dict[str, Any]:
     return found
 
 
-def settings_of(name: str, owner: Owner) -> Any:
-    """The values that a trace takes as they are: modules in training with their numbers, and numbers of an optimizer and of its state."""
+def settings_of(name: str, owner: Owner) -> dict[str, Any]:
+    """The values that a trace takes as they are, by name: modules in training with their numbers, and numbers of an optimizer and of its state."""
     if isinstance(owner, torch.nn.Module):
         numbers = {name: value for name, value in attributes_of(name, owner).items() if not isinstance(value, torch.Tensor)}
-        return [(path, part.training) for path, part in owner.named_modules()], numbers
+        return {f"{name}.{path}.training" if path else f"{name}.training": part.training for path, part in owner.named_modules()} | numbers
+    is_left_out = lambda key, value: key in ("params", *IMPLEMENTATIONS) or isinstance(value, list | dict)
+    return {
+        f"{title}.{key}": "" if isinstance(value, torch.Tensor) else value
+        for title, container in containers_of(name, owner)
+        if not isinstance(container, list)
+        for key, value in items_of(container)
+        if not is_left_out(key, value)
+    }
 
-    def values(container: Container) -> list[tuple[Any, Any]]:
-        is_left_out = lambda key, value: key in ("params", *IMPLEMENTATIONS) or isinstance(value, list | dict)
-        return [(key, "" if isinstance(value, torch.Tensor) else value) for key, value in items_of(container) if not is_left_out(key, value)]
 
-    states = [container for _, container in containers_of("", owner)][2 * len(owner.param_groups) :]
-    return list(map(values, owner.param_groups)), list(map(values, states))
+def numbers_of(name: str, owner: Owner) -> list[Variable]:
+    """The attributes of a module and its parts that hold numbers, or the items of an optimizer and its state."""
+    if isinstance(owner, torch.nn.Module):
+        parts = [(f"{name}.{path}" if path else name, vars(part)) for path, part in owner.named_modules()]
+        attributes = [(f"{title}.{key}", value) for title, part in parts for key, value in part.items() if key not in COMMON]
+        variables = [variable_in(part, key, f"{title}.{key}") for title, part in parts for key in part if key not in COMMON]
+        inner = [each for attribute in attributes for each in nested(*attribute)]
+        variables += [variable_in(container, key, f"{title}[{key!r}]") for title, container in inner for key, _ in items_of(container)]
+    else:
+        containers = [each for each in containers_of(name, owner) if not isinstance(each[1], list)]
+        variables = [variable_in(container, key, f"{title}.{key}") for title, container in containers for key, _ in items_of(container)]
+    return [variable for variable in variables if is_number(variable.read())]
+
+
+def is_rate(name: str, value: Any) -> bool:
+    """Whether a number of an owner is a learning rate, which schedulers change."""
+    return re.search(r"\.param_groups\[\d+\]\.lr$", name) is not None and type(value) is float
 
 
 class Owners:
@@ -82,7 +105,7 @@ class Owners:
         for name, owner in named:
             if isinstance(owner, torch.nn.Module) and any(isinstance(part, torch.jit.ScriptModule) for part in owner.modules()):
                 raise UnsupportedStep(f"{name} is a module of torch.jit, which cannot be traced: pass the module that it was made of")
-        self.settings = [settings_of(*each) for each in named]
+        self.settings = {key: value for each in named for key, value in settings_of(*each).items()}
         places = [(f"{title}.{key}", value) for each in named for title, container in containers_of(*each) for key, value in items_of(container)]
         self.names = {name: value for name, value in places if isinstance(value, torch.Tensor)}
         for name, tensor in self.names.items():
@@ -97,17 +120,22 @@ class Owners:
         self.plain = {path: value for each in modules for path, value in attributes_of(*each).items() if isinstance(value, torch.Tensor)}
         self.trained = [(name, tensor.requires_grad) for name, tensor in self.held.items()]
 
-    def refuse_unlike(self, example: "Owners") -> None:
-        """Refuses owners of a call that are not as those of the trace."""
+    @functools.cached_property
+    def numbers(self) -> dict[str, Variable]:
+        return {variable.name: variable for each in self.named for variable in numbers_of(*each)}
+
+    def refuse_unlike(self, example: "Owners", symbols: Collection[str]) -> None:
+        """Refuses owners of a call that are not as those of the trace; `symbols` are numbers that may be others."""
         if list(self.names) != list(example.names) or self.twins != example.twins:
             raise UnsupportedStep("expected modules and optimizers with the tensors of the example, but got others")
         if self.trained != example.trained:
             raise UnsupportedStep("other parameters require gradients than when the step was compiled: compile it again")
-        if self.settings != example.settings:
-            raise UnsupportedStep(
-                "numbers of an optimizer or a module, such as a learning rate, or modules in training changed since the step was compiled: "
-                "compile it again, or make a number a tensor, lr=torch.tensor(1e-3)"
-            )
+        # Schedulers add items to the groups of an optimizer.
+        new = {name: None for name in self.settings if name not in example.settings and ".param_groups[" not in name}
+        for name, traced in (example.settings | new).items():
+            now = self.settings.get(name)
+            if name not in symbols and differ(now, traced):
+                raise UnsupportedStep(f"expected {name} to be {traced!r} as when the step was compiled, but got {now!r}: compile it again")
 
 
 class Stage:
@@ -118,8 +146,8 @@ class Stage:
         named: the owners, also those that the trace met itself.
     """
 
-    def __init__(self, outside: Outside, closed: list[tuple[str, Owner]]):
-        self.outside, self.closed = outside, closed
+    def __init__(self, outside: Outside, closed: list[tuple[str, Owner]], symbols: Symbols):
+        self.outside, self.closed, self.symbols = outside, closed, symbols
         self.named: list[tuple[str, Owner]] = []
         self.before: list[tuple[str, Owner, Any, dict[str, torch.Tensor]]] = []
         self.contents: list[Contents] = []
@@ -139,6 +167,7 @@ class Stage:
             parts = [vars(part) for part in owner.modules()] if isinstance(owner, torch.nn.Module) else []
             attributes = [each for part in parts for key, value in part.items() if key not in COMMON for each in nested(key, value)]
             self.contents += [Contents(*each) for each in [*containers, *((name, part) for part in parts), *attributes]]
+            self.symbols.put(numbers_of(name, owner))
             states = [id(state) for state in owner.state.values()] if isinstance(owner, torch.optim.Optimizer) else []
             for title, container in containers:
                 for key, own in items_of(container):
@@ -197,30 +226,22 @@ class Stage:
         return {own: new for own, (_, _, new) in now.items()}
 
     def refuse_changes(self) -> None:
-        """Refuses a step that changes its `settings_of`."""
+        """Refuses a step that changes its `settings_of`, but the numbers that are symbols."""
         for name, owner, before, _ in self.before:
             now = settings_of(name, owner)
-            if isinstance(owner, torch.nn.Module):
-                if now[0] != before[0]:
-                    raise UnsupportedStep("the step changes which modules are in training: do so before it")
-                for path, value in before[1].items():
-                    if now[1].get(path, value) != value:
-                        raise UnsupportedStep(
-                            f"the step changes the attribute {path} from {value} to {now[1][path]}: make it a buffer; "
-                            "if only its first call does so, run the step once in PyTorch, and compile it then"
-                        )
-                continue
-            if now[0] != before[0]:
-                raise UnsupportedStep("the step changes numbers of an optimizer, such as its learning rate: make it a tensor, lr=torch.tensor(1e-3)")
-            keys = [[key for key, _ in items] for items in before[1]]
-            if [[key for key, _ in items] for items in now[1]] == keys and now[1] != before[1]:
-                changed = next(key for items, others in zip(before[1], now[1]) for (key, one), (_, other) in zip(items, others) if one != other)
-                raise UnsupportedStep(
-                    f"the optimizer keeps a number in its state, {changed!r}, that changes: use one that counts in tensors, "
-                    "as those of torch.optim do"
-                )
-            if now[1] != before[1]:
+            if isinstance(owner, torch.optim.Optimizer) and now.keys() != before.keys():
                 raise UnsupportedStep("the optimizer makes its state in its first step: run the step once in PyTorch, and compile it then")
+            changed = {key: now[key] for key, value in before.items() if key in now and key not in self.symbols.of and differ(value, now[key])}
+            for key, value in changed.items():
+                if key.endswith(".training"):
+                    raise UnsupportedStep("the step changes which modules are in training: do so before it")
+                if not is_number(value) or not is_number(before[key]):
+                    raise UnsupportedStep(
+                        f"the step changes {key} from {before[key]!r} to {value!r}: make it a tensor, or a buffer of a module; "
+                        "if only its first call does so, run the step once in PyTorch, and compile it then"
+                    )
+            if changed:
+                raise ChangedNumbers({key: NUMBERS[type(value)] for key, value in changed.items()})
 
     def close(self) -> None:
         """Leaves the owners as they were."""

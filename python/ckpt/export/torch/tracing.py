@@ -27,6 +27,7 @@ from ...errors import UnsupportedStep
 from . import factorizations
 from .customs import inline_bodies
 from .narrow import tensors_of
+from .numbers import OF_NUMBERS, as_tensor, in_math, is_number, is_symbol
 from .outside import is_outside
 from .owners import IMPLEMENTATIONS, Owner, Stage
 from .parts import COMPOSED
@@ -157,6 +158,7 @@ def in_parts() -> Iterator[None]:
                 # It warns of Intel's GPUs, which have no part in a trace.
                 stack.enter_context(torch.backends.mkldnn.flags(enabled=False))
             stack.enter_context(enable_python_dispatcher())
+            stack.enter_context(in_math())
             yield
     finally:
         torch.compiler._is_compiling_flag = is_compiling
@@ -302,6 +304,8 @@ class Draws(Interpreter):
             return torch.where(is_kept, x / (1 - dropped), torch.zeros_like(x)), is_kept
         if target == aten.native_batch_norm.default:
             return self.normalized(*arguments)
+        if target in OF_NUMBERS and any(map(is_symbol, arguments)) and all(map(is_number, arguments)):
+            return OF_NUMBERS[target](*map(as_tensor, arguments)).item()
         if target in DRAWN:
             return DRAWN[target](self.source, *arguments, **options)
         if torch.Tag.nondeterministic_seeded in getattr(target, "tags", ()):

@@ -1,0 +1,214 @@
+"""Python's numbers in steps of PyTorch: calls change them, and so do steps; a number that Python code needs stays that of the compilation."""
+
+import importlib.util
+import math
+import types
+from functools import partial
+from math import sqrt
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+import ckpt
+
+if importlib.util.find_spec("torch_mlir") is None:
+    pytest.skip("torch-mlir is not installed", allow_module_level=True)
+
+
+def in_ckpt(step, *example):
+    return ckpt.compile(step, *example, time_limit=0)
+
+
+def compare(loop):
+    """`loop` takes how a step is compiled, and returns tensors and numbers that must be those of PyTorch."""
+    torch.testing.assert_close(loop(in_ckpt), loop(lambda step, *example: step), atol=1e-6, rtol=1e-6)
+
+
+def network():
+    torch.manual_seed(0)
+    return torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.Tanh(), torch.nn.Linear(8, 3))
+
+
+def batch():
+    torch.manual_seed(1)
+    return torch.randn(4, 6), torch.randint(0, 3, (4,))
+
+
+def descend(model, optimizer, x, y):
+    optimizer.zero_grad()
+    loss = F.cross_entropy(model(x), y)
+    loss.backward()
+    optimizer.step()
+    return loss.detach()
+
+
+@pytest.mark.parametrize("kind", [partial(torch.optim.AdamW, lr=0.1), partial(torch.optim.SGD, lr=0.1, momentum=0.9, weight_decay=0.1)])
+def test_schedulers_change_learning_rates(kind, recwarn):
+    def loop(compiled):
+        model = network()
+        optimizer = kind(model.parameters())
+        descend(model, optimizer, *batch())
+        step = compiled(descend, model, optimizer, *batch())
+        scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 5)
+        losses = []
+        for _ in range(5):
+            losses.append(step(model, optimizer, *batch()))
+            scheduler.step()
+        return losses, list(model.parameters()), optimizer.param_groups[0]["lr"]
+
+    compare(loop)
+    assert not [warning for warning in recwarn if "lr_scheduler" in str(warning.message)]
+
+
+def test_floats_among_arguments_and_in_variables():
+    settings, rates, scale = types.SimpleNamespace(power=2.0), {"first": [0.5, 0.25]}, 1.0
+
+    def step(x, factor, *, offset=0.0):
+        return x * factor + offset + settings.power * x.abs().clamp(min=scale) - sum(rates["first"])
+
+    def loop(compiled):
+        nonlocal scale
+        settings.power, rates["first"], scale = 2.0, [0.5, 0.25], 1.0
+        x = torch.linspace(-2, 2, 5)
+        run = compiled(step, x, 2.0)
+        results = [run(x, 3.0)]
+        settings.power, rates["first"][1], scale = 1.5, 1.0, 0.125
+        return [*results, run(x, 1), run(x, -0.5)]
+
+    compare(loop)
+    x = torch.ones(2)
+    with pytest.raises(ckpt.ArrayError, match="expected the argument factor to be a float, as when the step was compiled, but got None"):
+        in_ckpt(step, x, 2.0)(x, None)
+
+
+class Counting:
+    """An optimizer's kind of numbers, beside a rate."""
+
+    def __init__(self):
+        self.count, self.total, self.best, self.seen = 0, 0, {"loss": 10.0}, [0, 1]
+
+    def step(self, x):
+        self.count += 1
+        self.total += x.mean().item()
+        self.best["loss"] *= 0.5
+        self.seen[0] = self.seen[1]
+        self.seen[1] += len(x)
+        rate = math.sqrt(1 - 0.9**self.count) / (self.count**0.5 + math.exp(-self.seen[1]))
+        return x * rate + self.best["loss"] + (self.count % 3) * (self.count // 2)
+
+
+def test_steps_change_numbers_that_they_close_over():
+    def loop(compiled):
+        counting, x = Counting(), torch.arange(4.0)
+        run = compiled(counting.step, x)
+        return [run(x + i) for i in range(5)], vars(counting)
+
+    compare(loop)
+
+
+def test_steps_change_numbers_of_modules_and_optimizers():
+    class Counted(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer, self.count, self.rates = torch.nn.Linear(6, 3), 0, [1.0]
+
+        def forward(self, x):
+            self.count += 1
+            self.rates[0] *= 0.9
+            return self.layer(x) * self.rates[0] / self.count
+
+    class Adam(torch.optim.Optimizer):
+        """Counts in Python's numbers."""
+
+        def __init__(self, weights):
+            super().__init__(weights, {"lr": 0.1, "step": 0})
+
+        @torch.no_grad()
+        def step(self):
+            for group in self.param_groups:
+                group["step"] += 1
+                for weight in group["params"]:
+                    state = self.state[weight]
+                    if not state:
+                        state.update(count=0, mean=torch.zeros_like(weight), square=torch.zeros_like(weight))
+                    state["count"] += 1
+                    state["mean"].lerp_(weight.grad, 0.1)
+                    state["square"].mul_(0.99).addcmul_(weight.grad, weight.grad, value=0.01)
+                    size = group["lr"] * math.sqrt(1 - 0.99 ** group["step"]) / (1 - 0.9 ** state["count"])
+                    weight.addcdiv_(state["mean"], state["square"].sqrt().add_(1e-6), value=-size)
+                group["lr"] *= 0.99
+
+    def loop(compiled):
+        torch.manual_seed(0)
+        model = Counted()
+        optimizer = Adam(model.parameters())
+        descend(model, optimizer, *batch())
+        run = compiled(descend, model, optimizer, *batch())
+        losses = [run(model, optimizer, *batch()) for _ in range(4)]
+        numbers = [model.count, model.rates, *(optimizer.param_groups[0][name] for name in ("lr", "step"))]
+        return losses, list(model.parameters()), numbers, [state["count"] for state in optimizer.state.values()]
+
+    compare(loop)
+
+
+@pytest.mark.parametrize(
+    "needs",
+    [
+        lambda x, rate: x if rate > 0.25 else -x,
+        lambda x, rate: F.dropout(x, rate, training=False),
+        lambda x, rate: x * sqrt(rate),
+        lambda x, rate: x.abs().pow(rate),
+        lambda x, rate: x * float(f"{rate:.1f}"),
+        lambda x, rate: x * min(rate, 1.0),
+    ],
+)
+def test_numbers_that_python_code_needs_stay(needs):
+    def step(x, rate, other):
+        return needs(x, rate) * other
+
+    x = torch.linspace(-2, 2, 5)
+    run = in_ckpt(step, x, 0.5, 2.0)
+    torch.testing.assert_close(run(x, 0.5, 2.0), step(x, 0.5, 2.0))
+    with pytest.raises(ckpt.ArrayError, match="expected rate to be 0.5 as in the example, but got 0.75: compile it again"):
+        run(x, 0.75, 2.0)
+
+
+def test_branches_on_one_number_leave_the_others():
+    def step(x, rate, other):
+        return (x if rate > 0.25 else -x) * other
+
+    x = torch.ones(2)
+    assert torch.equal(in_ckpt(step, x, 0.5, 2.0)(x, 0.5, 3.0), 3 * x)
+
+
+def test_branches_on_numbers_that_a_step_changes_are_refused():
+    settings = types.SimpleNamespace(count=0, kind="first", done=False)
+
+    def periodic(x):
+        settings.count += 1
+        return x if settings.count % 2 else -x
+
+    def renamed(x):
+        settings.kind = "second"
+        return x
+
+    def finished(x):
+        settings.done = 1
+        return x
+
+    x = torch.ones(2)
+    with pytest.raises(ckpt.UnsupportedStep, match=r"changes settings.count, and Python code needs its number \(.*test_torch_numbers.py:\d+\)"):
+        in_ckpt(periodic, x)
+    for step, name in [(renamed, "kind"), (finished, "done")]:
+        with pytest.raises(ckpt.UnsupportedStep, match=f"the step changes settings.{name}, which it closes over, and a run would not"):
+            in_ckpt(step, x)
+    assert vars(settings) == {"count": 0, "kind": "first", "done": False}
+
+
+def test_numbers_of_models_stay():
+    model, x = torch.nn.Sequential(torch.nn.LeakyReLU(0.5)), torch.ones(2)
+    run = in_ckpt(lambda model, x: model(-x), model, x)
+    model[0].negative_slope = 0.25
+    with pytest.raises(ckpt.UnsupportedStep, match="expected model.0.negative_slope to be 0.5 as when the step was compiled, but got 0.25"):
+        run(model, x)
