@@ -25,23 +25,21 @@ def value_of(node: torch.fx.Node) -> Any:
     return detect_fake_mode(others).from_tensor(getattr(node.graph.owning_module, node.target))
 
 
-def alone(node: torch.fx.Node) -> torch.fx.GraphModule:
-    """A graph of one operation, whose operands are arguments."""
-    graph, made = torch.fx.Graph(), {}
-
-    def argument(operand: torch.fx.Node) -> torch.fx.Node:
-        if operand not in made:
-            made[operand] = graph.placeholder(f"x{len(made)}")
-            made[operand].meta["val"] = value_of(operand)
-        return made[operand]
-
-    copy = graph.node_copy(node, argument)
-    results = []
-    for i, value in enumerate(pytree.tree_leaves(node.meta["val"])):
-        result = copy if isinstance(node.meta["val"], torch.Tensor) else graph.call_function(operator.getitem, (copy, i))
-        result.meta["val"] = value
-        if isinstance(value, torch.Tensor):
-            results.append(result)
+def apart(nodes: list[torch.fx.Node]) -> torch.fx.GraphModule:
+    """A graph of operations that do not read each other: their operands are arguments."""
+    graph, results = torch.fx.Graph(), []
+    operands = []
+    for n, node in enumerate(nodes):
+        operands.append({operand: graph.placeholder(f"x{n}_{i}") for i, operand in enumerate(node.all_input_nodes)})
+        for operand, placeholder in operands[-1].items():
+            placeholder.meta["val"] = value_of(operand)
+    for node, made in zip(nodes, operands):
+        copy = graph.node_copy(node, made.__getitem__)
+        for i, value in enumerate(pytree.tree_leaves(node.meta["val"])):
+            result = copy if isinstance(node.meta["val"], torch.Tensor) else graph.call_function(operator.getitem, (copy, i))
+            result.meta["val"] = value
+            if isinstance(value, torch.Tensor):
+                results.append(result)
     graph.output(results)
     return torch.fx.GraphModule(torch.nn.Module(), graph)
 
@@ -56,16 +54,23 @@ def kind_of(node: torch.fx.Node) -> str:
     return " ".join([str(node.target), *map(of, pytree.tree_leaves((node.args, node.kwargs)))])
 
 
+def refused_among(nodes: list[torch.fx.Node], lowers: Callable[[torch.fx.GraphModule], bool]) -> list[torch.fx.Node]:
+    """The operations for which `lowers` is false, by halves: a lowering costs as much as many operations."""
+    if not nodes or lowers(apart(nodes)):
+        return []
+    if len(nodes) == 1:
+        return nodes
+    middle = len(nodes) // 2
+    return refused_among(nodes[:middle], lowers) + refused_among(nodes[middle:], lowers)
+
+
 def refused_operations(graph: torch.fx.GraphModule, lowers: Callable[[torch.fx.GraphModule], bool]) -> list[str]:
     """The operations for which `lowers` is false, each with its first place."""
-    known: dict[str, bool] = {}
-    refused: dict[str, str] = {}
+    kinds: dict[str, torch.fx.Node] = {}
     for node in graph.graph.nodes:
-        if not isinstance(node.target, torch._ops.OpOverload) or "val" not in node.meta or str(node.target) in refused:
-            continue
-        kind = kind_of(node)
-        if kind not in known:
-            known[kind] = lowers(alone(node))
-        if not known[kind]:
-            refused[str(node.target)] = in_words(node.meta)
+        if isinstance(node.target, torch._ops.OpOverload) and "val" in node.meta:
+            kinds.setdefault(kind_of(node), node)
+    refused: dict[str, str] = {}
+    for node in refused_among(list(kinds.values()), lowers):
+        refused.setdefault(str(node.target), in_words(node.meta))
     return [name + place + ADVICE.get(name, "") for name, place in refused.items()]
