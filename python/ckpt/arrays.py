@@ -141,11 +141,13 @@ def memory_of(array: Any, tensor: Tensor, title: str, *, writable: bool = False)
 
 
 def _of_number(number: Any, tensor: Tensor, title: str) -> np.ndarray:
-    """A number as an array of the step's type, where that type holds numbers of its kind."""
+    """A number as an array of the step's type, where that type holds numbers of its kind; a number never changes."""
     dtype = numpy_type(tensor.element)
     if _kind_of(np.asarray(number).dtype) <= _kind_of(dtype):
         with contextlib.suppress(OverflowError):
-            return np.asarray(number, dtype)
+            array = np.asarray(number, dtype)
+            array.flags.writeable = False
+            return array
     raise ArrayError(f"expected {title} of type {' or '.join(_names_of(tensor.element))}, but got {number!r}")
 
 

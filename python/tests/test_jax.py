@@ -430,6 +430,24 @@ def test_settings_of_jax_make_another_step(planned):
         planned(lambda x: x + jnp.float32(1))(numbers)
 
 
+@pytest.mark.parametrize("setting", ["jax_debug_nans", "jax_debug_infs"])
+def test_numbers_that_are_not_finite_raise_the_error_of_plain_jit(setting):
+    def step(w, x):
+        return w - x, jnp.log(w * 0) * (0 if setting == "jax_debug_nans" else 1)
+
+    # JAX donates nothing where it looks for NaNs, and loses a donated argument where it looks for infinities.
+    donated = {"donate_argnums": 0} if setting == "jax_debug_nans" else {}
+    made, w, x = ckpt.jax.jit(step, time_limit=0, **donated), jnp.ones((4, 4)), jnp.ones((4, 4))
+    made(w + 0, x)
+    jax.config.update(setting, True)
+    try:
+        for function in (jax.jit(step), made):
+            with pytest.raises(FloatingPointError):
+                function(w, x)
+    finally:
+        jax.config.update(setting, False)
+
+
 @pytest.mark.parametrize("budget", ["0%", "-1", "lots", "12 parsecs", 0, True])
 def test_budgets_that_mean_nothing_are_refused_at_once(budget):
     with pytest.raises(ckpt.CkptError, match="expected a budget"):

@@ -106,6 +106,22 @@ def test_donated_weights_are_updated_in_place():
     np.testing.assert_array_equal(placed, wanted)
 
 
+@pytest.mark.parametrize("number", [0, np.int32(0), np.zeros((), np.int32)], ids=["int", "scalar", "array"])
+def test_a_donated_number_is_counted(number):
+    step = jax.jit(lambda count, x: (count + 1, x * count), donate_argnums=0)
+    x = np.ones(4, np.float32)
+    ours = ckpt.compile(step, number, x, time_limit=0)
+    for expected in range(3):
+        number, scaled = ours(number, x)
+        assert number == expected + 1 and scaled[0] == expected
+
+
+def test_maxima_without_a_window_have_no_gradient():
+    step = jax.grad(lambda x: jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, (5,), (1,), "VALID").sum())
+    x = np.ones(3, np.float32)
+    np.testing.assert_array_equal(ckpt.compile(step, x, time_limit=0)(x), np.zeros(3))
+
+
 def test_what_has_no_form_is_refused_by_its_line():
     with pytest.raises(ckpt.UnsupportedStep, match="schur .*test_jax_engine.py"):
         ckpt.compile(lambda x: jax.scipy.linalg.schur(x), np.eye(4, dtype=np.float32))

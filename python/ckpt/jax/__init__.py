@@ -81,8 +81,20 @@ class Step:
                 "transformation of JAX; use ckpt.jax.plan or ckpt.jax.planned there"
             )
         made = self.compile(*args, **kwargs)
-        _, args, kwargs = self._statics.split(args, kwargs)
-        return made.executable(*args, **kwargs)
+        _, *left = self._statics.split(args, kwargs)
+        try:
+            return made.executable(*left[0], **left[1])
+        except Exception as error:
+            # Of `jax_debug_nans` and `jax_debug_infs`: JAX's jit catches this error, and a compiled function raises it.
+            if type(error).__name__ != "InternalFloatingPointError":
+                raise
+        self._plain(*args, **kwargs)
+        raise FloatingPointError("the planned step has a result that is not finite, and plain jit has none")
+
+    @property
+    def _plain(self) -> Callable[..., Any]:
+        static = {name: value for name, value in self._jit_options.items() if name in STATIC_OPTIONS}
+        return _jax.jit(self._function, **static)
 
     def _takes_modules(self, args: Any, kwargs: Any) -> bool:
         if not hold_modules((args, kwargs)):
@@ -129,8 +141,7 @@ class Step:
             _, arrays = self._on_modules.prepare(args, kwargs)
             return self._on_modules.latest.check(*arrays)
         made = self.compile(*args, **kwargs)
-        static = {name: value for name, value in self._jit_options.items() if name in STATIC_OPTIONS}
-        plain = _jax.jit(self._function, **static)(*args, **kwargs)
+        plain = self._plain(*args, **kwargs)
         _, *left = self._statics.split(args, kwargs)
         copied = _jax.tree.map(lambda x: x.copy() if isinstance(x, _jax.Array) else x, left)
         report = made.report

@@ -14,8 +14,10 @@ import jax
 
 from ..errors import ArrayError, UnsupportedStep
 
-# Settings of JAX that decide what a function is traced to: a step that was planned under others is another one.
+# Settings of JAX that decide what a function is traced to, and what is donated: a step that was planned under others is another one.
 SETTINGS = (
+    "jax_debug_infs",
+    "jax_debug_nans",
     "jax_default_matmul_precision",
     "jax_default_prng_impl",
     "jax_enable_x64",

@@ -114,4 +114,4 @@ def rewrite_pooling_gradient(op):
             part = placed(part, [start - b for start, b in zip(starts, windows.before)], windows.sizes)
             if part is not None:
                 result = part if result is None else stablehlo_op("add", result, windows.sizes, [result, part])
-    replace(op, result if result is not None else splat(operand.type, 0))
+        replace(op, splat(operand.type, 0) if result is None else result)
