@@ -638,6 +638,31 @@ def test_a_planned_module_has_what_its_module_has():
     assert copy.deepcopy(planned).module is not module
 
 
+class Thawed(torch.nn.Module):
+    """The first layers are frozen, so that the batch norm in front of the others may run again."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = torch.nn.Sequential(torch.nn.Linear(16, 64), torch.nn.LayerNorm(64)).requires_grad_(False)
+        self.inner, self.norm, self.head = torch.nn.Linear(64, 64), torch.nn.BatchNorm1d(64), torch.nn.Linear(64, 8)
+
+    def forward(self, x):
+        x = F.gelu(self.first(x))
+        return self.head(x + F.silu(self.norm(self.inner(x))))
+
+
+def test_statistics_come_from_the_first_run_of_a_batch_norm():
+    """The smallest plan that is found may name a later one."""
+    module, x = Thawed(), torch.randn(32, 16)
+    theirs = copy.deepcopy(module)
+    with pytest.raises(ckpt.BudgetError) as raised:
+        ckpt.torch.plan(module, budget="70%", engine="eager", effort=0.1)(x)
+    ckpt.torch.plan(module, budget=raised.value.smallest_bytes, engine="eager", effort=0.1)(x).square().mean().backward()
+    theirs(x).square().mean().backward()
+    assert all(map(torch.equal, module.buffers(), theirs.buffers()))
+    assert torch.equal(module.inner.weight.grad, theirs.inner.weight.grad)
+
+
 def test_a_pytorch_without_a_helper_is_refused_by_name(monkeypatch):
     from ckpt.torch import _private
 
