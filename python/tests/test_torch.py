@@ -638,6 +638,75 @@ def test_a_planned_module_has_what_its_module_has():
     assert copy.deepcopy(planned).module is not module
 
 
+def test_a_planned_module_is_a_container_where_its_module_is_one():
+    module = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.Tanh())
+    planned = ckpt.torch.plan(module, engine="eager", time_limit=0)
+    assert planned[0] is module[0] and len(planned) == 2 and list(planned) == list(module)
+    planned[1] = torch.nn.ReLU()
+    assert isinstance(module[1], torch.nn.ReLU)
+    assert list(planned.state_dict()) == list(module.state_dict())
+    alone = ckpt.torch.plan(torch.nn.Linear(8, 8))
+    assert alone and not hasattr(alone, "__len__")
+    with pytest.raises(TypeError):
+        alone[0]
+
+
+class Thawed(torch.nn.Module):
+    """The first layers are frozen, so that the batch norm in front of the others may run again."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = torch.nn.Sequential(torch.nn.Linear(16, 64), torch.nn.LayerNorm(64)).requires_grad_(False)
+        self.inner, self.norm, self.head = torch.nn.Linear(64, 64), torch.nn.BatchNorm1d(64), torch.nn.Linear(64, 8)
+
+    def forward(self, x):
+        x = F.gelu(self.first(x))
+        return self.head(x + F.silu(self.norm(self.inner(x))))
+
+
+def test_statistics_come_from_the_first_run_of_a_batch_norm():
+    """The smallest plan that is found may name a later one."""
+    module, x = Thawed(), torch.randn(32, 16)
+    theirs = copy.deepcopy(module)
+    with pytest.raises(ckpt.BudgetError) as raised:
+        ckpt.torch.plan(module, budget="70%", engine="eager", effort=0.1)(x)
+    ckpt.torch.plan(module, budget=raised.value.smallest_bytes, engine="eager", effort=0.1)(x).square().mean().backward()
+    theirs(x).square().mean().backward()
+    assert all(map(torch.equal, module.buffers(), theirs.buffers()))
+    assert torch.equal(module.inner.weight.grad, theirs.inner.weight.grad)
+
+
+class Scaled(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.scale = torch.nn.Linear(8, 8), 1.0
+
+    def forward(self, x):
+        return self.layer(x).mul(self.scale).sum()
+
+
+def test_attributes_that_are_set_on_a_planned_module_are_those_of_its_module():
+    module, x = Scaled(), torch.ones(4, 8)
+    planned = ckpt.torch.plan(module, engine="eager", time_limit=0)
+    once = planned(x)
+    planned.scale = 3.0
+    planned.layer.bias = torch.nn.Parameter(module.layer.bias.detach().clone())
+    assert module.scale == 3.0 and torch.allclose(planned(x), 3 * once)
+    del planned.scale
+    assert not hasattr(module, "scale") and {"layer", "report", "state_dict"} < set(dir(planned))
+
+
+def test_planned_modules_are_copied_and_pickled():
+    module, x = Scaled(), torch.ones(4, 8)
+    planned = ckpt.torch.plan(module, budget="4KiB", engine="eager", time_limit=0)
+    planned(x).backward()
+    for twin in (copy.deepcopy(planned), pickle.loads(pickle.dumps(planned)), copy.copy(planned)):
+        assert torch.equal(twin(x), module(x))
+        twin(x).backward()
+        assert twin.report.budget_bytes and "Scaled" in repr(twin)
+    assert copy.copy(planned).module is module
+
+
 def test_a_pytorch_without_a_helper_is_refused_by_name(monkeypatch):
     from ckpt.torch import _private
 

@@ -1,12 +1,15 @@
 """A deep model of the shape of pytorch#197838: less budget, less memory, and less than the min-cut partitioner takes."""
 
+import pytest
 import torch
 import torch.nn.functional as F
 from torch._inductor.utils import run_and_get_code
 
 import ckpt.torch
+from ckpt.torch.compiled import compiled_peak
+from ckpt.torch.workspaces import Workspaces
 from torch_models import Cells, Llama, make
-from torch_rows import Counted, compiled, lowest_at, min_cut_row, peak_of, planned_rows
+from torch_rows import Counted, compiled, lowest_at, min_cut, min_cut_row, peak_of, planned_rows
 
 
 def test_views_take_no_memory():
@@ -164,8 +167,9 @@ def test_a_plan_without_a_budget_takes_no_more_than_min_cut_at_equal_flops():
     assert ours.flops == flops
 
 
-def test_a_loop_of_cells_takes_no_more_than_min_cut_at_equal_flops():
-    module, tokens = Cells(100), (torch.randint(0, 100, (8, 6)),)
+@pytest.mark.parametrize("tokens", [6, 10])
+def test_a_loop_of_cells_takes_no_more_than_min_cut_at_equal_flops(tokens):
+    module, tokens = Cells(100), (torch.randint(0, 100, (8, tokens)),)
     peak, flops = min_cut_row(module, tokens, "inductor", 1.0)
     expected = torch.autograd.grad(module(*tokens), module.cell.weight_hh)
     ours = Counted(ckpt.torch.Partitioner(engine="inductor", effort=0.5))
@@ -175,10 +179,72 @@ def test_a_loop_of_cells_takes_no_more_than_min_cut_at_equal_flops():
     assert torch.allclose(*torch.autograd.grad(run(*tokens), module.cell.weight_hh), *expected, rtol=1e-3, atol=1e-5)
 
 
+def test_a_plan_that_takes_more_than_min_cut_does_not_run(monkeypatch):
+    """Whatever the search finds: here, the fastest plan."""
+    from ckpt.torch import partition
+
+    monkeypatch.setattr(partition._Planning, "_solve_free", lambda self: self._solve(None))
+    module, tokens = Cells(100), (torch.randint(0, 100, (8, 5)),)
+    theirs, _ = min_cut_row(module, tokens, "inductor", 1.0)
+    expected = torch.autograd.grad(module(*tokens), module.cell.weight_hh)
+    ours = ckpt.torch.Partitioner(engine="inductor", effort=0.1)
+    run = compiled(module, "inductor", Counted(ours))
+    assert peak_of(run, module, tokens) == theirs
+    report = ours.reports[-1]
+    assert report.is_min_cut and "min-cut" in str(report) and report.planned_bytes > theirs
+    assert torch.allclose(*torch.autograd.grad(run(*tokens), module.cell.weight_hh), *expected, rtol=1e-3, atol=1e-5)
+
+
+class Kinds(torch.nn.Module):
+    """Kernels of PyTorch with several results and scratch memory, statistics that change, and an output that is no loss."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem, self.head, self.words = _normed(3), torch.nn.Linear(16, 10), torch.nn.Embedding(10, 16)
+
+    def forward(self, images, classes):
+        x = F.max_pool2d(F.relu(self.stem(images)), 2).mean((2, 3)) + self.words(classes)
+        scores = self.head(F.dropout(x).sort().values)
+        return F.cross_entropy(scores, classes), scores
+
+
+@pytest.mark.parametrize("partition", [min_cut(1.0), None])
+def test_the_code_of_inductor_says_the_peak_before_it_is_compiled(partition):
+    """To the bytes of the loss, which the profiler sees and the graphs hold once."""
+    peaks = []
+
+    def recorded(module, inputs, *, num_fwd_outputs, **options):
+        split = partition or ckpt.torch.Partitioner(engine="inductor", effort=0.1)
+        graphs = split(module, inputs, num_fwd_outputs=num_fwd_outputs, **options)
+        peaks.append(compiled_peak(*graphs, num_fwd_outputs, 3, True, Workspaces()))
+        return graphs
+
+    module, arguments = Kinds(), (torch.randn(8, 3, 16, 16), torch.randint(0, 10, (8,)))
+    with torch._inductor.config.patch(fx_graph_cache=False):
+        run = compiled(module, "inductor", Counted(recorded))
+        measured = peak_of(lambda *arguments: run(*arguments)[0], module, arguments)
+    assert abs(measured - peaks[0]) <= 16
+
+
+def test_a_budget_above_min_cut_repeats_no_more_than_it():
+    """The plan within its bytes repeats products; PyTorch's own partition meets the budget without."""
+    module, tokens = Cells(100), (torch.randint(0, 100, (8, 5)),)
+    theirs, flops = min_cut_row(module, tokens, "inductor", 1.0)
+    ours = Counted(ckpt.torch.Partitioner(theirs, engine="inductor", effort=0.1))
+    assert peak_of(compiled(module, "inductor", ours), module, tokens) <= theirs
+    assert ours.flops <= flops
+
+
 def test_a_loop_of_cells_is_planned_within_the_bytes_of_min_cut():
     module, tokens = Cells(100), (torch.randint(0, 100, (8, 12)),)
     ours = ckpt.torch.Partitioner(engine="inductor", effort=0.5)
-    compiled(module, "eager", ours)(*tokens)
+
+    def planned(*arguments, **options):
+        ours(*arguments, **options)
+        raise InterruptedError("planned")
+
+    with pytest.raises(Exception, match="planned"):
+        compiled(module, "inductor", Counted(planned))(*tokens)
     # Run op by op, min-cut's graphs take more than with inductor's kernels.
     assert ours.reports[-1].planned_bytes < 0.95 * min_cut_row(module, tokens, "eager", 1.0)[0]
 
@@ -244,7 +310,7 @@ class Masked(torch.nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.gate, self.inner = torch.nn.Linear(32, 32), torch.nn.Linear(32, 32)
+        self.gate, self.inner = torch.nn.Linear(32, 32), torch.nn.Linear(32, 32, bias=False)
 
     def forward(self, x):
         mask = self.gate(x) > 0

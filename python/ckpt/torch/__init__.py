@@ -142,15 +142,21 @@ def _limits() -> dict[str, Any]:
 class Planned:
     """A compiled module that raises this package's own errors; `plan` makes it.
 
-    It has the attributes and methods of the module, such as `parameters()` and `train()`.
+    It has the attributes and methods of the module, such as `parameters()` and `train()`. Attributes
+    that are set on it are set on the module. It is a container where the module is one.
 
     Attributes:
         module: the user's module, which owns the parameters.
     """
 
+    _OWN = ("module", "_backend", "_compile_options", "_warned", "_compiled")
+
+    def __new__(cls, module: Callable[..., Any], *_: Any) -> Planned:
+        return object.__new__(_class_for(type(module)))
+
     def __init__(self, module: Callable[..., Any], made: Backend, compile_options: dict[str, Any]) -> None:
         self.module = module
-        self._backend = made
+        self._backend, self._compile_options = made, compile_options
         self._warned = False
         self._compiled = _torch.compile(module, backend=made, dynamic=False, **{**_limits(), **compile_options})
 
@@ -199,6 +205,22 @@ class Planned:
 
         return of_module
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        owner = self if name in self._OWN or hasattr(type(self), name) else self.module
+        object.__setattr__(self, name, value) if owner is self else setattr(owner, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        delattr(self.module, name)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*object.__dir__(self), *dir(self.module)})
+
+    def __repr__(self) -> str:
+        return f"Planned({self.module!r})"
+
+    def __reduce__(self) -> Any:
+        return Planned, (self.module, self._backend, self._compile_options)
+
     @property
     def report(self) -> Report:
         """The report of the graph that was planned last."""
@@ -221,6 +243,24 @@ class Planned:
         if not isinstance(self.module, _torch.nn.Module):
             raise CkptError(f"expected a module to check, but got {type(self.module).__name__}")
         return compare(self.module, self, lambda: self.report.allocated_bytes, args, kwargs)
+
+
+# Python looks these methods up at the type of a container.
+_CONTAINER = ("__getitem__", "__setitem__", "__delitem__", "__len__", "__iter__", "__reversed__", "__contains__")
+
+
+def _of_module(name: str) -> Callable[..., Any]:
+    def method(self: Planned, *args: Any) -> Any:
+        return getattr(self.module, name)(*args)
+
+    return method
+
+
+@_functools.cache
+def _class_for(kind: type) -> type[Planned]:
+    """`Planned`, with the methods of containers that modules of this `kind` have."""
+    methods = {name: _of_module(name) for name in _CONTAINER if hasattr(kind, name)}
+    return type("Planned", (Planned,), methods) if methods else Planned
 
 
 def plan(

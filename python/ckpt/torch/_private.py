@@ -32,6 +32,8 @@ _NAMES = {
     "Unsupported": "torch._dynamo.exc",
     "_disable_current_modes": "torch.utils._python_dispatch",
     "compile_fx": "torch._inductor.compile_fx",
+    "compile_fx_inner": "torch._inductor.compile_fx",
+    "GraphLowering": "torch._inductor.graph",
     "fallbacks": "torch._inductor.lowering",
     "lowerings": "torch._inductor.lowering",
     "CatchErrorsWrapper": "torch._dynamo.convert_frame",

@@ -147,21 +147,16 @@ def transposed_by(op: Op, engine: str) -> Value | None:
     return view.inputs[0] if getattr(view.node.target, "overloadpacket", None) in _PERMUTATIONS else None
 
 
-def _is_pytorchs(node: fx.Node) -> bool:
+def is_pytorchs(node: fx.Node) -> bool:
     """True where inductor runs PyTorch's own kernel."""
     return _private.is_inductor_fallback(node.target) or flops_of(node) > 0
-
-
-def is_inside_of_kernels(node: fx.Node) -> bool:
-    """True for a result that one kernel of inductor makes and reads."""
-    return len(node.users) == 1 and not _is_pytorchs(node) and all(user.op != "output" for user in node.users)
 
 
 def calls_pytorch(op: Op, engine: str) -> bool:
     """True where `engine` runs PyTorch's own kernel of `op`; inductor writes kernels of its own for the others."""
     if op.is_view or engine == "eager":
         return not op.is_view
-    return _is_pytorchs(op.node)
+    return is_pytorchs(op.node)
 
 
 def describe(op: Op, engine: str, model: KernelModel) -> Description:

@@ -17,12 +17,7 @@ from .program import is_view, nbytes_of, scratch_of, tensors_of
 class _Storages:
     """The storages that each node of one graph refers to."""
 
-    def __init__(
-        self,
-        graph: fx.Graph,
-        given: Mapping[fx.Node, list[Any]],
-        inside: Callable[[fx.Node], bool] | None = None,
-    ) -> None:
+    def __init__(self, graph: fx.Graph, given: Mapping[fx.Node, list[Any]]) -> None:
         self.of: dict[fx.Node, list[Any]] = {}
         self.sizes: dict[Any, int] = {}
         for node in graph.nodes:
@@ -34,8 +29,6 @@ class _Storages:
                 self.of[node] = self._piece(node)
             elif is_view(node) or node.target is torch.ops.aten.copy_.default:
                 self.of[node] = self.of[node.all_input_nodes[0]]
-            elif inside is not None and inside(node):
-                self.of[node] = []
             else:
                 self.of[node] = [(node, index) for index, _ in tensors_of(node)]
                 self.sizes.update(((node, i), nbytes_of(node, i, tensor)) for i, tensor in tensors_of(node))
@@ -76,14 +69,7 @@ def scratch_of_graph(graph: fx.Graph) -> int:
     return _sweep(graph, storages, {}, set()) - sum(storages.sizes[storage] for storage in outputs)
 
 
-def held_by(
-    forward: fx.GraphModule,
-    backward: fx.GraphModule,
-    kept: int,
-    skipped: int,
-    gradients_count: bool,
-    inside: Callable[[fx.Node], bool] | None = None,
-) -> int:
+def held_by(forward: fx.GraphModule, backward: fx.GraphModule, kept: int, skipped: int, gradients_count: bool) -> int:
     """The peak of both graphs run one op after the other.
 
     Args:
@@ -91,9 +77,8 @@ def held_by(
             number `kept`, which the caller holds, then saved tensors.
         backward: receives the saved tensors and the gradients of outputs.
         gradients_count: the results of the backward graph take bytes.
-        inside: of a node whose results take none; by default, all take bytes.
     """
-    first = _Storages(forward.graph, {}, inside)
+    first = _Storages(forward.graph, {})
     outputs = list(forward.graph.output_node().args[0])
     most = _sweep(forward.graph, first, {}, set())
     held = {storage for node in outputs[skipped:kept] if node is not None for storage in first.of[node]}
@@ -107,7 +92,7 @@ def held_by(
     for node in placeholders[len(saved) :]:
         given[node] = [(node, 0)]
         alive[node, 0] = nbytes_of(node, 0, node.meta["val"])
-    second = _Storages(backward.graph, given, inside)
+    second = _Storages(backward.graph, given)
     if not gradients_count:
         gradients = [node for node in backward.graph.output_node().args[0] if node is not None]
         second.sizes.update((storage, 0) for node in gradients for storage in second.of[node])

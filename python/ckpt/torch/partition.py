@@ -9,7 +9,7 @@ import functools
 import itertools
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -22,12 +22,13 @@ from ..errors import BudgetError, CkptError
 from ..planner import Plan
 from ..progress import Progress
 from . import _private
-from .kernels import ENGINES, MODELS, KernelModel, is_inside_of_kernels, place_of
+from .compiled import compiled_peak
+from .kernels import ENGINES, MODELS, KernelModel, calls_pytorch, flops_of, place_of
 from .memory import held_by, saved_by
 from .problem import JointProblem
 from .program import Program, read_joint
 from .split import as_written, split
-from .workspaces import measure_ops
+from .workspaces import Workspaces
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,6 +71,8 @@ class Report(schedules.PlannedReport):
         held_bytes: the peak of the planned graphs, run op by op without gaps.
         saved_bytes: kept between the forward pass and the backward pass.
         arguments_bytes: of parameters, buffers and inputs, where the sizes count them; else 0.
+        compiled_bytes: the peak of the graphs that run, by inductor's code; `None` where it was not asked.
+        is_min_cut: PyTorch's min-cut partition runs in place of the plan.
     """
 
     engine: str
@@ -83,11 +86,14 @@ class Report(schedules.PlannedReport):
     ops: int
     planning_seconds: float
     arguments_bytes: int
+    compiled_bytes: int | None = None
+    is_min_cut: bool = False
 
     @property
     def allocated_bytes(self) -> int:
-        """The peak of the plan without arguments: what PyTorch's allocator gives out."""
-        return (self.held_bytes if self.engine == "eager" else self.planned_bytes) - self.arguments_bytes
+        """The peak of the graphs that run, without arguments: what PyTorch's allocator gives out."""
+        planned = self.held_bytes if self.engine == "eager" else self.planned_bytes
+        return (planned if self.compiled_bytes is None else self.compiled_bytes) - self.arguments_bytes
 
     def __str__(self) -> str:
         lines = [f"ckpt: {self.ops:,} ops in {self.kernels:,} kernels, for {self.engine}"]
@@ -97,6 +103,10 @@ class Report(schedules.PlannedReport):
         if self.engine == "eager":
             lines.append(f"  as planned, at its peak {format_bytes(self.held_bytes):>14}")
         lines.append(f"  arena of the plan       {format_bytes(self.planned_bytes):>14}")
+        if self.compiled_bytes is not None:
+            lines.append(f"  by inductor's code      {format_bytes(self.compiled_bytes):>14}")
+        if self.is_min_cut:
+            lines.append("  PyTorch's min-cut partition runs instead: inductor takes less memory for it than for the plan, or repeats less")
         lines.append(f"  kept for the backward   {format_bytes(self.saved_bytes):>14}")
         lines.append(
             f"  extra work {100 * self.extra_flops_share:.2f} % of the step's FLOPs; "
@@ -104,6 +114,39 @@ class Report(schedules.PlannedReport):
         )
         lines.append(f"  planned in {self.planning_seconds:.1f} s")
         return "\n".join(lines)
+
+
+def _min_cut(module: fx.GraphModule, kept: int, options: dict[str, Any]) -> tuple[fx.GraphModule, fx.GraphModule]:
+    """PyTorch's own split of a joint graph."""
+    for node in module.graph.nodes:
+        node.meta.pop("recompute", None)  # of a checkpoint
+    with torch._functorch.config.patch(activation_memory_budget=1.0):
+        return _private.require("min_cut_rematerialization_partition")(module, (), num_fwd_outputs=kept, **options)
+
+
+class _Compiled:
+    """Two graphs as inductor compiles them."""
+
+    def __init__(self, planning: _Planning, graphs: tuple[fx.GraphModule, fx.GraphModule]) -> None:
+        self._planning, self.graphs = planning, graphs
+
+    @functools.cached_property
+    def peak(self) -> int:
+        """Bytes of both graphs, by inductor's code; it writes the code, and compiles no kernel of it."""
+        planning, kept = self._planning, len(self._planning.program.forward_outputs)
+        counts = planning.options.count_gradients
+        return compiled_peak(*self.graphs, kept, planning.program.mutations, counts, planning.workspaces)
+
+    @functools.cached_property
+    def flops(self) -> int:
+        """The work of both graphs, by PyTorch's formulas."""
+        nodes = (node for graph in self.graphs for node in graph.graph.nodes if node.op == "call_function")
+        return sum(map(flops_of, nodes))
+
+    def is_within(self, nbytes: int) -> bool:
+        """The peak is no more than `nbytes`; where the saved tensors are more, nobody asks inductor."""
+        saved = saved_by(self.graphs[0], len(self._planning.program.forward_outputs))
+        return saved <= nbytes and self.peak <= nbytes
 
 
 class _Planning:
@@ -121,18 +164,21 @@ class _Planning:
         piece: _private.Piece,
         before: int,
         granted: int,
+        min_cut: Callable[[], tuple[fx.GraphModule, fx.GraphModule]] | None,
     ) -> None:
         """
         Args:
+            min_cut: makes PyTorch's own split of the joint graph; `None` where inductor does not compile it.
             before: bytes of earlier pieces of the module that stand while the graphs run.
             granted: bytes of the budget that the piece had for other shapes; 0 for its first shape.
         """
         self.program, self.options, self.progress = program, options, progress
-        self.before, self.granted = before, granted
+        self.before, self.granted, self._min_cut = before, granted, min_cut
         share = options.budget is not None and is_share(options.budget)
         self.takes_smallest = share and piece.is_part
         self.start = time.perf_counter()
-        measure_ops(program, options.engine)
+        self.workspaces = Workspaces()
+        self.workspaces.note(op.node for op in program.ops if calls_pytorch(op, options.engine))
         model, free = options.model(program), options.budget is None
         self.joint = JointProblem(
             program, options.engine, model, gradients_count=options.count_gradients, repeats_products=not free
@@ -151,15 +197,14 @@ class _Planning:
             nbytes, time_limit=limit, effort=effort, progress=self.progress, or_smallest=self.takes_smallest
         )
 
-    def _min_cut(self) -> int:
-        """Bytes of PyTorch's own split of the graph, at the peak of inductor's kernels."""
-        module = fx.GraphModule(self.program.module, copy.deepcopy(self.program.module.graph))
-        for node in module.graph.nodes:
-            node.meta.pop("recompute", None)  # of a checkpoint
-        kept = len(self.program.forward_outputs)
-        with torch._functorch.config.patch(activation_memory_budget=1.0):
-            split = _private.require("min_cut_rematerialization_partition")(module, (), num_fwd_outputs=kept)
-        return held_by(*split, kept, self.program.mutations, self.options.count_gradients, is_inside_of_kernels)
+    @functools.cached_property
+    def min_cut(self) -> _Compiled:
+        """PyTorch's own split of the graph."""
+        assert self._min_cut is not None
+        return _Compiled(self, self._min_cut())
+
+    def _fits_min_cut(self, nbytes: int) -> bool:
+        return self._min_cut is not None and self.min_cut.is_within(nbytes)
 
     def _solve_free(self) -> Plan:
         """The least memory that costs nothing: inductor's kernels make elementwise operands again for nothing.
@@ -186,21 +231,38 @@ class _Planning:
             else:
                 least = ask
         # Both add the gradients of a weight one by one, which takes more time and less memory than their sum at the end.
-        others = min(self.unplanned - self.arguments, self._min_cut())
+        unplanned = self.unplanned - self.arguments
+        others = self.min_cut.peak if self._fits_min_cut(best.arena_bytes - 1) else best.arena_bytes
+        others = min(others, unplanned)
         return best if best.arena_bytes <= others else min(best, within(others, 1), key=lambda plan: plan.arena_bytes)
 
     def _planned(self, ask: int, want: int) -> tuple[Plan, tuple[fx.GraphModule, fx.GraphModule]]:
-        """A plan within `ask`, or, in the eager engine, one whose graphs hold no more than `want` without its gaps."""
+        """A plan within `ask`, or the smallest one, where the graphs that run hold no more than `want` without its gaps."""
         try:
             plan = self._solve(ask)
             return plan, split(self.program, self.joint, plan)
         except BudgetError as error:
-            if error.smallest is None or self.options.engine != "eager":
+            if error.smallest is None:
                 raise
             graphs = split(self.program, self.joint, error.smallest)
-            if self._held(*graphs) + self.arguments > want:
+            if self.options.engine == "inductor":
+                fits = self._fits_min_cut(ask) and self.min_cut.flops <= _Compiled(self, graphs).flops
+            else:
+                fits = self._held(*graphs) + self.arguments <= want
+            if not fits:
                 raise
             return error.smallest, graphs
+
+    def _takes_min_cut(self, ours: _Compiled, room: int | None) -> bool:
+        """Inductor repeats less for PyTorch's own split than for the plan, or repeats no more and takes less memory.
+
+        Its code for both says it, so that no search has to find a plan below min-cut. The plan knows inductor's kernels by rules only.
+        """
+        if self._min_cut is None or not (room is None or self._fits_min_cut(room)):
+            return False
+        if self.min_cut.flops != ours.flops:
+            return self.min_cut.flops < ours.flops
+        return self.min_cut.is_within(ours.peak - 1)
 
     def _want(self) -> int | None:
         budget = self.options.budget
@@ -231,7 +293,7 @@ class _Planning:
         for _ in range(self.MOST_ROUNDS):
             plan, graphs = self._planned(ask, want)
             over = self._held(*graphs) + self.arguments - want
-            if self.takes_smallest and plan.arena_bytes > ask:
+            if self.takes_smallest and plan.arena_bytes > ask and not self._takes_min_cut(_Compiled(self, graphs), ask):
                 self._warn(plan.arena_bytes + self.arguments, want)
                 return self._finish(plan, *graphs, want)
             if over <= 0 or self.options.engine != "eager":
@@ -259,22 +321,31 @@ class _Planning:
     def _finish(
         self, plan: Plan, forward: fx.GraphModule, backward: fx.GraphModule, want: int | None
     ) -> tuple[fx.GraphModule, fx.GraphModule, Report]:
+        runs = _Compiled(self, (forward, backward))
+        flops = max(1, self.joint.problem.flops)
+        extra = plan.extra_flops / flops
+        if is_min_cut := self._takes_min_cut(runs, None if want is None else want - self.arguments):
+            runs = self.min_cut
+            once = sum(flops_of(op.node) for op in self.program.ops if not op.is_view)
+            extra = max(0, runs.flops - once) / flops
         report = Report(
             engine=self.options.engine,
             budget_bytes=want,
             unplanned_bytes=self.unplanned,
             planned_bytes=plan.arena_bytes + self.arguments,
-            held_bytes=self._held(forward, backward) + self.arguments,
-            saved_bytes=saved_by(forward, len(self.program.forward_outputs)),
-            extra_flops_share=plan.extra_flops / max(1, self.joint.problem.flops),
+            held_bytes=self._held(*runs.graphs) + self.arguments,
+            saved_bytes=saved_by(runs.graphs[0], len(self.program.forward_outputs)),
+            extra_flops_share=extra,
             kernels=len(plan.kernels),
             ops=len(self.program.ops),
             planning_seconds=time.perf_counter() - self.start,
             arguments_bytes=self.arguments,
+            compiled_bytes=runs.peak + self.arguments if "peak" in vars(runs) else None,
+            is_min_cut=is_min_cut,
             schedule=self._report(plan, want),
             prove_share=functools.partial(self.joint.problem.extra_flops_bound_share, plan),
         )
-        return forward, backward, report
+        return *runs.graphs, report
 
 
 class Partitioner(_private.require("CustomPartitionerFn")):  # type: ignore[misc]
@@ -344,13 +415,16 @@ class Partitioner(_private.require("CustomPartitionerFn")):  # type: ignore[misc
         return sum(self._kept[key] for key in keys)
 
     def __call__(
-        self, gm: fx.GraphModule, joint_inputs: Sequence[object], *, num_fwd_outputs: int, **_: Any
+        self, gm: fx.GraphModule, joint_inputs: Sequence[object], *, num_fwd_outputs: int, **options: Any
     ) -> tuple[fx.GraphModule, fx.GraphModule]:
+        as_traced = fx.GraphModule(gm, copy.deepcopy(gm.graph))
         program = read_joint(gm, num_fwd_outputs, self.options.engine)
         piece = _private.piece()
         self._warn_of(piece, program)
         granted = self._granted.get(piece.key, 0)
-        planning = _Planning(program, self.options, self.progress, piece, self._before(piece), granted)
+        is_inductor = self.options.engine == "inductor" and options.get("compiler") == "inductor"
+        min_cut = functools.partial(_min_cut, as_traced, num_fwd_outputs, options) if is_inductor else None
+        planning = _Planning(program, self.options, self.progress, piece, self._before(piece), granted, min_cut)
         forward, backward, report = planning.run()
         self._kept[piece.key] = report.saved_bytes
         self._granted[piece.key] = max(granted, report.budget_bytes or 0)

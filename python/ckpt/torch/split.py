@@ -92,6 +92,8 @@ class _Graph:
             elif value.index in pieces and not (target is not op.node.target and is_statistic(value)):
                 piece = pieces[value.index]
                 local[value] = self.graph.node_copy(piece, lambda _, made=made: made)
+                if is_statistic(value):  # The plan may take it from a later run, which updates none.
+                    self.held[value] = local[value]
 
     def kernel(self, ops: Sequence[Op], outputs: Sequence[Value]) -> None:
         local: dict[Value, fx.Node] = {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import torch
@@ -17,9 +17,8 @@ from torch import fx
 from torch.utils import _pytree as pytree
 
 from . import _private
-from .kernels import calls_pytorch
 from .memory import scratch_of_graph
-from .program import MEMORY, Memory, Program, is_view, nbytes_of, tensors_of
+from .program import MEMORY, Memory, is_view, nbytes_of, tensors_of
 
 
 def _signature(node: fx.Node) -> Any:
@@ -79,7 +78,7 @@ def nested_of(node: fx.Node) -> Iterator[fx.Graph]:
             yield called.graph
 
 
-def _with_nested(nodes: list[fx.Node]) -> Iterator[fx.Node]:
+def _with_nested(nodes: Iterable[fx.Node]) -> Iterator[fx.Node]:
     """The nodes, and before each the nodes of the graphs that it calls."""
     for node in nodes:
         for graph in nested_of(node):
@@ -87,38 +86,49 @@ def _with_nested(nodes: list[fx.Node]) -> Iterator[fx.Node]:
         yield node
 
 
-def measure_ops(program: Program, engine: str) -> None:
-    """Notes at each node that `engine` runs by PyTorch's kernel the memory that the kernel takes.
+class Workspaces:
+    """Memory of PyTorch's kernels that ran once."""
 
-    An op that fails on arguments of ones counts its results alone.
-    """
-    nodes = list(_with_nested([op.node for op in program.ops if calls_pytorch(op, engine)]))
-    groups: dict[Any, list[fx.Node]] = {}
-    for node in filter(_is_measurable, nodes):
-        groups.setdefault(_signature(node), []).append(node)
-    if groups:
-        _measure(groups)
-    for node in nodes:
-        if scratch := max(map(scratch_of_graph, nested_of(node)), default=0):
-            node.meta[MEMORY] = Memory(scratch)
+    def __init__(self) -> None:
+        self._known: dict[Any, Memory] = {}
+
+    def note(self, nodes: Iterable[fx.Node]) -> None:
+        """Notes at each node, which PyTorch's kernel runs, the memory that the kernel takes.
+
+        An op that fails on arguments of ones counts its results alone.
+        """
+        nodes = list(_with_nested(nodes))
+        groups: dict[Any, list[fx.Node]] = {}
+        for node in filter(_is_measurable, nodes):
+            groups.setdefault(_signature(node), []).append(node)
+        if fresh := {key: group[0] for key, group in groups.items() if key not in self._known}:
+            self._known.update(_measured(fresh))
+        for key, group in groups.items():
+            for node in group:
+                node.meta[MEMORY] = self._known.get(key, Memory())
+        for node in nodes:
+            if scratch := max(map(scratch_of_graph, nested_of(node)), default=0):
+                node.meta[MEMORY] = Memory(scratch)
 
 
-def _measure(groups: dict[Any, list[fx.Node]]) -> None:
+def _measured(nodes: dict[Any, fx.Node]) -> dict[Any, Memory]:
+    """The memory of each op that runs on ones."""
     if _private.is_profiling():
         warnings.warn(
             "a profiler runs, so scratch memory of kernels is not measured: call the step before", stacklevel=2
         )
-        return
+        return {}
     runs: dict[Any, tuple[int, int, tuple[int, ...]]] = {}
     with _private.without_modes(), torch.no_grad(), torch.random.fork_rng():
         profile = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True)
         with profile:
-            for key, nodes in groups.items():
+            for key, node in nodes.items():
                 try:
-                    runs[key] = _run(nodes[0])
+                    runs[key] = _run(node)
                 except (RuntimeError, IndexError, ValueError):
                     continue
     changes = _private.memory_changes(profile)
+    found: dict[Any, Memory] = {}
     place = 0
     for key, (start, end, kept) in runs.items():
         while place < len(changes) and changes[place][0] < start:
@@ -128,7 +138,7 @@ def _measure(groups: dict[Any, list[fx.Node]]) -> None:
             now += changes[place][1]
             most = max(most, now)
             place += 1
-        for node in groups[key]:
-            node.meta[MEMORY] = Memory(kept=kept)
-            results = sum(nbytes_of(node, index, tensor) for index, tensor in tensors_of(node))
-            node.meta[MEMORY] = Memory(max(0, most - results), kept)
+        nodes[key].meta[MEMORY] = Memory(kept=kept)
+        results = sum(nbytes_of(nodes[key], index, tensor) for index, tensor in tensors_of(nodes[key]))
+        found[key] = Memory(max(0, most - results), kept)
+    return found
