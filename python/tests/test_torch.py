@@ -570,6 +570,15 @@ def test_dropouts_of_any_layout_and_type_have_pytorchs_numbers(dtype):
         assert_same_bits(gradient(planned, x), gradient(model, x))
 
 
+@torch._inductor.config.patch(fallback_random=True)
+def test_dropouts_that_inductor_draws_as_pytorch_does():
+    model, x = torch.nn.Sequential(torch.nn.Linear(32, 32), torch.nn.Dropout(0.3)), torch.randn(16, 32)
+    torch.manual_seed(0)
+    expected = model(x)
+    torch.manual_seed(0)
+    assert torch.allclose(ckpt.torch.plan(model, engine="inductor", time_limit=0)(x), expected, atol=1e-6)
+
+
 def test_ops_that_aot_autograd_decomposes_have_the_bits_of_its_own_eager_backend():
     line = torch.nn.Conv2d(3, 8, 3, padding=1)
 

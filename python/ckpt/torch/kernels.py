@@ -152,6 +152,11 @@ def is_pytorchs(node: fx.Node) -> bool:
     return _private.is_inductor_fallback(node.target) or flops_of(node) > 0
 
 
+def is_inside_of_kernels(node: fx.Node) -> bool:
+    """True for a result that one kernel of inductor makes and reads."""
+    return len(node.users) == 1 and not is_pytorchs(node) and all(user.op != "output" for user in node.users)
+
+
 def calls_pytorch(op: Op, engine: str) -> bool:
     """True where `engine` runs PyTorch's own kernel of `op`; inductor writes kernels of its own for the others."""
     if op.is_view or engine == "eager":

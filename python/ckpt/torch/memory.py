@@ -17,7 +17,12 @@ from .program import is_view, nbytes_of, scratch_of, tensors_of
 class _Storages:
     """The storages that each node of one graph refers to."""
 
-    def __init__(self, graph: fx.Graph, given: Mapping[fx.Node, list[Any]]) -> None:
+    def __init__(
+        self,
+        graph: fx.Graph,
+        given: Mapping[fx.Node, list[Any]],
+        inside: Callable[[fx.Node], bool] | None = None,
+    ) -> None:
         self.of: dict[fx.Node, list[Any]] = {}
         self.sizes: dict[Any, int] = {}
         for node in graph.nodes:
@@ -29,6 +34,8 @@ class _Storages:
                 self.of[node] = self._piece(node)
             elif is_view(node) or node.target is torch.ops.aten.copy_.default:
                 self.of[node] = self.of[node.all_input_nodes[0]]
+            elif inside is not None and inside(node):
+                self.of[node] = []
             else:
                 self.of[node] = [(node, index) for index, _ in tensors_of(node)]
                 self.sizes.update(((node, i), nbytes_of(node, i, tensor)) for i, tensor in tensors_of(node))
@@ -69,7 +76,14 @@ def scratch_of_graph(graph: fx.Graph) -> int:
     return _sweep(graph, storages, {}, set()) - sum(storages.sizes[storage] for storage in outputs)
 
 
-def held_by(forward: fx.GraphModule, backward: fx.GraphModule, kept: int, skipped: int, gradients_count: bool) -> int:
+def held_by(
+    forward: fx.GraphModule,
+    backward: fx.GraphModule,
+    kept: int,
+    skipped: int,
+    gradients_count: bool,
+    inside: Callable[[fx.Node], bool] | None = None,
+) -> int:
     """The peak of both graphs run one op after the other.
 
     Args:
@@ -77,8 +91,9 @@ def held_by(forward: fx.GraphModule, backward: fx.GraphModule, kept: int, skippe
             number `kept`, which the caller holds, then saved tensors.
         backward: receives the saved tensors and the gradients of outputs.
         gradients_count: the results of the backward graph take bytes.
+        inside: of a node whose results take none; by default, all take bytes.
     """
-    first = _Storages(forward.graph, {})
+    first = _Storages(forward.graph, {}, inside)
     outputs = list(forward.graph.output_node().args[0])
     most = _sweep(forward.graph, first, {}, set())
     held = {storage for node in outputs[skipped:kept] if node is not None for storage in first.of[node]}
@@ -92,7 +107,7 @@ def held_by(forward: fx.GraphModule, backward: fx.GraphModule, kept: int, skippe
     for node in placeholders[len(saved) :]:
         given[node] = [(node, 0)]
         alive[node, 0] = nbytes_of(node, 0, node.meta["val"])
-    second = _Storages(backward.graph, given)
+    second = _Storages(backward.graph, given, inside)
     if not gradients_count:
         gradients = [node for node in backward.graph.output_node().args[0] if node is not None]
         second.sizes.update((storage, 0) for node in gradients for storage in second.of[node])

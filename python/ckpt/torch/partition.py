@@ -23,7 +23,7 @@ from ..planner import Plan
 from ..progress import Progress
 from . import _private
 from .compiled import compiled_peak
-from .kernels import ENGINES, MODELS, KernelModel, calls_pytorch, flops_of, place_of
+from .kernels import ENGINES, MODELS, KernelModel, calls_pytorch, flops_of, is_inside_of_kernels, place_of
 from .memory import held_by, saved_by
 from .problem import JointProblem
 from .program import Program, read_joint
@@ -138,6 +138,13 @@ class _Compiled:
         return compiled_peak(*self.graphs, kept, planning.program.mutations, counts, planning.workspaces)
 
     @functools.cached_property
+    def held(self) -> int:
+        """Bytes of both graphs, by rules of the kernels of inductor: about `peak`, and known without inductor."""
+        planning = self._planning
+        kept, skipped = len(planning.program.forward_outputs), planning.program.mutations
+        return held_by(*self.graphs, kept, skipped, planning.options.count_gradients, is_inside_of_kernels)
+
+    @functools.cached_property
     def flops(self) -> int:
         """The work of both graphs, by PyTorch's formulas."""
         nodes = (node for graph in self.graphs for node in graph.graph.nodes if node.op == "call_function")
@@ -231,9 +238,9 @@ class _Planning:
             else:
                 least = ask
         # Both add the gradients of a weight one by one, which takes more time and less memory than their sum at the end.
-        unplanned = self.unplanned - self.arguments
-        others = self.min_cut.peak if self._fits_min_cut(best.arena_bytes - 1) else best.arena_bytes
-        others = min(others, unplanned)
+        others = self.unplanned - self.arguments
+        if self._min_cut is not None:
+            others = min(others, self.min_cut.held)
         return best if best.arena_bytes <= others else min(best, within(others, 1), key=lambda plan: plan.arena_bytes)
 
     def _planned(self, ask: int, want: int) -> tuple[Plan, tuple[fx.GraphModule, fx.GraphModule]]:

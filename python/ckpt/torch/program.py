@@ -440,7 +440,7 @@ def read_joint(module: fx.GraphModule, num_fwd_outputs: int, engine: str) -> Pro
     """Returns the ops of a joint graph; common subexpressions are merged in it.
 
     Args:
-        engine: inductor sums products as it makes them.
+        engine: inductor sums products as it makes them, and has no form of the use of a mask of `native_dropout`.
 
     Raises:
         UnsupportedStep: shapes are symbolic, or an input is no tensor.
@@ -450,8 +450,9 @@ def read_joint(module: fx.GraphModule, num_fwd_outputs: int, engine: str) -> Pro
     module.graph = _private.require("fx_graph_cse")(module.graph)
     _drop_reads_of_statistics(module.graph)
     _drop_reads_of_shapes(module.graph)
-    _mask_dropouts(module.graph)
     if engine == "inductor":
         _add_products(module.graph)
+    else:
+        _mask_dropouts(module.graph)
     module.graph.eliminate_dead_code()
     return _Reader(module, num_fwd_outputs).read()
