@@ -623,7 +623,7 @@ def test_options_that_a_plan_sets_are_refused_at_once(options):
 def test_a_module_that_pytorch_cannot_trace_is_refused_in_one_sentence():
     linear = torch.nn.Linear(8, 8)
     x = torch.ones(4, 8)
-    for wrong, why in ((torch.ones(4, 7), r"\[4, 7\]|4x7"), (x.to("meta"), "meta and cpu")):
+    for wrong, why in ((torch.ones(4, 7), r"\[4, 7\]|4x7"), (x.to("meta"), "meta")):
         with pytest.raises(ckpt.UnsupportedStep, match=f"PyTorch cannot trace the module: .*({why}).*") as raised:
             ckpt.torch.plan(linear, budget="60%", engine="eager")(wrong)
         assert "\n" not in str(raised.value) and raised.value.__cause__ is not None
@@ -678,9 +678,9 @@ def test_statistics_come_from_the_first_run_of_a_batch_norm():
     module, x = Thawed(), torch.randn(32, 16)
     theirs = copy.deepcopy(module)
     with pytest.raises(ckpt.BudgetError) as raised:
-        ckpt.torch.plan(module, budget="70%", engine="eager", effort=0.1)(x)
+        ckpt.torch.plan(module, budget="10%", engine="eager", effort=0.1)(x)
     ckpt.torch.plan(module, budget=raised.value.smallest_bytes, engine="eager", effort=0.1)(x).square().mean().backward()
-    theirs(x).square().mean().backward()
+    torch.compile(theirs, backend="aot_eager", dynamic=False)(x).square().mean().backward()
     assert all(map(torch.equal, module.buffers(), theirs.buffers()))
     assert torch.equal(module.inner.weight.grad, theirs.inner.weight.grad)
 
