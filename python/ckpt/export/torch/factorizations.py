@@ -16,6 +16,9 @@ aten = torch.ops.aten
 Tensor = torch.Tensor
 MOST_ROWS = 64
 
+# Older versions of PyTorch solve by the factors of the transposed matrix, where the matrix lies row by row: their gradients read those.
+SOLVES_BY_TRANSPOSED = aten._linalg_solve_ex(torch.tensor([[1.0, 2.0], [0.0, 1.0]]), torch.ones(2))[1][0, 1].item() != 2
+
 
 def places(x: Tensor, dimension: int = -1) -> Tensor:
     """The numbers of the rows or columns; refuses matrices that would take too many operations."""
@@ -168,9 +171,10 @@ def lu_solve(factors: Tensor, pivots: Tensor, b: Tensor, *, left: bool = True, a
 
 def solve_ex(a: Tensor, b: Tensor, *, left: bool = True, check_errors: bool = False) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """aten._linalg_solve_ex; a vector for each matrix of a batch, or for one matrix, has a dimension less."""
-    factors, pivots, info = lu_factor_ex(a)
+    is_transposed = SOLVES_BY_TRANSPOSED and a.is_contiguous() and not a.is_complex()
+    factors, pivots, info = lu_factor_ex(a.mT if is_transposed else a)
     is_vector = b.ndim == 1 or (a.ndim - 1 == b.ndim and b.shape == a.shape[:-1])
-    x = lu_solve(factors, pivots, b[..., None] if is_vector else b, left=left or is_vector)
+    x = lu_solve(factors, pivots, b[..., None] if is_vector else b, left=left or is_vector, adjoint=is_transposed)
     return x[..., 0] if is_vector else x, factors, pivots, info
 
 
