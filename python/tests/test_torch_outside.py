@@ -381,6 +381,24 @@ def test_parameters_that_are_frozen():
     assert model[2].weight.requires_grad
 
 
+@pytest.mark.parametrize("is_changed", [True, False])
+def test_a_step_returns_a_tensor_that_it_closes_over(is_changed):
+    def loop(compiled):
+        state = torch.zeros(3)
+
+        def step(x):
+            if is_changed:
+                state.mul_(0.5).add_(x)
+            return state, x + 1
+
+        step = compiled(step, torch.ones(3))
+        results = [step(torch.full((3,), float(n)))[0].clone() for n in range(3)]
+        state.add_(10)
+        return [*results, step(torch.ones(3))[0]]
+
+    compare(loop)
+
+
 def test_lists_that_a_step_closes_over_do_not_change_in_it():
     model, (batch, *_), losses = network(), batches(), []
 
