@@ -273,6 +273,18 @@ def test_extrema_of_booleans_at_indices():
         assert np.array_equal(found, wanted)
 
 
+def test_a_collapsed_dimension_without_an_index_begins_at_zero():
+    dimensions = jax.lax.GatherDimensionNumbers(offset_dims=(), collapsed_slice_dims=(0, 1, 2), start_index_map=(0, 2))
+
+    def chosen(x):
+        return jax.lax.gather(x, jnp.array([[1, 3]]), dimensions, slice_sizes=(1, 1, 1))[0]
+
+    x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    value, gradient = ckpt.compile(jax.value_and_grad(chosen), x)(x)
+    assert value == x[1, 0, 3]
+    assert [tuple(place) for place in np.argwhere(gradient)] == [(1, 0, 3)]
+
+
 def test_equal_operations_of_one_reshape():
     exponential = jax.jit(jnp.exp)
 

@@ -88,7 +88,7 @@ def scatter_to_select(scatter):
     windows = [i for i in range(len(shape)) if i not in single + list(batches.values())]
     extents = [updates.type.shape[i] for i in dimensions["update_window_dims"]]
     meet = any(i not in batches and indices.type.shape[i] != 1 for i in outer)
-    if meet or not set(scattered) <= set(single) or extents != [shape[i] for i in windows] or not is_constant(target):
+    if meet or set(scattered) != set(single) or extents != [shape[i] for i in windows] or not is_constant(target):
         return False
     with ir.InsertionPoint(scatter), scatter.location:
         window, batch = iter(windows), iter(outer)
