@@ -194,6 +194,28 @@ def test_values_inside_of_loops_and_conditionals_are_planned(name):
     assert made.memory_analysis().temp_size_in_bytes <= 1.03 * inner.plan.arena_bytes
 
 
+def test_barriers_inside_of_loops_of_few_bytes():
+    """Those of jax.checkpoint, and those of a plan inside of the user's own loop."""
+
+    @jax.checkpoint
+    def rolled(x, _):
+        return jnp.roll(x, 1), x
+
+    def step(x):
+        return jax.value_and_grad(lambda x: (jax.lax.scan(rolled, x, None, length=5)[1] ** 2).sum())(x)
+
+    planned = ckpt.jax.planned(lambda x: jnp.sin(x).sum() * jnp.cumsum(x))
+
+    def repeated(x):
+        return jax.lax.fori_loop(0, 3, lambda _, x: planned(x), x)
+
+    x = np.linspace(0, 1, 4, dtype=np.float32)
+    for ours, theirs in zip(ckpt.jax.jit(step, unroll_limit=1)(x), step(x), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-5)
+    made = jax.jit(repeated, compiler_options=ckpt.jax.compiler_options())(x)
+    np.testing.assert_allclose(made, jax.jit(repeated)(x), rtol=1e-5)
+
+
 def test_a_loop_is_the_work_of_all_its_turns():
     step = make_step(recurrent)
     flops = [TracedStep(step, (WEIGHTS, X), {}, PlanOptions(unroll_limit=n)).problem.flops for n in (1, 60_000)]

@@ -273,6 +273,66 @@ def test_extrema_of_booleans_at_indices():
         assert np.array_equal(found, wanted)
 
 
+def test_a_collapsed_dimension_without_an_index_begins_at_zero():
+    dimensions = jax.lax.GatherDimensionNumbers(offset_dims=(), collapsed_slice_dims=(0, 1, 2), start_index_map=(0, 2))
+
+    def chosen(x):
+        return jax.lax.gather(x, jnp.array([[1, 3]]), dimensions, slice_sizes=(1, 1, 1))[0]
+
+    x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    value, gradient = ckpt.compile(jax.value_and_grad(chosen), x)(x)
+    assert value == x[1, 0, 3]
+    assert [tuple(place) for place in np.argwhere(gradient)] == [(1, 0, 3)]
+
+
+def test_the_branch_of_the_platform_that_runs_the_step():
+    def chosen(x):
+        return jax.lax.platform_dependent(x, tpu=jnp.tan, cpu=jnp.sin, default=jnp.cos)
+
+    def step(x):
+        return jax.grad(lambda x: chosen(x).sum())(x), jax.lax.map(chosen, x), chosen(x + 1j)
+
+    x = np.linspace(0, 1, 4, dtype=np.float32)
+    for ours, theirs in zip(ckpt.compile(step, x)(x), jax.jit(step)(x), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-5)
+
+
+@pytest.mark.parametrize("dilation", [1, 2])
+@pytest.mark.parametrize("combine", [jax.lax.add, jax.lax.mul, jax.lax.max, jnp.logaddexp])
+def test_windows_beyond_an_array_hold_the_initial_value_once(combine, dilation):
+    def step(x, initial):
+        return jax.lax.reduce_window(x, initial, combine, (3,), (2,), [(1, 3)], base_dilation=(dilation,))
+
+    x, initial = np.linspace(1, 2, 5, dtype=np.float32), np.float32(2)
+    np.testing.assert_allclose(ckpt.compile(step, x, initial)(x, initial), jax.jit(step)(x, initial), rtol=1e-5)
+
+
+def test_windows_of_pairs_hold_the_initial_values_once():
+    def step(x, i):
+        largest = lambda a, b: (jnp.maximum(a[0], b[0]), a[1] + b[1])
+        return jax.lax.reduce_window((x, i), (np.float32(0), np.int32(7)), largest, (2, 2), (1, 1), "SAME")
+
+    x, i = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4), np.arange(12, dtype=np.int32).reshape(3, 4)
+    for ours, theirs in zip(ckpt.compile(step, x, i)(x, i), jax.jit(step)(x, i), strict=True):
+        assert np.array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize(("setting", "number"), [("jax_debug_nans", np.nan), ("jax_debug_infs", np.inf)])
+@pytest.mark.parametrize("dtype", [jnp.bfloat16, np.complex64])
+def test_numbers_that_jax_looks_for_are_an_error(setting, number, dtype):
+    x = np.ones(3, dtype)
+    step = ckpt.compile(lambda x: (jnp.arange(2), x * 2), x)
+    x[1] = number
+    step(x)
+    before = getattr(jax.config, setting)
+    jax.config.update(setting, True)
+    try:
+        with pytest.raises(FloatingPointError, match="in result 1 of the step; jax.jit names the operation"):
+            step(x)
+    finally:
+        jax.config.update(setting, before)
+
+
 def test_equal_operations_of_one_reshape():
     exponential = jax.jit(jnp.exp)
 

@@ -11,12 +11,14 @@ import jax
 Options = Mapping[str, Any]
 
 # The CPU backend removes barriers before it merges common subexpressions, and
-# its default schedulers leave the planned order. Its library YNNPACK reduces only
+# its default schedulers leave the planned order. It compiles a loop of few bytes
+# as one kernel, which may hold no barrier: such loops stay loops. Its library YNNPACK reduces only
 # operands that stand in memory, such as constants that are spread: it is left to
 # products and convolutions. The names of options differ by version: the first set
 # that the backend accepts is used.
+_CPU_BARRIERS = "cse_barrier_expander,small-while-loop-hoisting"
 _CPU_ORDER: Options = {
-    "xla_disable_hlo_passes": "cse_barrier_expander",
+    "xla_disable_hlo_passes": _CPU_BARRIERS,
     "xla_cpu_scheduler_type": "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED",
 }
 _CPU_LIBRARY = "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT,LIBRARY_FUSION_TYPE_INDIVIDUAL_CONVOLUTION"
@@ -24,7 +26,7 @@ _CPU_OPTIONS: Sequence[Options] = (
     {**_CPU_ORDER, "xla_cpu_experimental_ynn_fusion_type": _CPU_LIBRARY},
     _CPU_ORDER,
     {
-        "xla_disable_hlo_passes": "cse_barrier_expander",
+        "xla_disable_hlo_passes": _CPU_BARRIERS,
         "xla_cpu_enable_concurrency_optimized_scheduler": False,
     },
 )

@@ -100,6 +100,7 @@ class Step:
             join(Parts(next(given), next(given))) if is_complex(info) else signed_as(next(given), info.dtype)
             for info in infos
         ]
+        refuse_numbers(made)
         return tree.unflatten(made)
 
     def bind(self, arguments: tuple) -> tuple[list[Any], Callable[[list[Any]], Any]]:
@@ -169,6 +170,14 @@ def signed_as(array: Any, dtype: Any) -> Any:
     if jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key):
         dtype = np.dtype(np.uint32)
     return array.view(dtype) if jax.dtypes.issubdtype(dtype, np.unsignedinteger) and array.dtype != dtype else array
+
+
+def refuse_numbers(results: list[Any]) -> None:
+    """Raises JAX's error for the results that `jax_debug_nans` and `jax_debug_infs` look for."""
+    for name, is_sought, holds in (("nan", jax.config.jax_debug_nans, np.isnan), ("inf", jax.config.jax_debug_infs, np.isinf)):
+        for number, result in enumerate(results if is_sought else ()):
+            if jax.dtypes.issubdtype(result.dtype, np.inexact) and holds(result).any():
+                raise FloatingPointError(f"invalid value ({name}) encountered in result {number} of the step; jax.jit names the operation")
 
 
 def summary_of(error: Exception) -> str:

@@ -35,3 +35,10 @@ def lower_by(rules: Sequence[tuple[Any, Callable]], traced: Any, platform: str) 
     """Lowers for `platform` by `rules` first. Public ways to give a rule are for the whole process."""
     parameters = mlir.LoweringParameters(override_lowering_rules=tuple(rules))
     return traced.lower(lowering_platforms=(platform,), _private_parameters=parameters)
+
+
+def rule_on(platform: str, primitive: Any) -> Callable:
+    """JAX's own rule for a primitive, which takes another platform for that of the lowering. Only JAX's table holds the rule."""
+    entry = mlir._lowerings[primitive]
+    rule = getattr(entry, "rule", entry)
+    return lambda context, *operands, **parameters: rule(context.replace(platforms=(platform,)), *operands, **parameters)

@@ -10,12 +10,15 @@ from jax.interpreters import mlir
 
 from . import factorizations
 from .cumulative import along_last, cumulate, cumulate_exponentials
+from .private import rule_on
 from .refusals import equations_of
 from .sorting import approximate_top_k, sort, top_k
 
 # No device of this platform is in the process, and JAX's rules for it are its general ones: random
 # bits without a loop, for one, so that masks are elementwise.
 PLATFORM = "tpu"
+# The platform of the branch that jax.lax.platform_dependent takes, as in JAX itself where the step runs.
+RUNS_ON = "cpu"
 
 
 # A primitive, and the function that lowers it.
@@ -41,6 +44,12 @@ def factorized() -> list[Any]:
     return [geqrf, *(getattr(linalg, f"{name}_p") for name in names)]
 
 
+def choosing() -> list[Any]:
+    """The primitives of jax.lax.platform_dependent: one numbers the branches, the other one keeps that of the platform."""
+    branches = functools.partial(jax.lax.platform_dependent, cpu=jnp.sin, default=jnp.cos)
+    return [traced("platform_index", branches, 0.0), jax.lax.cond_p]
+
+
 @functools.cache
 def rules() -> tuple[Rule, ...]:
     """The rules, which one call of a lowering is given: JAX itself stays as it is."""
@@ -55,4 +64,5 @@ def rules() -> tuple[Rule, ...]:
     for primitive in factorized():
         function = getattr(factorizations, primitive.name)
         made.append((primitive, mlir.lower_fun(function, multiple_results=primitive.multiple_results)))
+    made += [(primitive, rule_on(RUNS_ON, primitive)) for primitive in choosing()]
     return tuple(made)

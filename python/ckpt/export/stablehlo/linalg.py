@@ -7,10 +7,13 @@ from ..locations import join_names, read_place
 from ..text import NO_FORM, pack_booleans
 from .conversions import CONTRACTIONS, rewrite_contraction, rewrite_conversion, rewrite_reversal
 from .gathers import clamp_gather
+from .ops import replace
 from .pooling import rewrite_pooling_gradient
 from .products import drop_algorithm, rewrite_turned_product
 from .scatters import rewrite_scatter
+from .windows import rewrite_windows
 
+BARRIER = "stablehlo.optimization_barrier"
 DIALECTS = ("arith", "complex", "func", "linalg", "math", "scf", "tensor")
 # What IREE's input pipeline would stop at one by one.
 FOREIGN = ("chlo.top_k", "stablehlo.cholesky", "stablehlo.custom_call", "stablehlo.fft", "stablehlo.sort")
@@ -35,34 +38,36 @@ def operations_of(operation: ir.Operation) -> list[ir.Operation]:
     return found
 
 
+def drop_barrier(barrier: ir.Operation) -> None:
+    """What is made again is for ckpt to decide, not for jax.checkpoint."""
+    replace(barrier, *barrier.operands)
+
+
+REWRITES = {
+    BARRIER: drop_barrier,
+    "stablehlo.convert": rewrite_conversion,
+    "stablehlo.gather": clamp_gather,
+    "stablehlo.reduce_window": rewrite_windows,
+    "stablehlo.reverse": rewrite_reversal,
+    "stablehlo.scatter": rewrite_scatter,
+    "stablehlo.select_and_scatter": rewrite_pooling_gradient,
+    **dict.fromkeys(CONTRACTIONS, rewrite_contraction),
+}
+
+
 def rewrite(module: ir.Module) -> list[str]:
     """Writes operations without a linalg form with others; returns passes to run afterwards."""
-    passes = []
     for operation in operations_of(module.operation):
         if operation.name == "stablehlo.dot_general" and "algorithm" in operation.attributes:
             drop_algorithm(operation)
         if operation.name == "stablehlo.transpose":
             rewrite_turned_product(operation)
-    for operation in operations_of(module.operation):
-        if operation.name == "stablehlo.scatter":
-            rewrite_scatter(operation)
-        elif operation.name == "stablehlo.gather":
-            clamp_gather(operation)
-        elif operation.name == "stablehlo.select_and_scatter":
-            rewrite_pooling_gradient(operation)
-        elif operation.name == "stablehlo.convert":
-            rewrite_conversion(operation)
-        elif operation.name == "stablehlo.reverse":
-            rewrite_reversal(operation)
-        elif operation.name in CONTRACTIONS:
-            rewrite_contraction(operation)
-        elif operation.name == "stablehlo.optimization_barrier":
-            # What is made again is for ckpt to decide, not for jax.checkpoint.
-            for result, operand in zip(operation.results, operation.operands):
-                result.replace_all_uses_with(operand)
-            operation.erase()
-            passes = ["cse"]
-    return passes
+    found = [(each.name, each) for each in operations_of(module.operation)]
+    # A rewrite may erase a body whose operations follow: these have no rewrite.
+    for name, operation in found:
+        if name in REWRITES:
+            REWRITES[name](operation)
+    return ["cse"] if any(name == BARRIER for name, _ in found) else []
 
 
 def main_of(module: ir.Module) -> ir.Operation:

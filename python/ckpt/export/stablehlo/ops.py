@@ -19,8 +19,9 @@ def integer(number):
     return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)
 
 
-def replace(operation, value):
-    operation.results[0].replace_all_uses_with(value)
+def replace(operation, *values):
+    for result, value in zip(operation.results, values, strict=True):
+        result.replace_all_uses_with(value)
     operation.erase()
 
 
@@ -54,6 +55,18 @@ def splat(type, number):
     number = (ir.FloatAttr if is_float else ir.IntegerAttr).get(type.element_type, number)
     attributes = {"value": ir.DenseElementsAttr.get_splat(type, number)}
     return ir.Operation.create("stablehlo.constant", results=[type], attributes=attributes).result
+
+
+def number_of(value):
+    """The number that a tensor holds everywhere, if it is known here."""
+    if isinstance(value.owner, ir.Block):
+        return None
+    if value.owner.name == "stablehlo.broadcast_in_dim":
+        return number_of(value.owner.operands[0])
+    if value.owner.name != "stablehlo.constant":
+        return None
+    numbers = ir.DenseElementsAttr(value.owner.attributes["value"])
+    return numbers.get_splat_value().value if numbers.is_splat else None
 
 
 def compare(direction, left, right):

@@ -20,6 +20,7 @@ from .ops import (
     component_of,
     integer,
     is_unsigned,
+    number_of,
     replace,
     select,
     signless,
@@ -66,15 +67,6 @@ def combiner_of(block):
     raise UnsupportedStep(f"{place.file}: a scatter that combines elements in this way is not supported: use add, subtract, multiply, max, min or set")
 
 
-def is_constant(value):
-    """Whether a tensor holds the same number everywhere, known here."""
-    if isinstance(value.owner, ir.Block):
-        return False
-    if value.owner.name == "stablehlo.broadcast_in_dim":
-        return is_constant(value.owner.operands[0])
-    return value.owner.name == "stablehlo.constant" and ir.DenseElementsAttr(value.owner.attributes["value"]).is_splat
-
-
 def scatter_to_select(scatter):
     """Rewrites a scatter into a constant of which no two updates can meet, such as the gradient
     of jnp.take_along_axis: elementwise, an element is updated where its place is the index.
@@ -88,7 +80,7 @@ def scatter_to_select(scatter):
     windows = [i for i in range(len(shape)) if i not in single + list(batches.values())]
     extents = [updates.type.shape[i] for i in dimensions["update_window_dims"]]
     meet = any(i not in batches and indices.type.shape[i] != 1 for i in outer)
-    if meet or not set(scattered) <= set(single) or extents != [shape[i] for i in windows] or not is_constant(target):
+    if meet or set(scattered) != set(single) or extents != [shape[i] for i in windows] or number_of(target) is None:
         return False
     with ir.InsertionPoint(scatter), scatter.location:
         window, batch = iter(windows), iter(outer)
