@@ -174,12 +174,12 @@ def test_numbers_that_python_code_needs_stay(needs):
         run(x, 0.75, 2.0)
 
 
-def test_branches_on_one_number_leave_the_others():
-    def step(x, rate, other):
-        return (x if rate > 0.25 else -x) * other
+def test_branches_on_numbers_leave_the_others():
+    def step(x, rate, other, power):
+        return (x if rate > 0.25 else -x) * other + (x if power > 1 else -x)
 
     x = torch.ones(2)
-    assert torch.equal(in_ckpt(step, x, 0.5, 2.0)(x, 0.5, 3.0), 3 * x)
+    assert torch.equal(in_ckpt(step, x, 0.5, 2.0, 1.5)(x, 0.5, 3.0, 1.5), 4 * x)
 
 
 def test_branches_on_numbers_that_a_step_changes_are_refused():

@@ -129,7 +129,6 @@ class TorchStep:
         values = {name: variable.read() for name, variable in (of_owners | others).items()}
         free = {name for name in others if type(values[name]) is float} | {name for name in of_owners if is_rate(name, values[name])}
         changed: dict[str, torch.dtype] = {}
-        tries = 0
         while True:
             self.symbols = Symbols(values, dict.fromkeys(sorted(free), torch.float64) | changed)
             try:
@@ -152,8 +151,7 @@ class TorchStep:
                     ) from cause
                 if not free:
                     raise
-                tries += 1
-                free = free - needed if needed and tries == 1 else set()
+                free = free - needed if needed else set()
 
     def trace(self, closed: list[tuple[str, Owner]]) -> None:
         self.outside = Outside()
