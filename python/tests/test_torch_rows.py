@@ -208,18 +208,33 @@ class Kinds(torch.nn.Module):
         return F.cross_entropy(scores, classes), scores.detach()
 
 
+class Scratched(torch.nn.Module):
+    """The kernel of the convolution takes four times the memory of all values."""
+
+    def __init__(self):
+        super().__init__()
+        self.line = torch.nn.Conv1d(8, 8, 31, padding=15)
+
+    def forward(self, x, classes):
+        return F.cross_entropy(self.line(x).mean(2), classes), x.detach()
+
+
+KINDS = [(Kinds, (8, 3, 16, 16), 3), (Scratched, (8, 8, 256), 0)]
+
+
 @pytest.mark.parametrize("partition", [min_cut(1.0), None])
-def test_the_code_of_inductor_says_the_peak_before_it_is_compiled(partition):
+@pytest.mark.parametrize(("kind", "shape", "statistics"), KINDS)
+def test_the_code_of_inductor_says_the_peak_before_it_is_compiled(partition, kind, shape, statistics):
     """To the bytes of the loss, which the profiler sees and the graphs hold once."""
     peaks = []
 
     def recorded(module, inputs, *, num_fwd_outputs, **options):
         split = partition or ckpt.torch.Partitioner(engine="inductor", effort=0.1)
         graphs = split(module, inputs, num_fwd_outputs=num_fwd_outputs, **options)
-        peaks.append(compiled_peak(*graphs, num_fwd_outputs, 3, True, Workspaces()))
+        peaks.append(compiled_peak(*graphs, num_fwd_outputs, statistics, True, Workspaces()))
         return graphs
 
-    module, arguments = Kinds(), (torch.randn(8, 3, 16, 16), torch.randint(0, 10, (8,)))
+    module, arguments = kind(), (torch.randn(shape), torch.randint(0, 8, shape[:1]))
     with torch._inductor.config.patch(fx_graph_cache=False):
         run = compiled(module, "inductor", Counted(recorded))
         measured = peak_of(lambda *arguments: run(*arguments)[0], module, arguments)

@@ -1,4 +1,4 @@
-"""Lists and dictionaries as they were before a trace, which puts tensors of its own into those that a step changes."""
+"""Variables and containers of the user's code, which a trace puts back as they were: it puts tensors and numbers of its own there."""
 
 import functools
 from collections.abc import Callable, Iterator, MutableMapping
