@@ -89,6 +89,15 @@ ArrayRef<Device> ckpt::knownDevices() {
   return devices;
 }
 
+std::string ckpt::describedGpu(StringRef name) {
+  std::string plain = name.lower();
+  llvm::erase(plain, ' ');
+  for (const Device &device : knownDevices())
+    if (StringRef(plain).contains(device.name))
+      return device.name;
+  return "";
+}
+
 /// The substitute of a kind without a rate; the kind itself if there is none.
 static WorkKind substituteFor(WorkKind kind) {
   switch (kind) {

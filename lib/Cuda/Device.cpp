@@ -43,7 +43,6 @@ bool ckpt::cuda::openDevice(DeviceInfo &info) {
     return false;
   if (count == 0)
     return fail("expected a CUDA device, but the driver sees none");
-  Context context = nullptr;
   if (!check(driver->deviceGet(&number, 0), "get the first CUDA device") ||
       !describe(*driver, number, info))
     return false;
@@ -52,14 +51,28 @@ bool ckpt::cuda::openDevice(DeviceInfo &info) {
                 "'%s' has %d.%d",
                 oldestCapability / 10, oldestCapability % 10, info.name,
                 info.major, info.minor);
-  if (!check(driver->primaryContextRetain(&context, number), "use '%s'",
+  if (!check(driver->primaryContextRetain(&device.context, number), "use '%s'",
              info.name) ||
-      !check(driver->contextSetCurrent(context), "use '%s'", info.name) ||
+      !check(driver->contextSetCurrent(device.context), "use '%s'",
+             info.name) ||
       !check(driver->streamCreate(&device.stream, streamNonBlocking),
              "create a stream on '%s'", info.name))
     return false;
   device.driver = driver;
   return true;
+}
+
+DeviceScope::DeviceScope() {
+  Context current = nullptr;
+  if (check(device.driver->contextGetCurrent(&current),
+            "ask for this thread's context"))
+    check(device.driver->contextSetCurrent(device.context),
+          "use the device in this thread");
+  before = current;
+}
+
+DeviceScope::~DeviceScope() {
+  device.driver->contextSetCurrent(static_cast<Context>(before));
 }
 
 /// Plain code runs on later devices too, code of a family (f) on later devices
@@ -180,6 +193,13 @@ bool ckpt::cuda::copyFromDevice(void *to, const void *from, int64_t bytes) {
                              static_cast<long long>(bytes));
 }
 
+bool ckpt::cuda::copyOnDevice(void *to, const void *from, int64_t bytes) {
+  return bytes == 0 ||
+         check(device.driver->copyOnDevice(toAddress(to), toAddress(from),
+                                           bytes, device.stream),
+               "copy %lld bytes on the device", static_cast<long long>(bytes));
+}
+
 bool ckpt::cuda::poison(void *memory, int64_t bytes) {
   return bytes == 0 || check(device.driver->setBytes(toAddress(memory), 0xFF,
                                                      bytes, device.stream),
@@ -189,4 +209,9 @@ bool ckpt::cuda::poison(void *memory, int64_t bytes) {
 bool ckpt::cuda::wait() {
   return check(device.driver->streamSynchronize(device.stream),
                "finish the work on the device");
+}
+
+bool ckpt::cuda::waitForAll() {
+  return check(device.driver->contextSynchronize(),
+               "finish the work of this process on the device");
 }

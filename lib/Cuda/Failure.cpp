@@ -22,3 +22,5 @@ bool ckpt::cuda::fail(const char *format, ...) {
 bool ckpt::cuda::hasFailed() { return message[0]; }
 
 const char *ckpt::cuda::failure() { return message; }
+
+void ckpt::cuda::forgetFailure() { message[0] = '\0'; }

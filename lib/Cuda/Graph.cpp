@@ -58,6 +58,11 @@ bool ckpt::cuda::runStep(const Step &step) {
   return !hasFailed();
 }
 
+bool ckpt::cuda::launchStep(const Step &step) {
+  step.launch(step.context);
+  return !hasFailed() && wait();
+}
+
 bool StepGraph::capture(const Step &step) {
   const Driver &driver = *device.driver;
   Event first = nullptr, last = nullptr;

@@ -271,7 +271,7 @@ static bool chooseFastest(Choice &choice, const Launch &launch) {
 }
 
 void ckpt::cuda::chooseMatmul(const MatmulShape &shape, const Launch &launch) {
-  if (find(shape))
+  if (!library || find(shape))
     return;
   auto *choice = static_cast<Choice *>(std::calloc(1, sizeof(Choice)));
   if (!choice) {
@@ -296,16 +296,12 @@ void ckpt::cuda::chooseMatmul(const MatmulShape &shape, const Launch &launch) {
 
 bool ckpt::cuda::chooseMatmuls(const Step &step, LibraryUse wanted) {
   use = wanted;
-  if (use == LibraryUse::Never)
-    return true;
-  library = openMatmulLibrary();
+  library = use == LibraryUse::Never ? nullptr : openMatmulLibrary();
   if (hasFailed())
     return false;
   if (!library && use == LibraryUse::Always)
     return fail("expected cuBLASLt in %s, but neither can be opened",
                 matmulLibraryNames);
-  if (!library)
-    return true;
   device.onlyChooses = true;
   step.launch(step.context);
   device.onlyChooses = false;

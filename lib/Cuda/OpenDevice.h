@@ -15,6 +15,7 @@ namespace ckpt::cuda {
 /// it among their arguments.
 struct OpenDevice {
   const Driver *driver = nullptr;
+  Context context = nullptr;
   Stream stream = nullptr;
   /// Whether launches are waited for one by one.
   bool waitsForLaunches = false;

@@ -8,7 +8,7 @@ planner by itself, and `python -m ckpt` the command line.
 from typing import Any
 
 from .engine import CompiledStep, compile
-from .errors import ArrayError, BudgetError, CkptError, PlanMismatch, UnsupportedStep
+from .errors import ArrayError, BudgetError, CkptError, DeviceError, PlanMismatch, UnsupportedStep
 from .report import Report
 
 __version__ = "0.1.0"
@@ -17,6 +17,7 @@ __all__ = [
     "BudgetError",
     "CkptError",
     "CompiledStep",
+    "DeviceError",
     "Plan",
     "PlanMismatch",
     "Problem",

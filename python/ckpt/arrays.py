@@ -68,9 +68,7 @@ def _is(array: Any, module: str, name: str) -> bool:
     return loaded is not None and isinstance(array, getattr(loaded, name))
 
 
-def _of_torch(array: Any, title: str) -> tuple[np.ndarray, str]:
-    if array.device.type != "cpu":
-        raise ArrayError(f"expected {title} on the CPU, but got a tensor on {array.device}")
+def _plain_of_torch(array: Any, title: str) -> tuple[str, Any]:
     if not array.is_contiguous():
         raise ArrayError(f"expected {title} to be contiguous, but got strides {tuple(array.stride())}: call contiguous()")
     name = str(array.dtype).removeprefix("torch.")
@@ -80,15 +78,37 @@ def _of_torch(array: Any, title: str) -> tuple[np.ndarray, str]:
         plain = plain.view(bits.int16)
     elif name.startswith("float8"):
         plain = plain.view(bits.uint8)
+    return name, plain
+
+
+def _of_torch(array: Any, title: str) -> tuple[np.ndarray, str]:
+    if array.device.type != "cpu":
+        raise ArrayError(f"expected {title} on the CPU, but got a tensor on {array.device}")
+    name, plain = _plain_of_torch(array, title)
     return plain.numpy(), name
 
 
-def _of_jax(array: Any, title: str) -> tuple[np.ndarray, str]:
+def _plain_of_jax(array: Any, title: str) -> tuple[str, Any]:
     jax = sys.modules["jax"]
     if isinstance(array, jax.core.Tracer):
         raise ArrayError(f"expected {title} to be an array, but got a tracer: a compiled step runs outside of jit")
     if jax.dtypes.issubdtype(array.dtype, jax.dtypes.prng_key):
         array = jax.random.key_data(array)
+    return str(array.dtype), array
+
+
+def plain_of(array: Any, title: str) -> tuple[str, Any, bool]:
+    """An array with the name of its elements, if its framework is known, and whether it may be written to; elements that DLPack cannot name
+    are their bits."""
+    if _is(array, "torch", "Tensor"):
+        return *_plain_of_torch(array, title), True
+    if _is(array, "jax", "Array"):
+        return *_plain_of_jax(array, title), False
+    return "", array, True
+
+
+def _of_jax(array: Any, title: str) -> tuple[np.ndarray, str]:
+    _, array = _plain_of_jax(array, title)
     devices = sorted(map(str, array.devices()))
     if len(devices) != 1 or {device.platform for device in array.devices()} != {"cpu"}:
         raise ArrayError(f"expected {title} on one CPU device, but got an array on {', '.join(devices)}")
@@ -126,11 +146,7 @@ def memory_of(array: Any, tensor: Tensor, title: str, *, writable: bool = False)
         view, name = _of_jax(array, title)
     else:
         view, name = _of_others(array, title)
-    names = _names_of(tensor.element)
-    if name not in names and view.dtype != numpy_type(tensor.element):
-        raise ArrayError(f"expected {title} of type {' or '.join(names)}, but got {name}")
-    if list(view.shape) != list(tensor.shape):
-        raise ArrayError(f"expected {title} of shape {tuple(tensor.shape)}, but got {view.shape}")
+    check_kind(name, view.dtype, view.shape, tensor, title)
     if not view.flags.c_contiguous:
         raise ArrayError(f"expected {title} in C order, but got strides {view.strides}: copy it with numpy.ascontiguousarray")
     if not view.flags.aligned:
@@ -138,6 +154,15 @@ def memory_of(array: Any, tensor: Tensor, title: str, *, writable: bool = False)
     if writable and not view.flags.writeable:
         raise ArrayError(f"expected {title} to be writable, but it is read-only")
     return view
+
+
+def check_kind(name: str, dtype: np.dtype | None, shape: Sequence[int], tensor: Tensor, title: str) -> None:
+    """Refuses another type or shape than `tensor` has: frameworks call the type `name`, NumPy `dtype`."""
+    names = _names_of(tensor.element)
+    if name not in names and dtype != numpy_type(tensor.element):
+        raise ArrayError(f"expected {title} of type {' or '.join(names)}, but got {name}")
+    if list(shape) != list(tensor.shape):
+        raise ArrayError(f"expected {title} of shape {tuple(tensor.shape)}, but got {tuple(shape)}")
 
 
 def _of_number(number: Any, tensor: Tensor, title: str) -> np.ndarray:
@@ -161,12 +186,47 @@ def bits_of(view: np.ndarray) -> np.ndarray:
     return view.view(f"u{view.dtype.itemsize}")
 
 
-def overlap(arguments: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> int | None:
+def extent_of(view: Any) -> tuple[int, int]:
+    """Address and bytes of an array of NumPy or of a `GpuArray`."""
+    return (view.__array_interface__["data"][0] if isinstance(view, np.ndarray) else view.address), view.nbytes
+
+
+class Host:
+    """The memory of a step on the CPU; `gpu.Gpu` is that of one on the GPU."""
+
+    take = staticmethod(memory_of)
+
+    def make(self, tensors: Sequence[Tensor], arguments: Sequence[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """New arrays for results, each as the caller sees it and as the step does."""
+        made = map(self.like, tensors)
+        return [(array, array) for array in made]
+
+    def like(self, tensor: Tensor) -> np.ndarray:
+        """A new array."""
+        return np.empty(tensor.shape, numpy_type(tensor.element))
+
+    def finish(self, changed: Sequence[np.ndarray]) -> None:
+        """The caller's arrays are those of the step."""
+
+
+def is_writable(view: Any) -> bool:
+    return view.flags.writeable if isinstance(view, np.ndarray) else view.is_writable
+
+
+def assign(to: Any, view: Any) -> None:
+    """Copies the elements of `view`, an array of the kind of `to`."""
+    if isinstance(to, np.ndarray):
+        to[...] = view
+    else:
+        to.assign(view)
+
+
+def overlap(arguments: Sequence[Any], results: Sequence[Any]) -> int | None:
     """The first of `results` that shares memory with an argument or with another result."""
 
-    def ranges(views: Sequence[np.ndarray], first: int) -> list[tuple[int, int, int]]:
-        starts = [view.__array_interface__["data"][0] for view in views]
-        return [(s, s + v.nbytes, i + first) for i, (s, v) in enumerate(zip(starts, views)) if v.nbytes]
+    def ranges(views: Sequence[Any], first: int) -> list[tuple[int, int, int]]:
+        extents = map(extent_of, views)
+        return [(start, start + size, i + first) for i, (start, size) in enumerate(extents) if size]
 
     # Results are numbered from 0, and all arguments count as -1: those may share memory.
     marked = [(s, e, -1) for s, e, _ in ranges(arguments, 0)] + ranges(results, 0)

@@ -17,7 +17,8 @@ import numpy as np
 
 from . import arrays, export
 from .budget import Budget, check_limits, is_share, parse_budget
-from .errors import ArrayError, BudgetError, CkptError, UnsupportedStep
+from .errors import ArrayError, BudgetError, CkptError, DeviceError, UnsupportedStep
+from .gpu import Gpu, is_on_gpu
 from .progress import shown
 from .report import Report
 
@@ -29,14 +30,14 @@ class Source:
     Attributes:
         name: of the file, for messages.
         bind: from the arguments of a call to arrays in the step's order, and to its return value as a function of results.
-        result: from an array of NumPy to one of the caller's framework.
+        result: from an array of NumPy, or a `GpuArray`, to one of the caller's framework.
         kept: by result that the caller does not see, the argument that it is a new value of.
     """
 
     text: str
     name: str = "step.mlir"
     bind: Callable[[tuple[Any, ...]], tuple[list[Any], Callable[[list[Any]], Any]]] = lambda args: (list(args), _alone)
-    result: Callable[[np.ndarray, str], Any] = lambda array, element: array
+    result: Callable[[Any, str], Any] = lambda array, element: array
     kept: Mapping[int, int] = dataclasses.field(default_factory=dict)
 
 
@@ -51,11 +52,14 @@ class PlannedStep:
         report: figures, live ranges and recomputations; a `ckpt.Report`.
     """
 
-    def __init__(self, source: Source, options: list[str], seconds: float) -> None:
+    def __init__(self, source: Source, options: list[str], seconds: float, device: str, gpu_options: str) -> None:
         self._engine = _engine()
         self.source = source
-        with self._own_errors(), shown(None, seconds) as watch:
-            self._step = self._engine.PlannedStep(source.text, source.name, " ".join(options), watch)
+        self._is_on_gpu = device == "cuda"
+        with _own_errors(self._engine), shown(None, seconds) as watch:
+            self._step = self._engine.PlannedStep(
+                source.text, source.name, " ".join(options), self._is_on_gpu, gpu_options, watch
+            )
         self.report = Report(self._step.report)
 
     @property
@@ -65,21 +69,9 @@ class PlannedStep:
 
     def compile(self, threads: int) -> CompiledStep:
         """Machine code of the step; see `ckpt.compile`."""
-        with self._own_errors():
-            return CompiledStep(self._step.compile(threads), self.source, self.report)
-
-    @contextlib.contextmanager
-    def _own_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except self._engine.BudgetTooSmall as error:
-            figures, _, message = str(error).partition("\n")
-            asked, smallest, bound = map(int, figures.split())
-            raise BudgetError(
-                message, budget_bytes=asked, smallest_bytes=smallest, bound_bytes=bound
-            ) from None
-        except self._engine.RefusedStep as error:
-            raise UnsupportedStep(str(error)) from None
+        memory = Gpu(self._engine) if self._is_on_gpu else arrays.Host()
+        with _own_errors(self._engine):
+            return CompiledStep(self._engine, self._step.compile(threads), self.source, self.report, memory)
 
 
 class CompiledStep:
@@ -93,46 +85,51 @@ class CompiledStep:
         arguments, results: name, element type and shape of each tensor.
     """
 
-    def __init__(self, step: Any, source: Source, report: Report) -> None:
-        self._step, self._source, self.report = step, source, report
+    def __init__(self, engine: Any, step: Any, source: Source, report: Report, memory: arrays.Host | Gpu) -> None:
+        self._engine, self._step, self._source, self.report = engine, step, source, report
+        self._memory = memory
         self.arguments: list[arrays.Tensor] = step.arguments
         self.results: list[arrays.Tensor] = step.results
         self._donated: list[int] = step.donated
         self.arena_bytes: int = step.arena_bytes
 
     def __call__(self, *args: Any, out: Sequence[Any] | None = None) -> Any:
-        """Runs the step on arrays of NumPy, JAX or PyTorch, without copies.
+        """Runs the step on arrays of NumPy, JAX or PyTorch, without copies where they are.
 
         Args:
-            args: what the step takes, on the CPU and in C order.
+            args: what the step takes, in C order, where the step runs. A step on
+                the GPU takes arrays of the host, too, and copies them.
             out: flat list of arrays that receive the results; by default each
-                call makes new ones. An argument that the step donates receives
-                its result in place, where it is writable.
+                call makes new ones, for a step on the GPU there unless all
+                arguments are on the host. An argument that the step donates
+                receives its result in place, where it is writable.
 
         Raises:
             ArrayError: an array does not fit the step, or overlaps a result.
+            DeviceError: the GPU has too little memory, or fails.
         """
         given, returned = self._source.bind(args)
         if len(given) != len(self.arguments):
             raise ArrayError(f"expected {len(self.arguments)} arrays, but got {len(given)}")
+        with _own_errors(self._engine):
+            return returned(self._run(given, out))
+
+    def _run(self, given: list[Any], out: Sequence[Any] | None) -> list[Any]:
         kept = self._source.kept
         views = [
-            arrays.memory_of(array, tensor, _title("argument", number, tensor), writable=number in kept.values())
+            self._memory.take(array, tensor, _title("argument", number, tensor), writable=number in kept.values())
             for number, (array, tensor) in enumerate(zip(given, self.arguments))
         ]
-        if out is not None:
-            made = list(out)
-            targets = self._targets(made, views)
-        else:
-            made, targets = self._new_results(given, views)
+        made, targets = self._new_results(given, views) if out is None else self._targets(list(out), views)
         self._refuse_shared(views, targets)
-        self._step.run([arrays.bits_of(view) for view in views], [arrays.bits_of(view) for view in targets])
+        self._step.run(list(map(arrays.extent_of, views)), list(map(arrays.extent_of, targets)))
         for number, argument in kept.items():
             if targets[number] is not views[argument]:
-                views[argument][...] = targets[number]
-        return returned(made)
+                arrays.assign(views[argument], targets[number])
+        self._memory.finish([*targets, *(views[argument] for argument in kept.values())])
+        return made
 
-    def _refuse_shared(self, arguments: list[np.ndarray], targets: list[np.ndarray]) -> None:
+    def _refuse_shared(self, arguments: list[Any], targets: list[Any]) -> None:
         """Refuses an argument that changes while another one has the same memory: the step would not see the change there."""
         in_place = [i for i, result in enumerate(self._donated) if result >= 0 and targets[result] is arguments[i]]
         changed = list({*self._source.kept.values(), *in_place})
@@ -142,42 +139,59 @@ class CompiledStep:
             title = _title("argument", changed[number], self.arguments[changed[number]])
             raise ArrayError(f"expected {title}, which the step changes, in memory of its own, but another argument shares it")
 
-    def _targets(self, out: list[Any], arguments: list[np.ndarray]) -> list[np.ndarray]:
+    def _targets(self, out: list[Any], arguments: list[Any]) -> tuple[list[Any], list[Any]]:
+        """The caller's arrays for results, and all memory that results go to."""
         shown = len(self.results) - len(self._source.kept)
         if len(out) != shown:
             raise ArrayError(f"expected {shown} arrays in 'out', but got {len(out)}")
         targets = [
-            arrays.memory_of(array, tensor, _title("result", number, tensor), writable=True)
+            self._memory.take(array, tensor, _title("result", number, tensor), writable=True)
             for number, (array, tensor) in enumerate(zip(out, self.results))
         ]
         targets += [self._kept_target(number, arguments) for number in range(shown, len(self.results))]
         kept = [
             view
             for view, result in zip(arguments, self._donated)
-            if result < 0 or view.ctypes.data != targets[result].ctypes.data
+            if result < 0 or arrays.extent_of(view) != arrays.extent_of(targets[result])
         ]
         if (number := arrays.overlap(kept, targets)) is not None:
             raise ArrayError(f"expected result {number} in memory of its own, but it overlaps an argument or a result")
-        return targets
+        return out, targets
 
-    def _kept_target(self, number: int, arguments: list[np.ndarray]) -> np.ndarray:
+    def _kept_target(self, number: int, arguments: list[Any]) -> Any:
         """The argument that a result is a new value of, where the plan writes it in place."""
         argument = self._source.kept[number]
         if self._donated[argument] == number:
             return arguments[argument]
-        return np.empty_like(arguments[argument])
+        return self._memory.like(self.arguments[argument])
 
-    def _new_results(self, given: list[Any], arguments: list[np.ndarray]) -> tuple[list[Any], list[np.ndarray]]:
+    def _new_results(self, given: list[Any], arguments: list[Any]) -> tuple[list[Any], list[Any]]:
+        """Arrays for results as the caller sees them, and all memory that results go to."""
         made: list[Any] = [None] * len(self.results)
         targets: list[Any] = [None] * len(self.results)
         for array, view, number in zip(given, arguments, self._donated):
-            if number >= 0 and view.flags.writeable:
+            if number >= 0 and arrays.is_writable(view):
                 made[number], targets[number] = array, view
-        for number, tensor in enumerate(self.results):
-            if targets[number] is None:
-                targets[number] = np.empty(tensor.shape, arrays.numpy_type(tensor.element))
-                made[number] = self._source.result(targets[number], tensor.element)
+        new = [number for number, target in enumerate(targets) if target is None]
+        fresh = self._memory.make([self.results[number] for number in new], arguments)
+        for number, (array, targets[number]) in zip(new, fresh):
+            made[number] = self._source.result(array, self.results[number].element)
         return made, targets
+
+
+@contextlib.contextmanager
+def _own_errors(engine: Any) -> Iterator[None]:
+    """The engine's errors as those of the package."""
+    try:
+        yield
+    except engine.BudgetTooSmall as error:
+        figures, _, message = str(error).partition("\n")
+        asked, smallest, bound = map(int, figures.split())
+        raise BudgetError(message, budget_bytes=asked, smallest_bytes=smallest, bound_bytes=bound) from None
+    except engine.RefusedStep as error:
+        raise UnsupportedStep(str(error)) from None
+    except engine.GpuError as error:
+        raise DeviceError(str(error)) from None
 
 
 def _title(kind: str, number: int, tensor: arrays.Tensor) -> str:
@@ -203,10 +217,11 @@ def compile(
     step: Callable[..., Any] | str | os.PathLike[str],
     *example_args: Any,
     budget: Budget | None = None,
+    device: str | None = None,
     threads: int = 1,
     time_limit: float = 5.0,
 ) -> CompiledStep:
-    """Plans a step, compiles it for the CPU of this machine, and returns it as a callable.
+    """Plans a step, compiles it for this machine, and returns it as a callable.
 
     Args:
         step: a function of JAX or PyTorch, the path of a file in MLIR, or its text.
@@ -214,31 +229,43 @@ def compile(
         budget: the largest arena: bytes, "12GiB", or "50%" of the arena without
             recomputation. `None` recomputes nothing. Arguments and results,
             which are the caller's, do not count.
-        threads: of large kernels; results do not depend on them.
+        device: "cpu", or "cuda", the first GPU. By default the GPU where the
+            example has arrays there, else the CPU.
+        threads: of large kernels on the CPU; results do not depend on them.
         time_limit: seconds after which the search for a plan ends.
 
     Raises:
+        DeviceError: there is no GPU that the step could run on.
         BudgetError: no plan meets the budget.
         UnsupportedStep: an operation that the engine does not run; names it.
     """
     if not 1 <= threads <= 1024:
         raise CkptError(f"expected 1 to 1024 threads, but got {threads}")
-    return plan(step, *example_args, budget=budget, time_limit=time_limit).compile(threads)
+    return plan(step, *example_args, budget=budget, device=device, time_limit=time_limit).compile(threads)
 
 
 def plan(
     step: Callable[..., Any] | str | os.PathLike[str],
     *example_args: Any,
     budget: Budget | None = None,
+    device: str | None = None,
     time_limit: float = 5.0,
     more_options: Sequence[str] = (),
+    gpu_options: str = "",
 ) -> PlannedStep:
-    """The first half of `ckpt.compile`; `more_options` are those of `ckpt-opt --ckpt-plan`."""
+    """The first half of `ckpt.compile`; `more_options` are those of `ckpt-opt --ckpt-plan`, `gpu_options` those of
+    `--ckpt-lower-to-nvvm-pipeline`."""
+    if device not in (None, "cpu", "cuda"):
+        raise CkptError(f"expected the device 'cpu' or 'cuda', but got {device!r}")
     check_limits(time_limit)
     options = [f"time-limit={max(0, int(time_limit * 1000))}", *more_options]
     if budget is not None:
         options.append(_budget_option(budget))
-    return PlannedStep(_source(step, example_args), options, time_limit if budget is not None else 0)
+    source = _source(step, example_args)
+    if device is None:
+        arguments = source.bind(example_args)[0] if example_args else []
+        device = "cuda" if any(map(is_on_gpu, arguments)) else "cpu"
+    return PlannedStep(source, options, time_limit if budget is not None else 0, device, gpu_options)
 
 
 def _source(step: Any, example_args: tuple[Any, ...]) -> Source:
@@ -274,12 +301,15 @@ def _takes_arguments(step: Callable[..., Any]) -> bool:
     )
 
 
-def _tensor_of(array: np.ndarray, element: str) -> Any:
+def _tensor_of(array: Any, element: str) -> Any:
     """A tensor of PyTorch in the memory of `array`."""
     import torch
 
-    if element == "bf16" or element.startswith("f8"):
-        bits = torch.from_numpy(arrays.bits_of(array).view(f"i{array.dtype.itemsize}"))
-        names = {"bf16": torch.bfloat16, "f8E4M3FN": torch.float8_e4m3fn, "f8E5M2": torch.float8_e5m2}
-        return bits.view(names[element])
-    return torch.from_numpy(array)
+    names = {"bf16": torch.bfloat16, "f8E4M3FN": torch.float8_e4m3fn, "f8E5M2": torch.float8_e5m2}
+    if not isinstance(array, np.ndarray):
+        tensor = torch.from_dlpack(array)
+    elif element in names:
+        tensor = torch.from_numpy(arrays.bits_of(array).view(f"i{array.dtype.itemsize}"))
+    else:
+        tensor = torch.from_numpy(array)
+    return tensor.view(names[element]) if element in names else tensor

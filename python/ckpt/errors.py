@@ -49,5 +49,9 @@ class PlanMismatch(CkptError):
     """A saved plan belongs to another step; the message names the difference."""
 
 
+class DeviceError(CkptError):
+    """A GPU that is missing, short of memory or at fault, or its driver."""
+
+
 class ArrayError(CkptError):
     """An array on another device, or of another type, shape or layout than the step takes."""

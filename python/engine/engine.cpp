@@ -1,23 +1,28 @@
 //===- engine.cpp - A step in the process of Python -----------------------===//
 //
 // ckpt/engine.py calls this module: text of a step in, machine code that runs
-// on the caller's arrays out. The GIL is free while a step is planned, compiled
-// and run, and a signal ends the planning (Watch.h).
+// on the caller's arrays out, on the CPU or a GPU (Gpu.h). The GIL is free
+// while a step is planned, compiled and run, and a signal ends the planning
+// (Watch.h).
 //
 //===----------------------------------------------------------------------===//
 
+#include "Gpu.h"
 #include "Watch.h"
 #include "ckpt/Analysis/Step.h"
+#include "ckpt/Cost/Device.h"
 #include "ckpt/InitAll.h"
 #include "ckpt/Pipelines/PlanPipeline.h"
 #include "ckpt/Runtime/CompiledStep.h"
 #include "ckpt/Runtime/DiagnosedError.h"
+#include "ckpt/Runtime/Gpu.h"
 #include "ckpt/Runtime/Signature.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
@@ -28,9 +33,12 @@
 
 namespace nb = nanobind;
 using namespace ckpt;
-using Array = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
+using namespace ckpt::engine;
 
 namespace {
+
+/// Address and bytes of an array, which Python has checked and holds.
+using Extent = std::pair<uintptr_t, int64_t>;
 
 /// A step that MLIR or the planner refuses, with its diagnostics.
 struct RefusedStep : std::runtime_error {
@@ -116,20 +124,46 @@ void orRefuse(MLIRContext &context, const plan::report::StepReport &report,
   throw BudgetTooSmall(text + "\n" + diagnostics.text());
 }
 
+/// Memory of a step, on the host or on the GPU.
+class Arena {
+public:
+  Arena(int64_t bytes, RunDevice device) {
+    if (device == RunDevice::Cuda) {
+      onDevice.emplace(bytes, GpuMemory::Use::Arena);
+      return;
+    }
+    // Whole pages, which the system gives when they are touched.
+    constexpr int64_t page = 4096;
+    int64_t rounded = (std::max<int64_t>(bytes, 1) + page - 1) / page * page;
+    onHost.reset(static_cast<char *>(std::aligned_alloc(page, rounded)));
+    if (!onHost)
+      throw std::bad_alloc();
+  }
+  char *data() const { return onDevice ? onDevice->data() : onHost.get(); }
+
+private:
+  struct Free {
+    void operator()(char *memory) const { std::free(memory); }
+  };
+  std::unique_ptr<char, Free> onHost;
+  std::optional<GpuMemory> onDevice;
+};
+
 /// A compiled step with its arena.
 class Step {
 public:
   Step(std::shared_ptr<MLIRContext> context, Signature signature,
-       std::unique_ptr<CompiledStep> compiled)
+       std::unique_ptr<CompiledStep> compiled, RunDevice device,
+       bool offersMatmuls)
       : context(std::move(context)), signature(std::move(signature)),
-        compiled(std::move(compiled)) {
-    // Whole pages, which the system gives when they are touched.
-    constexpr int64_t page = 4096;
-    int64_t bytes = std::max<int64_t>(this->compiled->getArenaBytes(), 1);
-    arena.reset(static_cast<char *>(
-        std::aligned_alloc(page, (bytes + page - 1) / page * page)));
-    if (!arena)
-      throw std::bad_alloc();
+        compiled(std::move(compiled)), device(device) {
+    if (device == RunDevice::Cuda)
+      onGpu([&] { return chooseMatmuls(offersMatmuls); });
+    arena.emplace(this->compiled->getArenaBytes(), device);
+  }
+  ~Step() {
+    if (device == RunDevice::Cuda)
+      releaseOnGpu([&] { compiled.reset(); });
   }
 
   std::vector<Tensor> arguments() const {
@@ -139,36 +173,54 @@ public:
   std::vector<int64_t> donated() const { return compiled->getDonated().vec(); }
   int64_t arenaBytes() const { return compiled->getArenaBytes(); }
 
-  void run(const std::vector<Array> &given, const std::vector<Array> &made) {
+  void run(const std::vector<Extent> &given, const std::vector<Extent> &made) {
     SmallVector<void *> arguments = pointers(given, signature.arguments);
     SmallVector<void *> results = pointers(made, signature.results);
     nb::gil_scoped_release released;
     std::lock_guard<std::mutex> guard(running);
-    compiled->run(arguments, results, arena.get());
+    auto launch = [&] { compiled->run(arguments, results, arena->data()); };
+    if (device != RunDevice::Cuda)
+      return launch();
+    // Frameworks write arguments in streams of their own.
+    onGpu([&] {
+      return cuda::waitForAll() && cuda::launchStep(launches(launch));
+    });
   }
 
 private:
-  static SmallVector<void *> pointers(const std::vector<Array> &arrays,
+  template <typename Launch>
+  static cuda::Step launches(Launch &launch) {
+    return {[](void *self) { (*static_cast<Launch *>(self))(); }, &launch};
+  }
+
+  /// Loads the kernels as well. Steps that offer no matmul need no library.
+  bool chooseMatmuls(bool isOffered) const {
+    SmallVector<void *> arguments(signature.arguments.size(), nullptr);
+    SmallVector<void *> results(signature.results.size(), nullptr);
+    auto launch = [&] { compiled->run(arguments, results, nullptr); };
+    return cuda::chooseMatmuls(launches(launch), isOffered
+                                                     ? cuda::LibraryUse::Auto
+                                                     : cuda::LibraryUse::Never);
+  }
+
+  static SmallVector<void *> pointers(const std::vector<Extent> &arrays,
                                       ArrayRef<TensorSpec> specs) {
     if (arrays.size() != specs.size())
       throw nb::value_error("another number of arrays than the step has");
     SmallVector<void *> all;
     for (auto [array, spec] : llvm::zip_equal(arrays, specs)) {
-      if (static_cast<int64_t>(array.nbytes()) != spec.bytes)
+      if (array.second != spec.bytes)
         throw nb::value_error("an array of another size than the step's");
-      all.push_back(const_cast<void *>(array.data()));
+      all.push_back(reinterpret_cast<void *>(array.first));
     }
     return all;
   }
 
-  struct Free {
-    void operator()(char *memory) const { std::free(memory); }
-  };
-
   std::shared_ptr<MLIRContext> context;
   Signature signature;
   std::unique_ptr<CompiledStep> compiled;
-  std::unique_ptr<char, Free> arena;
+  RunDevice device;
+  std::optional<Arena> arena;
   /// One run at a time, since there is one arena.
   std::mutex running;
 };
@@ -177,7 +229,11 @@ private:
 class PlannedStep {
 public:
   PlannedStep(const std::string &text, const std::string &name,
-              const std::string &planOptions, const Progress &progress) {
+              std::string planOptions, bool isOnGpu, std::string gpuOptions,
+              const Progress &progress)
+      : isOnGpu(isOnGpu), gpuOptions(std::move(gpuOptions)) {
+    if (isOnGpu)
+      openDevice(planOptions);
     mlir::DialectRegistry registry;
     registerAllDialects(registry);
     context = std::make_shared<MLIRContext>(registry,
@@ -218,10 +274,29 @@ public:
     orRefuse(*context, planReport, [&](std::string &fault) {
       return compile(threads, compiled, fault);
     });
-    return std::make_unique<Step>(context, signature, std::move(compiled));
+    return std::make_unique<Step>(
+        context, signature, std::move(compiled),
+        isOnGpu ? RunDevice::Cuda : RunDevice::Cpu,
+        StringRef(gpuOptions).contains("offer-matmuls=true"));
   }
 
 private:
+  /// Opens the GPU and plans for it, where it is known. A library may run
+  /// matmuls with our bits.
+  void openDevice(std::string &planOptions) {
+    std::lock_guard<std::mutex> guard(gpuMutex);
+    auto name = openGpu(gpuOptions);
+    if (!name) {
+      cuda::forgetFailure();
+      throw GpuError(llvm::toString(name.takeError()));
+    }
+    if (!StringRef(gpuOptions).contains("offer-matmuls"))
+      gpuOptions += " offer-matmuls=true";
+    std::string known = describedGpu(*name);
+    if (!known.empty() && !StringRef(planOptions).contains("device="))
+      planOptions += " device=" + known;
+  }
+
   LogicalResult plan(const std::string &text, const std::string &name,
                      const std::string &planOptions,
                      const plan::SolverOptions &solver) {
@@ -247,6 +322,10 @@ private:
       return failure();
     CompileOptions options;
     options.threads = threads;
+    if (isOnGpu) {
+      options.device = RunDevice::Cuda;
+      options.gpuOptions = gpuOptions;
+    }
     auto made = CompiledStep::compile(*rewritten, options);
     if (made) {
       compiled = std::move(*made);
@@ -262,6 +341,9 @@ private:
   mlir::OwningOpRef<ModuleOp> module;
   Signature signature;
   plan::report::StepReport planReport;
+  bool isOnGpu;
+  /// Of `--ckpt-lower-to-nvvm-pipeline`.
+  std::string gpuOptions;
 };
 
 } // namespace
@@ -271,6 +353,7 @@ NB_MODULE(_engine, module) {
   nb::set_leak_warnings(false);
   nb::exception<RefusedStep>(module, "RefusedStep");
   nb::exception<BudgetTooSmall>(module, "BudgetTooSmall");
+  nb::exception<GpuError>(module, "GpuError");
   nb::class_<Tensor>(module, "Tensor")
       .def_ro("label", &Tensor::label)
       .def_ro("element", &Tensor::element)
@@ -284,8 +367,10 @@ NB_MODULE(_engine, module) {
       .def("run", &Step::run, nb::arg("arguments"), nb::arg("results"));
   nb::class_<PlannedStep>(module, "PlannedStep")
       .def(nb::init<const std::string &, const std::string &,
-                    const std::string &, const Progress &>(),
+                    const std::string &, bool, const std::string &,
+                    const Progress &>(),
            nb::arg("text"), nb::arg("name"), nb::arg("options"),
+           nb::arg("is_on_gpu"), nb::arg("gpu_options"),
            nb::arg("progress").none())
       .def_prop_ro("text", &PlannedStep::text)
       .def("report", &PlannedStep::report, nb::arg("path"))
@@ -295,4 +380,22 @@ NB_MODULE(_engine, module) {
             return step.compile(threads);
           },
           nb::arg("threads"));
+  nb::class_<GpuMemory>(module, "GpuMemory")
+      .def(
+          "__init__",
+          [](GpuMemory *self, int64_t bytes) {
+            nb::gil_scoped_release released;
+            new (self) GpuMemory(bytes, GpuMemory::Use::Buffers);
+          },
+          nb::arg("bytes"))
+      .def_prop_ro("address", &GpuMemory::address);
+  module.def("copy_to_gpu", &copyToGpu, nb::arg("to"), nb::arg("from"),
+             nb::arg("bytes"));
+  module.def("copy_from_gpu", &copyFromGpu, nb::arg("to"), nb::arg("from"),
+             nb::arg("bytes"));
+  module.def("copy_on_gpu", &copyOnGpu, nb::arg("to"), nb::arg("from"),
+             nb::arg("bytes"));
+  module.def("describe_array", &describeArray, nb::arg("array"));
+  module.def("gpu_array", &gpuArray, nb::arg("address"), nb::arg("shape"),
+             nb::arg("code"), nb::arg("bits"), nb::arg("owner"));
 }

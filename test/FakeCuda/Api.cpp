@@ -24,6 +24,12 @@ using ckpt::EmulatedModule;
   if (isCapturing())                                                           \
   return captureUnsupported
 
+/// Each thread has a context or none, and says so first.
+static thread_local void *currentContext = nullptr;
+#define CKPT_NEEDS_CONTEXT                                                     \
+  if (!currentContext)                                                         \
+  return invalidContext
+
 static void *toPointer(DeviceAddress address) {
   return reinterpret_cast<void *>(address);
 }
@@ -35,6 +41,7 @@ static void *toPointer(DeviceAddress address) {
 static const std::map<Result, std::pair<const char *, const char *>> errors = {
     {invalidValue, {"CUDA_ERROR_INVALID_VALUE", "invalid argument"}},
     {outOfMemory, {"CUDA_ERROR_OUT_OF_MEMORY", "out of memory"}},
+    {invalidContext, {"CUDA_ERROR_INVALID_CONTEXT", "invalid device context"}},
     {noDevice, {"CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"}},
     {invalidImage,
      {"CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"}},
@@ -105,8 +112,22 @@ CKPT_FAKE(cuDevicePrimaryCtxRetain)(void **context, int /*device*/) {
   return success;
 }
 
-CKPT_FAKE(cuCtxSetCurrent)(void * /*context*/) {
+CKPT_FAKE(cuCtxGetCurrent)(void **context) {
   CKPT_MAY_FAIL;
+  *context = currentContext;
+  return success;
+}
+
+CKPT_FAKE(cuCtxSetCurrent)(void *context) {
+  CKPT_MAY_FAIL;
+  currentContext = context;
+  return success;
+}
+
+CKPT_FAKE(cuCtxSynchronize)() {
+  CKPT_MAY_FAIL;
+  CKPT_NEEDS_CONTEXT;
+  CKPT_NOT_IN_CAPTURE;
   return success;
 }
 
@@ -116,17 +137,20 @@ CKPT_FAKE(cuCtxSetCurrent)(void * /*context*/) {
 
 CKPT_FAKE(cuMemAlloc_v2)(DeviceAddress *address, size_t bytes) {
   CKPT_MAY_FAIL;
+  CKPT_NEEDS_CONTEXT;
   CKPT_NOT_IN_CAPTURE;
   return allocate(*address, bytes);
 }
 
 CKPT_FAKE(cuMemFree_v2)(DeviceAddress address) {
+  CKPT_NEEDS_CONTEXT;
   CKPT_NOT_IN_CAPTURE;
   return release(address);
 }
 
 CKPT_FAKE(cuMemGetInfo_v2)(size_t *free, size_t *total) {
   CKPT_MAY_FAIL;
+  CKPT_NEEDS_CONTEXT;
   *free = freeBytes();
   *total = faults().memoryBytes;
   return success;
@@ -135,6 +159,7 @@ CKPT_FAKE(cuMemGetInfo_v2)(size_t *free, size_t *total) {
 CKPT_FAKE(cuMemcpyHtoDAsync_v2)
 (DeviceAddress to, const void *from, size_t bytes, Stream *stream) {
   CKPT_MAY_FAIL;
+  CKPT_NEEDS_CONTEXT;
   CKPT_NOT_IN_CAPTURE;
   if (!isAllocated(to, bytes))
     return invalidValue;
@@ -147,6 +172,7 @@ CKPT_FAKE(cuMemcpyHtoDAsync_v2)
 CKPT_FAKE(cuMemcpyDtoHAsync_v2)
 (void *to, DeviceAddress from, size_t bytes, Stream *stream) {
   CKPT_MAY_FAIL;
+  CKPT_NEEDS_CONTEXT;
   CKPT_NOT_IN_CAPTURE;
   if (!isAllocated(from, bytes))
     return invalidValue;
@@ -159,6 +185,7 @@ CKPT_FAKE(cuMemcpyDtoHAsync_v2)
 CKPT_FAKE(cuMemcpyDtoDAsync_v2)
 (DeviceAddress to, DeviceAddress from, size_t bytes, Stream *stream) {
   CKPT_MAY_FAIL;
+  CKPT_NEEDS_CONTEXT;
   if (!isAllocated(to, bytes) || !isAllocated(from, bytes))
     return invalidValue;
   return enqueue(*stream, [=] {
@@ -220,6 +247,7 @@ CKPT_FAKE(cuModuleLoadDataEx)
 (EmulatedModule **module, const char *image, unsigned count, int *options,
  void **values) {
   CKPT_MAY_FAIL;
+  CKPT_NEEDS_CONTEXT;
   CKPT_NOT_IN_CAPTURE;
   llvm::StringRef bitcode = bitcodeAt(image);
   if (bitcode.empty())
@@ -270,6 +298,7 @@ CKPT_FAKE(cuLaunchKernel)
  unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,
  Stream *stream, void **arguments, void ** /*extra*/) {
   CKPT_MAY_FAIL;
+  CKPT_NEEDS_CONTEXT;
   uint64_t threads = uint64_t(blockX) * blockY * blockZ;
   if (!gridX || !gridY || !gridZ || !threads || threads > 1024 ||
       sharedBytes > mostSharedBytes(function))
@@ -339,6 +368,7 @@ ckptFakeIsAllocated(DeviceAddress address, size_t bytes) {
 
 CKPT_FAKE(cuStreamCreate)(Stream **stream, unsigned /*flags*/) {
   CKPT_MAY_FAIL;
+  CKPT_NEEDS_CONTEXT;
   *stream = new Stream();
   return success;
 }
@@ -375,6 +405,7 @@ CKPT_FAKE(cuGraphInstantiateWithFlags)
 
 CKPT_FAKE(cuGraphLaunch)(Tasks *ready, Stream *stream) {
   CKPT_MAY_FAIL;
+  CKPT_NEEDS_CONTEXT;
   for (const Task &task : *ready)
     if (Result result = enqueue(*stream, task))
       return result;

@@ -24,9 +24,9 @@ using ckpt::cuda::Result;
 
 /// CUresult.
 constexpr Result success = 0, invalidValue = 1, outOfMemory = 2, noDevice = 100,
-                 invalidImage = 200, invalidPtx = 218, notFound = 500,
-                 notReady = 600, illegalAddress = 700, captureUnsupported = 900,
-                 unknown = 999;
+                 invalidImage = 200, invalidContext = 201, invalidPtx = 218,
+                 notFound = 500, notReady = 600, illegalAddress = 700,
+                 captureUnsupported = 900, unknown = 999;
 
 //===----------------------------------------------------------------------===//
 // Faults

@@ -59,6 +59,10 @@ struct Device {
 /// All devices that are described in the code; the first is the default.
 ArrayRef<Device> knownDevices();
 
+/// The known device that a GPU of this \p name is, such as h100 for "NVIDIA
+/// H100 80GB HBM3"; empty if there is none.
+std::string describedGpu(StringRef name);
+
 /// The known device \p nameOrPath, or the one that the file at this path
 /// describes (docs/Devices.md): whatever holds a dot or a slash is a path. The
 /// error names the file and the place in it.

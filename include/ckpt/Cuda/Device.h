@@ -23,14 +23,32 @@ namespace ckpt::cuda {
 /// The first failure; empty without one.
 const char *failure();
 
+/// Forgets it, in a process that goes on: too little memory is no fault of the
+/// device. One that a kernel broke fails again.
+void forgetFailure();
+
 struct DeviceInfo {
   char name[256] = "";
   /// The compute capability, such as 9.0.
   int major = 0, minor = 0;
 };
 
-/// Opens the driver and its first device; again is the same device.
+/// Opens the driver and its first device, which then is this thread's; again is
+/// the same device.
 bool openDevice(DeviceInfo &info);
+
+/// Makes the open device this thread's, and gives the thread in the end the
+/// context that it had: other libraries of the process have their own.
+class DeviceScope {
+public:
+  DeviceScope();
+  ~DeviceScope();
+  DeviceScope(const DeviceScope &) = delete;
+  DeviceScope &operator=(const DeviceScope &) = delete;
+
+private:
+  void *before = nullptr;
+};
 
 /// Whether code for \p chip, such as sm_90a, runs on the device.
 bool checkChip(const DeviceInfo &info, const char *chip);
@@ -71,10 +89,14 @@ private:
 
 bool copyToDevice(void *to, const void *from, int64_t bytes);
 bool copyFromDevice(void *to, const void *from, int64_t bytes);
+bool copyOnDevice(void *to, const void *from, int64_t bytes);
 /// Sets every byte to 0xFF, a NaN in every floating-point format.
 bool poison(void *memory, int64_t bytes);
 /// Waits for everything that was asked for.
 bool wait();
+/// Waits for everything that this process asked the device for, by whichever
+/// library.
+bool waitForAll();
 
 //===----------------------------------------------------------------------===//
 // Running
@@ -112,9 +134,9 @@ struct MatmulChoice {
   MatmulChoice *next;
 };
 
-/// Decides it for the matmuls of \p step, before its memory is allocated: the
-/// step may be asked for with null for each address. `runStep` and `StepGraph`
-/// then do as was decided.
+/// Loads the kernels of \p step and decides it for its matmuls, before its
+/// memory is allocated: the step may be asked for with null for each address.
+/// `runStep`, `StepGraph` and `launchStep` then do as was decided.
 bool chooseMatmuls(const Step &step, LibraryUse use);
 /// All decisions, the first of a list.
 const MatmulChoice *matmulChoices();
@@ -122,6 +144,9 @@ const MatmulChoice *matmulChoices();
 /// Runs the step and waits after each launch, so that a failure names its
 /// kernel. Loads the kernels, which must not happen later, in a capture.
 bool runStep(const Step &step);
+
+/// Asks for the step and waits once, behind the last launch.
+bool launchStep(const Step &step);
 
 /// The launches of a step, captured once. All of its addresses stay as they
 /// are.

@@ -1,5 +1,31 @@
 """The engine of ckpt as a module: `ckpt.compile` of the package `ckpt-mlir` calls it."""
 
-from ._engine import BudgetTooSmall, PlannedStep, RefusedStep, Step, Tensor
+from ._engine import (
+    BudgetTooSmall,
+    GpuError,
+    GpuMemory,
+    PlannedStep,
+    RefusedStep,
+    Step,
+    Tensor,
+    copy_from_gpu,
+    copy_on_gpu,
+    copy_to_gpu,
+    describe_array,
+    gpu_array,
+)
 
-__all__ = ["BudgetTooSmall", "PlannedStep", "RefusedStep", "Step", "Tensor"]
+__all__ = [
+    "BudgetTooSmall",
+    "GpuError",
+    "GpuMemory",
+    "PlannedStep",
+    "RefusedStep",
+    "Step",
+    "Tensor",
+    "copy_from_gpu",
+    "copy_on_gpu",
+    "copy_to_gpu",
+    "describe_array",
+    "gpu_array",
+]

@@ -9,6 +9,7 @@
 #include "Run/Progress.h"
 #include "ckpt/Pipelines/PlanPipeline.h"
 #include "ckpt/Runtime/CompiledStep.h"
+#include "ckpt/Runtime/Gpu.h"
 #include "ckpt/Support/OutputFile.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/FormatVariadic.h"

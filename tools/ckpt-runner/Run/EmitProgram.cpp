@@ -1,9 +1,9 @@
 //===- EmitProgram.cpp - A step as a program of its own -------------------===//
 
 #include "Run/EmitProgram.h"
-#include "Run/MeasureOnGpu.h"
 #include "Run/Messages.h"
 #include "ckpt/Runtime/EmitExecutable.h"
+#include "ckpt/Runtime/Gpu.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 

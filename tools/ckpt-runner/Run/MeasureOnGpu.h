@@ -11,19 +11,6 @@
 
 namespace ckpt {
 
-/// Opens the GPU of this machine and returns its name; adds its chip and its
-/// tensor cores to \p gpuOptions, options of `--ckpt-lower-to-nvvm-pipeline`,
-/// unless they name them.
-llvm::Expected<std::string> openGpu(std::string &gpuOptions);
-
-/// Adds to \p gpuOptions the fastest tensor cores of their chip, unless they
-/// say which ones, or none.
-llvm::Error preferTensorCores(std::string &gpuOptions);
-
-/// The known device (docs/Devices.md) that a GPU of this \p name is, such as
-/// h100 for "NVIDIA H100 80GB HBM3"; empty if there is none.
-std::string describedGpu(StringRef name);
-
 /// Runs \p step, compiled for the GPU that is open, and fills \p measurement.
 /// First launch by launch; then as a graph, in memory full of NaNs, whose
 /// results have to be the same bits; then as often as asked.

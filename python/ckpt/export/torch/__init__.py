@@ -4,6 +4,7 @@ The step is a function of tensors, beside example arguments: forward pass, gradi
 or torch.func) and update. Weights are arguments, by torch.func.functional_call, or those of a module that is one.
 """
 
+import contextlib
 import dataclasses
 import functools
 import inspect
@@ -18,6 +19,7 @@ from ...errors import ArrayError, UnsupportedStep
 from .closures import Closure
 from .complex import parts_of
 from .containers import Variable
+from .devices import gpus_mean_the_cpu, on_cpu
 from .lowering import lower
 from .numbers import NUMBERS, SYMBOLS, ChangedNumbers, Symbols, differ, is_symbol, tensor_of
 from .outside import Outside, unseen
@@ -157,9 +159,9 @@ class TorchStep:
         self.outside = Outside()
         self.stage = Stage(self.outside, closed, self.symbols)
         given = len(self.given)
-        examples = [*self.given, *self.symbols.examples.values()]
+        examples = [*map(on_cpu, self.given), *self.symbols.examples.values()]
         self.graph = trace(self.on_leaves, examples, self.stage)
-        take_outside(self.graph, self.outside.own, len(examples))
+        take_outside(self.graph, self.outside.read, len(examples))
         changed = keep_changed(self.graph, len(self.result_types), self.dropped_gradients)
         stay = drop_unread(self.graph, {*range(given), *changed})
         every = self.arguments_of_trace()
@@ -220,10 +222,12 @@ class TorchStep:
         with unseen():
             # The step may change its arguments in place.
             for own, leaf in zip([*self.given, *self.symbols.examples.values()], leaves, strict=True):
-                self.outside.put(own, leaf.detach().clone())
+                self.outside.put(own, leaf, leaf.detach().clone())
             self.symbols.make(self.outside.new[len(self.given) :])
             for own in self.given:
                 self.outside.take_gradient(own)
+            is_on_gpu = any(own.device.type != "cpu" for own in [*self.given, *Owners(self.stage.closed).held.values()])
+            on_gpu = gpus_mean_the_cpu() if is_on_gpu else contextlib.nullcontext()
             numbers = [self.symbols.of.get(f"the argument {name}", leaf) for name, leaf in zip(self.names, self.leaves)]
             given = [self.outside.new[self.slots[i]] if i in self.slots else number for i, number in enumerate(numbers)]
             arguments = pytree.tree_unflatten(given, self.tree)
@@ -232,7 +236,7 @@ class TorchStep:
             closed = [each for each in self.stage.closed if isinstance(each[1], torch.optim.Optimizer)]
             for name, owner in [*self.owned, *closed]:
                 self.stage.add(name, owner)
-            with self.outside.opened():
+            with self.outside.opened(), on_gpu:
                 results, self.result_tree = pytree.tree_flatten(self.step(*arguments))
                 # No mode sees that a step returns a tensor from outside.
                 results = list(map(self.outside.instead, results))
@@ -374,17 +378,17 @@ class TorchStep:
             return results
 
         names = [part for argument in self.arguments for part in names_of_parts(argument.name, argument.example)]
-        return lower(run, self.stored(), self.types, names, self.kept, place_of_function(self.step), is_last)
+        return lower(run, self.stored(on_cpu), self.types, names, self.kept, place_of_function(self.step), is_last)
 
-    def stored(self) -> list[torch.Tensor]:
-        return [argument.stored(argument.example) for argument in self.arguments]
+    def stored(self, brought: Callable[[torch.Tensor], torch.Tensor] = torch.Tensor.cpu) -> list[torch.Tensor]:
+        return [argument.stored(brought(argument.example)) for argument in self.arguments]
 
     def inputs(self) -> list[np.ndarray]:
         return [numpy_of(part) for part in flat_parts(self.stored())]
 
     def expected(self) -> list[np.ndarray]:
         """What PyTorch computes, with random numbers from the seed."""
-        leaves = [argument.example.detach().clone() for argument in self.arguments]
+        leaves = [argument.example.detach().cpu().clone() for argument in self.arguments]
         results = self.draws(leaves).run(*leaves)
         shown, changes = results[: len(self.result_types)], results[len(self.result_types) :]
         changes = [self.arguments[number].stored(change) for number, change in zip(self.changed, changes)]

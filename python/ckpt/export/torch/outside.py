@@ -9,6 +9,7 @@ from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from torch._subclasses.fake_tensor import FakeTensor
 
 from ...errors import UnsupportedStep
+from .devices import on_cpu
 
 # They take numbers out of a tensor, which are those of the trace: the tensor itself says them.
 READERS = {"item", "tolist", "numpy", "__array__", "__bool__", "__float__", "__int__", "__index__", "__complex__"}
@@ -36,6 +37,7 @@ class Outside:
 
     Attributes:
         own: the tensors from outside, in the order in which the trace met them.
+        read: those that the trace reads, which are `own` where these are on the CPU.
         accumulated: the numbers among `own` whose gradients the step adds to, or gives to an optimizer.
         cleared: the numbers among `own` whose gradients the step sets to nothing before it adds to them.
         used: the numbers among `own` whose gradients an optimizer has used.
@@ -44,6 +46,7 @@ class Outside:
 
     def __init__(self) -> None:
         self.own: list[torch.Tensor] = []
+        self.read: list[torch.Tensor] = []
         self.new: list[torch.Tensor] = []
         # By identity of the former and of the latter.
         self.numbers: dict[int, int] = {}
@@ -68,10 +71,11 @@ class Outside:
         """Whether the step runs, and not PyTorch's own code of a trace, which leaves modes of the trace while it makes values."""
         return self.modes is not None and torch._C._len_torch_dispatch_stack() >= self.modes
 
-    def put(self, own: torch.Tensor, new: torch.Tensor) -> None:
-        """Lets `new` stand for `own`, with the user's hooks."""
+    def put(self, own: torch.Tensor, read: torch.Tensor, new: torch.Tensor) -> None:
+        """Lets `new`, a copy of `read`, stand for `own`, with the user's hooks."""
         number = self.numbers[id(own)] = self.numbers_of_new[id(new)] = len(self.own)
         self.own.append(own)
+        self.read.append(read)
         self.new.append(new)
         new.requires_grad_(own.requires_grad)
         if not own.is_leaf:
@@ -95,7 +99,8 @@ class Outside:
         """The tensor in the place of `own`; in the graph it is a copy of a constant that a trace makes of `own`."""
         if id(own) not in self.numbers:
             with unseen():
-                self.put(own, own.detach().clone())
+                read = on_cpu(own)
+                self.put(own, read, read.detach().clone())
                 self.take_gradient(own)
         number = self.numbers[id(own)]
         self.met.add(number)
