@@ -167,26 +167,50 @@ def test_steps_of_jax_run_there(given, expected):
     assert {key: np.asarray(value).tobytes() for key, value in ours.items()} == {key: value.tobytes() for key, value in theirs.items()}
 
 
-@on_gpu
-@pytest.mark.skipif(not IS_FAKE, reason="a device with other memory")
-def test_too_little_memory_says_how_much_and_leaves_the_device_usable():
-    code = f"""if True:
+def said_with(faults, code):
+    """The output of a process whose driver has faults (test/FakeCuda)."""
+    start = """if True:
         import numpy as np
         from test_engine import STEP
         from test_gpu_engine import compiled
         import ckpt
         x, w = np.ones((8, 16), np.float32), np.ones((16, 16), np.float32)
+    """
+    environment = {**os.environ, "CKPT_FAKE_CUDA": faults, "PYTHONPATH": os.path.dirname(__file__)}
+    run = subprocess.run([sys.executable, "-c", start + code], capture_output=True, text=True, timeout=100, env=environment)
+    assert run.stderr == ""
+    return run.stdout
+
+
+fake = pytest.mark.skipif(not IS_FAKE, reason="a device without faults")
+
+
+@on_gpu
+@fake
+def test_too_little_memory_says_how_much_and_leaves_the_device_usable():
+    code = """
         step = compiled(STEP)
         try:
             step(x, w)
         except ckpt.DeviceError as error:
             print(error)
-        print(compiled("\\nfunc.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {{ return %x : tensor<4xf32> }}")(x[0, :4]))
+        print(compiled("\\nfunc.func @f(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }")(x[0, :4]))
     """
-    environment = {**os.environ, "CKPT_FAKE_CUDA": "memory=2400", "PYTHONPATH": os.path.dirname(__file__)}
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, env=environment)
-    assert run.stderr == ""
-    assert "for arguments and results), but" in run.stdout and run.stdout.endswith("[1. 1. 1. 1.]\n")
+    said = said_with("memory=2400", code)
+    assert "for arguments and results), but" in said and said.endswith("[1. 1. 1. 1.]\n")
+
+
+@on_gpu
+@fake
+@pytest.mark.parametrize("function", ["cuCtxGetCurrent", "cuCtxSynchronize", "cuMemAlloc_v2", "cuMemcpyHtoDAsync_v2", "cuLaunchKernel"])
+def test_functions_of_the_driver_that_fail_are_errors_of_ours(function):
+    code = """
+        try:
+            compiled(STEP)(x, w)
+        except ckpt.DeviceError as error:
+            print(error)
+    """
+    assert said_with("fail=" + function, code).endswith(": unknown error (CUDA_ERROR_UNKNOWN)\n")
 
 
 @pytest.mark.skipif(has_driver(), reason="there is one")
