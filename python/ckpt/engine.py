@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,6 +20,7 @@ from . import arrays, export
 from .budget import Budget, check_limits, is_share, parse_budget
 from .errors import ArrayError, BudgetError, CkptError, UnsupportedStep
 from .progress import shown
+from .programs import CompiledStep
 from .report import Report
 
 
@@ -31,6 +33,7 @@ class Source:
         bind: from the arguments of a call to arrays in the step's order, and to its return value as a function of results.
         result: from an array of NumPy to one of the caller's framework.
         kept: by result that the caller does not see, the argument that it is a new value of.
+        traced: the step of a framework.
     """
 
     text: str
@@ -38,6 +41,7 @@ class Source:
     bind: Callable[[tuple[Any, ...]], tuple[list[Any], Callable[[list[Any]], Any]]] = lambda args: (list(args), _alone)
     result: Callable[[np.ndarray, str], Any] = lambda array, element: array
     kept: Mapping[int, int] = dataclasses.field(default_factory=dict)
+    traced: export.ExportedStep | None = None
 
 
 def _alone(results: list[Any]) -> Any:
@@ -63,10 +67,10 @@ class PlannedStep:
         """The program with its plan, as `ckpt-opt --ckpt-plan` prints it."""
         return self._step.text
 
-    def compile(self, threads: int) -> CompiledStep:
-        """Machine code of the step; see `ckpt.compile`."""
+    def compile(self, threads: int, arena: Any) -> Program:
+        """Machine code of the step, which runs in an `Arena` of the engine; see `ckpt.compile`."""
         with self._own_errors():
-            return CompiledStep(self._step.compile(threads), self.source, self.report)
+            return Program(self._step.compile(threads, arena), arena, self.source, self.report)
 
     @contextlib.contextmanager
     def _own_errors(self) -> Iterator[None]:
@@ -82,36 +86,37 @@ class PlannedStep:
             raise UnsupportedStep(str(error)) from None
 
 
-class CompiledStep:
-    """A step with its plan, its machine code and its arena.
+@dataclasses.dataclass(frozen=True)
+class Taken:
+    """A call as a program takes it: the flat arrays, their memory, and the return value as a function of results."""
 
-    One run at a time uses the arena; calls from other threads wait.
+    given: list[Any]
+    views: list[np.ndarray]
+    returned: Callable[[list[Any]], Any]
 
-    Attributes:
-        arena_bytes: the memory that the object holds for runs, as planned.
-        report: figures, live ranges and recomputations; a `ckpt.Report`.
-        arguments, results: name, element type and shape of each tensor.
-    """
 
-    def __init__(self, step: Any, source: Source, report: Report) -> None:
-        self._step, self._source, self.report = step, source, report
+class Program:
+    """A step with its plan and its machine code, for the calls that are like its example; see `programs.Program`."""
+
+    def __init__(self, step: Any, arena: Any, source: Source, report: Report) -> None:
+        self._step, self._arena, self._source, self.report = step, arena, source, report
         self.arguments: list[arrays.Tensor] = step.arguments
         self.results: list[arrays.Tensor] = step.results
         self._donated: list[int] = step.donated
-        self.arena_bytes: int = step.arena_bytes
 
-    def __call__(self, *args: Any, out: Sequence[Any] | None = None) -> Any:
-        """Runs the step on arrays of NumPy, JAX or PyTorch, without copies.
+    @property
+    def arena_bytes(self) -> int:
+        return self._arena.bytes
 
-        Args:
-            args: what the step takes, on the CPU and in C order.
-            out: flat list of arrays that receive the results; by default each
-                call makes new ones. An argument that the step donates receives
-                its result in place, where it is writable.
+    def of(self, source: Source) -> Program | None:
+        """The program of an equal text, which another example gave."""
+        return Program(self._step, self._arena, source, self.report) if source.text == self._source.text else None
 
-        Raises:
-            ArrayError: an array does not fit the step, or overlaps a result.
-        """
+    @property
+    def traced(self) -> export.ExportedStep | None:
+        return self._source.traced
+
+    def take(self, args: tuple[Any, ...]) -> Taken:
         given, returned = self._source.bind(args)
         if len(given) != len(self.arguments):
             raise ArrayError(f"expected {len(self.arguments)} arrays, but got {len(given)}")
@@ -120,17 +125,21 @@ class CompiledStep:
             arrays.memory_of(array, tensor, _title("argument", number, tensor), writable=number in kept.values())
             for number, (array, tensor) in enumerate(zip(given, self.arguments))
         ]
+        return Taken(given, views, returned)
+
+    def run(self, taken: Taken, out: Sequence[Any] | None) -> Any:
+        views = taken.views
         if out is not None:
             made = list(out)
             targets = self._targets(made, views)
         else:
-            made, targets = self._new_results(given, views)
+            made, targets = self._new_results(taken.given, views)
         self._refuse_shared(views, targets)
         self._step.run([arrays.bits_of(view) for view in views], [arrays.bits_of(view) for view in targets])
-        for number, argument in kept.items():
+        for number, argument in self._source.kept.items():
             if targets[number] is not views[argument]:
                 views[argument][...] = targets[number]
-        return returned(made)
+        return taken.returned(made)
 
     def _refuse_shared(self, arguments: list[np.ndarray], targets: list[np.ndarray]) -> None:
         """Refuses an argument that changes while another one has the same memory: the step would not see the change there."""
@@ -205,12 +214,19 @@ def compile(
     budget: Budget | None = None,
     threads: int = 1,
     time_limit: float = 5.0,
-) -> CompiledStep:
+) -> CompiledStep[Program]:
     """Plans a step, compiles it for the CPU of this machine, and returns it as a callable.
+
+    A call that differs from the example, as by a shape, a type, a setting of a module or
+    a number that Python code needs, compiles the step again with its arguments as the
+    example; the budget, the threads and the time limit hold there, too. Under a share,
+    such a program may take the bytes of a larger one before it.
 
     Args:
         step: a function of JAX or PyTorch, the path of a file in MLIR, or its text.
-        example_args: of a function: arrays that say shapes and types.
+        example_args: of a function: arrays that say shapes and types. Without them the
+            first call compiles a function that takes arguments, so that `ckpt.compile`
+            is a decorator.
         budget: the largest arena: bytes, "12GiB", or "50%" of the arena without
             recomputation. `None` recomputes nothing. Arguments and results,
             which are the caller's, do not count.
@@ -223,7 +239,33 @@ def compile(
     """
     if not 1 <= threads <= 1024:
         raise CkptError(f"expected 1 to 1024 threads, but got {threads}")
-    return plan(step, *example_args, budget=budget, time_limit=time_limit).compile(threads)
+    check_limits(time_limit)
+    if budget is not None:
+        _budget_option(budget)
+    compiled = CompiledStep(step, functools.partial(_program, budget=budget, threads=threads, time_limit=time_limit))
+    if example_args or not _takes_arguments(step):
+        compiled.prepare(example_args)
+    return compiled
+
+
+def _program(
+    step: Any, example_args: tuple[Any, ...], earlier: list[Program], budget: Budget | None, threads: int, time_limit: float
+) -> Program:
+    """A program for an example, in the arena of the others of the step."""
+    source = _source(step, example_args, [program.traced for program in earlier if program.traced])
+    if same := next(filter(None, (program.of(source) for program in earlier)), None):
+        return same
+    if not earlier:
+        return _planned(source, budget, time_limit).compile(threads, _engine().Arena())
+    arena = earlier[0]._arena
+    if budget is not None and is_share(budget):
+        # Bytes that the step already holds cost nothing more.
+        whole = _planned(source, None, time_limit)
+        if whole.report.figures["peak_bytes"] <= arena.bytes:
+            return whole.compile(threads, arena)
+        if parse_budget(budget, whole.report.figures["baseline_peak_bytes"]) < arena.bytes:
+            budget = arena.bytes
+    return _planned(source, budget, time_limit).compile(threads, arena)
 
 
 def plan(
@@ -233,17 +275,25 @@ def plan(
     time_limit: float = 5.0,
     more_options: Sequence[str] = (),
 ) -> PlannedStep:
-    """The first half of `ckpt.compile`; `more_options` are those of `ckpt-opt --ckpt-plan`."""
+    """The first half of `ckpt.compile` for an example; `more_options` are those of `ckpt-opt --ckpt-plan`."""
+    if not example_args and _takes_arguments(step):
+        raise CkptError("expected example arguments after the step: parameters, a batch")
+    return _planned(_source(step, example_args), budget, time_limit, more_options)
+
+
+def _planned(source: Source, budget: Budget | None, time_limit: float, more_options: Sequence[str] = ()) -> PlannedStep:
     check_limits(time_limit)
     options = [f"time-limit={max(0, int(time_limit * 1000))}", *more_options]
     if budget is not None:
         options.append(_budget_option(budget))
-    return PlannedStep(_source(step, example_args), options, time_limit if budget is not None else 0)
+    return PlannedStep(source, options, time_limit if budget is not None else 0)
 
 
-def _source(step: Any, example_args: tuple[Any, ...]) -> Source:
+def _source(step: Any, example_args: tuple[Any, ...], earlier: Sequence[export.ExportedStep] = ()) -> Source:
     if callable(step):
-        return _exported(step, example_args)
+        traced = export.trace(step, example_args, earlier)
+        result = _tensor_of if traced.is_of_torch else Source.result
+        return Source(traced.export(), "step.mlir", traced.bind, result, traced.kept, traced)
     if example_args:
         raise CkptError("expected example arguments for a function only, but got some for a step in MLIR")
     if isinstance(step, str) and "\n" in step:
@@ -255,23 +305,15 @@ def _source(step: Any, example_args: tuple[Any, ...]) -> Source:
         raise CkptError(f"{os.fspath(step)!r} cannot be read: {error.strerror}") from None
 
 
-def _exported(step: Callable[..., Any], example_args: tuple[Any, ...]) -> Source:
-    if not example_args and _takes_arguments(step):
-        raise CkptError("expected example arguments after the step: ckpt.compile(step, parameters, batch)")
-    traced = export.trace(step, example_args)
-    result = _tensor_of if export.is_of_torch(step, example_args) else Source.result
-    return Source(traced.export(), "step.mlir", traced.bind, result, traced.kept)
-
-
-def _takes_arguments(step: Callable[..., Any]) -> bool:
-    try:
-        signature = inspect.signature(step)
-    except ValueError:
+def _takes_arguments(step: Any) -> bool:
+    """Whether a step is a function that has to be called with arguments, or may be, as far as its signature says."""
+    if not callable(step):
         return False
-    return any(
-        parameter.default is parameter.empty and parameter.kind <= parameter.POSITIONAL_OR_KEYWORD
-        for parameter in signature.parameters.values()
-    )
+    try:
+        parameters = inspect.signature(step).parameters.values()
+    except ValueError:
+        return True
+    return any(each.kind == each.VAR_POSITIONAL or each.default is each.empty and each.kind != each.VAR_KEYWORD for each in parameters)
 
 
 def _tensor_of(array: np.ndarray, element: str) -> Any:

@@ -18,10 +18,12 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <mutex>
 #include <sstream>
@@ -116,20 +118,53 @@ void orRefuse(MLIRContext &context, const plan::report::StepReport &report,
   throw BudgetTooSmall(text + "\n" + diagnostics.text());
 }
 
-/// A compiled step with its arena.
+/// The memory of steps that run one at a time, as large as the largest needs.
+class Arena {
+public:
+  Arena() { reserve(0); }
+
+  /// Makes the memory large enough for \p bytes, behind a run that uses it.
+  void reserve(int64_t bytes) {
+    std::lock_guard<std::mutex> guard(running);
+    if (memory && bytes <= capacity)
+      return;
+    // Whole pages, which the system gives when they are touched.
+    constexpr int64_t page = 4096;
+    std::unique_ptr<char, Free> larger(static_cast<char *>(std::aligned_alloc(
+        page, (std::max<int64_t>(bytes, 1) + page - 1) / page * page)));
+    if (!larger)
+      throw std::bad_alloc();
+    memory = std::move(larger);
+    capacity = bytes;
+  }
+
+  int64_t bytes() const { return capacity; }
+
+  /// Calls \p run with the memory, which nothing else uses until it ends.
+  template <typename Run>
+  void lend(Run run) {
+    std::lock_guard<std::mutex> guard(running);
+    run(memory.get());
+  }
+
+private:
+  struct Free {
+    void operator()(char *memory) const { std::free(memory); }
+  };
+
+  std::unique_ptr<char, Free> memory;
+  std::atomic<int64_t> capacity = 0;
+  std::mutex running;
+};
+
+/// A compiled step with the arena that it runs in.
 class Step {
 public:
   Step(std::shared_ptr<MLIRContext> context, Signature signature,
-       std::unique_ptr<CompiledStep> compiled)
+       std::unique_ptr<CompiledStep> compiled, std::shared_ptr<Arena> arena)
       : context(std::move(context)), signature(std::move(signature)),
-        compiled(std::move(compiled)) {
-    // Whole pages, which the system gives when they are touched.
-    constexpr int64_t page = 4096;
-    int64_t bytes = std::max<int64_t>(this->compiled->getArenaBytes(), 1);
-    arena.reset(static_cast<char *>(
-        std::aligned_alloc(page, (bytes + page - 1) / page * page)));
-    if (!arena)
-      throw std::bad_alloc();
+        compiled(std::move(compiled)), arena(std::move(arena)) {
+    this->arena->reserve(this->compiled->getArenaBytes());
   }
 
   std::vector<Tensor> arguments() const {
@@ -143,8 +178,8 @@ public:
     SmallVector<void *> arguments = pointers(given, signature.arguments);
     SmallVector<void *> results = pointers(made, signature.results);
     nb::gil_scoped_release released;
-    std::lock_guard<std::mutex> guard(running);
-    compiled->run(arguments, results, arena.get());
+    arena->lend(
+        [&](char *memory) { compiled->run(arguments, results, memory); });
   }
 
 private:
@@ -161,16 +196,10 @@ private:
     return all;
   }
 
-  struct Free {
-    void operator()(char *memory) const { std::free(memory); }
-  };
-
   std::shared_ptr<MLIRContext> context;
   Signature signature;
   std::unique_ptr<CompiledStep> compiled;
-  std::unique_ptr<char, Free> arena;
-  /// One run at a time, since there is one arena.
-  std::mutex running;
+  std::shared_ptr<Arena> arena;
 };
 
 /// A step with its plan.
@@ -212,13 +241,15 @@ public:
     return text;
   }
 
-  std::unique_ptr<Step> compile(unsigned threads) {
+  std::unique_ptr<Step> compile(unsigned threads,
+                                std::shared_ptr<Arena> arena) {
     nb::gil_scoped_release released;
     std::unique_ptr<CompiledStep> compiled;
     orRefuse(*context, planReport, [&](std::string &fault) {
       return compile(threads, compiled, fault);
     });
-    return std::make_unique<Step>(context, signature, std::move(compiled));
+    return std::make_unique<Step>(context, signature, std::move(compiled),
+                                  std::move(arena));
   }
 
 private:
@@ -276,6 +307,9 @@ NB_MODULE(_engine, module) {
       .def_ro("element", &Tensor::element)
       .def_ro("shape", &Tensor::shape)
       .def_ro("nbytes", &Tensor::bytes);
+  nb::class_<Arena>(module, "Arena")
+      .def(nb::init<>())
+      .def_prop_ro("bytes", &Arena::bytes);
   nb::class_<Step>(module, "Step")
       .def_prop_ro("arguments", &Step::arguments)
       .def_prop_ro("results", &Step::results)
@@ -291,8 +325,9 @@ NB_MODULE(_engine, module) {
       .def("report", &PlannedStep::report, nb::arg("path"))
       .def(
           "compile",
-          [](PlannedStep &step, unsigned threads) {
-            return step.compile(threads);
+          [](PlannedStep &step, unsigned threads,
+             std::shared_ptr<Arena> arena) {
+            return step.compile(threads, std::move(arena));
           },
-          nb::arg("threads"));
+          nb::arg("threads"), nb::arg("arena"));
 }

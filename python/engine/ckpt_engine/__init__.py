@@ -1,5 +1,5 @@
 """The engine of ckpt as a module: `ckpt.compile` of the package `ckpt-mlir` calls it."""
 
-from ._engine import BudgetTooSmall, PlannedStep, RefusedStep, Step, Tensor
+from ._engine import Arena, BudgetTooSmall, PlannedStep, RefusedStep, Step, Tensor
 
-__all__ = ["BudgetTooSmall", "PlannedStep", "RefusedStep", "Step", "Tensor"]
+__all__ = ["Arena", "BudgetTooSmall", "PlannedStep", "RefusedStep", "Step", "Tensor"]
