@@ -7,8 +7,9 @@ planner by itself, and `python -m ckpt` the command line.
 
 from typing import Any
 
-from .engine import CompiledStep, compile
+from .engine import compile
 from .errors import ArrayError, BudgetError, CkptError, DeviceError, PlanMismatch, UnsupportedStep
+from .programs import CompiledStep
 from .report import Report
 
 __version__ = "0.1.0"

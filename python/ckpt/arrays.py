@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .errors import ArrayError
+from .errors import ArrayError, OtherCall
 
 # Names of elements in frameworks, by the element in MLIR; signs of integers do not matter there.
 _NAMES = {
@@ -119,7 +119,7 @@ def _of_others(array: Any, title: str) -> tuple[np.ndarray, str]:
     if isinstance(array, np.ndarray):
         return array, str(array.dtype)
     if not hasattr(array, "__dlpack__"):
-        raise ArrayError(
+        raise OtherCall(
             f"expected {title} to be an array of NumPy, JAX or PyTorch, or one with __dlpack__, "
             f"but got {type(array).__name__}"
         )
@@ -134,7 +134,8 @@ def memory_of(array: Any, tensor: Tensor, title: str, *, writable: bool = False)
     """Returns the memory of `array` as NumPy sees it, without a copy.
 
     Raises:
-        ArrayError: another device, type, shape or layout than `tensor` has.
+        OtherCall: another type or shape than `tensor` has.
+        ArrayError: on another device, or in a layout that no step takes.
     """
     if isinstance(array, (bool, int, float, np.generic)) and not tensor.shape and not writable:
         array = _of_number(array, tensor, title)
@@ -160,9 +161,9 @@ def check_kind(name: str, dtype: np.dtype | None, shape: Sequence[int], tensor: 
     """Refuses another type or shape than `tensor` has: frameworks call the type `name`, NumPy `dtype`."""
     names = _names_of(tensor.element)
     if name not in names and dtype != numpy_type(tensor.element):
-        raise ArrayError(f"expected {title} of type {' or '.join(names)}, but got {name}")
+        raise OtherCall(f"expected {title} of type {' or '.join(names)}, but got {name}")
     if list(shape) != list(tensor.shape):
-        raise ArrayError(f"expected {title} of shape {tuple(tensor.shape)}, but got {tuple(shape)}")
+        raise OtherCall(f"expected {title} of shape {tuple(tensor.shape)}, but got {tuple(shape)}")
 
 
 def _of_number(number: Any, tensor: Tensor, title: str) -> np.ndarray:
@@ -173,7 +174,7 @@ def _of_number(number: Any, tensor: Tensor, title: str) -> np.ndarray:
             array = np.asarray(number, dtype)
             array.flags.writeable = False
             return array
-    raise ArrayError(f"expected {title} of type {' or '.join(_names_of(tensor.element))}, but got {number!r}")
+    raise OtherCall(f"expected {title} of type {' or '.join(_names_of(tensor.element))}, but got {number!r}")
 
 
 def _kind_of(dtype: np.dtype) -> int:

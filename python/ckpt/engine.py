@@ -20,6 +20,7 @@ from .budget import Budget, check_limits, is_share, parse_budget
 from .errors import ArrayError, BudgetError, CkptError, DeviceError, UnsupportedStep
 from .gpu import Gpu, is_on_gpu
 from .progress import shown
+from .programs import CompiledStep
 from .report import Report
 
 
@@ -32,6 +33,7 @@ class Source:
         bind: from the arguments of a call to arrays in the step's order, and to its return value as a function of results.
         result: from an array of NumPy, or a `GpuArray`, to one of the caller's framework.
         kept: by result that the caller does not see, the argument that it is a new value of.
+        traced: the step of a framework.
     """
 
     text: str
@@ -39,6 +41,7 @@ class Source:
     bind: Callable[[tuple[Any, ...]], tuple[list[Any], Callable[[list[Any]], Any]]] = lambda args: (list(args), _alone)
     result: Callable[[Any, str], Any] = lambda array, element: array
     kept: Mapping[int, int] = dataclasses.field(default_factory=dict)
+    traced: export.ExportedStep | None = None
 
 
 def _alone(results: list[Any]) -> Any:
@@ -52,14 +55,12 @@ class PlannedStep:
         report: figures, live ranges and recomputations; a `ckpt.Report`.
     """
 
-    def __init__(self, source: Source, options: list[str], seconds: float, device: str, gpu_options: str) -> None:
+    def __init__(self, source: Source, options: list[str], seconds: float, is_on_gpu: bool, gpu_options: str) -> None:
         self._engine = _engine()
         self.source = source
-        self._is_on_gpu = device == "cuda"
+        self._is_on_gpu = is_on_gpu
         with _own_errors(self._engine), shown(None, seconds) as watch:
-            self._step = self._engine.PlannedStep(
-                source.text, source.name, " ".join(options), self._is_on_gpu, gpu_options, watch
-            )
+            self._step = self._engine.PlannedStep(source.text, source.name, " ".join(options), is_on_gpu, gpu_options, watch)
         self.report = Report(self._step.report)
 
     @property
@@ -67,60 +68,69 @@ class PlannedStep:
         """The program with its plan, as `ckpt-opt --ckpt-plan` prints it."""
         return self._step.text
 
-    def compile(self, threads: int) -> CompiledStep:
-        """Machine code of the step; see `ckpt.compile`."""
-        memory = Gpu(self._engine) if self._is_on_gpu else arrays.Host()
+    def compile(self, threads: int, arena: Any = None) -> Program:
+        """Machine code of the step, which runs in an `Arena` of the engine, by default one of its own; see `ckpt.compile`."""
         with _own_errors(self._engine):
-            return CompiledStep(self._engine, self._step.compile(threads), self.source, self.report, memory)
+            arena = arena or self._engine.Arena(self._is_on_gpu)
+            return Program(self._engine, self._step.compile(threads, arena), arena, self.source, self.report)
 
 
-class CompiledStep:
-    """A step with its plan, its machine code and its arena.
+@dataclasses.dataclass(frozen=True)
+class Taken:
+    """A call as a program takes it: the flat arrays, their memory, and the return value as a function of results."""
 
-    One run at a time uses the arena; calls from other threads wait.
+    given: list[Any]
+    views: list[Any]
+    returned: Callable[[list[Any]], Any]
 
-    Attributes:
-        arena_bytes: the memory that the object holds for runs, as planned.
-        report: figures, live ranges and recomputations; a `ckpt.Report`.
-        arguments, results: name, element type and shape of each tensor.
-    """
 
-    def __init__(self, engine: Any, step: Any, source: Source, report: Report, memory: arrays.Host | Gpu) -> None:
-        self._engine, self._step, self._source, self.report = engine, step, source, report
-        self._memory = memory
+class Program:
+    """A step with its plan and its machine code, for the calls that are like its example; see `programs.Program`."""
+
+    def __init__(self, engine: Any, step: Any, arena: Any, source: Source, report: Report) -> None:
+        self._engine, self._step, self._arena, self._source, self.report = engine, step, arena, source, report
+        self._memory = Gpu(engine) if arena.is_on_gpu else arrays.Host()
         self.arguments: list[arrays.Tensor] = step.arguments
         self.results: list[arrays.Tensor] = step.results
         self._donated: list[int] = step.donated
-        self.arena_bytes: int = step.arena_bytes
 
-    def __call__(self, *args: Any, out: Sequence[Any] | None = None) -> Any:
-        """Runs the step on arrays of NumPy, JAX or PyTorch, without copies where they are.
+    @property
+    def arena_bytes(self) -> int:
+        return self._arena.bytes
 
-        Args:
-            args: what the step takes, in C order, where the step runs. A step on
-                the GPU takes arrays of the host, too, and copies them.
-            out: flat list of arrays that receive the results; by default each
-                call makes new ones, for a step on the GPU there unless all
-                arguments are on the host. An argument that the step donates
-                receives its result in place, where it is writable.
+    @property
+    def arena(self) -> Any:
+        """The `Arena` of the engine, which other programs may share."""
+        return self._arena
 
-        Raises:
-            ArrayError: an array does not fit the step, or overlaps a result.
-            DeviceError: the GPU has too little memory, or fails.
-        """
+    def of(self, source: Source) -> Program | None:
+        """The program of an equal text, which another example gave."""
+        return Program(self._engine, self._step, self._arena, source, self.report) if source.text == self._source.text else None
+
+    @property
+    def traced(self) -> export.ExportedStep | None:
+        return self._source.traced
+
+    def take(self, args: tuple[Any, ...]) -> Taken:
         given, returned = self._source.bind(args)
         if len(given) != len(self.arguments):
             raise ArrayError(f"expected {len(self.arguments)} arrays, but got {len(given)}")
-        with _own_errors(self._engine):
-            return returned(self._run(given, out))
-
-    def _run(self, given: list[Any], out: Sequence[Any] | None) -> list[Any]:
         kept = self._source.kept
-        views = [
-            self._memory.take(array, tensor, _title("argument", number, tensor), writable=number in kept.values())
-            for number, (array, tensor) in enumerate(zip(given, self.arguments))
-        ]
-        made, targets = self._new_results(given, views) if out is None else self._targets(list(out), views)
+        with _own_errors(self._engine):
+            views = [
+                self._memory.take(array, tensor, _title("argument", number, tensor), writable=number in kept.values())
+                for number, (array, tensor) in enumerate(zip(given, self.arguments))
+            ]
+        return Taken(given, views, returned)
+
+    def run(self, taken: Taken, out: Sequence[Any] | None) -> Any:
+        with _own_errors(self._engine):
+            made = self._run(taken, out)
+        return taken.returned(made)
+
+    def _run(self, taken: Taken, out: Sequence[Any] | None) -> list[Any]:
+        views, kept = taken.views, self._source.kept
+        made, targets = self._new_results(taken.given, views) if out is None else self._targets(list(out), views)
         self._refuse_shared(views, targets)
         self._step.run(list(map(arrays.extent_of, views)), list(map(arrays.extent_of, targets)))
         for number, argument in kept.items():
@@ -213,6 +223,62 @@ def _budget_option(budget: Budget) -> str:
     return f"budget={parse_budget(budget)}B"
 
 
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """How the programs of a step are made; see `ckpt.compile`. `gpu_options` are those of `--ckpt-lower-to-nvvm-pipeline`."""
+
+    budget: Budget | None = None
+    device: str | None = None
+    threads: int = 1
+    time_limit: float = 5.0
+    gpu_options: str = ""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.threads <= 1024:
+            raise CkptError(f"expected 1 to 1024 threads, but got {self.threads}")
+        if self.device not in (None, "cpu", "cuda"):
+            raise CkptError(f"expected the device 'cpu' or 'cuda', but got {self.device!r}")
+        check_limits(self.time_limit)
+        if self.budget is not None:
+            _budget_option(self.budget)
+
+    def compiled(self, step: Any, example_args: tuple[Any, ...]) -> CompiledStep[Program]:
+        """A step as `ckpt.compile` returns it."""
+        compiled = CompiledStep(step, self.program)
+        if example_args or not _takes_arguments(step):
+            compiled.prepare(example_args)
+        return compiled
+
+    def program(self, step: Any, example_args: tuple[Any, ...], earlier: list[Program]) -> Program:
+        """A program for an example, in the arena of the others of the step."""
+        source = _source(step, example_args, [program.traced for program in earlier if program.traced])
+        if same := next(filter(None, (program.of(source) for program in earlier)), None):
+            return same
+        if not earlier:
+            return self.planned(source, self.budget, self.is_on_gpu(source, example_args)).compile(self.threads)
+        arena, budget = earlier[0].arena, self.budget
+        if budget is not None and is_share(budget):
+            # Bytes that the step already holds cost nothing more.
+            whole = self.planned(source, None, arena.is_on_gpu)
+            if whole.report.figures["peak_bytes"] <= arena.bytes:
+                return whole.compile(self.threads, arena)
+            if parse_budget(budget, whole.report.figures["baseline_peak_bytes"]) < arena.bytes:
+                budget = arena.bytes
+        return self.planned(source, budget, arena.is_on_gpu).compile(self.threads, arena)
+
+    def is_on_gpu(self, source: Source, example_args: tuple[Any, ...]) -> bool:
+        """Whether the step runs on the GPU: where it has to, or where its example has arrays."""
+        if self.device is not None or not example_args:
+            return self.device == "cuda"
+        return any(map(is_on_gpu, source.bind(example_args)[0]))
+
+    def planned(self, source: Source, budget: Budget | None, is_on_gpu: bool, more_options: Sequence[str] = ()) -> PlannedStep:
+        options = [f"time-limit={max(0, int(self.time_limit * 1000))}", *more_options]
+        if budget is not None:
+            options.append(_budget_option(budget))
+        return PlannedStep(source, options, self.time_limit if budget is not None else 0, is_on_gpu, self.gpu_options)
+
+
 def compile(
     step: Callable[..., Any] | str | os.PathLike[str],
     *example_args: Any,
@@ -220,57 +286,53 @@ def compile(
     device: str | None = None,
     threads: int = 1,
     time_limit: float = 5.0,
-) -> CompiledStep:
+) -> CompiledStep[Program]:
     """Plans a step, compiles it for this machine, and returns it as a callable.
+
+    A call that differs from the example, as by a shape, a type, a setting of a module or
+    a number that Python code needs, compiles the step again with its arguments as the
+    example; the budget, the threads and the time limit hold there, too. Under a share,
+    such a program may take the bytes of a larger one before it.
 
     Args:
         step: a function of JAX or PyTorch, the path of a file in MLIR, or its text.
-        example_args: of a function: arrays that say shapes and types.
+        example_args: of a function: arrays that say shapes and types. Without them the
+            first call compiles a function that takes arguments, so that `ckpt.compile`
+            is a decorator.
         budget: the largest arena: bytes, "12GiB", or "50%" of the arena without
             recomputation. `None` recomputes nothing. Arguments and results,
             which are the caller's, do not count.
-        device: "cpu", or "cuda", the first GPU. By default the GPU where the
+        device: "cpu", or "cuda", the first GPU. By default the GPU where the first
             example has arrays there, else the CPU.
         threads: of large kernels on the CPU; results do not depend on them.
         time_limit: seconds after which the search for a plan ends.
 
     Raises:
-        DeviceError: there is no GPU that the step could run on.
         BudgetError: no plan meets the budget.
+        DeviceError: there is no GPU that the step could run on.
         UnsupportedStep: an operation that the engine does not run; names it.
     """
-    if not 1 <= threads <= 1024:
-        raise CkptError(f"expected 1 to 1024 threads, but got {threads}")
-    return plan(step, *example_args, budget=budget, device=device, time_limit=time_limit).compile(threads)
+    return Settings(budget, device, threads, time_limit).compiled(step, example_args)
 
 
 def plan(
     step: Callable[..., Any] | str | os.PathLike[str],
     *example_args: Any,
     budget: Budget | None = None,
-    device: str | None = None,
     time_limit: float = 5.0,
     more_options: Sequence[str] = (),
-    gpu_options: str = "",
 ) -> PlannedStep:
-    """The first half of `ckpt.compile`; `more_options` are those of `ckpt-opt --ckpt-plan`, `gpu_options` those of
-    `--ckpt-lower-to-nvvm-pipeline`."""
-    if device not in (None, "cpu", "cuda"):
-        raise CkptError(f"expected the device 'cpu' or 'cuda', but got {device!r}")
-    check_limits(time_limit)
-    options = [f"time-limit={max(0, int(time_limit * 1000))}", *more_options]
-    if budget is not None:
-        options.append(_budget_option(budget))
-    source = _source(step, example_args)
-    if device is None:
-        arguments = source.bind(example_args)[0] if example_args else []
-        device = "cuda" if any(map(is_on_gpu, arguments)) else "cpu"
-    return PlannedStep(source, options, time_limit if budget is not None else 0, device, gpu_options)
+    """A step with its plan for the CPU; `more_options` are those of `ckpt-opt --ckpt-plan`."""
+    if not example_args and _takes_arguments(step):
+        raise CkptError("expected example arguments after the step: parameters, a batch")
+    return Settings(budget, "cpu", 1, time_limit).planned(_source(step, example_args), budget, False, more_options)
 
 
-def _source(step: Any, example_args: tuple[Any, ...]) -> Source:
+def _source(step: Any, example_args: tuple[Any, ...], earlier: Sequence[export.ExportedStep] = ()) -> Source:
     if callable(step):
-        return _exported(step, example_args)
+        traced = export.trace(step, example_args, earlier)
+        result = _tensor_of if traced.is_of_torch else Source.result
+        return Source(traced.export(), "step.mlir", traced.bind, result, traced.kept, traced)
     if example_args:
         raise CkptError("expected example arguments for a function only, but got some for a step in MLIR")
     if isinstance(step, str) and "\n" in step:
@@ -282,23 +344,15 @@ def _source(step: Any, example_args: tuple[Any, ...]) -> Source:
         raise CkptError(f"{os.fspath(step)!r} cannot be read: {error.strerror}") from None
 
 
-def _exported(step: Callable[..., Any], example_args: tuple[Any, ...]) -> Source:
-    if not example_args and _takes_arguments(step):
-        raise CkptError("expected example arguments after the step: ckpt.compile(step, parameters, batch)")
-    traced = export.trace(step, example_args)
-    result = _tensor_of if export.is_of_torch(step, example_args) else Source.result
-    return Source(traced.export(), "step.mlir", traced.bind, result, traced.kept)
-
-
-def _takes_arguments(step: Callable[..., Any]) -> bool:
-    try:
-        signature = inspect.signature(step)
-    except ValueError:
+def _takes_arguments(step: Any) -> bool:
+    """Whether a step is a function that has to be called with arguments, or may be, as far as its signature says."""
+    if not callable(step):
         return False
-    return any(
-        parameter.default is parameter.empty and parameter.kind <= parameter.POSITIONAL_OR_KEYWORD
-        for parameter in signature.parameters.values()
-    )
+    try:
+        parameters = inspect.signature(step).parameters.values()
+    except ValueError:
+        return True
+    return any(each.kind == each.VAR_POSITIONAL or each.default is each.empty and each.kind != each.VAR_KEYWORD for each in parameters)
 
 
 def _tensor_of(array: Any, element: str) -> Any:

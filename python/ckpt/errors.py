@@ -55,3 +55,11 @@ class DeviceError(CkptError):
 
 class ArrayError(CkptError):
     """An array on another device, or of another type, shape or layout than the step takes."""
+
+
+class OtherCall(ArrayError):
+    """A call that a compiled step does not fit, as it differs from the example of the compilation.
+
+    A check of a call that compares it with the example raises this error: a program of its own would take the call, and `ckpt.compile`
+    makes one. A check that any example would fail, as for an array on another device, raises an `ArrayError`.
+    """

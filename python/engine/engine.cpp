@@ -23,10 +23,12 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <mutex>
 #include <sstream>
@@ -124,45 +126,77 @@ void orRefuse(MLIRContext &context, const plan::report::StepReport &report,
   throw BudgetTooSmall(text + "\n" + diagnostics.text());
 }
 
-/// Memory of a step, on the host or on the GPU.
+/// The memory of steps that run one at a time, as large as the largest needs,
+/// on the host or on the GPU.
 class Arena {
 public:
-  Arena(int64_t bytes, RunDevice device) {
-    if (device == RunDevice::Cuda) {
-      onDevice.emplace(bytes, GpuMemory::Use::Arena);
-      return;
-    }
-    // Whole pages, which the system gives when they are touched.
-    constexpr int64_t page = 4096;
-    int64_t rounded = (std::max<int64_t>(bytes, 1) + page - 1) / page * page;
-    onHost.reset(static_cast<char *>(std::aligned_alloc(page, rounded)));
-    if (!onHost)
-      throw std::bad_alloc();
+  explicit Arena(bool isOnGpu) : isOnGpu(isOnGpu) {}
+
+  /// Makes the memory large enough for \p bytes, behind a run that uses it.
+  void reserve(int64_t bytes) {
+    lend(bytes, [](char *) {});
   }
-  char *data() const { return onDevice ? onDevice->data() : onHost.get(); }
+
+  int64_t bytes() const { return capacity; }
+
+  /// Calls \p run with memory of \p bytes or more, which nothing else uses
+  /// until it ends.
+  template <typename Run>
+  void lend(int64_t bytes, Run run) {
+    std::lock_guard<std::mutex> guard(running);
+    if (!data() || bytes > capacity)
+      allocate(std::max<int64_t>(bytes, 1));
+    run(data());
+  }
+
+  /// Whether its steps run on the GPU.
+  const bool isOnGpu;
 
 private:
+  char *data() const { return onGpu ? onGpu->data() : onHost.get(); }
+
+  /// In the place of the memory before, which holds nothing between runs.
+  void allocate(int64_t bytes) {
+    onHost.reset();
+    onGpu.reset();
+    capacity = 0;
+    if (isOnGpu) {
+      onGpu.emplace(bytes, GpuMemory::Use::Arena);
+    } else {
+      // Whole pages, which the system gives when they are touched.
+      constexpr int64_t page = 4096;
+      onHost.reset(static_cast<char *>(
+          std::aligned_alloc(page, (bytes + page - 1) / page * page)));
+      if (!onHost)
+        throw std::bad_alloc();
+    }
+    capacity = bytes;
+  }
+
   struct Free {
     void operator()(char *memory) const { std::free(memory); }
   };
+
   std::unique_ptr<char, Free> onHost;
-  std::optional<GpuMemory> onDevice;
+  std::optional<GpuMemory> onGpu;
+  std::atomic<int64_t> capacity = 0;
+  std::mutex running;
 };
 
-/// A compiled step with its arena.
+/// A compiled step with the arena that it runs in.
 class Step {
 public:
   Step(std::shared_ptr<MLIRContext> context, Signature signature,
-       std::unique_ptr<CompiledStep> compiled, RunDevice device,
+       std::unique_ptr<CompiledStep> compiled, std::shared_ptr<Arena> arena,
        bool offersMatmuls)
       : context(std::move(context)), signature(std::move(signature)),
-        compiled(std::move(compiled)), device(device) {
-    if (device == RunDevice::Cuda)
+        compiled(std::move(compiled)), arena(std::move(arena)) {
+    if (this->arena->isOnGpu)
       onGpu([&] { return chooseMatmuls(offersMatmuls); });
-    arena.emplace(this->compiled->getArenaBytes(), device);
+    this->arena->reserve(this->compiled->getArenaBytes());
   }
   ~Step() {
-    if (device == RunDevice::Cuda)
+    if (arena->isOnGpu)
       releaseOnGpu([&] { compiled.reset(); });
   }
 
@@ -177,13 +211,14 @@ public:
     SmallVector<void *> arguments = pointers(given, signature.arguments);
     SmallVector<void *> results = pointers(made, signature.results);
     nb::gil_scoped_release released;
-    std::lock_guard<std::mutex> guard(running);
-    auto launch = [&] { compiled->run(arguments, results, arena->data()); };
-    if (device != RunDevice::Cuda)
-      return launch();
-    // Frameworks write arguments in streams of their own.
-    onGpu([&] {
-      return cuda::waitForAll() && cuda::launchStep(launches(launch));
+    arena->lend(compiled->getArenaBytes(), [&](char *memory) {
+      auto launch = [&] { compiled->run(arguments, results, memory); };
+      if (!arena->isOnGpu)
+        return launch();
+      // Frameworks write arguments in streams of their own.
+      onGpu([&] {
+        return cuda::waitForAll() && cuda::launchStep(launches(launch));
+      });
     });
   }
 
@@ -219,10 +254,7 @@ private:
   std::shared_ptr<MLIRContext> context;
   Signature signature;
   std::unique_ptr<CompiledStep> compiled;
-  RunDevice device;
-  std::optional<Arena> arena;
-  /// One run at a time, since there is one arena.
-  std::mutex running;
+  std::shared_ptr<Arena> arena;
 };
 
 /// A step with its plan.
@@ -268,15 +300,15 @@ public:
     return text;
   }
 
-  std::unique_ptr<Step> compile(unsigned threads) {
+  std::unique_ptr<Step> compile(unsigned threads,
+                                std::shared_ptr<Arena> arena) {
     nb::gil_scoped_release released;
     std::unique_ptr<CompiledStep> compiled;
     orRefuse(*context, planReport, [&](std::string &fault) {
       return compile(threads, compiled, fault);
     });
     return std::make_unique<Step>(
-        context, signature, std::move(compiled),
-        isOnGpu ? RunDevice::Cuda : RunDevice::Cpu,
+        context, signature, std::move(compiled), std::move(arena),
         StringRef(gpuOptions).contains("offer-matmuls=true"));
   }
 
@@ -359,6 +391,10 @@ NB_MODULE(_engine, module) {
       .def_ro("element", &Tensor::element)
       .def_ro("shape", &Tensor::shape)
       .def_ro("nbytes", &Tensor::bytes);
+  nb::class_<Arena>(module, "Arena")
+      .def(nb::init<bool>(), nb::arg("is_on_gpu"))
+      .def_ro("is_on_gpu", &Arena::isOnGpu)
+      .def_prop_ro("bytes", &Arena::bytes);
   nb::class_<Step>(module, "Step")
       .def_prop_ro("arguments", &Step::arguments)
       .def_prop_ro("results", &Step::results)
@@ -376,10 +412,11 @@ NB_MODULE(_engine, module) {
       .def("report", &PlannedStep::report, nb::arg("path"))
       .def(
           "compile",
-          [](PlannedStep &step, unsigned threads) {
-            return step.compile(threads);
+          [](PlannedStep &step, unsigned threads,
+             std::shared_ptr<Arena> arena) {
+            return step.compile(threads, std::move(arena));
           },
-          nb::arg("threads"));
+          nb::arg("threads"), nb::arg("arena"));
   nb::class_<GpuMemory>(module, "GpuMemory")
       .def(
           "__init__",

@@ -32,7 +32,7 @@ on_gpu = pytest.mark.skipif(not has_driver(), reason="no CUDA driver")
 
 
 def compiled(step, *example, **options):
-    return engine.plan(step, *example, device="cuda", time_limit=0, gpu_options=OPTIONS, **options).compile(1)
+    return engine.Settings(device="cuda", time_limit=0, gpu_options=OPTIONS, **options).compiled(step, example)
 
 
 class OfAnotherFramework:
@@ -183,6 +183,17 @@ def said_with(faults, code):
 
 
 fake = pytest.mark.skipif(not IS_FAKE, reason="a device without faults")
+
+
+@on_gpu
+def test_other_shapes_get_a_program_in_the_same_memory():
+    jax = pytest.importorskip("jax")
+    step = compiled(lambda x: jax.numpy.tanh(x @ x.T) @ x, np.ones((4, 8), np.float32))
+    smaller = step.arena_bytes
+    x = np.random.default_rng(1).standard_normal((16, 8)).astype(np.float32)
+    np.testing.assert_allclose(step(x), np.tanh(x @ x.T) @ x, rtol=1e-4, atol=1e-5)
+    assert step.arena_bytes > smaller
+    assert step(x[:4]).shape == (4, 8)
 
 
 @on_gpu

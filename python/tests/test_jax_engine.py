@@ -48,14 +48,12 @@ def test_results_can_be_arguments(compiled):
     assert difference(ours(ours(parameters, tokens)[1], tokens), theirs) < 1e-5
 
 
-def test_calls_that_differ_from_the_example_are_refused(compiled):
+def test_calls_that_no_program_takes_are_refused(compiled):
     _, (parameters, tokens), ours = compiled
-    with pytest.raises(ckpt.ArrayError, match="expected 2 arguments, but got 1"):
+    with pytest.raises(ckpt.ArrayError, match="arguments of the call are not those of the step: missing a required argument: 'tokens'"):
         ours(parameters)
-    with pytest.raises(ckpt.ArrayError, match="arguments as in the example"):
-        ours({**parameters, "more": tokens}, tokens)
-    with pytest.raises(ckpt.ArrayError, match=r"argument 13 \(tokens\) of type int32"):
-        ours(parameters, tokens.astype(np.int16))
+    with pytest.raises(ckpt.UnsupportedStep, match="JAX refuses the step: TypeError"):
+        ours(parameters, tokens.astype(np.float32))
     with pytest.raises(ckpt.ArrayError, match="outside of jit"):
         jax.jit(ours)(parameters, tokens)
 
@@ -80,16 +78,16 @@ def test_bfloat16_keys_scalars_and_static_arguments():
     results, wanted = ours(key, x, 0.5, "drop"), step(key, x, jnp.bfloat16(0.5), "drop")
     assert results[0].dtype == jnp.bfloat16 and results[1].dtype == bool
     assert difference(results, wanted) == 0
-    with pytest.raises(ckpt.ArrayError, match="static argument 3"):
+    with pytest.raises(ckpt.UnsupportedStep, match="JAX refuses the step: AssertionError"):
         ours(key, x, 0.5, "keep")
 
 
 def test_leaves_that_are_no_arrays_are_those_of_the_example():
     ours = ckpt.compile(lambda model, x: model["f"](x), {"f": jnp.sin}, np.ones(3, np.float32), time_limit=0)
     assert difference(ours({"f": jnp.sin}, np.ones(3, np.float32)), jnp.sin(jnp.ones(3))) < 1e-6
-    for other in (jnp.cos, np.ones(3)):
-        with pytest.raises(ckpt.ArrayError, match="sin.*as in the example, which is no array and so part of the step"):
-            ours({"f": other}, np.ones(3, np.float32))
+    assert difference(ours({"f": jnp.cos}, np.ones(3, np.float32)), jnp.cos(jnp.ones(3))) < 1e-6
+    with pytest.raises(ckpt.UnsupportedStep, match="JAX refuses the step: TypeError"):
+        ours({"f": np.ones(3)}, np.ones(3, np.float32))
 
 
 def test_donated_weights_are_updated_in_place():
@@ -206,11 +204,6 @@ def test_gradients_of_integers_have_no_bytes():
     assert [(result.dtype, result.shape) for result in ours] == [(result.dtype, result.shape) for result in theirs]
 
 
-def test_example_arguments_are_asked_for():
-    with pytest.raises(ckpt.CkptError, match="example arguments after the step: ckpt.compile\\(step, parameters, batch\\)"):
-        ckpt.compile(lambda parameters, batch: parameters * batch)
-
-
 def test_operations_without_elements_or_dimensions():
     def step(x):
         return jnp.flip(x.sum()), jax.lax.top_k(x, 0)[0], jax.lax.rev(x, ()), jnp.flip(x)
@@ -240,27 +233,16 @@ def test_64_bits_become_32_as_in_jax():
     assert all(map(np.array_equal, ours, theirs))
 
 
-def test_numbers_of_another_kind_than_the_example_are_refused():
-    ours = ckpt.compile(lambda n, x: (n * 2, x * 2), 3, 0.5)
-    assert [float(result) for result in ours(True, 2)] == [2, 4]
-    for number in (2.5, np.float32(2), 2**40):
-        with pytest.raises(ckpt.ArrayError, match=r"argument 0 \(n\) of type int32 or uint32, but got "):
-            ours(number, 0.5)
-
-
-def test_integers_of_the_other_sign_are_refused():
-    ours = ckpt.compile(lambda x, n: (x / 2, n + 1), np.ones(3, np.uint8), np.uint32(1))
-    halves, more = ours(np.array([1, 200, 255], np.uint8), 2**32 - 2)
-    assert halves.tolist() == [0.5, 100, 127.5] and more == 2**32 - 1
-    for x, n, sentence in (
-        (np.ones(3, np.int8), 1, "argument 0 of type uint8, but got int8"),
-        (np.ones(3, np.uint8), -1, "argument 1 of type uint32, but got -1"),
-        (np.ones(3, np.uint8), np.int32(1), "argument 1 of type uint32, but got int32"),
-    ):
-        with pytest.raises(ckpt.ArrayError, match=sentence):
-            ours(x, n)
-    with pytest.raises(ckpt.ArrayError, match="argument 0 of type int32, but got uint32"):
-        ckpt.compile(lambda x: x / 2, np.ones(3, np.int32))(np.ones(3, np.uint32))
+def test_numbers_of_other_types_than_the_example():
+    step = lambda n, x: (n * 2, n * x, x / 2)
+    ours, x = ckpt.compile(step, 3, np.ones(3, np.uint8)), np.array([1, 200, 255], np.uint8)
+    for n in (True, 4, 2.5, np.float32(2), jnp.bfloat16(3), np.uint32(2**32 - 2), np.int32(-1), jnp.asarray(4)):
+        for one, other in zip(ours(n, x), jax.jit(step)(n, x), strict=True):
+            assert one.dtype == other.dtype and np.array_equal(one, other)
+    signed = x.astype(np.int8)
+    assert all(map(np.array_equal, ours(3, signed), jax.jit(step)(3, signed)))
+    with pytest.raises(ckpt.UnsupportedStep, match="OverflowError"):
+        ours(2**40, x)
 
 
 def test_extrema_of_booleans_at_indices():
@@ -377,5 +359,4 @@ def test_jitted_methods():
     result = ours(x, 2)
     np.testing.assert_allclose(result, [0, 3, 12, 27])
     assert result is x
-    with pytest.raises(ckpt.ArrayError, match="expected static argument 1 as in the example, 2, but got 3"):
-        ours(x, 3)
+    np.testing.assert_allclose(ours(np.arange(4.0, dtype=np.float32), 3), [0, 3, 24, 81])

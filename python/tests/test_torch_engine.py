@@ -32,8 +32,10 @@ def test_a_module_with_loss_and_optimizer():
     for name, weight in wanted.items():
         torch.testing.assert_close(updated[name], weight.detach())
     assert compiled.arena_bytes == compiled.report.figures["peak_bytes"]
+    turned = torch.randn(8, 32).T
+    torch.testing.assert_close(compiled(weights, turned)[0], step(weights, turned)[0].detach())
     with pytest.raises(ckpt.ArrayError, match="contiguous"):
-        compiled(weights, torch.randn(8, 32).T)
+        compiled(weights, torch.randn(32, 16)[:, ::2])
 
 
 def classifier():
@@ -79,8 +81,9 @@ def test_a_module_and_an_optimizer_are_trained_in_place(optimizer_of):
     assert optimizer.state is state
     torch.testing.assert_close(model.state_dict(), theirs.state_dict(), atol=1e-4, rtol=1e-4)
     torch.testing.assert_close(optimizer.state_dict(), their_optimizer.state_dict(), atol=1e-4, rtol=1e-4)
-    with pytest.raises(ckpt.UnsupportedStep, match="expected model.training to be True as when the step was compiled, but got False"):
-        compiled(model.eval(), optimizer, *first)
+    loss = compiled(model.eval(), optimizer, *first)
+    torch.testing.assert_close(loss, trained(theirs.eval(), their_optimizer, *first), atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(model.state_dict(), theirs.state_dict(), atol=1e-4, rtol=1e-4)
 
 
 @pytest.mark.parametrize("kind", [torch.optim.RAdam, torch.optim.NAdam, torch.optim.Adam, torch.optim.ASGD])
@@ -165,8 +168,7 @@ def test_attributes_of_modules():
     compiled = ckpt.compile(lambda model, x: model(x), model, x, time_limit=0)
     torch.testing.assert_close(compiled(model, x), model(x).detach())
     model.factor = 2.0
-    with pytest.raises(ckpt.UnsupportedStep, match="expected model.factor to be 1.0 as when the step was compiled, but got 2.0: compile it again"):
-        compiled(model, x)
+    torch.testing.assert_close(compiled(model, x), model(x).detach())
 
 
 def test_numbers_among_arguments():
@@ -176,9 +178,8 @@ def test_numbers_among_arguments():
     x = torch.randn(3)
     compiled = ckpt.compile(step, x, 2, None, time_limit=0)
     assert torch.equal(compiled(x, 2, None), 2 * x)
-    for other, named in [((3, None), "factor to be 2 .* but got 3"), ((2.0, None), "but got 2.0"), ((2, x), "mask to be None .* but got Tensor")]:
-        with pytest.raises(ckpt.ArrayError, match=named):
-            compiled(x, *other)
+    for other in [(3, None), (2.0, None), (2, x), (True, None), (2, torch.arange(3))]:
+        torch.testing.assert_close(compiled(x, *other), step(x, *other))
     with pytest.raises(ckpt.UnsupportedStep, match="numbers and strings, but factor is of <class 'set'>: pass its tensors"):
         ckpt.compile(step, x, {1})
 
@@ -234,8 +235,9 @@ def test_arguments_that_an_optimizer_holds():
     for _ in range(2):
         torch.testing.assert_close(compiled(*ours), step(*theirs))
     torch.testing.assert_close(ours[2], theirs[2])
-    with pytest.raises(ckpt.ArrayError, match="expected weight to be optimizer.param_groups"):
-        compiled(*ours[:2], ours[2].clone())
+    others = ours[2].detach().clone().requires_grad_(), theirs[2].detach().clone().requires_grad_()
+    torch.testing.assert_close(compiled(*ours[:2], others[0]), step(*theirs[:2], others[1]))
+    torch.testing.assert_close((ours[2], others[0].grad), (theirs[2], others[1].grad))
 
 
 def test_containers_that_a_step_changes_are_refused():

@@ -78,7 +78,7 @@ def test_floats_among_arguments_and_in_variables():
 
     compare(loop)
     x = torch.ones(2)
-    with pytest.raises(ckpt.ArrayError, match="expected the argument factor to be a float, as when the step was compiled, but got None"):
+    with pytest.raises(ckpt.UnsupportedStep, match="cannot trace the step .*test_torch_numbers.py.* unsupported operand"):
         in_ckpt(step, x, 2.0)(x, None)
 
 
@@ -163,15 +163,14 @@ def test_steps_change_numbers_of_modules_and_optimizers():
         lambda x, rate: x * min(rate, 1.0),
     ],
 )
-def test_numbers_that_python_code_needs_stay(needs):
+def test_numbers_that_python_code_needs(needs):
     def step(x, rate, other):
         return needs(x, rate) * other
 
     x = torch.linspace(-2, 2, 5)
     run = in_ckpt(step, x, 0.5, 2.0)
     torch.testing.assert_close(run(x, 0.5, 2.0), step(x, 0.5, 2.0))
-    with pytest.raises(ckpt.ArrayError, match="expected rate to be 0.5 as in the example, but got 0.75: compile it again"):
-        run(x, 0.75, 2.0)
+    torch.testing.assert_close(run(x, 0.125, 2.0), step(x, 0.125, 2.0))
 
 
 def test_branches_on_numbers_leave_the_others():
@@ -206,9 +205,8 @@ def test_branches_on_numbers_that_a_step_changes_are_refused():
     assert vars(settings) == {"count": 0, "kind": "first", "done": False}
 
 
-def test_numbers_of_models_stay():
+def test_numbers_of_models():
     model, x = torch.nn.Sequential(torch.nn.LeakyReLU(0.5)), torch.ones(2)
     run = in_ckpt(lambda model, x: model(-x), model, x)
     model[0].negative_slope = 0.25
-    with pytest.raises(ckpt.UnsupportedStep, match="expected model.0.negative_slope to be 0.5 as when the step was compiled, but got 0.25"):
-        run(model, x)
+    torch.testing.assert_close(run(model, x), model(-x))

@@ -166,7 +166,10 @@ def test_weights_of_a_module_as_arguments():
     step = in_ckpt(by_optimizer, weight, x)
     step(weight, x)
     torch.testing.assert_close(weight.detach(), torch.full((3,), 0.9))
-    with pytest.raises(ckpt.ArrayError, match=r"expected weight to be optimizer.param_groups\[0\].0, as in the example"):
+    other = weight.detach().clone().requires_grad_()
+    step(other, x)
+    torch.testing.assert_close((weight.detach(), other.grad), (torch.full((3,), 0.9), x))
+    with pytest.raises(ckpt.UnsupportedStep, match="PyTorch cannot trace the step .*test_torch_outside.py.* does not require grad"):
         step(weight.detach().clone(), x)
 
 
@@ -245,16 +248,18 @@ def test_gradients_that_an_optimizer_used_are_cleared():
     compiled(*batch)
 
 
-def test_gradients_are_there_as_when_the_step_was_compiled():
-    model, (batch, *_) = network(), batches()
-    step = in_ckpt(forward_backward, model, *batch)
-    step(model, *batch)
-    with pytest.raises(ckpt.ArrayError, match=r"model.0.weight has a gradient, and had none when .*: call zero_grad\(\) before"):
-        step(model, *batch)
-    adds = in_ckpt(forward_backward, model, *batch)
-    model.zero_grad()
-    with pytest.raises(ckpt.ArrayError, match="expected the gradient of model.0.weight to be set, as it was"):
-        adds(model, *batch)
+def test_gradients_are_set_or_not():
+    def loop(compiled):
+        model, found = network(), []
+        step = compiled(forward_backward, model, *batches()[0])
+        for batch in batches(4):
+            step(model, *batch)
+            found.append([weight.grad.clone() for weight in model.parameters()])
+            if len(found) == 2:
+                model.zero_grad()
+        return found
+
+    compare(loop)
 
 
 def add_one(a, b):
@@ -271,12 +276,11 @@ def test_one_tensor_as_two_arguments():
     compare(loop)
     x, y = torch.ones(4), torch.zeros(4)
     apart = in_ckpt(add_one, x, y)
-    torch.testing.assert_close(apart(x, y), 2 * y)
-    for other in (x, x[:], x.view(2, 2).view(4)):
+    torch.testing.assert_close((apart(x, y), apart(x, x), x), (2 * y, torch.full((4,), 6.0), torch.full((4,), 3.0)))
+    for other in (x[:], x.view(2, 2).view(4)):
         with pytest.raises(ckpt.ArrayError, match="argument 0 .a., which the step changes, in memory of its own"):
             apart(x, other)
-    with pytest.raises(ckpt.ArrayError, match="expected b to be a, as in the example"):
-        in_ckpt(add_one, x, x)(x, y)
+    torch.testing.assert_close(in_ckpt(add_one, x, x)(x, y), 2 * y)
 
 
 def test_memory_in_another_order():
@@ -294,8 +298,11 @@ def test_memory_in_another_order():
 
     compare(loop)
     x = torch.randn(2, 3).T
-    with pytest.raises(ckpt.ArrayError, match=r"expected x in memory as in the example, in strides \(1, 3\), but got \(2, 1\)"):
-        in_ckpt(lambda x: 2 * x, x)(x.contiguous())
+    step = in_ckpt(lambda x: 2 * x, x)
+    for other in (x, x.contiguous(), x[:, :1], torch.randn(1, 1, 3, 2).transpose(1, 3)):
+        torch.testing.assert_close(step(other), 2 * other)
+    with pytest.raises(ckpt.ArrayError, match="expected argument 0 .x. to be contiguous"):
+        step(torch.randn(3, 4)[:, ::2])
 
 
 def test_complex_tensors_change_in_place():
@@ -369,8 +376,9 @@ def test_parameters_that_are_frozen():
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     step = in_ckpt(descend, model, optimizer, *batch)
     model[0].requires_grad_(False)
-    with pytest.raises(ckpt.UnsupportedStep, match="other parameters require gradients than when the step was compiled"):
-        step(model, optimizer, *batch)
+    before = weights(model)
+    step(model, optimizer, *batch)
+    assert [torch.equal(one, other) for one, other in zip(before, weights(model))] == [True, True, False, False]
 
     def freeze(x):
         model[2].requires_grad_(False)

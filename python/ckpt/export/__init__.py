@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,9 +17,11 @@ class ExportedStep(Protocol):
 
     Attributes:
         kept: by result that the caller does not see, the argument that it is a new value of.
+        is_of_torch: or else of JAX.
     """
 
     kept: dict[int, int]
+    is_of_torch: bool
 
     def export(self) -> str:
         """The step as text in MLIR."""
@@ -51,14 +53,17 @@ def is_of_torch(step: Callable[..., Any], example: tuple[Any, ...]) -> bool:
     return is_any(list(Closure(step).values.values()))
 
 
-def trace(step: Callable[..., Any], example: tuple[Any, ...]) -> ExportedStep:
+def trace(step: Callable[..., Any], example: tuple[Any, ...], earlier: Sequence[ExportedStep] = ()) -> ExportedStep:
     """Traces a step of PyTorch or of JAX.
+
+    Args:
+        earlier: the step with other examples.
 
     Raises:
         UnsupportedStep: the framework cannot trace the step, or a package is missing.
     """
     try:
-        if is_of_torch(step, example):
+        if earlier[0].is_of_torch if earlier else is_of_torch(step, example):
             from .torch import TorchStep
 
             return TorchStep(step, example)

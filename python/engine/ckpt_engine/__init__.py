@@ -1,6 +1,7 @@
 """The engine of ckpt as a module: `ckpt.compile` of the package `ckpt-mlir` calls it."""
 
 from ._engine import (
+    Arena,
     BudgetTooSmall,
     GpuError,
     GpuMemory,
@@ -16,6 +17,7 @@ from ._engine import (
 )
 
 __all__ = [
+    "Arena",
     "BudgetTooSmall",
     "GpuError",
     "GpuMemory",

@@ -14,7 +14,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from ...errors import ArrayError, UnsupportedStep
+from ...errors import OtherCall, UnsupportedStep
 from ..text import unpack_booleans
 from .callbacks import callback_rules
 from .parts import Parts, holds_complex, is_complex, of_parts, split
@@ -24,9 +24,25 @@ from .rules import PLATFORM, rules
 from .sharding import strip_sharding
 
 
+# Settings of JAX that decide what a step computes.
+SETTINGS = ("default_matmul_precision", "default_prng_impl", "enable_x64", "numpy_dtype_promotion", "threefry_partitionable")
+
+# What JAX knows the type of.
+KINDS = (bool, int, float, complex, np.generic, np.ndarray, jax.Array)
+
+
+def settings() -> dict[str, Any]:
+    return {name: getattr(jax.config, f"jax_{name}", None) for name in SETTINGS}
+
+
 def is_array(leaf: Any) -> bool:
     """Whether JAX takes a leaf of the arguments as an array: what else there is belongs to the function."""
     return hasattr(leaf, "dtype") or isinstance(leaf, (bool, int, float, complex))
+
+
+def is_weak(leaf: Any) -> bool:
+    """Whether results take the types of other operands than a leaf, as beside numbers of Python."""
+    return type(leaf) in (int, float, complex) or bool(getattr(leaf, "weak_type", False))
 
 
 def narrowed(leaf: Any) -> Any:
@@ -43,10 +59,10 @@ class Step:
     def __init__(self, step: Callable, example: tuple):
         options = jit_options(step)
         static = {number % len(example) for number in options.static_argnums if number < len(example)}
-        self.example, self.static = example, static
+        self.example, self.static, self.settings = example, static, settings()
         leaves, tree = self._leaves(example)
         fixed = [None if is_array(leaf) else leaf for leaf in leaves]
-        self.fixed = fixed
+        self.leaves, self.fixed = leaves, fixed
         arrays = tree.unflatten([leaf if is_array(leaf) else None for leaf in leaves])
         self.tree = tree
 
@@ -74,23 +90,27 @@ class Step:
     def flatten(self, arguments: tuple) -> list[Any]:
         """The arrays of a call, in the order of the file's arguments."""
         if len(arguments) != len(self.example):
-            raise ArrayError(f"expected {len(self.example)} arguments, but got {len(arguments)}")
+            raise OtherCall(f"expected {len(self.example)} arguments, but got {len(arguments)}")
+        if (now := settings()) != self.settings:
+            raise OtherCall(f"expected settings of JAX as when the step was compiled, {self.settings}, but got {now}")
         for number in self.static:
-            if arguments[number] != self.example[number]:
-                raise ArrayError(
+            if type(arguments[number]) is not type(self.example[number]) or arguments[number] != self.example[number]:
+                raise OtherCall(
                     f"expected static argument {number} as in the example, {self.example[number]!r}, "
                     f"but got {arguments[number]!r}"
                 )
         leaves, tree = self._leaves(arguments)
         if tree != self.tree:
-            raise ArrayError(f"expected arguments as in the example, {self.tree}, but got {tree}")
+            raise OtherCall(f"expected arguments as in the example, {self.tree}, but got {tree}")
         for leaf, fixed in zip(leaves, self.fixed):
             if fixed is not None and leaf is not fixed and (is_array(leaf) or leaf != fixed):
-                raise ArrayError(f"expected {fixed!r} as in the example, which is no array and so part of the step, but got {leaf!r}")
+                raise OtherCall(f"expected {fixed!r} as in the example, which is no array and so part of the step, but got {leaf!r}")
         arrays = [leaf for leaf, fixed in zip(leaves, self.fixed) if fixed is None]
-        types = [info.dtype for info in jax.tree_util.tree_leaves(self.traced.args_info)]
-        typed = [with_sign_of(dtype, narrowed(array), number) for number, (dtype, array) in enumerate(zip(types, arrays))]
-        return jax.tree_util.tree_leaves([split(array) for array in typed])
+        examples = [leaf for leaf, fixed in zip(self.leaves, self.fixed) if fixed is None]
+        infos = jax.tree_util.tree_leaves(self.traced.args_info)
+        for number, (array, example, info) in enumerate(zip(arrays, examples, infos, strict=True)):
+            refuse_another_type(array, info.dtype, is_weak(example), number)
+        return jax.tree_util.tree_leaves([split(narrowed(array)) for array in arrays])
 
     def unflatten(self, results: list[Any]) -> Any:
         """The return value of a call; a leaf that is no array is None."""
@@ -147,20 +167,14 @@ class Step:
         return text
 
 
-def with_sign_of(dtype: Any, leaf: Any, number: int) -> Any:
-    """An argument; the types of a file do not tell unsigned integers apart, and would take the bits of others for theirs."""
-    if not jax.dtypes.issubdtype(dtype, np.integer) or isinstance(leaf, bool):
-        return leaf
-    is_unsigned = lambda other: jax.dtypes.issubdtype(other, np.unsignedinteger)
-    if isinstance(leaf, int):
-        if is_unsigned(dtype) and 0 <= leaf <= jax.numpy.iinfo(dtype).max:
-            return np.asarray(leaf, dtype)
-        given, shown = np.dtype(np.int64), leaf
-    else:
-        given = shown = getattr(leaf, "dtype", None)
-    if given is not None and jax.dtypes.issubdtype(given, np.integer) and is_unsigned(given) != is_unsigned(dtype):
-        raise ArrayError(f"expected argument {number} of type {dtype}, but got {shown}")
-    return leaf
+def refuse_another_type(leaf: Any, dtype: Any, weak: bool, number: int) -> None:
+    """Refuses an argument of another type in JAX than the example: the types of a file tell neither unsigned integers apart, nor weak types."""
+    if leaf is None or not isinstance(leaf, KINDS) or jax.dtypes.issubdtype(dtype, jax.dtypes.extended):
+        return
+    given = jax.dtypes.result_type(leaf)
+    if (given, is_weak(leaf)) != (dtype, weak):
+        named = lambda dtype, weak: f"weak {dtype}" if weak else f"{dtype}"
+        raise OtherCall(f"expected argument {number} of type {named(dtype, weak)}, but got {named(given, is_weak(leaf))}")
 
 
 def signed_as(array: Any, dtype: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from ...errors import ArrayError
+from ...errors import OtherCall
 from ...modules import PureStep
 from . import JaxStep
 
@@ -15,6 +15,7 @@ class ModulesStep:
     """A step on modules, as `ckpt.export.trace` returns it."""
 
     kept: dict[int, int] = {}
+    is_of_torch = False
 
     def __init__(self, step: Callable[..., Any], example: tuple[Any, ...]):
         self.pure = PureStep(step, (example, {}))
@@ -32,7 +33,7 @@ class ModulesStep:
     def bind(self, arguments: tuple[Any, ...]) -> tuple[list[Any], Callable[[list[Any]], Any]]:
         given = PureStep(self.pure.function, (arguments, {}))
         if given.graph != self.pure.graph:
-            raise ArrayError("expected modules as in the example, but got others")
+            raise OtherCall("expected modules as in the example, but got others")
         arrays, returned = self.traced.bind(tuple(given.arrays))
 
         def finish(results: list[Any]) -> Any:

@@ -8,6 +8,7 @@ import contextlib
 import dataclasses
 import functools
 import inspect
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 import torch
 import torch.utils._pytree as pytree
 
-from ...errors import ArrayError, UnsupportedStep
+from ...errors import OtherCall, UnsupportedStep
 from .closures import Closure
 from .complex import parts_of
 from .containers import Variable
@@ -50,19 +51,18 @@ class Argument:
 
     Attributes:
         find: in a call, the tensor; `None` where a gradient is not set.
+        trained: whether the example required a gradient.
         order: of its dimensions in memory, the slowest one first.
     """
 
     name: str
     example: torch.Tensor
     find: Callable[[Call], torch.Tensor | None]
+    trained: bool
 
     @functools.cached_property
     def order(self) -> list[int]:
-        rank = range(self.example.dim())
-        order = sorted(rank, key=lambda dimension: -self.example.stride(dimension))
-        is_dense = not self.example.is_contiguous() and self.example.permute(order).is_contiguous()
-        return order if is_dense else list(rank)
+        return order_of(self.example)
 
     def stored(self, tensor: torch.Tensor) -> torch.Tensor:
         """A tensor with its dimensions in the order of memory."""
@@ -76,15 +76,27 @@ class Argument:
         """The tensor of a call, in the order of memory."""
         tensor = self.find(call)
         if tensor is None:
-            raise ArrayError(f"expected {self.name} to be set, as it was when the step was compiled")
+            raise OtherCall(f"expected {self.name} to be set, as it was when the step was compiled")
         if self.example.is_complex() and not torch.as_tensor(tensor).is_complex():
-            raise ArrayError(f"expected {self.name} to be of {self.example.dtype}, but got {tensor.dtype}")
-        is_permuted = isinstance(tensor, torch.Tensor) and tensor.dim() == len(self.order) and self.order != sorted(self.order)
-        if not is_permuted:
+            raise OtherCall(f"expected {self.name} to be of {self.example.dtype}, but got {tensor.dtype}")
+        if not isinstance(tensor, torch.Tensor):
             return tensor
-        if not self.stored(tensor).is_contiguous():
-            raise ArrayError(f"expected {self.name} in memory as in the example, in strides {self.example.stride()}, but got {tensor.stride()}")
-        return self.stored(tensor.detach())
+        if tensor.shape != self.example.shape:
+            raise OtherCall(f"expected {self.name} of shape {tuple(self.example.shape)}, but got {tuple(tensor.shape)}")
+        if tensor.requires_grad != self.trained:
+            raise OtherCall(f"expected {self.name} with requires_grad={self.trained}, as in the example, but got {tensor.requires_grad}")
+        if not self.stored(tensor).is_contiguous() and order_of(tensor) != self.order:
+            raise OtherCall(f"expected {self.name} in memory as in the example, in strides {self.example.stride()}, but got {tensor.stride()}")
+        is_permuted = self.order != sorted(self.order)
+        return self.stored(tensor.detach()) if is_permuted else tensor
+
+
+def order_of(tensor: torch.Tensor) -> list[int]:
+    """The dimensions of a tensor in the order of its memory, where they are a permutation of those of a contiguous one."""
+    rank = range(tensor.dim())
+    order = sorted(rank, key=lambda dimension: -tensor.stride(dimension))
+    is_dense = not tensor.is_contiguous() and tensor.permute(order).is_contiguous()
+    return order if is_dense else list(rank)
 
 
 class TorchStep:
@@ -97,8 +109,10 @@ class TorchStep:
         kept: by result of the file behind those of the step, the argument of the file that it is a new value of.
     """
 
+    is_of_torch = True
+
     def __init__(self, step: Callable, example: tuple):
-        self.step, self.example = step, example
+        self.step, self.example, self.surroundings = step, example, surroundings()
         self.leaves, self.tree = pytree.tree_flatten(example)
         self.names = names_of(step, example)
         for name, leaf in zip(self.names, self.leaves, strict=True):
@@ -212,7 +226,7 @@ class TorchStep:
         # A gradient stands behind its parameter.
         for number, own in enumerate(self.outside.own):
             name, finds = find(number, own)
-            arguments.append(Argument(name, own, finds))
+            arguments.append(Argument(name, own, finds, own.requires_grad))
             if (gradient := gradient_of(own)) is not None:
                 gradients.setdefault(id(gradient), arguments[-1])
         return arguments
@@ -305,31 +319,32 @@ class TorchStep:
         """The arrays of a call, in the order of the file's arguments, and how results become its return value."""
         leaves, tree = pytree.tree_flatten(arguments)
         if tree != self.tree:
-            raise ArrayError(f"expected arguments as in the example, {self.tree}, but got {tree}")
+            traced, given = (re.sub(r"\s+", " ", str(each)) for each in (self.tree, tree))
+            raise OtherCall(f"expected arguments as in the example, {traced}, but got {given}")
+        if (now := surroundings()) != self.surroundings:
+            raise OtherCall(f"expected the step in {self.surroundings} of PyTorch, as when it was compiled, but got {now}")
         for name, leaf, traced in zip(self.names, leaves, self.leaves):
             if f"the argument {name}" not in self.symbols.types and isinstance(traced, CONSTANTS) and (type(leaf), leaf) != (type(traced), traced):
                 given = repr(leaf) if isinstance(leaf, CONSTANTS) else type(leaf).__name__
-                raise ArrayError(f"expected {name} to be {traced!r} as in the example, but got {given}: compile it again, or make it a tensor")
+                raise OtherCall(f"expected {name} to be {traced!r} as in the example, but got {given}")
         closed = self.closure.leaves_now()
         self.closure.refuse_other_numbers(closed, self.symbols.types)
         pairs = [*((traced, closed.get(name)) for name, traced in self.closure.leaves.items()), *zip(self.leaves, leaves)]
         replaced = {id(traced): leaf for traced, leaf in pairs if isinstance(traced, Owner)}
-        owners = Owners([(name, replaced.get(id(owner), owner)) for name, owner in self.owners.named])
-        owners.refuse_unlike(self.owners, self.symbols.types)
+        owners = self.owners.of_call([replaced.get(id(owner), owner) for _, owner in self.owners.named], self.symbols.types)
         numbers = self.numbers_of_arguments(leaves) | self.closure.numbers_now() | owners.numbers if self.symbols.types else {}
         call = Call(leaves, closed, owners.plain | owners.held, numbers)
         for i, slot in self.slots.items():
             argument = self.arguments[slot]
             if leaves[i] is not argument.find(call):
-                raise ArrayError(f"expected {self.names[i]} to be {argument.name}, as in the example")
+                raise OtherCall(f"expected {self.names[i]} to be {argument.name}, as in the example")
         for i, name, find in self.shared:
             if leaves[i] is not find(call):
-                raise ArrayError(f"expected {self.names[i]} to be {name}, as in the example")
+                raise OtherCall(f"expected {self.names[i]} to be {name}, as in the example")
         for argument in self.unset:
             if argument.find(call).grad is not None:
-                raise ArrayError(
-                    f"{argument.name} has a gradient, and had none when the step was compiled: call zero_grad() before the step, or compile it again"
-                )
+                raise OtherCall(f"{argument.name} has a gradient, and had none when the step was compiled")
+        self.refuse_twins(call)
         tensors = [argument.of(call) for argument in self.arguments]
         flat = [parts_of(tensor) for tensor in tensors]
 
@@ -346,6 +361,14 @@ class TorchStep:
             return self.returned(results, call)
 
         return [part for parts in flat for part in parts], close
+
+    def refuse_twins(self, call: Call) -> None:
+        """Refuses one tensor in the places of two of the example, where the step changes one of these."""
+        first: dict[int, int] = {}
+        for number, argument in enumerate(self.arguments):
+            other = first.setdefault(id(argument.find(call)), number)
+            if other != number and not {other, number}.isdisjoint(self.changed):
+                raise OtherCall(f"expected {argument.name} and {self.arguments[other].name} to be two tensors, as in the example, but got one")
 
     def returned(self, results: list[Any], call: Call) -> Any:
         """The return value of a call; a result that is neither a tensor nor a number of one is that of the trace."""
@@ -403,6 +426,12 @@ def refuse_hidden(results: list[Any]) -> None:
                 f"the step returns a {type(result).__name__}, which PyTorch does not take for a container: return a dictionary of its tensors; "
                 "torch.export.register_dataclass makes a container of a dataclass"
             )
+
+
+def surroundings() -> dict[str, Any]:
+    """The settings of PyTorch that decide what a step computes."""
+    is_cast = torch.is_autocast_enabled("cpu")
+    return {"autocast": torch.get_autocast_dtype("cpu") if is_cast else False, "default dtype": torch.get_default_dtype()}
 
 
 def gradient_of(tensor: torch.Tensor | None) -> torch.Tensor | None:

@@ -15,7 +15,7 @@ import torch
 import torch.utils._pytree as pytree
 from torch._subclasses.fake_tensor import FakeTensor
 
-from ...errors import ArrayError, UnsupportedStep
+from ...errors import OtherCall, UnsupportedStep
 from .containers import Contents, Variable, items_of, nested, variable_in
 from .numbers import NUMBERS, ChangedNumbers, differ, is_number
 
@@ -31,7 +31,7 @@ def attributes_of(value: Any, names: set[str]) -> list[str]:
     waiting, seen = list(names), set()
     while waiting:
         name = waiting.pop()
-        method = getattr(type(value), name, None)
+        method = inspect.unwrap(getattr(type(value), name, None))
         if name not in seen and isinstance(method, FunctionType):
             waiting += named_in(method.__code__, "_ATTR", "_METHOD")
         seen.add(name)
@@ -157,10 +157,7 @@ class Closure:
             if name in symbols:
                 continue
             if isinstance(traced, bool | int | float | str | None) and (type(now), now) != (type(traced), traced):
-                raise ArrayError(
-                    f"expected {name}, which the step closes over, to be {traced!r} as when it was compiled, but got {now!r}: "
-                    "compile it again, or make it a tensor"
-                )
+                raise OtherCall(f"expected {name}, which the step closes over, to be {traced!r} as when it was compiled, but got {now!r}")
 
     def refuse_changes(self) -> None:
         """Refuses a step that changed them, and puts them back."""

@@ -15,7 +15,7 @@ from unittest import mock
 
 import torch
 
-from ...errors import ArrayError, UnsupportedStep
+from ...errors import OtherCall, UnsupportedStep
 from .containers import Variable
 
 # The types of numbers that a step takes out of tensors, as a trace has them.
@@ -140,5 +140,5 @@ def tensor_of(variable: Variable | None, name: str, dtype: torch.dtype) -> torch
     value = None if variable is None else variable.read()
     if type(value) is not int and not (type(value) is float and dtype == torch.float64):
         kind = "a float" if dtype == torch.float64 else "an integer"
-        raise ArrayError(f"expected {name} to be {kind}, as when the step was compiled, but got {value!r}")
+        raise OtherCall(f"expected {name} to be {kind}, as when the step was compiled, but got {value!r}")
     return torch.tensor(value, dtype=dtype)

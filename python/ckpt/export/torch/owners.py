@@ -9,7 +9,7 @@ from typing import Any
 import torch
 import torch.utils._pytree as pytree
 
-from ...errors import UnsupportedStep
+from ...errors import OtherCall, UnsupportedStep
 from .containers import Container, Contents, Variable, items_of, nested, variable_in
 from .numbers import NUMBERS, SYMBOLS, ChangedNumbers, Symbols, differ, is_number
 from .outside import Outside, is_outside, unseen
@@ -92,6 +92,11 @@ def is_rate(name: str, value: Any) -> bool:
     return re.search(r"\.param_groups\[\d+\]\.lr$", name) is not None and type(value) is float
 
 
+def kinds_of(owner: Any) -> list[type]:
+    """The class of a value, and those of its parts where it is a module."""
+    return [type(part) for part in owner.modules()] if isinstance(owner, torch.nn.Module) else [type(owner)]
+
+
 class Owners:
     """The modules and optimizers of one call.
 
@@ -102,6 +107,7 @@ class Owners:
 
     def __init__(self, named: list[tuple[str, Owner]]):
         self.named = named
+        self.kinds = [kinds_of(owner) for _, owner in named]
         for name, owner in named:
             if isinstance(owner, torch.nn.Module) and any(isinstance(part, torch.jit.ScriptModule) for part in owner.modules()):
                 raise UnsupportedStep(f"{name} is a module of torch.jit, which cannot be traced: pass the module that it was made of")
@@ -124,18 +130,27 @@ class Owners:
     def numbers(self) -> dict[str, Variable]:
         return {variable.name: variable for each in self.named for variable in numbers_of(*each)}
 
+    def of_call(self, owners: list[Any], symbols: Collection[str]) -> "Owners":
+        """Owners of a call in the places of those of the trace, which they must be like; `symbols` are numbers that may be others."""
+        for (name, _), kinds, now in zip(self.named, self.kinds, owners, strict=True):
+            if kinds != (others := kinds_of(now)):
+                traced, given = next(((one, other) for one, other in zip(kinds, others) if one != other), (kinds[0], type(now)))
+                raise OtherCall(f"expected {name} with a {traced.__name__} as in the example, but got a {given.__name__}")
+        found = Owners([(name, now) for (name, _), now in zip(self.named, owners)])
+        found.refuse_unlike(self, symbols)
+        return found
+
     def refuse_unlike(self, example: "Owners", symbols: Collection[str]) -> None:
-        """Refuses owners of a call that are not as those of the trace; `symbols` are numbers that may be others."""
         if list(self.names) != list(example.names) or self.twins != example.twins:
-            raise UnsupportedStep("expected modules and optimizers with the tensors of the example, but got others")
+            raise OtherCall("expected modules and optimizers with the tensors of the example, but got others")
         if self.trained != example.trained:
-            raise UnsupportedStep("other parameters require gradients than when the step was compiled: compile it again")
+            raise OtherCall("other parameters require gradients than when the step was compiled")
         # Schedulers add items to the groups of an optimizer.
         new = {name: None for name in self.settings if name not in example.settings and ".param_groups[" not in name}
         for name, traced in (example.settings | new).items():
             now = self.settings.get(name)
             if name not in symbols and differ(now, traced):
-                raise UnsupportedStep(f"expected {name} to be {traced!r} as when the step was compiled, but got {now!r}: compile it again")
+                raise OtherCall(f"expected {name} to be {traced!r} as when the step was compiled, but got {now!r}")
 
 
 class Stage:

@@ -122,7 +122,8 @@ class Origins(TorchFunctionMode):
 
     def differentiate(self, differentiate: Callable, outputs: Any, *arguments: Any, **options: Any) -> Any:
         """torch.autograd.grad or backward, where each node of the backward pass says its origin first."""
-        waiting = [each.grad_fn for each in (outputs if isinstance(outputs, (list, tuple)) else [outputs])]
+        nodes = [each.grad_fn for each in (outputs if isinstance(outputs, (list, tuple)) else [outputs])]
+        waiting = [node for node in nodes if node is not None]
         seen = set(waiting)
         while waiting:
             node = waiting.pop()
