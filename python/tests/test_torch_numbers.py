@@ -210,3 +210,31 @@ def test_numbers_of_models():
     run = in_ckpt(lambda model, x: model(-x), model, x)
     model[0].negative_slope = 0.25
     torch.testing.assert_close(run(model, x), model(-x))
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda x, rate: torch.add(x, x, alpha=torch.tensor(4.0) * rate),
+        lambda x, rate: torch.add(x, x, alpha=torch.tensor(4.0).mul_(rate)),
+        lambda x, rate: x * (torch.tensor(4.0) * rate).item(),
+        lambda x, rate: x * torch.tensor([4.0, 2.0]).mul_(rate)[1].item(),
+    ],
+)
+def test_constants_times_numbers_of_a_call(step):
+    """PyTorch follows the numbers of constant tensors, and the number of a call was NaN there."""
+    x = torch.ones(3)
+    compiled = ckpt.compile(step, x, 0.25, time_limit=0)
+    for rate in (0.25, 0.5):
+        assert torch.equal(compiled(x, rate), step(x, rate))
+
+
+def test_constant_results_are_tensors():
+    def step(x):
+        count = torch.tensor(0.0)
+        count += 1
+        return x, count
+
+    ones = torch.ones(3)
+    results = ckpt.compile(step, ones, time_limit=0)(ones)
+    assert torch.equal(results[0], ones) and torch.equal(results[1], torch.tensor(1.0))

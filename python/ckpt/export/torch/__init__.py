@@ -22,7 +22,7 @@ from .complex import parts_of
 from .containers import Variable
 from .devices import gpus_mean_the_cpu, on_cpu
 from .lowering import lower
-from .numbers import NUMBERS, SYMBOLS, ChangedNumbers, Symbols, differ, is_symbol, tensor_of
+from .numbers import NUMBERS, SYMBOLS, ChangedNumbers, Symbols, as_tensor, differ, is_symbol, tensor_of, unknown
 from .outside import Outside, unseen
 from .owners import Owner, Owners, Stage, is_rate, numbers_of
 from .places import TRACE, in_words, place_of_function, trace_of_error
@@ -178,7 +178,7 @@ class TorchStep:
         take_outside(self.graph, self.outside.read, len(examples))
         changed = keep_changed(self.graph, len(self.result_types), self.dropped_gradients)
         stay = drop_unread(self.graph, {*range(given), *changed})
-        every = self.arguments_of_trace()
+        self.tensors = every = self.arguments_of_trace()
         self.arguments = [every[number] for number in stay]
         self.changed = [stay.index(number) for number in changed]
         # Gradients that a call finds set, or not, as they were.
@@ -250,12 +250,13 @@ class TorchStep:
             closed = [each for each in self.stage.closed if isinstance(each[1], torch.optim.Optimizer)]
             for name, owner in [*self.owned, *closed]:
                 self.stage.add(name, owner)
-            with self.outside.opened(), on_gpu:
+            with unknown(), self.outside.opened(), on_gpu:
                 results, self.result_tree = pytree.tree_flatten(self.step(*arguments))
                 # No mode sees that a step returns a tensor from outside.
                 results = list(map(self.outside.instead, results))
             with unseen():
                 after = self.stage.after()
+                made = self.stage.made()
         finally:
             self.symbols.take()
             self.stage.close()
@@ -266,12 +267,16 @@ class TorchStep:
             after |= self.given_after(given, arguments)
             after |= {id(self.symbols.examples[name]): now for name, now in self.symbols.changed().items()}
             gradients = self.gradients_after()
+            # State that an optimizer makes is a result, too.
+            self.made = [each._replace(value=taker_of(each.value)) for each in made]
+            states = [as_tensor(each.value) if is_symbol(each.value) else each.value for each in made]
+            states = [value.detach() for value in states if isinstance(value, torch.Tensor)]
             now = [after.get(id(own), new) for own, new in zip(self.outside.own, self.outside.new)]
             self.are_numbers = [is_symbol(result) for result in results]
             results = [torch.full((), result, dtype=SYMBOLS[type(result)]) if is_symbol(result) else result for result in results]
             refuse_hidden(results)
             self.fixed = [None if isinstance(result, torch.Tensor) else (result,) for result in results]
-            shown = [result.detach() for result in results if isinstance(result, torch.Tensor)] + gradients
+            shown = [result.detach() for result in results if isinstance(result, torch.Tensor)] + gradients + states
             self.result_types = [result.dtype for result in shown]
             return shown + [tensor.detach() for tensor in now]
 
@@ -333,6 +338,10 @@ class TorchStep:
         replaced = {id(traced): leaf for traced, leaf in pairs if isinstance(traced, Owner)}
         owners = self.owners.of_call([replaced.get(id(owner), owner) for _, owner in self.owners.named], self.symbols.types)
         numbers = self.numbers_of_arguments(leaves) | self.closure.numbers_now() | owners.numbers if self.symbols.types else {}
+        for each in self.made:
+            name, optimizer = owners.named[each.owner]
+            if each.group is not None and each.key in optimizer.param_groups[each.group]:
+                raise OtherCall(f"{name}.param_groups[{each.group}] has {each.key!r}, and had none when the step was compiled")
         call = Call(leaves, closed, owners.plain | owners.held, numbers)
         for i, slot in self.slots.items():
             argument = self.arguments[slot]
@@ -358,7 +367,7 @@ class TorchStep:
                 if isinstance(owner, torch.optim.Optimizer):
                     # Schedulers warn where the optimizer made no step.
                     owner._opt_called = True  # type: ignore[attr-defined]
-            return self.returned(results, call)
+            return self.returned(results, call, owners)
 
         return [part for parts in flat for part in parts], close
 
@@ -370,13 +379,17 @@ class TorchStep:
             if other != number and not {other, number}.isdisjoint(self.changed):
                 raise OtherCall(f"expected {argument.name} and {self.arguments[other].name} to be two tensors, as in the example, but got one")
 
-    def returned(self, results: list[Any], call: Call) -> Any:
+    def returned(self, results: list[Any], call: Call, owners: Owners) -> Any:
         """The return value of a call; a result that is neither a tensor nor a number of one is that of the trace."""
         given, types = iter(results), iter(self.result_types)
         made = [joined(given, next(types)) if one is None else one[0] for one in self.fixed]
         made = [one.item() if is_number else one for one, is_number in zip(made, self.are_numbers)]
         for argument, dtype in self.left:
             argument.find(call).grad = joined(given, dtype)
+        for each in self.made:
+            optimizer = owners.named[each.owner][1]
+            container = optimizer.state[self.tensors[each.parameter].find(call)] if each.group is None else optimizer.param_groups[each.group]
+            container[each.key] = each.value(given)
         for argument in self.cleared:
             argument.find(call).grad = None
         return pytree.tree_unflatten(made, self.result_tree)
@@ -421,7 +434,8 @@ class TorchStep:
 def refuse_hidden(results: list[Any]) -> None:
     """Refuses a result that holds tensors, but is no container of PyTorch."""
     for result in results:
-        if any(isinstance(leaf, torch.Tensor) for leaf in pytree.tree_leaves(getattr(result, "__dict__", None))):
+        parts = None if isinstance(result, torch.Tensor) else getattr(result, "__dict__", None)
+        if any(isinstance(leaf, torch.Tensor) for leaf in pytree.tree_leaves(parts)):
             raise UnsupportedStep(
                 f"the step returns a {type(result).__name__}, which PyTorch does not take for a container: return a dictionary of its tensors; "
                 "torch.export.register_dataclass makes a container of a dataclass"
@@ -456,6 +470,15 @@ def joined(given: Iterator[torch.Tensor], dtype: torch.dtype) -> torch.Tensor:
         return torch.complex(next(given), next(given))
     result = next(given)
     return result if result.dtype == dtype else result.view(dtype)
+
+
+def taker_of(value: Any) -> Callable[[Iterator[torch.Tensor]], Any]:
+    """How a value of a trace comes out of the results of a run: numbers and strings are those of the trace."""
+    if isinstance(value, torch.Tensor):
+        return functools.partial(joined, dtype=value.dtype)
+    if is_symbol(value):
+        return lambda given: next(given).item()
+    return lambda given: value
 
 
 def names_of(step: Callable, example: tuple) -> list[str]:

@@ -14,6 +14,8 @@ from typing import Any
 from unittest import mock
 
 import torch
+import torch.utils._pytree as pytree
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 
 from ...errors import OtherCall, UnsupportedStep
 from .containers import Variable
@@ -46,6 +48,24 @@ def is_symbol(value: Any) -> bool:
 def differ(one: Any, other: Any) -> bool:
     """Whether two values are not the same; a comparison of symbols would ask for their numbers."""
     return one is not other and (is_symbol(one) or is_symbol(other) or type(one) is not type(other) or one != other)
+
+
+@contextlib.contextmanager
+def unknown() -> Iterator[None]:
+    """Operations of symbols have unknown results. PyTorch follows the numbers of constant tensors, and takes a symbol for NaN there."""
+    own = FakeTensorMode.dispatch
+
+    @functools.wraps(own)
+    def dispatch(self: FakeTensorMode, function: Any, types: Any, arguments: Any = (), options: Any = None) -> Any:
+        leaves = pytree.tree_leaves((arguments, options))
+        if any(map(is_symbol, leaves)):
+            for leaf in leaves:
+                if isinstance(leaf, FakeTensor) and leaf.constant is not None:
+                    self.fake_tensor_converter.invalidate_constant_aliases(leaf.constant)
+        return own(self, function, types, arguments, options)
+
+    with mock.patch.object(FakeTensorMode, "dispatch", dispatch):
+        yield
 
 
 class ChangedNumbers(UnsupportedStep):

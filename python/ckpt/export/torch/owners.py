@@ -4,10 +4,11 @@ import functools
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import torch.utils._pytree as pytree
+from torch.optim.optimizer import _get_scalar_dtype
 
 from ...errors import OtherCall, UnsupportedStep
 from .containers import Container, Contents, Variable, items_of, nested, variable_in
@@ -87,6 +88,22 @@ def numbers_of(name: str, owner: Owner) -> list[Variable]:
     return [variable for variable in variables if is_number(variable.read())]
 
 
+class Made(NamedTuple):
+    """An item that an optimizer adds to a group of parameters or to the state of one parameter.
+
+    Attributes:
+        owner: the number of the optimizer among owners.
+        group: the number of the group, or `None`.
+        parameter: the number of the parameter among the tensors of a trace, where it is not of a group.
+    """
+
+    owner: int
+    group: int | None
+    parameter: int
+    key: str
+    value: Any
+
+
 def is_rate(name: str, value: Any) -> bool:
     """Whether a number of an owner is a learning rate, which schedulers change."""
     return re.search(r"\.param_groups\[\d+\]\.lr$", name) is not None and type(value) is float
@@ -142,7 +159,9 @@ class Owners:
 
     def refuse_unlike(self, example: "Owners", symbols: Collection[str]) -> None:
         if list(self.names) != list(example.names) or self.twins != example.twins:
-            raise OtherCall("expected modules and optimizers with the tensors of the example, but got others")
+            apart = [name for name in [*self.names, *example.names] if (name in self.names) != (name in example.names)]
+            found = f"{apart[0]} is {'new' if apart[0] in self.names else 'missing'}" if apart else "got others"
+            raise OtherCall(f"expected modules and optimizers with the tensors of the example, but {found}")
         if self.trained != example.trained:
             raise OtherCall("other parameters require gradients than when the step was compiled")
         # Schedulers add items to the groups of an optimizer.
@@ -240,12 +259,37 @@ class Stage:
             refuse_another_kind(name, own, new)
         return {own: new for own, (_, _, new) in now.items()}
 
+    def made(self) -> list[Made]:
+        """The items that optimizers have added, as they do in their first step."""
+        before = {id(contents.container): dict(contents.items) for contents in self.contents}
+        numbers = self.outside.numbers_of_new
+        made = []
+        for number, (name, owner) in enumerate(self.named):
+            if not isinstance(owner, torch.optim.Optimizer):
+                continue
+            places: list[tuple[Any, int | None, int]] = [(group, i, -1) for i, group in enumerate(owner.param_groups)]
+            places += [(state, None, numbers.get(id(parameter), -1)) for parameter, state in owner.state.items()]
+            for container, group, parameter in places:
+                for key, value in container.items():
+                    if key in before.get(id(container), {}):
+                        continue
+                    is_new = isinstance(value, torch.Tensor) and id(value) not in numbers
+                    is_known = is_new or is_number(value) or isinstance(value, bool | str | None)
+                    if not is_known or (group is None and parameter < 0):
+                        raise UnsupportedStep(
+                            f"{name} adds {key!r}, a {type(value).__name__} that a run cannot give it: run the step once in PyTorch, and compile it then"
+                        )
+                    if key in COUNTS and is_new and value.dtype == torch.float64:
+                        value = value.to(_get_scalar_dtype())
+                    made.append(Made(number, group, parameter, key, value))
+        return made
+
     def refuse_changes(self) -> None:
         """Refuses a step that changes its `settings_of`, but the numbers that are symbols."""
         for name, owner, before, _ in self.before:
             now = settings_of(name, owner)
-            if isinstance(owner, torch.optim.Optimizer) and now.keys() != before.keys():
-                raise UnsupportedStep("the optimizer makes its state in its first step: run the step once in PyTorch, and compile it then")
+            if isinstance(owner, torch.optim.Optimizer) and (gone := sorted(before.keys() - now.keys())):
+                raise UnsupportedStep(f"the step removes {gone[0]}: make it None")
             changed = {key: now[key] for key, value in before.items() if key in now and key not in self.symbols.of and differ(value, now[key])}
             for key, value in changed.items():
                 if key.endswith(".training"):

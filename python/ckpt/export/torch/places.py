@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from ...errors import UnsupportedStep
+from .numbers import unknown
 
 TRACE = "stack_trace"
 
@@ -59,6 +60,10 @@ class Interpreter(torch.fx.Interpreter):
         super().__init__(graph)
         # PyTorch's own words behind those of an error.
         self.extra_traceback = False
+
+    def run(self, *arguments: Any) -> Any:
+        with unknown():
+            return super().run(*arguments)
 
     def run_node(self, node: torch.fx.Node) -> Any:
         try:

@@ -3,10 +3,12 @@
 import bisect
 import contextlib
 import functools
+import sys
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any
+from unittest import mock
 
 import torch
 import torch.fx.traceback as fx_traceback
@@ -160,6 +162,10 @@ def in_parts() -> Iterator[None]:
                 stack.enter_context(torch.backends.mkldnn.flags(enabled=False))
             stack.enter_context(enable_python_dispatcher())
             stack.enter_context(in_math())
+            # Counts of steps that an optimizer makes are doubles (Stage.counting).
+            for module in [module for name, module in sys.modules.items() if name.startswith("torch.optim.")]:
+                if hasattr(module, "_get_scalar_dtype"):
+                    stack.enter_context(mock.patch.object(module, "_get_scalar_dtype", lambda is_fused=None: torch.float64))
             yield
     finally:
         torch.compiler._is_compiling_flag = is_compiling
