@@ -66,7 +66,7 @@ def trace(step: Callable[..., Any], example: tuple[Any, ...], earlier: Sequence[
         if earlier[0].is_of_torch if earlier else is_of_torch(step, example):
             from .torch import TorchStep
 
-            return TorchStep(step, example)
+            return TorchStep(step, example, earlier)
         from .jax import JaxStep
         from .jax.modules import ModulesStep
 

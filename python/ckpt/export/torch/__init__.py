@@ -8,7 +8,7 @@ import dataclasses
 import functools
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,17 @@ from .closures import Closure
 from .complex import parts_of
 from .containers import Variable
 from .lowering import lower
-from .numbers import NUMBERS, SYMBOLS, ChangedNumbers, Symbols, differ, is_symbol, tensor_of
+from .numbers import (
+    NUMBERS,
+    SYMBOLS,
+    ChangedNumbers,
+    Symbols,
+    can_be_symbol,
+    differ,
+    is_number,
+    is_symbol,
+    tensor_of,
+)
 from .outside import Outside, unseen
 from .owners import Owner, Owners, Stage, is_rate, numbers_of
 from .places import TRACE, in_words, place_of_function, trace_of_error
@@ -70,9 +80,8 @@ class Argument:
         """The opposite of `stored`."""
         return stored.permute([self.order.index(dimension) for dimension in range(len(self.order))])
 
-    def of(self, call: Call) -> torch.Tensor:
+    def of(self, tensor: torch.Tensor | None) -> torch.Tensor:
         """The tensor of a call, in the order of memory."""
-        tensor = self.find(call)
         if tensor is None:
             raise OtherCall(f"expected {self.name} to be set, as it was when the step was compiled")
         if self.example.is_complex() and not torch.as_tensor(tensor).is_complex():
@@ -109,7 +118,8 @@ class TorchStep:
 
     is_of_torch = True
 
-    def __init__(self, step: Callable, example: tuple):
+    def __init__(self, step: Callable, example: tuple, earlier: Sequence["TorchStep"] = ()):
+        """`earlier` is the step with other examples: numbers that differ from those may differ again."""
         self.step, self.example, self.surroundings = step, example, surroundings()
         self.leaves, self.tree = pytree.tree_flatten(example)
         self.names = names_of(step, example)
@@ -128,23 +138,25 @@ class TorchStep:
         self.slots = {i: list(given).index(id(leaf)) for i, leaf in tensors.items()}
         self.given = list(given.values())
         self.seed = seed_of(step, example)
-        self.settle()
+        self.settle([step.values for step in earlier])
 
     def numbers_of_arguments(self, leaves: list[Any]) -> dict[str, Variable]:
-        """The arguments of a call that were floats in the example."""
-        numbers = {i: f"the argument {self.names[i]}" for i, leaf in enumerate(self.leaves) if type(leaf) is float}
+        """The arguments of a call that were numbers in the example."""
+        numbers = {i: f"the argument {self.names[i]}" for i, leaf in enumerate(self.leaves) if is_number(leaf)}
         return {name: Variable(name, functools.partial(leaves.__getitem__, i), None) for i, name in numbers.items()}
 
-    def settle(self) -> None:
-        """Traces the step with numbers as symbols, and again with fewer, where Python code needs them, or more, where the step changes others."""
+    def settle(self, earlier: list[dict[str, Any]]) -> None:
+        """Traces the step with numbers as symbols, and again with fewer, where an operation needs them, or more, where the step changes others."""
         closed = [(name, value) for name, value in self.closure.leaves.items() if isinstance(value, Owner)]
         of_owners = {variable.name: variable for each in [*self.owned, *closed] for variable in numbers_of(*each)}
         others = self.numbers_of_arguments(self.leaves) | self.closure.numbers
-        values = {name: variable.read() for name, variable in (of_owners | others).items()}
+        self.values = values = {name: variable.read() for name, variable in (of_owners | others).items()}
         free = {name for name in others if type(values[name]) is float} | {name for name in of_owners if is_rate(name, values[name])}
+        varying = {name for name, value in values.items() if any(name in each and differ(each[name], value) for each in earlier)} - free
+        free |= {name for name in varying if can_be_symbol(values[name])}
         changed: dict[str, torch.dtype] = {}
         while True:
-            self.symbols = Symbols(values, dict.fromkeys(sorted(free), torch.float64) | changed)
+            self.symbols = Symbols(values, {name: NUMBERS[type(values[name])] for name in sorted(free)} | changed)
             try:
                 self.trace(closed)
                 self.text = self.lowered(is_last=not free)
@@ -165,7 +177,7 @@ class TorchStep:
                     ) from cause
                 if not free:
                     raise
-                free = free - needed if needed else set()
+                free -= needed or varying & free or free
 
     def trace(self, closed: list[tuple[str, Owner]]) -> None:
         self.outside = Outside()
@@ -329,6 +341,7 @@ class TorchStep:
         replaced = {id(traced): leaf for traced, leaf in pairs if isinstance(traced, Owner)}
         owners = self.owners.of_call([replaced.get(id(owner), owner) for _, owner in self.owners.named], self.symbols.types)
         numbers = self.numbers_of_arguments(leaves) | self.closure.numbers_now() | owners.numbers if self.symbols.types else {}
+        self.symbols.refuse_other_values(numbers)
         call = Call(leaves, closed, owners.plain | owners.held, numbers)
         for i, slot in self.slots.items():
             argument = self.arguments[slot]
@@ -340,8 +353,9 @@ class TorchStep:
         for argument in self.unset:
             if argument.find(call).grad is not None:
                 raise OtherCall(f"{argument.name} has a gradient, and had none when the step was compiled")
-        self.refuse_twins(call)
-        tensors = [argument.of(call) for argument in self.arguments]
+        found = [argument.find(call) for argument in self.arguments]
+        self.refuse_twins(found)
+        tensors = [argument.of(tensor) for argument, tensor in zip(self.arguments, found)]
         flat = [parts_of(tensor) for tensor in tensors]
 
         def close(results: list[Any]) -> Any:
@@ -358,12 +372,12 @@ class TorchStep:
 
         return [part for parts in flat for part in parts], close
 
-    def refuse_twins(self, call: Call) -> None:
+    def refuse_twins(self, found: list[torch.Tensor | None]) -> None:
         """Refuses one tensor in the places of two of the example, where the step changes one of these."""
         first: dict[int, int] = {}
-        for number, argument in enumerate(self.arguments):
-            other = first.setdefault(id(argument.find(call)), number)
-            if other != number and not {other, number}.isdisjoint(self.changed):
+        for number, (argument, tensor) in enumerate(zip(self.arguments, found)):
+            other = first.setdefault(id(tensor), number)
+            if tensor is not None and other != number and not {other, number}.isdisjoint(self.changed):
                 raise OtherCall(f"expected {argument.name} and {self.arguments[other].name} to be two tensors, as in the example, but got one")
 
     def returned(self, results: list[Any], call: Call) -> Any:
@@ -380,7 +394,7 @@ class TorchStep:
     def draws(self, leaves: list[Any]) -> Draws:
         """Runs the graph with random numbers from the argument that is called seed."""
         number = next((i for i, argument in enumerate(self.arguments) if argument.example is self.seed), None)
-        return Draws(self.graph, None if number is None else leaves[number])
+        return Draws(self.graph, None if number is None else leaves[number], self.symbols)
 
     def export(self) -> str:
         """The step as text in upstream MLIR dialects."""
@@ -397,7 +411,8 @@ class TorchStep:
             return results
 
         names = [part for argument in self.arguments for part in names_of_parts(argument.name, argument.example)]
-        return lower(run, self.stored(), self.types, names, self.kept, place_of_function(self.step), is_last)
+        with self.symbols.deciding():
+            return lower(run, self.stored(), self.types, names, self.kept, place_of_function(self.step), is_last)
 
     def stored(self) -> list[torch.Tensor]:
         return [argument.stored(argument.example) for argument in self.arguments]

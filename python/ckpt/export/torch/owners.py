@@ -10,7 +10,15 @@ import torch
 import torch.utils._pytree as pytree
 
 from ...errors import OtherCall, UnsupportedStep
-from .containers import Container, Contents, Variable, items_of, nested, variable_in
+from .containers import (
+    Container,
+    Contents,
+    Variable,
+    items_of,
+    nested,
+    variable_in,
+    variable_in_tuple,
+)
 from .numbers import NUMBERS, SYMBOLS, ChangedNumbers, Symbols, differ, is_number
 from .outside import Outside, is_outside, unseen
 
@@ -65,12 +73,18 @@ def settings_of(name: str, owner: Owner) -> dict[str, Any]:
         return {f"{name}.{path}.training" if path else f"{name}.training": part.training for path, part in owner.named_modules()} | numbers
     is_left_out = lambda key, value: key in ("params", *IMPLEMENTATIONS) or isinstance(value, list | dict)
     return {
-        f"{title}.{key}": "" if isinstance(value, torch.Tensor) else value
+        path: "" if isinstance(item, torch.Tensor) else item
         for title, container in containers_of(name, owner)
         if not isinstance(container, list)
         for key, value in items_of(container)
         if not is_left_out(key, value)
+        for path, item in named_items(f"{title}.{key}", value)
     }
+
+
+def named_items(name: str, value: Any) -> list[tuple[str, Any]]:
+    """A value with its name, or the items of a tuple, such as `betas`."""
+    return [(f"{name}[{i}]", item) for i, item in enumerate(value)] if type(value) is tuple and value else [(name, value)]
 
 
 def numbers_of(name: str, owner: Owner) -> list[Variable]:
@@ -83,7 +97,9 @@ def numbers_of(name: str, owner: Owner) -> list[Variable]:
         variables += [variable_in(container, key, f"{title}[{key!r}]") for title, container in inner for key, _ in items_of(container)]
     else:
         containers = [each for each in containers_of(name, owner) if not isinstance(each[1], list)]
-        variables = [variable_in(container, key, f"{title}.{key}") for title, container in containers for key, _ in items_of(container)]
+        items = [(container, key, f"{title}.{key}", value) for title, container in containers for key, value in items_of(container)]
+        variables = [variable_in(*item) for *item, _ in items]
+        variables += [variable_in_tuple(*item, i) for *item, value in items if type(value) is tuple for i in range(len(value))]
     return [variable for variable in variables if is_number(variable.read())]
 
 

@@ -27,7 +27,7 @@ from ...errors import UnsupportedStep
 from . import factorizations
 from .customs import inline_bodies
 from .narrow import tensors_of
-from .numbers import OF_NUMBERS, as_tensor, in_math, is_number, is_symbol
+from .numbers import OF_NUMBERS, Symbols, as_tensor, is_number, is_symbol
 from .outside import is_outside
 from .owners import IMPLEMENTATIONS, Owner, Stage
 from .parts import COMPOSED
@@ -159,7 +159,6 @@ def in_parts() -> Iterator[None]:
                 # It warns of Intel's GPUs, which have no part in a trace.
                 stack.enter_context(torch.backends.mkldnn.flags(enabled=False))
             stack.enter_context(enable_python_dispatcher())
-            stack.enter_context(in_math())
             yield
     finally:
         torch.compiler._is_compiling_flag = is_compiling
@@ -249,7 +248,7 @@ def drop_unread(graph: torch.fx.GraphModule, kept: set[int]) -> list[int]:
 def trace(step: Callable, leaves: list[torch.Tensor], stage: Stage) -> torch.fx.GraphModule:
     """The step as one graph: forward pass, backward pass and update."""
     try:
-        with fx_traceback.preserve_node_meta(), warnings.catch_warnings(), Origins(stage), in_parts():
+        with fx_traceback.preserve_node_meta(), warnings.catch_warnings(), Origins(stage), in_parts(), stage.symbols.deciding(), stage.symbols.in_math():
             # A module of torch.compile runs as written.
             warnings.filterwarnings("ignore", message="Using `torch.compile")
             graph = make_fx(step, tracing_mode="fake", _allow_non_fake_inputs=True)(*leaves)
@@ -285,8 +284,9 @@ def trace(step: Callable, leaves: list[torch.Tensor], stage: Stage) -> torch.fx.
 class Draws(Interpreter):
     """Runs a graph with random numbers that are functions of a seed."""
 
-    def __init__(self, graph: torch.fx.GraphModule, seed: torch.Tensor | None):
+    def __init__(self, graph: torch.fx.GraphModule, seed: torch.Tensor | None, symbols: Symbols):
         super().__init__(graph)
+        self.symbols = symbols
         self.seeded = None if seed is None else Source(seed)
 
     @property
@@ -297,6 +297,12 @@ class Draws(Interpreter):
         if seed.numel() != 1 or seed.is_floating_point():
             raise UnsupportedStep(f"expected the argument seed to be one integer, such as torch.tensor(0), but got {seed.dtype}{list(seed.shape)}")
         return self.seeded
+
+    def run_node(self, node: torch.fx.Node) -> Any:
+        result = super().run_node(node)
+        if is_symbol(result) and is_symbol(node.meta.get("val")):
+            self.symbols.note(result, node.meta["val"])
+        return result
 
     def call_function(self, target: Any, arguments: tuple, options: dict) -> Any:
         if target == aten.native_dropout.default:
