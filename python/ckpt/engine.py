@@ -33,6 +33,7 @@ class Source:
         bind: from the arguments of a call to arrays in the step's order, and to its return value as a function of results.
         result: from an array of NumPy to one of the caller's framework.
         kept: by result that the caller does not see, the argument that it is a new value of.
+        own: how many results before those are of gradients and states that the step makes, which the caller does not see either.
         traced: the step of a framework.
     """
 
@@ -41,6 +42,7 @@ class Source:
     bind: Callable[[tuple[Any, ...]], tuple[list[Any], Callable[[list[Any]], Any]]] = lambda args: (list(args), _alone)
     result: Callable[[np.ndarray, str], Any] = lambda array, element: array
     kept: Mapping[int, int] = dataclasses.field(default_factory=dict)
+    own: int = 0
     traced: export.ExportedStep | None = None
 
 
@@ -152,14 +154,18 @@ class Program:
             raise ArrayError(f"expected {title}, which the step changes, in memory of its own, but another argument shares it")
 
     def _targets(self, out: list[Any], arguments: list[np.ndarray]) -> list[np.ndarray]:
-        shown = len(self.results) - len(self._source.kept)
+        own = len(self.results) - len(self._source.kept)
+        shown = own - self._source.own
         if len(out) != shown:
             raise ArrayError(f"expected {shown} arrays in 'out', but got {len(out)}")
         targets = [
             arrays.memory_of(array, tensor, _title("result", number, tensor), writable=True)
             for number, (array, tensor) in enumerate(zip(out, self.results))
         ]
-        targets += [self._kept_target(number, arguments) for number in range(shown, len(self.results))]
+        for number in range(shown, own):
+            targets.append(self._new_result(number))
+            out.append(self._source.result(targets[number], self.results[number].element))
+        targets += [self._kept_target(number, arguments) for number in range(own, len(self.results))]
         kept = [
             view
             for view, result in zip(arguments, self._donated)
@@ -176,6 +182,10 @@ class Program:
             return arguments[argument]
         return np.empty_like(arguments[argument])
 
+    def _new_result(self, number: int) -> np.ndarray:
+        tensor = self.results[number]
+        return np.empty(tensor.shape, arrays.numpy_type(tensor.element))
+
     def _new_results(self, given: list[Any], arguments: list[np.ndarray]) -> tuple[list[Any], list[np.ndarray]]:
         made: list[Any] = [None] * len(self.results)
         targets: list[Any] = [None] * len(self.results)
@@ -184,7 +194,7 @@ class Program:
                 made[number], targets[number] = array, view
         for number, tensor in enumerate(self.results):
             if targets[number] is None:
-                targets[number] = np.empty(tensor.shape, arrays.numpy_type(tensor.element))
+                targets[number] = self._new_result(number)
                 made[number] = self._source.result(targets[number], tensor.element)
         return made, targets
 
@@ -293,7 +303,7 @@ def _source(step: Any, example_args: tuple[Any, ...], earlier: Sequence[export.E
     if callable(step):
         traced = export.trace(step, example_args, earlier)
         result = _tensor_of if traced.is_of_torch else Source.result
-        return Source(traced.export(), "step.mlir", traced.bind, result, traced.kept, traced)
+        return Source(traced.export(), "step.mlir", traced.bind, result, traced.kept, traced.own, traced)
     if example_args:
         raise CkptError("expected example arguments for a function only, but got some for a step in MLIR")
     if isinstance(step, str) and "\n" in step:

@@ -17,10 +17,12 @@ class ExportedStep(Protocol):
 
     Attributes:
         kept: by result that the caller does not see, the argument that it is a new value of.
+        own: how many results before those are of gradients and states that the step makes, which the caller does not see either.
         is_of_torch: or else of JAX.
     """
 
     kept: dict[int, int]
+    own: int
     is_of_torch: bool
 
     def export(self) -> str:

@@ -44,11 +44,12 @@ CONSTANTS = bool | int | float | str | None | torch.dtype | torch.device
 
 @dataclasses.dataclass(frozen=True)
 class Call:
-    """The leaves of the arguments of a call, the values that the step closes over, the tensors of modules and optimizers, and variables
-    that hold numbers, by their names."""
+    """The leaves of the arguments of a call, the values that the step closes over, the modules and optimizers by the identity of the traced
+    ones, their tensors, and variables that hold numbers, by their names."""
 
     leaves: list[Any]
     closed: dict[str, Any]
+    owners: dict[int, Owner]
     tensors: dict[str, torch.Tensor]
     numbers: dict[str, Variable]
 
@@ -114,6 +115,7 @@ class TorchStep:
         arguments: the tensors that the step was given, those of modules and optimizers among its arguments, and the others that it reads.
         changed: the numbers of arguments that the step changes, in the order of results behind those of the step.
         kept: by result of the file behind those of the step, the argument of the file that it is a new value of.
+        own: how many results of the file before those are of gradients and states that the step makes.
     """
 
     is_of_torch = True
@@ -264,6 +266,9 @@ class TorchStep:
                 results = list(map(self.outside.instead, results))
             with unseen():
                 after = self.stage.after()
+                self.made = [place for place, _ in self.stage.made]
+                made, self.made_tree = pytree.tree_flatten([value for _, value in self.stage.made])
+                results += map(self.outside.instead, made)
         finally:
             self.symbols.take()
             self.stage.close()
@@ -281,6 +286,8 @@ class TorchStep:
             self.fixed = [None if isinstance(result, torch.Tensor) else (result,) for result in results]
             shown = [result.detach() for result in results if isinstance(result, torch.Tensor)] + gradients
             self.result_types = [result.dtype for result in shown]
+            first = self.fixed[: self.result_tree.num_leaves].count(None)
+            self.own = len(flat_parts(shown[first:]))
             return shown + [tensor.detach() for tensor in now]
 
     def given_after(self, given: list[Any], arguments: tuple) -> dict[int, torch.Tensor]:
@@ -342,7 +349,8 @@ class TorchStep:
         owners = self.owners.of_call([replaced.get(id(owner), owner) for _, owner in self.owners.named], self.symbols.types)
         numbers = self.numbers_of_arguments(leaves) | self.closure.numbers_now() | owners.numbers if self.symbols.types else {}
         self.symbols.refuse_other_values(numbers)
-        call = Call(leaves, closed, owners.plain | owners.held, numbers)
+        of_traced = {id(traced): owner for (_, traced), (_, owner) in zip(self.owners.named, owners.named)}
+        call = Call(leaves, closed, of_traced, owners.plain | owners.held, numbers)
         for i, slot in self.slots.items():
             argument = self.arguments[slot]
             if leaves[i] is not argument.find(call):
@@ -385,11 +393,14 @@ class TorchStep:
         given, types = iter(results), iter(self.result_types)
         made = [joined(given, next(types)) if one is None else one[0] for one in self.fixed]
         made = [one.item() if is_number else one for one, is_number in zip(made, self.are_numbers)]
+        shown, state = made[: self.result_tree.num_leaves], made[self.result_tree.num_leaves :]
+        for place, value in zip(self.made, pytree.tree_unflatten(state, self.made_tree)):
+            place.write(call.owners[id(place.optimizer)], value)
         for argument, dtype in self.left:
             argument.find(call).grad = joined(given, dtype)
         for argument in self.cleared:
             argument.find(call).grad = None
-        return pytree.tree_unflatten(made, self.result_tree)
+        return pytree.tree_unflatten(shown, self.result_tree)
 
     def draws(self, leaves: list[Any]) -> Draws:
         """Runs the graph with random numbers from the argument that is called seed."""
@@ -432,7 +443,7 @@ class TorchStep:
 def refuse_hidden(results: list[Any]) -> None:
     """Refuses a result that holds tensors, but is no container of PyTorch."""
     for result in results:
-        if any(isinstance(leaf, torch.Tensor) for leaf in pytree.tree_leaves(getattr(result, "__dict__", None))):
+        if not isinstance(result, torch.Tensor) and any(isinstance(leaf, torch.Tensor) for leaf in pytree.tree_leaves(getattr(result, "__dict__", None))):
             raise UnsupportedStep(
                 f"the step returns a {type(result).__name__}, which PyTorch does not take for a container: return a dictionary of its tensors; "
                 "torch.export.register_dataclass makes a container of a dataclass"

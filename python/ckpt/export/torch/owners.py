@@ -4,7 +4,7 @@ import functools
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import torch.utils._pytree as pytree
@@ -157,6 +157,9 @@ class Owners:
         return found
 
     def refuse_unlike(self, example: "Owners", symbols: Collection[str]) -> None:
+        for names, others, no in ((self.names, example.names, "no "), (example.names, self.names, "")):
+            if (name := next((name for name in names if name not in others), None)) is not None:
+                raise OtherCall(f"expected {no}{name}, as in the example")
         if list(self.names) != list(example.names) or self.twins != example.twins:
             raise OtherCall("expected modules and optimizers with the tensors of the example, but got others")
         if self.trained != example.trained:
@@ -169,20 +172,37 @@ class Owners:
                 raise OtherCall(f"expected {name} to be {traced!r} as when the step was compiled, but got {now!r}")
 
 
+class Place(NamedTuple):
+    """An item of a group of an optimizer, or of the state of a parameter there."""
+
+    optimizer: torch.optim.Optimizer
+    group: int
+    number: int | None
+    key: Any
+
+    def write(self, optimizer: torch.optim.Optimizer, value: Any) -> None:
+        """Sets the item of an optimizer like this one."""
+        group = optimizer.param_groups[self.group]
+        (group if self.number is None else optimizer.state[group["params"][self.number]])[self.key] = value
+
+
 class Stage:
     """Puts tensors of a trace in the places of those that modules and optimizers hold, and takes them away again.
 
     Attributes:
         closed: the owners that the step closes over, by name.
         named: the owners, also those that the trace met itself.
+        made: values that the step adds to the groups of an optimizer and to its state, each with its `Place`.
     """
 
     def __init__(self, outside: Outside, closed: list[tuple[str, Owner]], symbols: Symbols):
         self.outside, self.closed, self.symbols = outside, closed, symbols
         self.named: list[tuple[str, Owner]] = []
+        self.made: list[tuple[Place, Any]] = []
         self.before: list[tuple[str, Owner, Any, dict[str, torch.Tensor]]] = []
         self.contents: list[Contents] = []
-        self.states: list[tuple[torch.optim.Optimizer, Any]] = []
+        # Of optimizers: their states, and the keys of their groups.
+        self.states: list[tuple[str, torch.optim.Optimizer, Any, list[set[str]]]] = []
         self.places: list[tuple[str, Container, Any, torch.Tensor]] = []
         # The doubles in the places of counts, and their versions.
         self.counts: dict[int, tuple[torch.Tensor, int]] = {}
@@ -206,7 +226,7 @@ class Stage:
                         container[key] = self.counting(own) if id(container) in states and key in COUNTS else self.outside.of(own)
                         self.places.append((f"{title}.{key}", container, key, own))
             if isinstance(owner, torch.optim.Optimizer):
-                self.states.append((owner, owner.state))
+                self.states.append((name, owner, owner.state, [set(group) for group in owner.param_groups]))
                 numbers = self.outside.numbers
                 instead = lambda key: self.outside.of(key) if id(key) in numbers else key
                 owner.state = defaultdict(dict, {instead(key): value for key, value in owner.state.items()})
@@ -228,6 +248,9 @@ class Stage:
 
     def use(self, optimizer: torch.optim.Optimizer) -> None:
         """Says that an optimizer uses the gradients of its parameters."""
+        for name, owner in self.named:
+            if owner is not optimizer and getattr(owner, "param_groups", None) is optimizer.param_groups:
+                raise UnsupportedStep(f"{name}, a {type(owner).__name__}, steps by another optimizer, whose state it does not show: pass that one")
         parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
         numbers = {self.outside.numbers_of_new[id(parameter)] for parameter in parameters if id(parameter) in self.outside.numbers_of_new}
         self.outside.accumulated |= numbers
@@ -257,11 +280,17 @@ class Stage:
         return {own: new for own, (_, _, new) in now.items()}
 
     def refuse_changes(self) -> None:
-        """Refuses a step that changes its `settings_of`, but the numbers that are symbols."""
+        """Refuses a step that changes its `settings_of`, but the numbers that are symbols, and finds those that it makes."""
+        made = [each for state in self.states for each in self.made_by(*state)]
+        self.made = [each for _, *each in made]
         for name, owner, before, _ in self.before:
             now = settings_of(name, owner)
-            if isinstance(owner, torch.optim.Optimizer) and now.keys() != before.keys():
-                raise UnsupportedStep("the optimizer makes its state in its first step: run the step once in PyTorch, and compile it then")
+            new = {key for key in now.keys() - before.keys() if not any(key.startswith(path) for path, *_ in made)}
+            if isinstance(owner, torch.optim.Optimizer) and (new or before.keys() - now.keys()):
+                raise UnsupportedStep(
+                    f"the step changes which values {name} holds, as {min(new or before.keys() - now.keys())}: "
+                    "if only its first call does so, run the step once in PyTorch, and compile it then"
+                )
             changed = {key: now[key] for key, value in before.items() if key in now and key not in self.symbols.of and differ(value, now[key])}
             for key, value in changed.items():
                 if key.endswith(".training"):
@@ -274,11 +303,20 @@ class Stage:
             if changed:
                 raise ChangedNumbers({key: NUMBERS[type(value)] for key, value in changed.items()})
 
+    def made_by(self, name: str, optimizer: torch.optim.Optimizer, before: dict, keys: list[set[str]]) -> Iterator[tuple[str, "Place", Any]]:
+        """The values that the step adds to the groups of an optimizer and to its state, with their paths."""
+        own_of = {id(new): own for own, new in zip(self.outside.own, self.outside.new)}
+        for number, (group, had) in enumerate(zip(optimizer.param_groups, keys)):
+            yield from ((f"{name}.param_groups[{number}].{key}", Place(optimizer, number, None, key), group[key]) for key in group.keys() - had)
+            for i, parameter in enumerate(group["params"]):
+                state, had = optimizer.state.get(parameter, {}), before.get(own_of.get(id(parameter)), {})
+                yield from ((f"{name}.state[{number}][{i}].{key}", Place(optimizer, number, i, key), state[key]) for key in state if key not in had)
+
     def close(self) -> None:
         """Leaves the owners as they were."""
         for contents in reversed(self.contents):
             contents.put_back()
-        for optimizer, state in self.states:
+        for _, optimizer, state, _ in self.states:
             optimizer.state = state
 
 
