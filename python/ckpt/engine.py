@@ -33,6 +33,7 @@ class Source:
         bind: from the arguments of a call to arrays in the step's order, and to its return value as a function of results.
         result: from an array of NumPy, or a `GpuArray`, to one of the caller's framework.
         kept: by result that the caller does not see, the argument that it is a new value of.
+        own: how many results before those are of gradients and states that the step makes, which the caller does not see either.
         traced: the step of a framework.
     """
 
@@ -41,6 +42,7 @@ class Source:
     bind: Callable[[tuple[Any, ...]], tuple[list[Any], Callable[[list[Any]], Any]]] = lambda args: (list(args), _alone)
     result: Callable[[Any, str], Any] = lambda array, element: array
     kept: Mapping[int, int] = dataclasses.field(default_factory=dict)
+    own: int = 0
     traced: export.ExportedStep | None = None
 
 
@@ -150,15 +152,19 @@ class Program:
             raise ArrayError(f"expected {title}, which the step changes, in memory of its own, but another argument shares it")
 
     def _targets(self, out: list[Any], arguments: list[Any]) -> tuple[list[Any], list[Any]]:
-        """The caller's arrays for results, and all memory that results go to."""
-        shown = len(self.results) - len(self._source.kept)
+        """The caller's arrays for results and new ones for others, and all memory that results go to."""
+        own = len(self.results) - len(self._source.kept)
+        shown = own - self._source.own
         if len(out) != shown:
             raise ArrayError(f"expected {shown} arrays in 'out', but got {len(out)}")
         targets = [
             self._memory.take(array, tensor, _title("result", number, tensor), writable=True)
             for number, (array, tensor) in enumerate(zip(out, self.results))
         ]
-        targets += [self._kept_target(number, arguments) for number in range(shown, len(self.results))]
+        for tensor, (array, target) in zip(self.results[shown:own], self._memory.make(self.results[shown:own], arguments)):
+            targets.append(target)
+            out.append(self._source.result(array, tensor.element))
+        targets += [self._kept_target(number, arguments) for number in range(own, len(self.results))]
         kept = [
             view
             for view, result in zip(arguments, self._donated)
@@ -332,7 +338,7 @@ def _source(step: Any, example_args: tuple[Any, ...], earlier: Sequence[export.E
     if callable(step):
         traced = export.trace(step, example_args, earlier)
         result = _tensor_of if traced.is_of_torch else Source.result
-        return Source(traced.export(), "step.mlir", traced.bind, result, traced.kept, traced)
+        return Source(traced.export(), "step.mlir", traced.bind, result, traced.kept, traced.own, traced)
     if example_args:
         raise CkptError("expected example arguments for a function only, but got some for a step in MLIR")
     if isinstance(step, str) and "\n" in step:

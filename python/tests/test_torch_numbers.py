@@ -1,4 +1,4 @@
-"""Python's numbers in steps of PyTorch: calls change them, and so do steps; a number that Python code needs stays that of the compilation."""
+"""Python's numbers in steps of PyTorch: calls change them, and so do steps; where Python code needs a number, it chooses a program."""
 
 import importlib.util
 import math
@@ -173,20 +173,77 @@ def test_numbers_that_python_code_needs(needs):
     torch.testing.assert_close(run(x, 0.125, 2.0), step(x, 0.125, 2.0))
 
 
-def test_branches_on_numbers_leave_the_others():
-    def step(x, rate, other, power):
-        return (x if rate > 0.25 else -x) * other + (x if power > 1 else -x)
+def test_branches_on_numbers_that_a_step_changes():
+    settings = types.SimpleNamespace(count=0, rate=1.0)
 
-    x = torch.ones(2)
-    assert torch.equal(in_ckpt(step, x, 0.5, 2.0, 1.5)(x, 0.5, 3.0, 1.5), 4 * x)
-
-
-def test_branches_on_numbers_that_a_step_changes_are_refused():
-    settings = types.SimpleNamespace(count=0, kind="first", done=False)
-
-    def periodic(x):
+    def step(x):
         settings.count += 1
-        return x if settings.count % 2 else -x
+        settings.rate *= 0.75
+        x = x + math.sqrt(settings.count) if math.sqrt(settings.count) < 2.5 else x
+        x = x * settings.rate if settings.count % 4 else -x
+        return x if settings.rate > 0.3 else x + int(settings.rate * 10)
+
+    def loop(compiled):
+        settings.count, settings.rate = 0, 1.0
+        run, x = compiled(step), torch.linspace(-2, 2, 5)
+        results = [run(x + i) for i in range(12)]
+        settings.count = 2
+        return [*results, run(x), settings.count, settings.rate]
+
+    compare(loop)
+
+
+def programs_of(step, *calls):
+    """The programs that calls need, after a comparison of their results with those of PyTorch."""
+    run = in_ckpt(step)
+    for call in calls:
+        torch.testing.assert_close(run(*call), step(*call), atol=1e-6, rtol=1e-6)
+    return len(run._programs)
+
+
+def test_branches_on_numbers_choose_programs():
+    x = torch.linspace(-2, 2, 12)
+    assert programs_of(lambda x, rate: x if rate > 0.25 else -x * rate, *((x, rate) for rate in (0.5, 0.75, 0.1, 0.2, 1.0))) == 2
+    assert programs_of(lambda x, rate: x * min(rate, 0.35), *((x, i / 10) for i in range(6))) == 2
+    # PyTorch looks for 1.0 where it takes the operation apart.
+    assert programs_of(lambda x, rate: torch.sub(1.0, x, alpha=rate), *((x, rate) for rate in (0.5, 1.0, 0.75))) == 2
+
+
+def test_numbers_that_differ_between_calls():
+    """The second program takes any such integer, unless an operation needs it."""
+    x = torch.linspace(-2, 2, 12)
+    assert programs_of(lambda x, i: x * i + 1, *((x, i) for i in (1, 2, 5, -3, 0))) == 2
+    assert programs_of(lambda x, i: x * i if i % 4 else -x, *((x, i) for i in range(9))) == 3
+    assert programs_of(lambda x, size, i: x[:size] * i, *((x, size, i) for size, i in ((3, 1), (5, 2), (3, 3), (5, 4)))) == 4
+    assert programs_of(lambda x, seed: (x, seed), *((x, 2**62 + 2**seed) for seed in range(60, 65))) > 2
+
+
+@pytest.mark.parametrize("kind", [partial(torch.optim.SGD, momentum=0.9, weight_decay=0.1), torch.optim.AdamW])
+def test_schedulers_change_momentum(kind):
+    steps = []
+
+    def loop(compiled):
+        model = network()
+        optimizer = kind(model.parameters(), lr=0.1)
+        descend(model, optimizer, *batch())
+        steps.append(compiled(descend, model, optimizer, *batch()))
+        scheduler = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=0.1, total_steps=8)
+        losses = []
+        for _ in range(7):
+            losses.append(steps[-1](model, optimizer, *batch()))
+            scheduler.step()
+        return losses, list(model.parameters())
+
+    compare(loop)
+    assert len(steps[0]._programs) == 2
+
+
+def test_what_a_run_cannot_know_is_refused():
+    settings = types.SimpleNamespace(total=0.0, kind="first", done=False)
+
+    def summed(x):
+        settings.total += x.mean().item()
+        return x if settings.total > 1 else -x
 
     def renamed(x):
         settings.kind = "second"
@@ -197,12 +254,14 @@ def test_branches_on_numbers_that_a_step_changes_are_refused():
         return x
 
     x = torch.ones(2)
-    with pytest.raises(ckpt.UnsupportedStep, match=r"changes settings.count, and Python code needs its number \(.*test_torch_numbers.py:\d+\)"):
-        in_ckpt(periodic, x)
+    with pytest.raises(ckpt.UnsupportedStep, match=r"changes settings.total, and Python code needs its number \(.*test_torch_numbers.py:\d+\)"):
+        in_ckpt(summed, x)
+    with pytest.raises(ckpt.UnsupportedStep, match=r"Python code takes a number out of a tensor \(.*test_torch_numbers.py:\d+\)"):
+        in_ckpt(lambda x, least: x if x.sum().item() > least else -x, x, 0.5)
     for step, name in [(renamed, "kind"), (finished, "done")]:
         with pytest.raises(ckpt.UnsupportedStep, match=f"the step changes settings.{name}, which it closes over, and a run would not"):
             in_ckpt(step, x)
-    assert vars(settings) == {"count": 0, "kind": "first", "done": False}
+    assert vars(settings) == {"total": 0.0, "kind": "first", "done": False}
 
 
 def test_numbers_of_models():

@@ -17,10 +17,12 @@ class ExportedStep(Protocol):
 
     Attributes:
         kept: by result that the caller does not see, the argument that it is a new value of.
+        own: how many results before those are of gradients and states that the step makes, which the caller does not see either.
         is_of_torch: or else of JAX.
     """
 
     kept: dict[int, int]
+    own: int
     is_of_torch: bool
 
     def export(self) -> str:
@@ -66,7 +68,7 @@ def trace(step: Callable[..., Any], example: tuple[Any, ...], earlier: Sequence[
         if earlier[0].is_of_torch if earlier else is_of_torch(step, example):
             from .torch import TorchStep
 
-            return TorchStep(step, example)
+            return TorchStep(step, example, earlier)
         from .jax import JaxStep
         from .jax.modules import ModulesStep
 

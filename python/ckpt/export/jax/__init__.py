@@ -18,6 +18,7 @@ class JaxStep(Step):
     """A step written in JAX, as `ckpt.export.trace` returns it."""
 
     kept: dict[int, int] = {}
+    own = 0
     is_of_torch = False
 
     def export(self) -> str:

@@ -15,6 +15,7 @@ class ModulesStep:
     """A step on modules, as `ckpt.export.trace` returns it."""
 
     kept: dict[int, int] = {}
+    own = 0
     is_of_torch = False
 
     def __init__(self, step: Callable[..., Any], example: tuple[Any, ...]):

@@ -9,7 +9,7 @@ import dataclasses
 import functools
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,12 +17,23 @@ import torch
 import torch.utils._pytree as pytree
 
 from ...errors import OtherCall, UnsupportedStep
+from . import constants
 from .closures import Closure
 from .complex import parts_of
 from .containers import Variable
 from .devices import gpus_mean_the_cpu, on_cpu
 from .lowering import lower
-from .numbers import NUMBERS, SYMBOLS, ChangedNumbers, Symbols, as_tensor, differ, is_symbol, tensor_of, unknown
+from .numbers import (
+    NUMBERS,
+    SYMBOLS,
+    ChangedNumbers,
+    Symbols,
+    can_be_symbol,
+    differ,
+    is_number,
+    is_symbol,
+    tensor_of,
+)
 from .outside import Outside, unseen
 from .owners import Owner, Owners, Stage, is_rate, numbers_of
 from .places import TRACE, in_words, place_of_function, trace_of_error
@@ -36,11 +47,12 @@ CONSTANTS = bool | int | float | str | None | torch.dtype | torch.device
 
 @dataclasses.dataclass(frozen=True)
 class Call:
-    """The leaves of the arguments of a call, the values that the step closes over, the tensors of modules and optimizers, and variables
-    that hold numbers, by their names."""
+    """The leaves of the arguments of a call, the values that the step closes over, the modules and optimizers by the identity of the traced
+    ones, their tensors, and variables that hold numbers, by their names."""
 
     leaves: list[Any]
     closed: dict[str, Any]
+    owners: dict[int, Owner]
     tensors: dict[str, torch.Tensor]
     numbers: dict[str, Variable]
 
@@ -72,9 +84,8 @@ class Argument:
         """The opposite of `stored`."""
         return stored.permute([self.order.index(dimension) for dimension in range(len(self.order))])
 
-    def of(self, call: Call) -> torch.Tensor:
+    def of(self, tensor: torch.Tensor | None) -> torch.Tensor:
         """The tensor of a call, in the order of memory."""
-        tensor = self.find(call)
         if tensor is None:
             raise OtherCall(f"expected {self.name} to be set, as it was when the step was compiled")
         if self.example.is_complex() and not torch.as_tensor(tensor).is_complex():
@@ -107,11 +118,13 @@ class TorchStep:
         arguments: the tensors that the step was given, those of modules and optimizers among its arguments, and the others that it reads.
         changed: the numbers of arguments that the step changes, in the order of results behind those of the step.
         kept: by result of the file behind those of the step, the argument of the file that it is a new value of.
+        own: how many results of the file before those are of gradients and states that the step makes.
     """
 
     is_of_torch = True
 
-    def __init__(self, step: Callable, example: tuple):
+    def __init__(self, step: Callable, example: tuple, earlier: Sequence["TorchStep"] = ()):
+        """`earlier` is the step with other examples: numbers that differ from those may differ again."""
         self.step, self.example, self.surroundings = step, example, surroundings()
         self.leaves, self.tree = pytree.tree_flatten(example)
         self.names = names_of(step, example)
@@ -130,23 +143,25 @@ class TorchStep:
         self.slots = {i: list(given).index(id(leaf)) for i, leaf in tensors.items()}
         self.given = list(given.values())
         self.seed = seed_of(step, example)
-        self.settle()
+        self.settle([step.values for step in earlier])
 
     def numbers_of_arguments(self, leaves: list[Any]) -> dict[str, Variable]:
-        """The arguments of a call that were floats in the example."""
-        numbers = {i: f"the argument {self.names[i]}" for i, leaf in enumerate(self.leaves) if type(leaf) is float}
+        """The arguments of a call that were numbers in the example."""
+        numbers = {i: f"the argument {self.names[i]}" for i, leaf in enumerate(self.leaves) if is_number(leaf)}
         return {name: Variable(name, functools.partial(leaves.__getitem__, i), None) for i, name in numbers.items()}
 
-    def settle(self) -> None:
-        """Traces the step with numbers as symbols, and again with fewer, where Python code needs them, or more, where the step changes others."""
+    def settle(self, earlier: list[dict[str, Any]]) -> None:
+        """Traces the step with numbers as symbols, and again with fewer, where an operation needs them, or more, where the step changes others."""
         closed = [(name, value) for name, value in self.closure.leaves.items() if isinstance(value, Owner)]
         of_owners = {variable.name: variable for each in [*self.owned, *closed] for variable in numbers_of(*each)}
         others = self.numbers_of_arguments(self.leaves) | self.closure.numbers
-        values = {name: variable.read() for name, variable in (of_owners | others).items()}
+        self.values = values = {name: variable.read() for name, variable in (of_owners | others).items()}
         free = {name for name in others if type(values[name]) is float} | {name for name in of_owners if is_rate(name, values[name])}
+        varying = {name for name, value in values.items() if any(name in each and differ(each[name], value) for each in earlier)} - free
+        free |= {name for name in varying if can_be_symbol(values[name])}
         changed: dict[str, torch.dtype] = {}
         while True:
-            self.symbols = Symbols(values, dict.fromkeys(sorted(free), torch.float64) | changed)
+            self.symbols = Symbols(values, {name: NUMBERS[type(values[name])] for name in sorted(free)} | changed)
             try:
                 self.trace(closed)
                 self.text = self.lowered(is_last=not free)
@@ -167,7 +182,7 @@ class TorchStep:
                     ) from cause
                 if not free:
                     raise
-                free = free - needed if needed else set()
+                free -= needed or varying & free or free
 
     def trace(self, closed: list[tuple[str, Owner]]) -> None:
         self.outside = Outside()
@@ -178,7 +193,7 @@ class TorchStep:
         take_outside(self.graph, self.outside.read, len(examples))
         changed = keep_changed(self.graph, len(self.result_types), self.dropped_gradients)
         stay = drop_unread(self.graph, {*range(given), *changed})
-        self.tensors = every = self.arguments_of_trace()
+        every = self.arguments_of_trace()
         self.arguments = [every[number] for number in stay]
         self.changed = [stay.index(number) for number in changed]
         # Gradients that a call finds set, or not, as they were.
@@ -250,13 +265,15 @@ class TorchStep:
             closed = [each for each in self.stage.closed if isinstance(each[1], torch.optim.Optimizer)]
             for name, owner in [*self.owned, *closed]:
                 self.stage.add(name, owner)
-            with unknown(), self.outside.opened(), on_gpu:
+            with constants.not_of_symbols(), self.outside.opened(), on_gpu:
                 results, self.result_tree = pytree.tree_flatten(self.step(*arguments))
                 # No mode sees that a step returns a tensor from outside.
                 results = list(map(self.outside.instead, results))
             with unseen():
                 after = self.stage.after()
-                made = self.stage.made()
+                self.made = [place for place, _ in self.stage.made]
+                made, self.made_tree = pytree.tree_flatten([value for _, value in self.stage.made])
+                results += map(self.outside.instead, made)
         finally:
             self.symbols.take()
             self.stage.close()
@@ -267,17 +284,15 @@ class TorchStep:
             after |= self.given_after(given, arguments)
             after |= {id(self.symbols.examples[name]): now for name, now in self.symbols.changed().items()}
             gradients = self.gradients_after()
-            # State that an optimizer makes is a result, too.
-            self.made = [each._replace(value=taker_of(each.value)) for each in made]
-            states = [as_tensor(each.value) if is_symbol(each.value) else each.value for each in made]
-            states = [value.detach() for value in states if isinstance(value, torch.Tensor)]
             now = [after.get(id(own), new) for own, new in zip(self.outside.own, self.outside.new)]
             self.are_numbers = [is_symbol(result) for result in results]
             results = [torch.full((), result, dtype=SYMBOLS[type(result)]) if is_symbol(result) else result for result in results]
             refuse_hidden(results)
             self.fixed = [None if isinstance(result, torch.Tensor) else (result,) for result in results]
-            shown = [result.detach() for result in results if isinstance(result, torch.Tensor)] + gradients + states
+            shown = [result.detach() for result in results if isinstance(result, torch.Tensor)] + gradients
             self.result_types = [result.dtype for result in shown]
+            first = self.fixed[: self.result_tree.num_leaves].count(None)
+            self.own = len(flat_parts(shown[first:]))
             return shown + [tensor.detach() for tensor in now]
 
     def given_after(self, given: list[Any], arguments: tuple) -> dict[int, torch.Tensor]:
@@ -338,11 +353,11 @@ class TorchStep:
         replaced = {id(traced): leaf for traced, leaf in pairs if isinstance(traced, Owner)}
         owners = self.owners.of_call([replaced.get(id(owner), owner) for _, owner in self.owners.named], self.symbols.types)
         numbers = self.numbers_of_arguments(leaves) | self.closure.numbers_now() | owners.numbers if self.symbols.types else {}
-        for each in self.made:
-            name, optimizer = owners.named[each.owner]
-            if each.group is not None and each.key in optimizer.param_groups[each.group]:
-                raise OtherCall(f"{name}.param_groups[{each.group}] has {each.key!r}, and had none when the step was compiled")
-        call = Call(leaves, closed, owners.plain | owners.held, numbers)
+        self.symbols.refuse_other_values(numbers)
+        of_traced = {id(traced): owner for (_, traced), (_, owner) in zip(self.owners.named, owners.named)}
+        for place in self.made:
+            place.refuse_in(of_traced[id(place.optimizer)])
+        call = Call(leaves, closed, of_traced, owners.plain | owners.held, numbers)
         for i, slot in self.slots.items():
             argument = self.arguments[slot]
             if leaves[i] is not argument.find(call):
@@ -353,8 +368,9 @@ class TorchStep:
         for argument in self.unset:
             if argument.find(call).grad is not None:
                 raise OtherCall(f"{argument.name} has a gradient, and had none when the step was compiled")
-        self.refuse_twins(call)
-        tensors = [argument.of(call) for argument in self.arguments]
+        found = [argument.find(call) for argument in self.arguments]
+        self.refuse_twins(found)
+        tensors = [argument.of(tensor) for argument, tensor in zip(self.arguments, found)]
         flat = [parts_of(tensor) for tensor in tensors]
 
         def close(results: list[Any]) -> Any:
@@ -367,37 +383,36 @@ class TorchStep:
                 if isinstance(owner, torch.optim.Optimizer):
                     # Schedulers warn where the optimizer made no step.
                     owner._opt_called = True  # type: ignore[attr-defined]
-            return self.returned(results, call, owners)
+            return self.returned(results, call)
 
         return [part for parts in flat for part in parts], close
 
-    def refuse_twins(self, call: Call) -> None:
+    def refuse_twins(self, found: list[torch.Tensor | None]) -> None:
         """Refuses one tensor in the places of two of the example, where the step changes one of these."""
         first: dict[int, int] = {}
-        for number, argument in enumerate(self.arguments):
-            other = first.setdefault(id(argument.find(call)), number)
-            if other != number and not {other, number}.isdisjoint(self.changed):
+        for number, (argument, tensor) in enumerate(zip(self.arguments, found)):
+            other = first.setdefault(id(tensor), number)
+            if tensor is not None and other != number and not {other, number}.isdisjoint(self.changed):
                 raise OtherCall(f"expected {argument.name} and {self.arguments[other].name} to be two tensors, as in the example, but got one")
 
-    def returned(self, results: list[Any], call: Call, owners: Owners) -> Any:
+    def returned(self, results: list[Any], call: Call) -> Any:
         """The return value of a call; a result that is neither a tensor nor a number of one is that of the trace."""
         given, types = iter(results), iter(self.result_types)
         made = [joined(given, next(types)) if one is None else one[0] for one in self.fixed]
         made = [one.item() if is_number else one for one, is_number in zip(made, self.are_numbers)]
+        shown, state = made[: self.result_tree.num_leaves], made[self.result_tree.num_leaves :]
+        for place, value in zip(self.made, pytree.tree_unflatten(state, self.made_tree)):
+            place.write(call.owners[id(place.optimizer)], value)
         for argument, dtype in self.left:
             argument.find(call).grad = joined(given, dtype)
-        for each in self.made:
-            optimizer = owners.named[each.owner][1]
-            container = optimizer.state[self.tensors[each.parameter].find(call)] if each.group is None else optimizer.param_groups[each.group]
-            container[each.key] = each.value(given)
         for argument in self.cleared:
             argument.find(call).grad = None
-        return pytree.tree_unflatten(made, self.result_tree)
+        return pytree.tree_unflatten(shown, self.result_tree)
 
     def draws(self, leaves: list[Any]) -> Draws:
         """Runs the graph with random numbers from the argument that is called seed."""
         number = next((i for i, argument in enumerate(self.arguments) if argument.example is self.seed), None)
-        return Draws(self.graph, None if number is None else leaves[number])
+        return Draws(self.graph, None if number is None else leaves[number], self.symbols)
 
     def export(self) -> str:
         """The step as text in upstream MLIR dialects."""
@@ -414,7 +429,8 @@ class TorchStep:
             return results
 
         names = [part for argument in self.arguments for part in names_of_parts(argument.name, argument.example)]
-        return lower(run, self.stored(on_cpu), self.types, names, self.kept, place_of_function(self.step), is_last)
+        with self.symbols.deciding():
+            return lower(run, self.stored(on_cpu), self.types, names, self.kept, place_of_function(self.step), is_last)
 
     def stored(self, brought: Callable[[torch.Tensor], torch.Tensor] = torch.Tensor.cpu) -> list[torch.Tensor]:
         return [argument.stored(brought(argument.example)) for argument in self.arguments]
@@ -470,15 +486,6 @@ def joined(given: Iterator[torch.Tensor], dtype: torch.dtype) -> torch.Tensor:
         return torch.complex(next(given), next(given))
     result = next(given)
     return result if result.dtype == dtype else result.view(dtype)
-
-
-def taker_of(value: Any) -> Callable[[Iterator[torch.Tensor]], Any]:
-    """How a value of a trace comes out of the results of a run: numbers and strings are those of the trace."""
-    if isinstance(value, torch.Tensor):
-        return functools.partial(joined, dtype=value.dtype)
-    if is_symbol(value):
-        return lambda given: next(given).item()
-    return lambda given: value
 
 
 def names_of(step: Callable, example: tuple) -> list[str]:

@@ -26,6 +26,21 @@ def variable_in(container: Container, key: Any, name: str) -> Variable:
     return Variable(name, read, functools.partial(container.__setitem__, key))
 
 
+def variable_in_tuple(container: Container, key: Any, name: str, number: int) -> Variable:
+    """An item of a tuple that is an item, `None` where there is none."""
+    whole = variable_in(container, key, name)
+
+    def read() -> Any:
+        value = whole.read()
+        return value[number] if type(value) is tuple and number < len(value) else None
+
+    def write(item: Any) -> None:
+        value = whole.read()
+        container[key] = (*value[:number], item, *value[number + 1 :])
+
+    return Variable(f"{name}[{number}]", read, write)
+
+
 def items_of(container: Container) -> list[tuple[Any, Any]]:
     return list(enumerate(container) if isinstance(container, list) else container.items())
 

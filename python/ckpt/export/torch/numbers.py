@@ -1,8 +1,11 @@
 """Python's numbers that a trace takes as symbols of PyTorch: a call gives them, and a run may change them.
 
 Floats among the arguments of a step, floats that it closes over and learning rates of optimizers are such numbers from the
-beginning, others where a trace shows that the step changes them. A number that Python code needs, as in a branch, stays that
-of the compilation.
+beginning, others where a trace shows that the step changes them, or where they differ between the examples of a step.
+
+A number that Python code needs, as in a branch, is that of the example there. The trace notes the expression that was needed and
+its value, and a program takes the calls whose numbers give that expression the same value. A number that the numbers of a call
+do not say, such as that of a loss, is needed in vain.
 """
 
 import contextlib
@@ -13,12 +16,16 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from unittest import mock
 
+import sympy
 import torch
-import torch.utils._pytree as pytree
-from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.fx.experimental.sym_node import SymNode
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+from torch.utils._sympy.interp import sympy_interp
+from torch.utils._sympy.reference import PythonReferenceAnalysis
 
 from ...errors import OtherCall, UnsupportedStep
 from .containers import Variable
+from .places import TRACE, in_words, trace_of_caller
 
 # The types of numbers that a step takes out of tensors, as a trace has them.
 SYMBOLS = {torch.SymBool: torch.bool, torch.SymFloat: torch.float64, torch.SymInt: torch.int64}
@@ -41,6 +48,11 @@ def is_number(value: Any) -> bool:
     return type(value) in NUMBERS
 
 
+def can_be_symbol(value: Any) -> bool:
+    """Whether a tensor holds the number: an integer of Python may have any size."""
+    return type(value) is float or type(value) is int and -(2**63) <= value < 2**63
+
+
 def is_symbol(value: Any) -> bool:
     return type(value) in SYMBOLS
 
@@ -48,24 +60,6 @@ def is_symbol(value: Any) -> bool:
 def differ(one: Any, other: Any) -> bool:
     """Whether two values are not the same; a comparison of symbols would ask for their numbers."""
     return one is not other and (is_symbol(one) or is_symbol(other) or type(one) is not type(other) or one != other)
-
-
-@contextlib.contextmanager
-def unknown() -> Iterator[None]:
-    """Operations of symbols have unknown results. PyTorch follows the numbers of constant tensors, and takes a symbol for NaN there."""
-    own = FakeTensorMode.dispatch
-
-    @functools.wraps(own)
-    def dispatch(self: FakeTensorMode, function: Any, types: Any, arguments: Any = (), options: Any = None) -> Any:
-        leaves = pytree.tree_leaves((arguments, options))
-        if any(map(is_symbol, leaves)):
-            for leaf in leaves:
-                if isinstance(leaf, FakeTensor) and leaf.constant is not None:
-                    self.fake_tensor_converter.invalidate_constant_aliases(leaf.constant)
-        return own(self, function, types, arguments, options)
-
-    with mock.patch.object(FakeTensorMode, "dispatch", dispatch):
-        yield
 
 
 class ChangedNumbers(UnsupportedStep):
@@ -84,25 +78,9 @@ def as_tensor(number: Any) -> torch.Tensor:
     return torch.full((), number, dtype=NUMBERS[type(number)])
 
 
-def of_symbols(function: Callable, number_function: Callable) -> Callable:
-    """A function of Python's numbers that takes symbols, too."""
-
-    @functools.wraps(number_function)
-    def call(*numbers: Any) -> Any:
-        if any(map(is_symbol, numbers)) and all(map(is_number, numbers)):
-            return function(*(as_tensor(number).double() for number in numbers)).item()
-        return number_function(*numbers)
-
-    return call
-
-
-@contextlib.contextmanager
-def in_math() -> Iterator[None]:
-    """Python's module `math` takes symbols."""
-    with contextlib.ExitStack() as stack:
-        for name in MATH:
-            stack.enter_context(mock.patch.object(math, name, of_symbols(getattr(torch, name), getattr(math, name))))
-        yield
+def value_of(expression: Any, values: dict[sympy.Symbol, Any]) -> Any:
+    """The number that Python computes by an expression of symbols."""
+    return sympy_interp(PythonReferenceAnalysis, values, expression) if expression.free_symbols else expression
 
 
 class Symbols:
@@ -111,6 +89,10 @@ class Symbols:
     Attributes:
         examples: their tensors, by name.
         types: those of the tensors.
+        values: the numbers of the example, by symbol.
+        made: for symbols that a function of Python's makes of others, in order, the function and the expressions of its operands.
+        needed: values of expressions that Python code needed, each with its place in the user's files.
+        origins: for each trace, also of the graph, its symbols as expressions of those of the step's.
     """
 
     def __init__(self, values: dict[str, Any], types: dict[str, torch.dtype]):
@@ -119,10 +101,79 @@ class Symbols:
         self.of: dict[str, Any] = {}
         self.after: dict[str, Any] = {}
         self.opened: list[tuple[Variable, Any]] = []
+        self.values: dict[sympy.Symbol, Any] = {}
+        self.made: dict[sympy.Symbol, tuple[Callable, list[Any]]] = {}
+        self.needed: dict[Any, tuple[Any, str]] = {}
+        self.origins: dict[Any, dict[sympy.Symbol, Any]] = {}
 
     def make(self, tensors: list[torch.Tensor]) -> None:
         """Takes the symbols out of tensors of the trace."""
         self.of = {name: tensor.item() for name, tensor in zip(self.types, tensors, strict=True)}
+        self.values = {number.node.expr: self.examples[name].item() for name, number in self.of.items()}
+        self.made, self.needed, self.origins = {}, {}, {}
+        for number in self.of.values():
+            self.note(number, number)
+
+    @contextlib.contextmanager
+    def deciding(self) -> Iterator[None]:
+        """Code that needs a number of the example gets it."""
+        own = SymNode.evaluate
+
+        def evaluate(node: SymNode, *options: Any, **named: Any) -> Any:
+            try:
+                return own(node, *options, **named)
+            except GuardOnDataDependentSymNode:
+                origins = self.origins.get(node.shape_env, {})
+                if not node.expr.free_symbols <= origins.keys():
+                    raise
+                expression = node.expr.xreplace(origins)
+                value, _ = self.needed.setdefault(expression, (value_of(expression, self.values), trace_of_caller()))
+                return value
+
+        with mock.patch.object(SymNode, "evaluate", evaluate):
+            yield
+
+    @contextlib.contextmanager
+    def in_math(self) -> Iterator[None]:
+        """Python's module `math` takes symbols."""
+
+        def of_symbols(function: Callable, number_function: Callable) -> Callable:
+            @functools.wraps(number_function)
+            def call(*numbers: Any) -> Any:
+                if not any(map(is_symbol, numbers)) or not all(map(is_number, numbers)):
+                    return number_function(*numbers)
+                result = function(*(as_tensor(number).double() for number in numbers)).item()
+                operands = [number.node.expr if is_symbol(number) else sympy.sympify(number) for number in numbers]
+                if all(operand.free_symbols <= self.values.keys() for operand in operands):
+                    self.made[result.node.expr] = number_function, operands
+                    self.values[result.node.expr] = number_function(*(value_of(operand, self.values) for operand in operands))
+                    self.note(result, result)
+                return result
+
+            return call
+
+        with contextlib.ExitStack() as stack:
+            for name in MATH:
+                stack.enter_context(mock.patch.object(math, name, of_symbols(getattr(torch, name), getattr(math, name))))
+            yield
+
+    def note(self, symbol: Any, origin: Any) -> None:
+        """Says that a symbol stands for a number of the trace, also in a trace of the graph."""
+        if isinstance(symbol.node.expr, sympy.Symbol) and origin.node.expr.free_symbols <= self.values.keys():
+            self.origins.setdefault(symbol.node.shape_env, {})[symbol.node.expr] = origin.node.expr
+
+    def refuse_other_values(self, numbers: dict[str, Variable]) -> None:
+        """Refuses a call with whose numbers Python code would do something else."""
+        if not self.needed:
+            return
+        values = {number.node.expr: tensor_of(numbers.get(name), name, self.types[name]).item() for name, number in self.of.items()}
+        for symbol, (function, operands) in self.made.items():
+            values[symbol] = function(*(value_of(operand, values) for operand in operands))
+        for expression, (traced, place) in self.needed.items():
+            if (now := value_of(expression, values)) != traced:
+                named = {number.node.expr: sympy.Symbol(name.removeprefix("the argument ")) for name, number in self.of.items()}
+                shown = expression.xreplace(named) if expression.free_symbols <= named.keys() else "a number"
+                raise OtherCall(f"expected {shown}{in_words({TRACE: place})} to be {traced} as when the step was compiled, but got {now}")
 
     def put(self, variables: list[Variable]) -> None:
         """Puts symbols into variables with their names."""
@@ -158,7 +209,7 @@ class Symbols:
 def tensor_of(variable: Variable | None, name: str, dtype: torch.dtype) -> torch.Tensor:
     """The number of a call in a tensor."""
     value = None if variable is None else variable.read()
-    if type(value) is not int and not (type(value) is float and dtype == torch.float64):
+    if not can_be_symbol(value) or type(value) is float and dtype != torch.float64:
         kind = "a float" if dtype == torch.float64 else "an integer"
         raise OtherCall(f"expected {name} to be {kind}, as when the step was compiled, but got {value!r}")
     return torch.tensor(value, dtype=dtype)

@@ -11,7 +11,15 @@ import torch.utils._pytree as pytree
 from torch.optim.optimizer import _get_scalar_dtype
 
 from ...errors import OtherCall, UnsupportedStep
-from .containers import Container, Contents, Variable, items_of, nested, variable_in
+from .containers import (
+    Container,
+    Contents,
+    Variable,
+    items_of,
+    nested,
+    variable_in,
+    variable_in_tuple,
+)
 from .numbers import NUMBERS, SYMBOLS, ChangedNumbers, Symbols, differ, is_number
 from .outside import Outside, is_outside, unseen
 
@@ -66,12 +74,18 @@ def settings_of(name: str, owner: Owner) -> dict[str, Any]:
         return {f"{name}.{path}.training" if path else f"{name}.training": part.training for path, part in owner.named_modules()} | numbers
     is_left_out = lambda key, value: key in ("params", *IMPLEMENTATIONS) or isinstance(value, list | dict)
     return {
-        f"{title}.{key}": "" if isinstance(value, torch.Tensor) else value
+        path: "" if isinstance(item, torch.Tensor) else item
         for title, container in containers_of(name, owner)
         if not isinstance(container, list)
         for key, value in items_of(container)
         if not is_left_out(key, value)
+        for path, item in named_items(f"{title}.{key}", value)
     }
+
+
+def named_items(name: str, value: Any) -> list[tuple[str, Any]]:
+    """A value with its name, or the items of a tuple, such as `betas`."""
+    return [(f"{name}[{i}]", item) for i, item in enumerate(value)] if type(value) is tuple and value else [(name, value)]
 
 
 def numbers_of(name: str, owner: Owner) -> list[Variable]:
@@ -84,24 +98,10 @@ def numbers_of(name: str, owner: Owner) -> list[Variable]:
         variables += [variable_in(container, key, f"{title}[{key!r}]") for title, container in inner for key, _ in items_of(container)]
     else:
         containers = [each for each in containers_of(name, owner) if not isinstance(each[1], list)]
-        variables = [variable_in(container, key, f"{title}.{key}") for title, container in containers for key, _ in items_of(container)]
+        items = [(container, key, f"{title}.{key}", value) for title, container in containers for key, value in items_of(container)]
+        variables = [variable_in(*item) for *item, _ in items]
+        variables += [variable_in_tuple(*item, i) for *item, value in items if type(value) is tuple for i in range(len(value))]
     return [variable for variable in variables if is_number(variable.read())]
-
-
-class Made(NamedTuple):
-    """An item that an optimizer adds to a group of parameters or to the state of one parameter.
-
-    Attributes:
-        owner: the number of the optimizer among owners.
-        group: the number of the group, or `None`.
-        parameter: the number of the parameter among the tensors of a trace, where it is not of a group.
-    """
-
-    owner: int
-    group: int | None
-    parameter: int
-    key: str
-    value: Any
 
 
 def is_rate(name: str, value: Any) -> bool:
@@ -158,10 +158,11 @@ class Owners:
         return found
 
     def refuse_unlike(self, example: "Owners", symbols: Collection[str]) -> None:
+        for names, others, no in ((self.names, example.names, "no "), (example.names, self.names, "")):
+            if (name := next((name for name in names if name not in others), None)) is not None:
+                raise OtherCall(f"expected {no}{name}, as in the example")
         if list(self.names) != list(example.names) or self.twins != example.twins:
-            apart = [name for name in [*self.names, *example.names] if (name in self.names) != (name in example.names)]
-            found = f"{apart[0]} is {'new' if apart[0] in self.names else 'missing'}" if apart else "got others"
-            raise OtherCall(f"expected modules and optimizers with the tensors of the example, but {found}")
+            raise OtherCall("expected modules and optimizers with the tensors of the example, but got others")
         if self.trained != example.trained:
             raise OtherCall("other parameters require gradients than when the step was compiled")
         # Schedulers add items to the groups of an optimizer.
@@ -172,20 +173,42 @@ class Owners:
                 raise OtherCall(f"expected {name} to be {traced!r} as when the step was compiled, but got {now!r}")
 
 
+class Place(NamedTuple):
+    """An item of a group of an optimizer, or of the state of a parameter there."""
+
+    optimizer: torch.optim.Optimizer
+    group: int
+    number: int | None
+    key: Any
+
+    def write(self, optimizer: torch.optim.Optimizer, value: Any) -> None:
+        """Sets the item of an optimizer like this one."""
+        group = optimizer.param_groups[self.group]
+        (group if self.number is None else optimizer.state[group["params"][self.number]])[self.key] = value
+
+    def refuse_in(self, optimizer: torch.optim.Optimizer) -> None:
+        """Refuses an optimizer whose group has the item: `Owners.refuse_unlike` lets groups have more than those of the example."""
+        if self.number is None and self.key in optimizer.param_groups[self.group]:
+            raise OtherCall(f"expected no {self.key!r} in group {self.group} of an optimizer, as when the step was compiled")
+
+
 class Stage:
     """Puts tensors of a trace in the places of those that modules and optimizers hold, and takes them away again.
 
     Attributes:
         closed: the owners that the step closes over, by name.
         named: the owners, also those that the trace met itself.
+        made: values that the step adds to the groups of an optimizer and to its state, each with its `Place`.
     """
 
     def __init__(self, outside: Outside, closed: list[tuple[str, Owner]], symbols: Symbols):
         self.outside, self.closed, self.symbols = outside, closed, symbols
         self.named: list[tuple[str, Owner]] = []
+        self.made: list[tuple[Place, Any]] = []
         self.before: list[tuple[str, Owner, Any, dict[str, torch.Tensor]]] = []
         self.contents: list[Contents] = []
-        self.states: list[tuple[torch.optim.Optimizer, Any]] = []
+        # Of optimizers: their states, and the keys of their groups.
+        self.states: list[tuple[str, torch.optim.Optimizer, Any, list[set[str]]]] = []
         self.places: list[tuple[str, Container, Any, torch.Tensor]] = []
         # The doubles in the places of counts, and their versions.
         self.counts: dict[int, tuple[torch.Tensor, int]] = {}
@@ -209,7 +232,7 @@ class Stage:
                         container[key] = self.counting(own) if id(container) in states and key in COUNTS else self.outside.of(own)
                         self.places.append((f"{title}.{key}", container, key, own))
             if isinstance(owner, torch.optim.Optimizer):
-                self.states.append((owner, owner.state))
+                self.states.append((name, owner, owner.state, [set(group) for group in owner.param_groups]))
                 numbers = self.outside.numbers
                 instead = lambda key: self.outside.of(key) if id(key) in numbers else key
                 owner.state = defaultdict(dict, {instead(key): value for key, value in owner.state.items()})
@@ -231,6 +254,9 @@ class Stage:
 
     def use(self, optimizer: torch.optim.Optimizer) -> None:
         """Says that an optimizer uses the gradients of its parameters."""
+        for name, owner in self.named:
+            if owner is not optimizer and getattr(owner, "param_groups", None) is optimizer.param_groups:
+                raise UnsupportedStep(f"{name}, a {type(owner).__name__}, steps by another optimizer, whose state it does not show: pass that one")
         parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
         numbers = {self.outside.numbers_of_new[id(parameter)] for parameter in parameters if id(parameter) in self.outside.numbers_of_new}
         self.outside.accumulated |= numbers
@@ -259,37 +285,18 @@ class Stage:
             refuse_another_kind(name, own, new)
         return {own: new for own, (_, _, new) in now.items()}
 
-    def made(self) -> list[Made]:
-        """The items that optimizers have added, as they do in their first step."""
-        before = {id(contents.container): dict(contents.items) for contents in self.contents}
-        numbers = self.outside.numbers_of_new
-        made = []
-        for number, (name, owner) in enumerate(self.named):
-            if not isinstance(owner, torch.optim.Optimizer):
-                continue
-            places: list[tuple[Any, int | None, int]] = [(group, i, -1) for i, group in enumerate(owner.param_groups)]
-            places += [(state, None, numbers.get(id(parameter), -1)) for parameter, state in owner.state.items()]
-            for container, group, parameter in places:
-                for key, value in container.items():
-                    if key in before.get(id(container), {}):
-                        continue
-                    is_new = isinstance(value, torch.Tensor) and id(value) not in numbers
-                    is_known = is_new or is_number(value) or isinstance(value, bool | str | None)
-                    if not is_known or (group is None and parameter < 0):
-                        raise UnsupportedStep(
-                            f"{name} adds {key!r}, a {type(value).__name__} that a run cannot give it: run the step once in PyTorch, and compile it then"
-                        )
-                    if key in COUNTS and is_new and value.dtype == torch.float64:
-                        value = value.to(_get_scalar_dtype())
-                    made.append(Made(number, group, parameter, key, value))
-        return made
-
     def refuse_changes(self) -> None:
-        """Refuses a step that changes its `settings_of`, but the numbers that are symbols."""
+        """Refuses a step that changes its `settings_of`, but the numbers that are symbols, and finds those that it makes."""
+        made = [each for state in self.states for each in self.made_by(*state)]
+        self.made = [each for _, *each in made]
         for name, owner, before, _ in self.before:
             now = settings_of(name, owner)
-            if isinstance(owner, torch.optim.Optimizer) and (gone := sorted(before.keys() - now.keys())):
-                raise UnsupportedStep(f"the step removes {gone[0]}: make it None")
+            new = {key for key in now.keys() - before.keys() if not any(key.startswith(path) for path, *_ in made)}
+            if isinstance(owner, torch.optim.Optimizer) and (new or before.keys() - now.keys()):
+                raise UnsupportedStep(
+                    f"the step changes which values {name} holds, as {min(new or before.keys() - now.keys())}: "
+                    "if only its first call does so, run the step once in PyTorch, and compile it then"
+                )
             changed = {key: now[key] for key, value in before.items() if key in now and key not in self.symbols.of and differ(value, now[key])}
             for key, value in changed.items():
                 if key.endswith(".training"):
@@ -302,12 +309,28 @@ class Stage:
             if changed:
                 raise ChangedNumbers({key: NUMBERS[type(value)] for key, value in changed.items()})
 
+    def made_by(self, name: str, optimizer: torch.optim.Optimizer, before: dict, keys: list[set[str]]) -> Iterator[tuple[str, "Place", Any]]:
+        """The values that the step adds to the groups of an optimizer and to its state, with their paths."""
+        own_of = {id(new): own for own, new in zip(self.outside.own, self.outside.new)}
+        for number, (group, had) in enumerate(zip(optimizer.param_groups, keys)):
+            yield from ((f"{name}.param_groups[{number}].{key}", Place(optimizer, number, None, key), group[key]) for key in group.keys() - had)
+            for i, parameter in enumerate(group["params"]):
+                state, had = optimizer.state.get(parameter, {}), before.get(own_of.get(id(parameter)), {})
+                for key in [key for key in state if key not in had]:
+                    yield f"{name}.state[{number}][{i}].{key}", Place(optimizer, number, i, key), uncounted(optimizer, key, state[key])
+
     def close(self) -> None:
         """Leaves the owners as they were."""
         for contents in reversed(self.contents):
             contents.put_back()
-        for optimizer, state in self.states:
+        for _, optimizer, state, _ in self.states:
             optimizer.state = state
+
+
+def uncounted(optimizer: torch.optim.Optimizer, key: str, value: Any) -> Any:
+    """A value that an optimizer adds to its state; the counts that those of torch.optim make are doubles in a trace."""
+    is_count = key in COUNTS and isinstance(value, torch.Tensor) and optimizer.step.__module__.startswith("torch.optim")
+    return value.to(_get_scalar_dtype()) if is_count else value
 
 
 def refuse_another_kind(name: str, own: torch.Tensor, new: Any) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from ...errors import UnsupportedStep
-from .numbers import unknown
+from . import constants
 
 TRACE = "stack_trace"
 
@@ -62,7 +62,7 @@ class Interpreter(torch.fx.Interpreter):
         self.extra_traceback = False
 
     def run(self, *arguments: Any) -> Any:
-        with unknown():
+        with constants.not_of_symbols():
             return super().run(*arguments)
 
     def run_node(self, node: torch.fx.Node) -> Any:

@@ -29,7 +29,7 @@ from ...errors import UnsupportedStep
 from . import factorizations
 from .customs import inline_bodies
 from .narrow import tensors_of
-from .numbers import OF_NUMBERS, as_tensor, in_math, is_number, is_symbol
+from .numbers import OF_NUMBERS, Symbols, as_tensor, is_number, is_symbol
 from .outside import is_outside
 from .owners import IMPLEMENTATIONS, Owner, Stage
 from .parts import COMPOSED
@@ -161,7 +161,6 @@ def in_parts() -> Iterator[None]:
                 # It warns of Intel's GPUs, which have no part in a trace.
                 stack.enter_context(torch.backends.mkldnn.flags(enabled=False))
             stack.enter_context(enable_python_dispatcher())
-            stack.enter_context(in_math())
             # Counts of steps that an optimizer makes are doubles (Stage.counting).
             for module in [module for name, module in sys.modules.items() if name.startswith("torch.optim.")]:
                 if hasattr(module, "_get_scalar_dtype"):
@@ -255,7 +254,7 @@ def drop_unread(graph: torch.fx.GraphModule, kept: set[int]) -> list[int]:
 def trace(step: Callable, leaves: list[torch.Tensor], stage: Stage) -> torch.fx.GraphModule:
     """The step as one graph: forward pass, backward pass and update."""
     try:
-        with fx_traceback.preserve_node_meta(), warnings.catch_warnings(), Origins(stage), in_parts():
+        with fx_traceback.preserve_node_meta(), warnings.catch_warnings(), Origins(stage), in_parts(), stage.symbols.deciding(), stage.symbols.in_math():
             # A module of torch.compile runs as written.
             warnings.filterwarnings("ignore", message="Using `torch.compile")
             graph = make_fx(step, tracing_mode="fake", _allow_non_fake_inputs=True)(*leaves)
@@ -291,8 +290,9 @@ def trace(step: Callable, leaves: list[torch.Tensor], stage: Stage) -> torch.fx.
 class Draws(Interpreter):
     """Runs a graph with random numbers that are functions of a seed."""
 
-    def __init__(self, graph: torch.fx.GraphModule, seed: torch.Tensor | None):
+    def __init__(self, graph: torch.fx.GraphModule, seed: torch.Tensor | None, symbols: Symbols):
         super().__init__(graph)
+        self.symbols = symbols
         self.seeded = None if seed is None else Source(seed)
 
     @property
@@ -303,6 +303,12 @@ class Draws(Interpreter):
         if seed.numel() != 1 or seed.is_floating_point():
             raise UnsupportedStep(f"expected the argument seed to be one integer, such as torch.tensor(0), but got {seed.dtype}{list(seed.shape)}")
         return self.seeded
+
+    def run_node(self, node: torch.fx.Node) -> Any:
+        result = super().run_node(node)
+        if is_symbol(result) and is_symbol(node.meta.get("val")):
+            self.symbols.note(result, node.meta["val"])
+        return result
 
     def call_function(self, target: Any, arguments: tuple, options: dict) -> Any:
         if target == aten.native_dropout.default:
