@@ -431,18 +431,38 @@ class Product(torch.autograd.Function):
         return gradient @ weight.T, x.T @ gradient
 
 
-def test_functions_with_operands_that_a_step_closes_over_are_refused():
-    weight, (batch, *_) = torch.randn(6, 3, requires_grad=True), batches()
+class ProductWithContext(torch.autograd.Function):
+    @staticmethod
+    def forward(x, weight):
+        return x @ weight
 
-    def step(x, y):
-        F.cross_entropy(Product.apply(x, weight), y).backward()
-        return weight.grad
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
 
-    with pytest.raises(
-        ckpt.UnsupportedStep, match=r"a torch.autograd.Function takes a tensor of shape \[6, 3\] that the step closes over"
-    ):
-        in_ckpt(step, *batch)
-    assert weight.grad is None
+    backward = Product.backward
+
+
+@pytest.mark.parametrize("function", [Product, ProductWithContext])
+def test_functions_take_tensors_that_a_step_closes_over(function):
+    def made():
+        torch.manual_seed(0)
+        weight = torch.nn.Parameter(torch.randn(6, 3))
+
+        def step(x, y):
+            F.cross_entropy(function.apply(x, weight), y).backward()
+            with torch.no_grad():
+                weight.sub_(0.1 * weight.grad)
+            weight.grad = None
+
+        return step, weight
+
+    (ours, our_weight), (theirs, their_weight) = made(), made()
+    run = in_ckpt(ours, *batches()[0])
+    for batch in batches():
+        run(*batch)
+        theirs(*batch)
+    torch.testing.assert_close(our_weight, their_weight)
 
 
 def test_results_that_hide_tensors_are_refused():

@@ -277,8 +277,6 @@ class TorchStep:
         finally:
             self.symbols.take()
             self.stage.close()
-            with unseen():
-                self.outside.refuse_own_gradients()
             self.closure.refuse_changes()
         with unseen():
             after |= self.given_after(given, arguments)

@@ -121,17 +121,6 @@ class Outside:
             return {key: self.instead(item) for key, item in value.items()}
         return value
 
-    def refuse_own_gradients(self) -> None:
-        """Refuses a step that gave a tensor from outside a gradient of the trace: no mode sees operands of Function.apply."""
-        reached = [own for own in self.own if own.is_leaf and isinstance(own.grad, FakeTensor)]
-        for own in reached:
-            own.grad = None
-        if reached:
-            raise UnsupportedStep(
-                f"a torch.autograd.Function takes a tensor of shape {list(reached[0].shape)} that the step closes over: "
-                "make it, or its module, an argument"
-            )
-
     def called(self, function: Any, arguments: tuple, options: dict) -> Any:
         """Calls a function of PyTorch on tensors of the trace."""
         if not self.is_open or getattr(function, "__name__", "") in READERS:

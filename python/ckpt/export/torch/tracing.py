@@ -56,6 +56,9 @@ class Origins(TorchFunctionMode):
     def __enter__(self) -> "Origins":
         self.hooks = [register_module_forward_pre_hook(self.enter), register_module_forward_hook(self.leave)]
         self.hooks.append(register_optimizer_step_pre_hook(self.update))
+        # No mode sees its operands.
+        self.applying = mock.patch.object(torch.autograd.Function, "apply", classmethod(self.applied(vars(torch.autograd.Function)["apply"])))
+        self.applying.start()
         replaced: list[tuple[Any, str, Callable[[Callable], Callable]]] = [
             (torch.autograd, "grad", lambda own: functools.partial(self.differentiate, own)),
             (torch.autograd, "backward", lambda own: functools.partial(self.differentiate, own)),
@@ -69,6 +72,7 @@ class Origins(TorchFunctionMode):
 
     def __exit__(self, *error: Any) -> None:
         super().__exit__(*error)
+        self.applying.stop()
         for holder, name, own in self.replaced:
             setattr(holder, name, own)
         for hook in self.hooks:
@@ -80,6 +84,12 @@ class Origins(TorchFunctionMode):
             self.place = place
             self.note()
         return self.stage.outside.called(COMPOSED.get(function, function), arguments, options or {})
+
+    def applied(self, own: Any) -> Callable:
+        def apply(function: type[torch.autograd.Function], *arguments: Any, **options: Any) -> Any:
+            return self.stage.outside.called(own.__get__(None, function), arguments, options)
+
+        return apply
 
     def enter(self, module: torch.nn.Module, arguments: Any) -> None:
         if not self.stack:
