@@ -297,3 +297,16 @@ def test_constant_results_are_tensors():
     ones = torch.ones(3)
     results = ckpt.compile(step, ones, time_limit=0)(ones)
     assert torch.equal(results[0], ones) and torch.equal(results[1], torch.tensor(1.0))
+
+
+@pytest.mark.parametrize("is_taken", [lambda rate: rate > rate, lambda rate: rate * 2 < rate + rate, lambda rate: not rate - rate])
+def test_comparisons_of_a_number_with_itself(is_taken):
+    """PyTorch takes x > x for true, where x is a float."""
+
+    def step(x, rate):
+        return x + 1 if is_taken(rate) else x
+
+    x = torch.zeros(2)
+    compiled = ckpt.compile(step, x, 0.25, time_limit=0)
+    for rate in (0.25, 0.5):
+        assert torch.equal(compiled(x, rate), step(x, rate))

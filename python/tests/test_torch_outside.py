@@ -2,6 +2,8 @@
 
 import copy
 import importlib.util
+import sys
+import types
 
 import pytest
 import torch
@@ -481,3 +483,47 @@ def test_a_step_leaves_the_objects_of_the_caller_as_they_were():
     in_ckpt(trainer.step, *batch)
     torch.testing.assert_close((trainer.model.state_dict(), trainer.optimizer.state_dict()), before, atol=0, rtol=0)
     assert all(type(weight) is torch.nn.Parameter for weight in trainer.model.parameters())
+
+
+class Nested:
+    """Settings and counts in objects of objects."""
+
+    def __init__(self):
+        self.state = types.SimpleNamespace(count=0, parts={"first": types.SimpleNamespace(scale=1.0)})
+
+    def step(self, x):
+        self.state.count += 1
+        return x * self.state.count * self.state.parts["first"].scale
+
+    @property
+    def doubled(self):
+        return 2 * self.state.count
+
+    def read(self, x):
+        return x * self.doubled
+
+
+def test_numbers_of_objects_in_objects():
+    ours, theirs, x = Nested(), Nested(), torch.ones(2)
+    run = in_ckpt(ours.step, x)
+    assert ours.state.count == 0
+    for scale in (1.0, 0.5, 3.0):
+        for each in (ours, theirs):
+            each.state.parts["first"].scale = scale
+        assert torch.equal(run(x), theirs.step(x))
+        assert ours.state.count == theirs.state.count
+    read = in_ckpt(ours.read, x)
+    for ours.state.count in (3, 5):
+        assert torch.equal(read(x), ours.read(x))
+
+
+def test_functions_of_other_files_count_for_a_step(tmp_path, monkeypatch):
+    (tmp_path / "other_file.py").write_text("calls = 0\n\n\ndef scaled(settings, x):\n    global calls\n    calls += 1\n    settings.count += 1\n    return x * settings.count * calls\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    from other_file import scaled
+
+    settings, x = types.SimpleNamespace(count=0), torch.ones(2)
+    run = in_ckpt(lambda x: scaled(settings, x), x)
+    for count in (1, 2, 3):
+        assert torch.equal(run(x), x * count * count)
+    assert (settings.count, sys.modules["other_file"].calls) == (3, 3)

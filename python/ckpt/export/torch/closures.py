@@ -7,7 +7,9 @@ there: Python code runs once, in the trace.
 import dis
 import functools
 import inspect
-from collections.abc import Callable, Collection, Iterator
+import sysconfig
+from collections.abc import Callable, Collection
+from pathlib import Path
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
@@ -26,18 +28,6 @@ def named_in(code: CodeType, *endings: str) -> set[str]:
     return names.union(*(named_in(each, *endings) for each in code.co_consts if isinstance(each, CodeType)))
 
 
-def attributes_of(value: Any, names: set[str]) -> list[str]:
-    """The attributes of an object that are in `names`, or that its methods there read or write."""
-    waiting, seen = list(names), set()
-    while waiting:
-        name = waiting.pop()
-        method = inspect.unwrap(getattr(type(value), name, None))
-        if name not in seen and isinstance(method, FunctionType):
-            waiting += named_in(method.__code__, "_ATTR", "_METHOD")
-        seen.add(name)
-    return [name for name in getattr(value, "__dict__", {}) if name in seen]
-
-
 def cells_of(function: FunctionType) -> dict[str, Any]:
     """The cells of variables of enclosing functions that have a value."""
     cells = {}
@@ -52,52 +42,108 @@ def cells_of(function: FunctionType) -> dict[str, Any]:
 
 def is_object(value: Any) -> bool:
     """Whether a value is an object whose attributes a step may read; `Stage` looks after modules and optimizers."""
-    return hasattr(value, "__dict__") and not isinstance(value, torch.Tensor | torch.nn.Module | torch.optim.Optimizer)
+    is_code = inspect.ismodule(value) or inspect.isclass(value) or inspect.isroutine(value)
+    return hasattr(value, "__dict__") and not is_code and not isinstance(value, torch.Tensor | torch.nn.Module | torch.optim.Optimizer)
 
 
-def variables_of(step: Any) -> Iterator[Variable]:
-    """The variables that a callable and the user's functions that it calls close over, and the attributes of objects there that these name."""
+# The folders of Python's modules and of installed packages, whose functions keep states that no step means.
+LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")} | {str(Path(torch.__file__).parent.parent)})
+OWN = str(Path(__file__).parents[2])
 
-    def in_cell(name: str, cell: Any) -> Variable:
-        return Variable(name, lambda: cell.cell_contents, functools.partial(setattr, cell, "cell_contents"))
 
-    def attributes(title: str, value: Any, names: set[str]) -> Iterator[Variable]:
-        return (variable_in(vars(value), name, f"{title}.{name}") for name in attributes_of(value, names))
+def is_of_library(function: FunctionType) -> bool:
+    return function.__code__.co_filename.startswith((*LIBRARIES, OWN, "<frozen"))
 
-    waiting, seen, objects, names = [step], set(), {}, set()
-    while waiting:
-        function = waiting.pop(0)
-        if id(function) in seen:
-            continue
-        seen.add(id(function))
+
+class Surface:
+    """The variables that a callable and the functions that it calls close over, and the attributes of objects there that these name, at any
+    depth. Functions of libraries are left out, but those of the callable's own file.
+
+    Attributes:
+        variables: in the order in which they are found.
+    """
+
+    def __init__(self, step: Any):
+        self.variables: list[Variable] = []
+        self.waiting, self.seen = [step], set()
+        # Attributes that functions name, and the objects that may have them.
+        self.names: set[str] = set()
+        self.objects: dict[int, tuple[str, Any]] = {}
+        self.holders: set[tuple[int, Any]] = set()
+        self.titles: set[str] = set()
+        self.own: dict[str, Any] | None = None
+        known = -1
+        while self.waiting or known != len(self.names) + len(self.objects):
+            known = len(self.names) + len(self.objects)
+            while self.waiting:
+                self.follow(self.waiting.pop(0))
+            for title, value in list(self.objects.values()):
+                self.look_into(title, value)
+
+    def follow(self, function: Any) -> None:
+        """Notes all that a function closes over, and the attributes that it names."""
+        if id(function) in self.seen:
+            return
+        self.seen.add(id(function))
         if isinstance(function, functools.partial):
-            yield from (Variable(f"argument {i}", lambda value=value: value, None) for i, value in enumerate(function.args))
-            yield from (variable_in(function.keywords, name, name) for name in function.keywords)
-            waiting.append(function.func)
+            for i, value in enumerate(function.args):
+                self.add((id(function), i), Variable(f"argument {i}", lambda value=value: value, None))
+            for name in function.keywords:
+                self.add((id(function.keywords), name), variable_in(function.keywords, name, name))
+            self.waiting.append(function.func)
         elif isinstance(function, MethodType):
-            waiting.append(function.__func__)
-            if is_object(function.__self__):
-                yield from attributes("self", function.__self__, {function.__name__})
+            self.names.add(function.__name__)
+            self.note("self", function.__self__)
+            self.waiting.append(function.__func__)
         elif isinstance(function, FunctionType):
-            variables = [in_cell(name, cell) for name, cell in cells_of(function).items()]
-            inner = {name for name, *_ in variables}
             shared = function.__globals__
-            names |= named_in(function.__code__, "_ATTR", "_METHOD")
-            variables += [variable_in(shared, name, name) for name in sorted(named_in(function.__code__, "_GLOBAL")) if name in shared]
-            for variable in variables:
-                name, value = variable.name, variable.read()
-                if isinstance(value, FunctionType | MethodType | functools.partial) and (
-                    name in inner or getattr(value, "__globals__", None) is shared
-                ):
-                    waiting.append(value)
-                elif not inspect.ismodule(value) and not inspect.isclass(value) and not inspect.isroutine(value):
-                    yield variable
-                    if is_object(value):
-                        objects[name] = value
+            self.own = shared if self.own is None else self.own
+            if shared is not self.own and is_of_library(function):
+                return
+            self.names |= named_in(function.__code__, "_ATTR", "_METHOD")
+            for name, cell in cells_of(function).items():
+                read, write = lambda cell=cell: cell.cell_contents, functools.partial(setattr, cell, "cell_contents")
+                self.add((id(cell), ""), Variable(name, read, write))
+            prefix = "" if shared is self.own else f"{shared.get('__name__')}."
+            for name in sorted(named_in(function.__code__, "_GLOBAL")):
+                if name in shared:
+                    self.add((id(shared), name), variable_in(shared, name, prefix + name))
         elif isinstance(getattr(type(function), "__call__", None), FunctionType):
-            waiting.append(function.__call__)
-    for title, value in objects.items():
-        yield from attributes(title, value, names)
+            self.waiting.append(function.__call__)
+
+    def add(self, holder: tuple[int, Any], variable: Variable) -> None:
+        if holder in self.holders:
+            return
+        self.holders.add(holder)
+        value = variable.read()
+        if isinstance(value, FunctionType | MethodType | functools.partial):
+            self.waiting.append(value)
+        elif not inspect.ismodule(value) and not inspect.isclass(value) and not inspect.isroutine(value):
+            while variable.name in self.titles:
+                variable = variable._replace(name=variable.name + "'")
+            self.titles.add(variable.name)
+            self.variables.append(variable)
+            self.note(variable.name, value)
+
+    def note(self, title: str, value: Any) -> None:
+        """Takes down the objects in a value."""
+        if is_object(value):
+            self.objects.setdefault(id(value), (title, value))
+        for name, container in nested(title, value):
+            if len(container) <= LARGEST:
+                for key, item in items_of(container):
+                    if is_object(item):
+                        self.objects.setdefault(id(item), (f"{name}[{key!r}]", item))
+
+    def look_into(self, title: str, value: Any) -> None:
+        for name in self.names:
+            method = inspect.getattr_static(type(value), name, None)
+            method = inspect.unwrap(method.fget if isinstance(method, property) else getattr(method, "__func__", method))
+            if isinstance(method, FunctionType) and id(method) not in self.seen:
+                self.waiting.append(method)
+        attributes = vars(value)
+        for name in [name for name in attributes if name in self.names]:
+            self.add((id(attributes), name), variable_in(attributes, name, f"{title}.{name}"))
 
 
 # A container of more values holds data, and no settings.
@@ -114,7 +160,7 @@ class Closure:
     """
 
     def __init__(self, step: Callable):
-        self.variables = list(variables_of(step))
+        self.variables = Surface(step).variables
         self.values = {name: read() for name, read, _ in self.variables}
         self.leaves = self.leaves_now()
         self.numbers = self.numbers_now()
