@@ -1,8 +1,12 @@
 """Calls of a step of PyTorch that differ from the ones before: each finds its program, or gets one."""
 
+import copy
 import functools
+import gc
 import importlib.util
 import logging
+import threading
+import weakref
 
 import pytest
 import torch
@@ -73,6 +77,32 @@ def test_calls_alternate():
 
     (step,) = compare(loop)
     assert len(step._programs) == 3
+
+
+def test_calls_that_alternate_hold_no_arguments():
+    step, sizes = ckpt.compile(lambda x: 2 * x, time_limit=0), (3, 4)
+    for size in sizes:
+        step(torch.ones(size))
+    gc.disable()
+    try:
+        given = [torch.ones(size) for size in sizes]
+        held = [weakref.ref(x) for x in given]
+        for x in given:
+            step(x)
+        del given, x
+        assert [reference() for reference in held] == [None, None]
+    finally:
+        gc.enable()
+
+
+def test_threads_compile_once():
+    step, x, found = ckpt.compile(lambda x: 2 * x, time_limit=0), torch.ones(3), []
+    calls = [threading.Thread(target=lambda: found.append(step(x).tolist())) for _ in range(4)]
+    for call in calls:
+        call.start()
+    for call in calls:
+        call.join()
+    assert found == [[2.0] * 3] * 4 and len(step._programs) == 1
 
 
 def test_programs_share_an_arena():
@@ -191,6 +221,10 @@ def test_methods():
     torch.testing.assert_close(ours.model.state_dict(), theirs.model.state_dict())
     assert ours.step is ours.step is not other.step
     assert len(ours.step._programs) == 2
+    again = copy.deepcopy(ours)
+    torch.testing.assert_close(again.step(*batch), ours.step(*batch))
+    assert again.step is not ours.step
+    torch.testing.assert_close(again.model.state_dict(), ours.model.state_dict())
 
 
 def test_modules_without_examples():
