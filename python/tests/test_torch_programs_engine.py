@@ -95,6 +95,25 @@ def test_calls_that_alternate_hold_no_arguments():
         gc.enable()
 
 
+def test_programs_hold_no_tensors_of_their_examples():
+    model, (x, y), scale = torch.nn.Linear(6, 3), batches(4)[0], torch.ones(3)
+
+    def step(model, x, y):
+        loss = F.cross_entropy(model(x) * scale, y)
+        loss.backward()
+        return loss.detach()
+
+    step(model, x, y)
+    held = [weakref.ref(tensor) for tensor in (x, y, scale, model.weight.grad, model.weight)]
+    compiled = ckpt.compile(step, model, x, y, time_limit=0)
+    model.weight.grad = None
+    model.weight, scale = torch.nn.Parameter(torch.zeros(3, 6)), torch.zeros(3)
+    del x, y
+    gc.collect()
+    assert [reference() for reference in held] == [None] * 5
+    compiled(model, *batches(4)[0])
+
+
 def test_threads_compile_once():
     step, x, found = ckpt.compile(lambda x: 2 * x, time_limit=0), torch.ones(3), []
     calls = [threading.Thread(target=lambda: found.append(step(x).tolist())) for _ in range(4)]
