@@ -338,7 +338,9 @@ def _source(step: Any, example_args: tuple[Any, ...], earlier: Sequence[export.E
     if callable(step):
         traced = export.trace(step, example_args, earlier)
         result = _tensor_of if traced.is_of_torch else Source.result
-        return Source(traced.export(), "step.mlir", traced.bind, result, traced.kept, traced.own, traced)
+        text = traced.export()
+        traced.release()
+        return Source(text, "step.mlir", traced.bind, result, traced.kept, traced.own, traced)
     if example_args:
         raise CkptError("expected example arguments for a function only, but got some for a step in MLIR")
     if isinstance(step, str) and "\n" in step:

@@ -54,8 +54,9 @@ class CompiledStep(Generic[P]):
         """`make` returns a program for an example, beside those made before."""
         self.limit = 16
         self._step, self._make = step, make
-        # The one that ran last is the first.
         self._programs: list[P] = []
+        # The program that ran last.
+        self._last: P | None = None
         self._making = threading.RLock()
         if callable(step):
             functools.update_wrapper(self, step, updated=())
@@ -84,10 +85,8 @@ class CompiledStep(Generic[P]):
             with self._making:
                 found = self._find(args)
                 found = self._made_for(args, found) if isinstance(found, list) else found
-        program, taken = found
-        if self._programs[0] is not program:
-            self._programs = [program, *(other for other in self._programs if other is not program)]
-        return program.run(taken, out)
+        self._last, taken = found
+        return found[0].run(taken, out)
 
     def __get__(self, instance: Any, owner: type) -> Any:
         """A method, which an object compiles for itself: tensors that the object holds are arguments."""
@@ -100,7 +99,7 @@ class CompiledStep(Generic[P]):
 
     def __reduce__(self) -> Any:
         """A copy compiles itself."""
-        return CompiledStep, (self._step, self._make)
+        return CompiledStep, (self._step, self._make), {"limit": self.limit}
 
     @property
     def report(self) -> Report:
@@ -125,22 +124,25 @@ class CompiledStep(Generic[P]):
     def prepare(self, example: tuple[Any, ...]) -> None:
         """Makes the program for an example."""
         with self._making:
-            self._programs = [self._make(self._step, example, self._programs), *self._programs]
+            self._last = self._make(self._step, example, self._programs)
+            self._programs.append(self._last)
 
     @property
     def _latest(self) -> P:
-        if not self._programs:
+        if self._last is None:
             raise CkptError("the step has no program yet: its first call compiles it")
-        return self._programs[0]
+        return self._last
 
     def _find(self, args: tuple[Any, ...]) -> tuple[P, Any] | list[OtherCall]:
         """A program and what it takes of a call, or why there is none."""
         reasons = []
-        for program in self._programs:
+        last = self._last
+        for program in sorted(self._programs, key=lambda program: program is not last):
             try:
                 return program, program.take(args)
             except OtherCall as reason:
-                reasons.append(reason)
+                # Its trace would hold the arguments.
+                reasons.append(reason.with_traceback(None))
         return reasons
 
     def _made_for(self, args: tuple[Any, ...], reasons: list[OtherCall]) -> tuple[P, Any]:
@@ -158,7 +160,7 @@ class CompiledStep(Generic[P]):
             _log.info("%s is compiled again, as program %d: %s", name, len(reasons) + 1, reasons[0])
         made = self._make(self._step, args if callable(self._step) else (), self._programs)
         taken = made.take(args)
-        self._programs = [made, *self._programs]
+        self._programs.append(made)
         return made, taken
 
     def _bound(self, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:

@@ -1,6 +1,8 @@
 """Calls of a step of JAX that differ from the ones before: each finds its program, or gets one."""
 
 import functools
+import gc
+import weakref
 
 import jax
 import jax.numpy as jnp
@@ -71,6 +73,18 @@ def test_decorators_and_static_arguments():
             assert chained.report.figures["peak_bytes"] == chained.report.figures["baseline_peak_bytes"] < chained.arena_bytes
     assert chained.arena_bytes == chained.report.figures["peak_bytes"] <= chained.report.figures["baseline_peak_bytes"] / 2
     assert len(chained._programs) == 2
+
+
+def test_programs_hold_no_arrays_of_their_examples():
+    weights, x = {"w": jnp.ones((4, 3)), "b": jnp.zeros(3)}, jnp.ones((2, 4))
+    held = [weakref.ref(array) for array in (*weights.values(), x)]
+    compiled = ckpt.compile(descended, weights, x, 0.5, time_limit=0)
+    weights = jax.tree.map(np.asarray, weights)
+    x = np.ones((2, 4), np.float32)
+    weights = jax.tree.map(np.copy, weights)
+    gc.collect()
+    assert [reference() for reference in held] == [None] * 3
+    assert_equal(compiled(weights, x, 0.5), jax.jit(descended)(weights, x, 0.5))
 
 
 def test_settings_of_jax():

@@ -1,8 +1,12 @@
 """Calls of a step of PyTorch that differ from the ones before: each finds its program, or gets one."""
 
+import copy
 import functools
+import gc
 import importlib.util
 import logging
+import threading
+import weakref
 
 import pytest
 import torch
@@ -73,6 +77,51 @@ def test_calls_alternate():
 
     (step,) = compare(loop)
     assert len(step._programs) == 3
+
+
+def test_calls_that_alternate_hold_no_arguments():
+    step, sizes = ckpt.compile(lambda x: 2 * x, time_limit=0), (3, 4)
+    for size in sizes:
+        step(torch.ones(size))
+    gc.disable()
+    try:
+        given = [torch.ones(size) for size in sizes]
+        held = [weakref.ref(x) for x in given]
+        for x in given:
+            step(x)
+        del given, x
+        assert [reference() for reference in held] == [None, None]
+    finally:
+        gc.enable()
+
+
+def test_programs_hold_no_tensors_of_their_examples():
+    model, (x, y), scale = torch.nn.Linear(6, 3), batches(4)[0], torch.ones(3)
+
+    def step(model, x, y):
+        loss = F.cross_entropy(model(x) * scale, y)
+        loss.backward()
+        return loss.detach()
+
+    step(model, x, y)
+    held = [weakref.ref(tensor) for tensor in (x, y, scale, model.weight.grad, model.weight)]
+    compiled = ckpt.compile(step, model, x, y, time_limit=0)
+    model.weight.grad = None
+    model.weight, scale = torch.nn.Parameter(torch.zeros(3, 6)), torch.zeros(3)
+    del x, y
+    gc.collect()
+    assert [reference() for reference in held] == [None] * 5
+    compiled(model, *batches(4)[0])
+
+
+def test_threads_compile_once():
+    step, x, found = ckpt.compile(lambda x: 2 * x, time_limit=0), torch.ones(3), []
+    calls = [threading.Thread(target=lambda: found.append(step(x).tolist())) for _ in range(4)]
+    for call in calls:
+        call.start()
+    for call in calls:
+        call.join()
+    assert found == [[2.0] * 3] * 4 and len(step._programs) == 1
 
 
 def test_programs_share_an_arena():
@@ -173,10 +222,11 @@ class Trainer:
     def __init__(self, rate):
         self.model = network()
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=rate)
+        self.scale = 1.0
 
     @ckpt.compile
     def step(self, x, y):
-        loss = F.cross_entropy(self.model(x), y)
+        loss = self.scale * F.cross_entropy(self.model(x), y)
         loss.backward()
         self.optimizer.step()
         self.optimizer.zero_grad()
@@ -188,16 +238,21 @@ def test_methods():
     for batch in batches(4, 3, 4):
         other.step(*batch)
         torch.testing.assert_close(ours.step(*batch), Trainer.step.__wrapped__(theirs, *batch))
+        ours.scale = theirs.scale = 0.5 * ours.scale
     torch.testing.assert_close(ours.model.state_dict(), theirs.model.state_dict())
     assert ours.step is ours.step is not other.step
     assert len(ours.step._programs) == 2
+    again = copy.deepcopy(ours)
+    torch.testing.assert_close(again.step(*batch), ours.step(*batch))
+    assert again.step is not ours.step
+    torch.testing.assert_close(again.model.state_dict(), ours.model.state_dict())
 
 
 def test_modules_without_examples():
     model, (x, _) = network().eval(), batches(4)[0]
     step = ckpt.compile(model, time_limit=0)
     torch.testing.assert_close(step(x), model(x).detach())
-    model[2] = torch.nn.GELU()
+    model[2] = torch.nn.Sigmoid().eval()
     torch.testing.assert_close(step(x), model(x).detach())
 
 

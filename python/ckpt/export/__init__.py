@@ -28,6 +28,9 @@ class ExportedStep(Protocol):
     def export(self) -> str:
         """The step as text in MLIR."""
 
+    def release(self) -> None:
+        """Lets go of the example arguments: only `bind` works from now on."""
+
     def inputs(self) -> list[np.ndarray]:
         """The example arguments."""
 

@@ -59,10 +59,12 @@ class Step:
     def __init__(self, step: Callable, example: tuple):
         options = jit_options(step)
         static = {number % len(example) for number in options.static_argnums if number < len(example)}
-        self.example, self.static, self.settings = example, static, settings()
+        self.count, self.settings = len(example), settings()
+        self.static = {number: example[number] for number in static}
         leaves, tree = self._leaves(example)
         fixed = [None if is_array(leaf) else leaf for leaf in leaves]
-        self.leaves, self.fixed = leaves, fixed
+        self.fixed = fixed
+        self.weak = [is_weak(leaf) for leaf in leaves if is_array(leaf)]
         arrays = tree.unflatten([leaf if is_array(leaf) else None for leaf in leaves])
         self.tree = tree
 
@@ -70,7 +72,7 @@ class Step:
         def of_arrays(*arguments):
             given = iter(jax.tree_util.tree_leaves(arguments))
             whole = tree.unflatten([next(given) if leaf is None else leaf for leaf in fixed])
-            whole = [example[i] if i in static else argument for i, argument in enumerate(whole)]
+            whole = [self.static.get(i, argument) for i, argument in enumerate(whole)]
             results = step(*whole)
             return jax.tree_util.tree_map(lambda leaf: leaf if is_array(leaf) else None, results)
 
@@ -89,16 +91,13 @@ class Step:
 
     def flatten(self, arguments: tuple) -> list[Any]:
         """The arrays of a call, in the order of the file's arguments."""
-        if len(arguments) != len(self.example):
-            raise OtherCall(f"expected {len(self.example)} arguments, but got {len(arguments)}")
+        if len(arguments) != self.count:
+            raise OtherCall(f"expected {self.count} arguments, but got {len(arguments)}")
         if (now := settings()) != self.settings:
             raise OtherCall(f"expected settings of JAX as when the step was compiled, {self.settings}, but got {now}")
-        for number in self.static:
-            if type(arguments[number]) is not type(self.example[number]) or arguments[number] != self.example[number]:
-                raise OtherCall(
-                    f"expected static argument {number} as in the example, {self.example[number]!r}, "
-                    f"but got {arguments[number]!r}"
-                )
+        for number, traced in self.static.items():
+            if type(arguments[number]) is not type(traced) or arguments[number] != traced:
+                raise OtherCall(f"expected static argument {number} as in the example, {traced!r}, but got {arguments[number]!r}")
         leaves, tree = self._leaves(arguments)
         if tree != self.tree:
             raise OtherCall(f"expected arguments as in the example, {self.tree}, but got {tree}")
@@ -106,10 +105,9 @@ class Step:
             if fixed is not None and leaf is not fixed and (is_array(leaf) or leaf != fixed):
                 raise OtherCall(f"expected {fixed!r} as in the example, which is no array and so part of the step, but got {leaf!r}")
         arrays = [leaf for leaf, fixed in zip(leaves, self.fixed) if fixed is None]
-        examples = [leaf for leaf, fixed in zip(self.leaves, self.fixed) if fixed is None]
         infos = jax.tree_util.tree_leaves(self.traced.args_info)
-        for number, (array, example, info) in enumerate(zip(arrays, examples, infos, strict=True)):
-            refuse_another_type(array, info.dtype, is_weak(example), number)
+        for number, (array, weak, info) in enumerate(zip(arrays, self.weak, infos, strict=True)):
+            refuse_another_type(array, info.dtype, weak, number)
         return jax.tree_util.tree_leaves([split(narrowed(array)) for array in arrays])
 
     def unflatten(self, results: list[Any]) -> Any:
@@ -126,6 +124,10 @@ class Step:
     def bind(self, arguments: tuple) -> tuple[list[Any], Callable[[list[Any]], Any]]:
         """The arrays of a call, and its return value as a function of results."""
         return self.flatten(arguments), self.unflatten
+
+    def release(self) -> None:
+        """Lets go of the arrays of the example, which calls do not need."""
+        del self.arrays
 
     def inputs(self) -> list[np.ndarray]:
         """The example arguments in the types that were lowered; a key as its data, a complex array as its parts."""

@@ -25,6 +25,10 @@ class ModulesStep:
     def export(self) -> str:
         return self.traced.export()
 
+    def release(self) -> None:
+        self.traced.release()
+        self.pure.arrays = []
+
     def inputs(self) -> list[np.ndarray]:
         return self.traced.inputs()
 

@@ -169,6 +169,7 @@ class TorchStep:
             except ChangedNumbers as error:
                 if not error.types.keys() <= values.keys():
                     raise
+                self.stage.release()
                 free -= error.types.keys()
                 changed |= error.types
             except UnsupportedStep as error:
@@ -182,6 +183,7 @@ class TorchStep:
                     ) from cause
                 if not free:
                     raise
+                self.stage.release()
                 free -= needed or varying & free or free
 
     def trace(self, closed: list[tuple[str, Owner]]) -> None:
@@ -193,7 +195,7 @@ class TorchStep:
         take_outside(self.graph, self.outside.read, len(examples))
         changed = keep_changed(self.graph, len(self.result_types), self.dropped_gradients)
         stay = drop_unread(self.graph, {*range(given), *changed})
-        every = self.arguments_of_trace()
+        self.every = every = self.arguments_of_trace()
         self.arguments = [every[number] for number in stay]
         self.changed = [stay.index(number) for number in changed]
         # Gradients that a call finds set, or not, as they were.
@@ -225,17 +227,21 @@ class TorchStep:
             if number in positions:
                 if number in self.outside.met:
                     self.shared.append((positions[number], *find(-1, own)))
-                return self.names[positions[number]], lambda call: call.leaves[positions[number]]
+                position = positions[number]
+                return self.names[position], lambda call: call.leaves[position]
             name = numbers.get(id(own))
+            # The functions hold no tensors of the example.
             if name is not None:
-                return name, lambda call: tensor_of(call.numbers.get(name), name, own.dtype)
-            name = names.get(id(own))
-            if name is not None:
+                dtype = own.dtype
+                return name, lambda call: tensor_of(call.numbers.get(name), name, dtype)
+            name = names.get(id(own)) or closed.get(id(own))
+            if id(own) in names:
                 return name, lambda call: call.tensors.get(name)
             if id(own) in gradients:
-                return f"the gradient of {gradients[id(own)].name}", lambda call: gradient_of(gradients[id(own)].find(call))
+                name, of_parameter = gradients[id(own)].name, gradients[id(own)].find
+                return f"the gradient of {name}", lambda call: gradient_of(of_parameter(call))
             if id(own) in closed:
-                return closed[id(own)], lambda call: call.closed.get(closed[id(own)])
+                return name, lambda call: call.closed.get(name)
             return f"a tensor of shape {list(own.shape)} that the step closes over", lambda call: own
 
         # A gradient stands behind its parameter.
@@ -393,6 +399,21 @@ class TorchStep:
             if tensor is not None and other != number and not {other, number}.isdisjoint(self.changed):
                 raise OtherCall(f"expected {argument.name} and {self.arguments[other].name} to be two tensors, as in the example, but got one")
 
+    def release(self) -> None:
+        """Lets go of the tensors of the example, which calls do not need."""
+        without = lambda leaf: type(leaf) if isinstance(leaf, torch.Tensor) else leaf
+        shapes = {id(argument): dataclasses.replace(argument, example=shape_of(argument.example)) for argument in self.every}
+        for name in ("arguments", "unset", "cleared"):
+            setattr(self, name, [shapes[id(argument)] for argument in getattr(self, name)])
+        self.left = [(shapes[id(argument)], dtype) for argument, dtype in self.left]
+        self.leaves = list(map(without, self.leaves))
+        self.closure.leaves = {name: without(leaf) for name, leaf in self.closure.leaves.items()}
+        self.closure.release()
+        self.owners.release()
+        self.symbols.release()
+        self.stage.release()
+        del self.example, self.given, self.seed, self.graph, self.stage, self.outside, self.every
+
     def returned(self, results: list[Any], call: Call) -> Any:
         """The return value of a call; a result that is neither a tensor nor a number of one is that of the trace."""
         given, types = iter(results), iter(self.result_types)
@@ -454,6 +475,11 @@ def refuse_hidden(results: list[Any]) -> None:
                 f"the step returns a {type(result).__name__}, which PyTorch does not take for a container: return a dictionary of its tensors; "
                 "torch.export.register_dataclass makes a container of a dataclass"
             )
+
+
+def shape_of(tensor: torch.Tensor) -> torch.Tensor:
+    """A tensor like another one, without memory."""
+    return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
 
 
 def surroundings() -> dict[str, Any]:

@@ -205,6 +205,10 @@ class Closure:
             if isinstance(traced, bool | int | float | str | None) and (type(now), now) != (type(traced), traced):
                 raise OtherCall(f"expected {name}, which the step closes over, to be {traced!r} as when it was compiled, but got {now!r}")
 
+    def release(self) -> None:
+        """Lets go of the values, which only a trace needs."""
+        self.values, self.numbers, self.contents, self.parts = {}, {}, [], []
+
     def refuse_changes(self) -> None:
         """Refuses a step that changed them, and puts them back."""
         names, changed = [], {}

@@ -98,6 +98,7 @@ class Symbols:
         self.types = types
         self.examples = {name: torch.tensor(values[name], dtype=dtype) for name, dtype in types.items()}
         self.of: dict[str, Any] = {}
+        self.symbols: dict[str, sympy.Symbol] = {}
         self.after: dict[str, Any] = {}
         self.opened: list[tuple[Variable, Any]] = []
         self.values: dict[sympy.Symbol, Any] = {}
@@ -108,7 +109,8 @@ class Symbols:
     def make(self, tensors: list[torch.Tensor]) -> None:
         """Takes the symbols out of tensors of the trace."""
         self.of = {name: tensor.item() for name, tensor in zip(self.types, tensors, strict=True)}
-        self.values = {number.node.expr: self.examples[name].item() for name, number in self.of.items()}
+        self.symbols = {name: number.node.expr for name, number in self.of.items()}
+        self.values = {symbol: self.examples[name].item() for name, symbol in self.symbols.items()}
         self.made, self.needed, self.origins = {}, {}, {}
         for number in self.of.values():
             self.note(number, number)
@@ -159,16 +161,20 @@ class Symbols:
         if isinstance(symbol.node.expr, sympy.Symbol) and origin.node.expr.free_symbols <= self.values.keys():
             self.origins.setdefault(symbol.node.shape_env, {})[symbol.node.expr] = origin.node.expr
 
+    def release(self) -> None:
+        """Lets go of the traces."""
+        self.of, self.after, self.origins = {}, {}, {}
+
     def refuse_other_values(self, numbers: dict[str, Variable]) -> None:
         """Refuses a call with whose numbers Python code would do something else."""
         if not self.needed:
             return
-        values = {number.node.expr: tensor_of(numbers.get(name), name, self.types[name]).item() for name, number in self.of.items()}
+        values = {symbol: tensor_of(numbers.get(name), name, self.types[name]).item() for name, symbol in self.symbols.items()}
         for symbol, (function, operands) in self.made.items():
             values[symbol] = function(*(value_of(operand, values) for operand in operands))
         for expression, (traced, place) in self.needed.items():
             if (now := value_of(expression, values)) != traced:
-                named = {number.node.expr: sympy.Symbol(name.removeprefix("the argument ")) for name, number in self.of.items()}
+                named = {symbol: sympy.Symbol(name.removeprefix("the argument ")) for name, symbol in self.symbols.items()}
                 shown = expression.xreplace(named) if expression.free_symbols <= named.keys() else "a number"
                 raise OtherCall(f"expected {shown}{in_words({TRACE: place})} to be {traced} as when the step was compiled, but got {now}")
 

@@ -106,6 +106,10 @@ class Outside:
         self.met.add(number)
         return self.new[number]
 
+    def release(self) -> None:
+        """Lets go of the tensors. Python would not find the circle by itself, as hooks of tensors are a part of it."""
+        self.own, self.new, self.numbers, self.numbers_of_new = [], [], {}, {}
+
     def clear(self, tensors: Iterable[torch.Tensor]) -> None:
         """Says that the step sets gradients to nothing, whatever a run finds there."""
         numbers = {self.numbers_of_new.get(id(self.instead(each))) for each in tensors}

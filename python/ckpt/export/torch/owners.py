@@ -157,6 +157,10 @@ class Owners:
         found.refuse_unlike(self, symbols)
         return found
 
+    def release(self) -> None:
+        """Lets go of the tensors: calls are like them by names."""
+        self.names, self.held, self.plain = dict.fromkeys(self.names), {}, {}
+
     def refuse_unlike(self, example: "Owners", symbols: Collection[str]) -> None:
         for names, others, no in ((self.names, example.names, "no "), (example.names, self.names, "")):
             if (name := next((name for name in names if name not in others), None)) is not None:
@@ -325,6 +329,11 @@ class Stage:
             contents.put_back()
         for _, optimizer, state, _ in self.states:
             optimizer.state = state
+
+    def release(self) -> None:
+        """Lets go of the tensors."""
+        self.outside.release()
+        self.before, self.contents, self.states, self.places, self.counts, self.made = [], [], [], [], {}, []
 
 
 def uncounted(optimizer: torch.optim.Optimizer, key: str, value: Any) -> Any:
