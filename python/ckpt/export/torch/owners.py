@@ -92,16 +92,16 @@ def numbers_of(name: str, owner: Owner) -> list[Variable]:
     """The attributes of a module and its parts that hold numbers, or the items of an optimizer and its state."""
     if isinstance(owner, torch.nn.Module):
         parts = [(f"{name}.{path}" if path else name, vars(part)) for path, part in owner.named_modules()]
-        attributes = [(f"{title}.{key}", value) for title, part in parts for key, value in part.items() if key not in COMMON]
-        variables = [variable_in(part, key, f"{title}.{key}") for title, part in parts for key in part if key not in COMMON]
-        inner = [each for attribute in attributes for each in nested(*attribute)]
-        variables += [variable_in(container, key, f"{title}[{key!r}]") for title, container in inner for key, _ in items_of(container)]
-    else:
-        containers = [each for each in containers_of(name, owner) if not isinstance(each[1], list)]
-        items = [(container, key, f"{title}.{key}", value) for title, container in containers for key, value in items_of(container)]
-        variables = [variable_in(*item) for *item, _ in items]
-        variables += [variable_in_tuple(*item, i) for *item, value in items if type(value) is tuple for i in range(len(value))]
-    return [variable for variable in variables if is_number(variable.read())]
+        attributes = [(title, part, key, value) for title, part in parts for key, value in part.items() if key not in COMMON]
+        variables = [variable_in(part, key, f"{title}.{key}") for title, part, key, value in attributes if is_number(value)]
+        inner = [each for title, _, key, value in attributes for each in nested(f"{title}.{key}", value)]
+        items = [(container, key, f"{title}[{key!r}]") for title, container in inner for key, value in items_of(container) if is_number(value)]
+        return variables + [variable_in(*item) for item in items]
+    containers = [each for each in containers_of(name, owner) if not isinstance(each[1], list)]
+    held = [(container, key, title, value) for title, container in containers for key, value in items_of(container)]
+    variables = [variable_in(container, key, f"{title}.{key}") for container, key, title, value in held if is_number(value)]
+    tuples = [(container, key, f"{title}.{key}", value) for container, key, title, value in held if type(value) is tuple]
+    return variables + [variable_in_tuple(*item, i) for *item, value in tuples for i, each in enumerate(value) if is_number(each)]
 
 
 def is_rate(name: str, value: Any) -> bool:
