@@ -124,24 +124,34 @@ class _Run:
         reads = list(dict.fromkeys(value for op in ops for value in op.reads if value not in made))
         local: dict[Value, Any] = {}
         for waiting in self._barriers(reads) if chained and self.previous else ():
-            local.update(zip(waiting, self._behind_previous(waiting)))
+            delayed = self.sums is not None and waiting[0] in self.sums.delayed
+            local.update(zip(waiting, self._behind_previous([self.read(v, self.env) for v in waiting], delayed)))
         local.update((value, self.read(value, self.env)) for value in reads if value not in local)
+        waits = bool(reads)
         for op in ops:
+            if not reads and not op.reads and chained and self.previous and op.name == "broadcast_in_dim":
+                # XLA merges equal constants, and copies them for each op that writes over them.
+                local[op.outputs[0]], waits = self._constant(op), True
+                continue
             operands = [self.read(operand, local) for operand in op.inputs]
             local.update(zip(op.outputs, self._results(op, operands)))
         self.env.update((value, local[value]) for value in outputs)
-        return bool(reads)
+        return waits
 
-    def _behind_previous(self, waiting: list[Value]) -> list[Any]:
-        """The arrays of `waiting` behind a barrier that waits for the kernel before.
+    def _constant(self, op: Op) -> Any:
+        (literal,) = op.inputs
+        (number,) = self._behind_previous([jax.numpy.asarray(literal.val, literal.aval.dtype)], delayed=False)
+        return op.eqn.primitive.bind(number, **op.eqn.params)
+
+    def _behind_previous(self, waiting: list[Any], delayed: bool) -> list[Any]:
+        """The arrays `waiting` behind a barrier that waits for the kernel before.
 
         Later readers of that kernel's values read them behind the barrier, too: XLA drops operands of a barrier
-        whose results nothing reads. Values do not wait for sums over several devices beside them.
+        whose results nothing reads. None of them waits for arrays that are `delayed`.
         """
         previous = [value for value in self.previous if self._is_made_here(value)]
-        arrays = [self.parts.get(value, self.env[value]) for value in previous]
-        held, later = barrier(([self.read(value, self.env) for value in waiting], arrays))
-        if self.sums is None or waiting[0] not in self.sums.delayed:
+        held, later = barrier((waiting, [self.parts.get(value, self.env[value]) for value in previous]))
+        if not delayed:
             for value, array in zip(previous, later):
                 (self.parts if value in self.parts else self.env)[value] = array
         return held
