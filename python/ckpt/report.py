@@ -33,6 +33,10 @@ class Report:
     def figures(self) -> dict[str, Any]:
         return {key: value for key, value in self.data.items() if not isinstance(value, (list, dict, type(None)))}
 
+    def json(self) -> str:
+        """The figures as a JSON object."""
+        return json.dumps(self.figures, indent=2)
+
     @property
     def html(self) -> str:
         """A page of its own: figures, live ranges and recomputations."""

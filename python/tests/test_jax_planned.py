@@ -1,5 +1,7 @@
 """Planned functions in the user's own jit: reports, curves, files, checks, shapes and errors are those of their plans."""
 
+import json
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -69,6 +71,7 @@ def test_the_report_is_that_of_the_plan(planned):
     assert figures["extra_flops"] == planned.plan.extra_flops
     assert figures["kernels"] == len(planned.plan.kernels)
     assert figures["title"] == "@step"
+    assert json.loads(planned.report.json()) == figures
     assert "jax_models.py:" in planned.report.html
 
 

@@ -115,12 +115,15 @@ def signature(args: Any, kwargs: Any) -> Any:
                 f"expected arrays and numbers as arguments of the step, but got {leaf!r}: bind it with "
                 "functools.partial, or split its tree into arrays and other leaves, as equinox.partition does"
             ) from None
-        is_placed = isinstance(leaf, jax.Array) and not isinstance(leaf, jax.core.Tracer)
+        is_traced = isinstance(leaf, jax.core.Tracer)
+        is_placed = isinstance(leaf, jax.Array) and not is_traced
         if is_placed and leaf.is_deleted():
             raise ArrayError(
                 f"array {number} among the arguments, {aval.dtype}{list(aval.shape)}, was donated to an earlier call, "
                 "which returned what replaces it"
             )
         sharding = leaf.sharding if is_placed and leaf.sharding.device_set != home else None
-        shapes.append((aval.shape, str(aval.dtype), getattr(aval, "weak_type", False), sharding))
+        # The type of a value in another trace says along which axes of a mesh it varies, and where it lies.
+        place = aval if is_traced else sharding
+        shapes.append((aval.shape, str(aval.dtype), getattr(aval, "weak_type", False), place))
     return tree, tuple(shapes), tuple(getattr(jax.config, name, None) for name in SETTINGS)

@@ -209,4 +209,7 @@ def run(op: Op, operands: Sequence[Any]) -> list[Any]:
         product = _as_matrices(op, operands)
         if product is not None:
             return [product]
+    if op.name.startswith("scatter"):
+        # XLA would merge a reshape before the updates with its own one behind them, and copy these for it.
+        return op.run([*operands[:2], jax.lax.optimization_barrier(operands[2])])
     return op.run(operands)

@@ -8,13 +8,14 @@ rematerialization with its original, nor leaves the planned order.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import jax
 
 from ..planner import Plan
 from . import cpu, partial
+from .barrier import barrier
 from .kernels import KernelModel, is_anchor, is_collective, is_product
 from .program import Op, Program, Value
 
@@ -28,9 +29,9 @@ def _feeding_products(program: Program) -> set[Value]:
     return feeding
 
 
-def _makers(ops: list[Op], output: Value, made: set[Value]) -> list[Op]:
-    """The ops that `output` needs beside the values `made`."""
-    needed, makers = {output}, []
+def _makers(ops: list[Op], outputs: Iterable[Value], made: set[Value]) -> list[Op]:
+    """The ops that `outputs` need beside the values `made`."""
+    needed, makers = set(outputs), []
     for op in reversed(ops):
         if any(value in needed for value in op.outputs):
             makers.append(op)
@@ -76,32 +77,34 @@ class _Run:
         self.sums = sums
         # XLA may not be able to partition the reshaped operands of these forms.
         self.cpu_forms = model.cpu_buffers and sums is None
+        # Arrays by value, and the parts that devices made of a sum that none has read yet.
         self.env: dict[Value, Any] = dict(zip(program.inputs, arguments))
         self.env.update(program.constants)
-        # What the next kernel waits for, and the parts that devices made of the sums of this one.
-        self.previous: list[Any] = []
-        self.parts: list[Any] = []
+        self.parts: dict[Value, Any] = {}
+        # The values that the next kernel waits for.
+        self.previous: list[Value] = []
 
     def read(self, operand: Any, local: dict[Value, Any]) -> Any:
-        return local[operand] if isinstance(operand, Value) else operand.val
+        if not isinstance(operand, Value):
+            return operand.val
+        if operand in self.parts:
+            local[operand] = self.env[operand] = partial.total(self.parts.pop(operand))
+        return local[operand]
 
     def kernel(self, ops: list[Op], outputs: list[Value], chained: bool) -> None:
         """Runs `ops`, if `chained` behind the kernel before and ahead of the next one."""
         waits = [self._loop(part, written, chained) for part, written in self._loops(ops, outputs)]
         if chained and outputs:
             # A loop that reads nothing, such as that of a constant, waits for no kernel.
-            written = [self.env[value] for value in outputs]
-            self.previous = written if all(waits) else [*self.previous, *written]
+            self.previous = outputs if all(waits) else [*self.previous, *outputs]
 
-    def sharded_kernel(self, ops: list[Op], outputs: list[Value], sums: _Sums) -> None:
+    def sharded_kernel(self, ops: list[Op], outputs: list[Value]) -> None:
         """Runs `ops` of a step that XLA partitions behind the kernel before.
 
         The next kernel waits for the parts of sums, and for no sum, so that XLA can combine these.
         """
-        self.parts = []
         self._loop(ops, outputs, chained=True)
-        ready = [self.env[value] for value in outputs if value not in sums.late and value not in sums.delayed]
-        self.previous = self.parts + ready or self.previous
+        self.previous = list(filter(self._is_made_here, outputs)) or self.previous
 
     def _loops(self, ops: list[Op], outputs: list[Value]) -> list[tuple[list[Op], list[Value]]]:
         """The loops of a kernel, each with the values that it writes.
@@ -113,29 +116,59 @@ class _Run:
             return [(ops, outputs)]
         place = {value: i for i, op in enumerate(ops) for value in op.outputs}
         ordered = sorted(outputs, key=place.__getitem__)
-        return [(_makers(ops, value, set(ordered[:i])), [value]) for i, value in enumerate(ordered)]
+        return [(_makers(ops, [value], set(ordered[:i])), [value]) for i, value in enumerate(ordered)]
 
     def _loop(self, ops: list[Op], outputs: list[Value], chained: bool) -> bool:
         """Returns whether the loop waits for the kernel before."""
         made = {value for op in ops for value in op.outputs}
         reads = list(dict.fromkeys(value for op in ops for value in op.reads if value not in made))
-        local = {value: self.env[value] for value in reads}
+        local: dict[Value, Any] = {}
         for waiting in self._barriers(reads) if chained and self.previous else ():
-            held = jax.lax.optimization_barrier(([local[value] for value in waiting], self.previous))
-            local.update(zip(waiting, held[0]))
+            delayed = self.sums is not None and waiting[0] in self.sums.delayed
+            local.update(zip(waiting, self._behind_previous([self.read(v, self.env) for v in waiting], delayed)))
+        local.update((value, self.read(value, self.env)) for value in reads if value not in local)
+        waits = bool(reads)
         for op in ops:
+            if not reads and not op.reads and chained and self.previous and op.name == "broadcast_in_dim":
+                # XLA merges equal constants, and copies them for each op that writes over them.
+                local[op.outputs[0]], waits = self._constant(op), True
+                continue
             operands = [self.read(operand, local) for operand in op.inputs]
             local.update(zip(op.outputs, self._results(op, operands)))
         self.env.update((value, local[value]) for value in outputs)
-        return bool(reads)
+        return waits
+
+    def _constant(self, op: Op) -> Any:
+        (literal,) = op.inputs
+        (number,) = self._behind_previous([jax.numpy.asarray(literal.val, literal.aval.dtype)], delayed=False)
+        return op.eqn.primitive.bind(number, **op.eqn.params)
+
+    def _behind_previous(self, waiting: list[Any], delayed: bool) -> list[Any]:
+        """The arrays `waiting` behind a barrier that waits for the kernel before.
+
+        Later readers of that kernel's values read them behind the barrier, too: XLA drops operands of a barrier
+        whose results nothing reads. None of them waits for arrays that are `delayed`.
+        """
+        previous = [value for value in self.previous if self._is_made_here(value)]
+        held, later = barrier((waiting, [self.parts.get(value, self.env[value]) for value in previous]))
+        if not delayed:
+            for value, array in zip(previous, later):
+                (self.parts if value in self.parts else self.env)[value] = array
+        return held
+
+    def _is_made_here(self, value: Value) -> bool:
+        """Whether a device makes `value`, or the part of it that stands in its place, without others."""
+        sums = self.sums
+        return value in self.parts or sums is None or not (value in sums.late or value in sums.delayed)
 
     def _barriers(self, reads: list[Value]) -> list[list[Value]]:
         """The operands that pass each barrier: no operand waits for sums over several devices beside it."""
         if self.sums is None:
-            return [reads]
+            return [reads] if reads else []
         delayed = self.sums.delayed
         waiting = [value for value in reads if value not in self.sums.late]
-        return [[value for value in waiting if (value in delayed) == is_delayed] for is_delayed in (False, True)]
+        groups = [[value for value in waiting if (value in delayed) == is_delayed] for is_delayed in (False, True)]
+        return [group for group in groups if group]
 
     def _results(self, op: Op, operands: list[Any]) -> list[Any]:
         if self.cpu_forms:
@@ -143,8 +176,8 @@ class _Run:
         parts = self.sums.parts.get(op) if self.sums else None
         if parts is None:
             return op.run(operands)
-        self.parts.append(parts.run(op, operands))
-        return [partial.total(self.parts[-1])]
+        self.parts[op.outputs[0]] = parts.run(op, operands)
+        return [None]
 
 
 def planned_function(
@@ -166,6 +199,16 @@ def planned_function(
     def is_last(op: Op) -> bool:
         return is_collective(op) and not any(value in feeding for value in op.outputs)
 
+    def following(ops: list[Op], late: set[Value]) -> set[Op]:
+        """The ops of a kernel that are the last collectives or read them or the values `late`."""
+        found: set[Op] = set()
+        made: dict[Value, Op] = {}
+        for op in ops:
+            if is_last(op) or any(made[v] in found if v in made else v in late for v in op.reads):
+                found.add(op)
+            made.update(dict.fromkeys(op.outputs, op))
+        return found
+
     def run(*arguments: Any) -> list[Any]:
         state = _Run(program, arguments, model, sums)
         deferred = []
@@ -173,19 +216,19 @@ def planned_function(
         for numbers, written in plan.kernels:
             ops = [program.ops[number] for number in numbers]
             outputs = [values[number] for number in written]
-            made = {value for op in ops for value in op.outputs}
-            waits = any(map(is_last, ops)) or any(
-                value in late for op in ops for value in op.reads if value not in made
-            )
-            if waits:
-                deferred.append((ops, outputs))
-                late.update(outputs)
-                continue
+            found = following(ops, late)
+            last = [value for value in outputs if value.op in found]
+            if found and (last or not outputs):
+                deferred.append((_makers(ops, last, set()) if outputs else ops, last))
+                outputs = [value for value in outputs if value.op not in found]
+                ops = _makers(ops, outputs, set())
+                late.update(last)
             late.difference_update(outputs)
             if sums is None:
                 state.kernel(ops, outputs, chained=True)
             else:
-                state.sharded_kernel(ops, outputs, sums)
+                state.sharded_kernel(ops, outputs)
+                late.update(value for value in outputs if value in sums.late)
         for ops, outputs in deferred:
             state.kernel(ops, outputs, chained=False)
         return [state.read(operand, state.env) for operand in program.outputs]

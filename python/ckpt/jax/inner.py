@@ -67,9 +67,9 @@ class Planned:
         return traced.function(plan)(*args, **kwargs)
 
     def _plan(self, args: Any, kwargs: Any) -> tuple[TracedStep, Plan, int | None]:
-        avals = jax.tree.map(jax.typeof, (args, kwargs))
-        shapes = jax.tree.map(lambda a: jax.ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type), avals)
-        traced = TracedStep(self._function, *shapes, self._options)
+        # Types say along which axes of a mesh a value varies, and where it lies, too.
+        types = jax.tree.map(jax.typeof, (args, kwargs))
+        traced = TracedStep(self._function, *types, self._options)
         while True:
             plan, want = self._solve(traced.problem)
             if not traced.roll_for(plan):

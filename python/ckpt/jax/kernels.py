@@ -37,12 +37,13 @@ _REDUCTIONS = frozenset(
 )
 # Each element is computed from elements elsewhere.
 _MOVES = frozenset(
-    """broadcast_in_dim concatenate dynamic_slice iota random_bits random_seed
+    """broadcast_in_dim concatenate dynamic_slice iota pvary random_bits random_seed
     random_wrap random_unwrap rev split""".split()
 )
 _COLLECTIVES = frozenset(
-    """all_gather all_reduce all_to_all pmax pmin ppermute psum psum2 psum_invariant
-    psum_scatter reduce_scatter""".split()
+    """all_gather all_gather_invariant all_gather_reduced all_reduce all_to_all pbroadcast pmax pmin ppermute
+    psum psum2 psum_invariant psum_scatter ragged_all_to_all reduce_scatter unreduced_psum
+    unreduced_reduce_scatter""".split()
 )
 
 
@@ -120,7 +121,7 @@ def _view_or_move(op: Op, values: list[Value], model: KernelModel) -> Descriptio
     """Ops that only rename or move elements."""
     name, params = op.name, op.eqn.params
     size = elements_of(op.outputs[0])
-    keeps_order = name in ("reshape", "squeeze", "expand_dims") or (
+    keeps_order = name in ("reshape", "squeeze", "expand_dims", "pvary") or (
         name == "broadcast_in_dim" and len(values) == 1 and elements_of(values[0]) == size
     )
     if keeps_order and len(values) == 1:

@@ -220,8 +220,7 @@ class _Flattener:
 
     def trace(self, function: Any, *args: Operand, scope: str) -> Operand:
         """The ops of `function`, which has one result, on `args`."""
-        shapes = [jax.ShapeDtypeStruct(arg.aval.shape, arg.aval.dtype) for arg in args]
-        closed = jax.make_jaxpr(function)(*shapes)
+        closed = jax.make_jaxpr(function)(*(arg.aval.update(weak_type=False) for arg in args))
         return self.inline(closed.jaxpr, closed.consts, list(args), scope)[0]
 
     def _slices(self, eqn: Any, whole: Operand, scope: str) -> list[Operand]:
