@@ -17,9 +17,9 @@ from torch import fx
 
 from .. import __version__
 from .. import report as schedules
-from ..budget import Budget, check_limits, format_bytes, is_share, parse_budget
+from ..budget import Budget, check_limits, exact_bytes, format_bytes, is_share, parse_budget
 from ..errors import BudgetError, CkptError
-from ..planner import Plan
+from ..planner import Plan, budget_error
 from ..progress import Progress
 from . import _private
 from .compiled import compiled_peak
@@ -257,8 +257,22 @@ class _Planning:
             else:
                 fits = self._held(*graphs) + self.arguments <= want
             if not fits:
-                raise
+                raise self._refusal(error, graphs, want) from None
             return error.smallest, graphs
+
+    def _refusal(self, error: BudgetError, graphs: tuple[fx.GraphModule, fx.GraphModule], want: int) -> BudgetError:
+        """The planner's `error` in bytes of the user's budget."""
+        held = self._held(*graphs) if self.options.engine == "eager" else 0
+        others = self.arguments + self.before
+        kinds = ["arguments"] * bool(self.arguments) + ["values that graphs before a graph break keep"] * bool(self.before)
+        return budget_error(
+            want + self.before,
+            max(error.smallest_bytes, held) + others,
+            error.bound_bytes and error.bound_bytes + others,
+            beside=f", of which {format_bytes(others)} are {' and '.join(kinds)}" if others else "",
+            report=error.report,
+            smallest=error.smallest,
+        )
 
     def _takes_min_cut(self, ours: _Compiled, room: int | None) -> bool:
         """Inductor repeats less for PyTorch's own split than for the plan, or repeats no more and takes less memory.
@@ -288,15 +302,7 @@ class _Planning:
         if want is None:
             plan = self._solve_free()
             return self._finish(plan, *split(self.program, self.joint, plan), None)
-        ask = want - self.arguments
-        if ask <= 0:
-            taken, budget = self.arguments + self.before, want + self.before
-            raise BudgetError(
-                f"arguments, and the values that graphs before a graph break keep for their backward passes, take "
-                f"{format_bytes(taken)}, no less than the budget of {format_bytes(budget)}",
-                budget_bytes=budget,
-                smallest_bytes=taken,
-            )
+        ask = max(1, want - self.arguments)
         for _ in range(self.MOST_ROUNDS):
             plan, graphs = self._planned(ask, want)
             over = self._held(*graphs) + self.arguments - want
@@ -305,12 +311,12 @@ class _Planning:
                 return self._finish(plan, *graphs, want)
             if over <= 0 or self.options.engine != "eager":
                 return self._finish(plan, *graphs, want)
-            ask = min(ask, plan.arena_bytes) - over
+            ask = max(1, min(ask, plan.arena_bytes) - over)
         raise BudgetError(
-            f"the graphs of the plans that were tried hold {format_bytes(want + over)}, "
-            f"more than the budget of {format_bytes(want)}",
-            budget_bytes=want,
-            smallest_bytes=want + over,
+            f"the graphs of the plans that were tried hold {exact_bytes(want + over + self.before)}, "
+            f"more than the budget of {format_bytes(want + self.before)}",
+            budget_bytes=want + self.before,
+            smallest_bytes=want + over + self.before,
         )
 
     def _warn(self, smallest: int, want: int) -> None:
