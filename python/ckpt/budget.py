@@ -77,3 +77,9 @@ def format_bytes(number: int) -> str:
             return f"{number} B" if unit == "B" else f"{size:,.1f} {unit}"
         size /= 1024
     return f"{size:,.1f} GiB"
+
+
+def exact_bytes(number: int) -> str:
+    """Returns bytes to read and, exactly, to ask for: "8.0 KiB (8192 bytes)"."""
+    readable = format_bytes(number)
+    return readable if readable.endswith(" B") else f"{readable} ({number} bytes)"

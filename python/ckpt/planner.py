@@ -11,7 +11,7 @@ import functools
 from collections.abc import Sequence
 
 from . import _planner
-from .budget import check_limits, format_bytes
+from .budget import check_limits, exact_bytes, format_bytes
 from .errors import BudgetError, CkptError, PlanMismatch
 from .progress import Progress, shown
 from .report import Report
@@ -146,6 +146,25 @@ def _milliseconds(effort: float | None) -> int:
     return 0 if effort is None else max(1, int(effort * 1000))
 
 
+def budget_error(
+    budget: int, least: int, bound: int, *, beside: str = "", report: str = "", smallest: Plan | None = None
+) -> BudgetError:
+    """No plan meets the budget; `least` bytes are the fewest that were found.
+
+    Args:
+        beside: says how many of the bytes no plan makes less; empty where each counts for the plan.
+    """
+    proven = f"no plan does with less than {format_bytes(bound)}" if bound else "no bound is known"
+    return BudgetError(
+        f"no plan was found within {format_bytes(budget)}: the smallest found takes {exact_bytes(least)}{beside}; {proven}",
+        budget_bytes=budget,
+        smallest_bytes=least,
+        bound_bytes=bound,
+        report=report,
+        smallest=smallest,
+    )
+
+
 class Problem:
     """A planning problem in the form of docs/PlanFormat.md.
 
@@ -216,16 +235,12 @@ class Problem:
             step = _planner.solve(self._problem, budget_bytes, int(limit * 1000), _milliseconds(effort), watch)
         if step.fits or or_smallest:
             return Plan(step)
-        bound = self.minimum_bytes_bound
         in_the_way = _planner.at_peak(self._problem, step)[:8]
-        proven = f"no plan does with less than {format_bytes(bound)}" if bound else "no bound is known"
         assert budget_bytes is not None
-        raise BudgetError(
-            f"no plan was found within {format_bytes(budget_bytes)}: the smallest found takes "
-            f"{format_bytes(step.arena_bytes)}; {proven}",
-            budget_bytes=budget_bytes,
-            smallest_bytes=step.arena_bytes,
-            bound_bytes=bound,
+        raise budget_error(
+            budget_bytes,
+            step.arena_bytes,
+            self.minimum_bytes_bound,
             report="\n".join("  " + sentence for _, _, sentence in in_the_way),
             smallest=Plan(step),
         )

@@ -107,11 +107,14 @@ std::string ckpt::plan::describe(const Problem &problem,
     return what + "is read or written by the kernel at the peak, of " + reader +
            ": " + wayToLess(problem, held.reader);
   case Holder::Pin:
-    return what + "is to be saved, by a pin or the strategy, until " + reader +
-           " has read it: without that it could be made again";
+    return what +
+           "is to be saved, by a pin, the strategy or the caller, until " +
+           reader + " has read it: without that it could be made again";
   case Holder::Once:
-    return what + "cannot be made again until " + reader +
-           " has read it: its op has effects or is not known to be pure";
+    return what + "cannot be made again until " + reader + " has read it: " +
+           (problem.ops[problem.values[held.value].op].hasEffects
+                ? "its op has effects or is not known to be pure"
+                : "its op runs only once");
   case Holder::Reader:
     return what + "waits for " + reader +
            ": every plan that was found keeps it";

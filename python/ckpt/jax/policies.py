@@ -17,7 +17,7 @@ import jax
 import jax.extend.core as jex
 from jax.ad_checkpoint import checkpoint_name
 
-from ..budget import Budget, format_bytes, parse_budget
+from ..budget import Budget, exact_bytes, format_bytes, parse_budget
 from ..equations import scan_counts
 from ..errors import BudgetError
 from ..planner import Plan
@@ -293,7 +293,7 @@ class _Choice:
                 over -= kept.popitem()[1].kept
         planned = self.planned.report
         raise BudgetError(
-            f"no policy was found within {format_bytes(self.budget)}: the smallest found takes {format_bytes(least)}; "
+            f"no policy was found within {format_bytes(self.budget)}: the smallest found takes {exact_bytes(least)}; "
             f"a planned step takes {format_bytes(planned.temp_bytes)} (ckpt.jax.jit)",
             budget_bytes=self.budget,
             smallest_bytes=least,

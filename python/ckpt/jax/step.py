@@ -14,7 +14,7 @@ from typing import Any
 import jax
 
 from .. import budget as budgets
-from ..budget import Budget, format_bytes
+from ..budget import Budget, exact_bytes, format_bytes
 from ..errors import BudgetError, CkptError, PlanMismatch, UnsupportedStep
 from ..files import write_text
 from ..planner import Plan, Problem
@@ -216,7 +216,7 @@ def budget_error(want: int, least: int, failure: BudgetError | None, remarks: Se
     """XLA takes `least` bytes for the smallest plan of the searches that know no budget; the planner's `failure` has the proof."""
     proven = f"; no arena does with less than {format_bytes(failure.bound_bytes)}" if failure else ""
     return BudgetError(
-        f"no plan was found within {format_bytes(want)}: XLA takes {format_bytes(least)} "
+        f"no plan was found within {format_bytes(want)}: XLA takes {exact_bytes(least)} "
         f"for the smallest one that searches of every budget find{proven}",
         budget_bytes=want,
         smallest_bytes=least,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools as _functools
 import inspect as _inspect
+import types as _types
 import warnings as _warnings
 from collections.abc import Callable
 from typing import Any
@@ -143,7 +144,9 @@ class Planned:
     """A compiled module that raises this package's own errors; `plan` makes it.
 
     It has the attributes and methods of the module, such as `parameters()` and `train()`. Attributes
-    that are set on it are set on the module. It is a container where the module is one.
+    that are set on it are set on the module, but for `forward`: a call runs it, as with a module. It is
+    a container where the module is one, and an `nn.Module` that other modules may hold. A planned function
+    is a method where a class holds it.
 
     Attributes:
         module: the user's module, which owns the parameters.
@@ -161,6 +164,14 @@ class Planned:
         self._compiled = _torch.compile(module, backend=made, dynamic=False, **{**_limits(), **compile_options})
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.forward(*args, **kwargs)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        return self._run(args, kwargs)
+
+    def _run(self, args: Any, kwargs: Any) -> Any:
+        if _torch.compiler.is_compiling():  # Dynamo writes the module into the graph of its caller, which has a plan of its own.
+            return self._compiled(*args, **kwargs)
         try:
             results = self._compiled(*args, **kwargs)
         except Exception as error:
@@ -172,10 +183,8 @@ class Planned:
             raise
         if not self._warned and (why := self._unplanned(results)):
             self._warned = True
-            _warnings.warn(why, stacklevel=2)
+            _warnings.warn(why, stacklevel=4)
         return results
-
-    forward = __call__
 
     def _unplanned(self, results: Any) -> str | None:
         """Why a call that made `results` ran unplanned; `None` where a plan ran, or without gradients."""
@@ -199,18 +208,18 @@ class Planned:
             return found
 
         @_functools.wraps(found)
-        def of_module(*args: Any, **kwargs: Any) -> Any:
+        def of_module(planned: Planned, *args: Any, **kwargs: Any) -> Any:
             result = found(*args, **kwargs)
-            return self if result is self.module else result
+            return planned if result is planned.module else result
 
-        return of_module
+        return _types.MethodType(of_module, self)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        owner = self if name in self._OWN or hasattr(type(self), name) else self.module
+        owner = self if name in self._OWN or hasattr(Planned, name) else self.module
         object.__setattr__(self, name, value) if owner is self else setattr(owner, name, value)
 
     def __delattr__(self, name: str) -> None:
-        delattr(self.module, name)
+        object.__delattr__(self, name) if name in vars(self) else delattr(self.module, name)
 
     def __dir__(self) -> list[str]:
         return sorted({*object.__dir__(self), *dir(self.module)})
@@ -256,11 +265,39 @@ def _of_module(name: str) -> Callable[..., Any]:
     return method
 
 
+def _forward_of(kind: type) -> Callable[..., Any]:
+    """`Planned.forward` with the signature of modules of this `kind`, in which trainers look for the names of arguments."""
+
+    @_functools.wraps(kind.forward)
+    def forward(self: Planned, *args: Any, **kwargs: Any) -> Any:
+        return self._run(args, kwargs)
+
+    return forward
+
+
+def _bound(self: Planned, instance: Any, owner: type | None = None) -> Any:
+    """The planned function as a method, where a class holds it."""
+    is_bound = instance is None or self.module.__get__(instance, owner) is self.module
+    return self if is_bound else _types.MethodType(self, instance)
+
+
+def _looked_up(name: str, planned: Planned) -> Any:
+    """The module's own `name`: modules may have methods of their own in the place of those of `nn.Module`."""
+    return planned.__getattr__(name)
+
+
 @_functools.cache
 def _class_for(kind: type) -> type[Planned]:
-    """`Planned`, with the methods of containers that modules of this `kind` have."""
-    methods = {name: _of_module(name) for name in _CONTAINER if hasattr(kind, name)}
-    return type("Planned", (Planned,), methods) if methods else Planned
+    """`Planned`, with the names that Python and frameworks look up at modules or functions of this `kind`."""
+    names: dict[str, Any] = {name: _of_module(name) for name in _CONTAINER if hasattr(kind, name)}
+    if issubclass(kind, _torch.nn.Module):
+        others = [name for name in dir(_torch.nn.Module) if not name.startswith("__") and not hasattr(Planned, name)]
+        names |= {name: property(_functools.partial(_looked_up, name)) for name in others}
+        return type("Planned", (Planned, _torch.nn.Module), {**names, "forward": _forward_of(kind)})
+    names["__wrapped__"] = property(lambda self: self.module)
+    if hasattr(kind, "__get__"):
+        names["__get__"] = _bound
+    return type("Planned", (Planned,), names)
 
 
 def plan(

@@ -7,6 +7,7 @@ import copy
 import dataclasses
 import functools
 import itertools
+import operator
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -17,10 +18,10 @@ from torch import fx
 
 from .. import __version__
 from .. import report as schedules
-from ..budget import Budget, check_limits, format_bytes, is_share, parse_budget
+from ..budget import Budget, check_limits, exact_bytes, format_bytes, is_share, parse_budget
 from ..errors import BudgetError, CkptError
-from ..planner import Plan
-from ..progress import Progress
+from ..planner import Plan, budget_error
+from ..progress import Progress, shown
 from . import _private
 from .compiled import compiled_peak
 from .kernels import ENGINES, MODELS, KernelModel, calls_pytorch, flops_of, is_inside_of_kernels, place_of
@@ -135,7 +136,10 @@ class _Compiled:
         """Bytes of both graphs, by inductor's code; it writes the code, and compiles no kernel of it."""
         planning, kept = self._planning, len(self._planning.program.forward_outputs)
         counts = planning.options.count_gradients
-        return compiled_peak(*self.graphs, kept, planning.program.mutations, counts, planning.workspaces)
+        with shown(planning.progress, 0) as watch:
+            if watch is not None:
+                watch("inductor writes its code")
+            return compiled_peak(*self.graphs, kept, planning.program.mutations, counts, planning.workspaces)
 
     @functools.cached_property
     def held(self) -> int:
@@ -257,8 +261,22 @@ class _Planning:
             else:
                 fits = self._held(*graphs) + self.arguments <= want
             if not fits:
-                raise
+                raise self._refusal(error, graphs, want) from None
             return error.smallest, graphs
+
+    def _refusal(self, error: BudgetError, graphs: tuple[fx.GraphModule, fx.GraphModule], want: int) -> BudgetError:
+        """The planner's `error` in bytes of the user's budget."""
+        held = self._held(*graphs) if self.options.engine == "eager" else 0
+        others = self.arguments + self.before
+        kinds = ["arguments"] * bool(self.arguments) + ["values that graphs before a graph break keep"] * bool(self.before)
+        return budget_error(
+            want + self.before,
+            max(error.smallest_bytes, held) + others,
+            error.bound_bytes and error.bound_bytes + others,
+            beside=f", of which {format_bytes(others)} are {' and '.join(kinds)}" if others else "",
+            report=error.report,
+            smallest=error.smallest,
+        )
 
     def _takes_min_cut(self, ours: _Compiled, room: int | None) -> bool:
         """Inductor repeats less for PyTorch's own split than for the plan, or repeats no more and takes less memory.
@@ -287,48 +305,57 @@ class _Planning:
         want = self._want()
         if want is None:
             plan = self._solve_free()
-            return self._finish(plan, *split(self.program, self.joint, plan), None)
-        ask = want - self.arguments
-        if ask <= 0:
-            taken, budget = self.arguments + self.before, want + self.before
-            raise BudgetError(
-                f"arguments, and the values that graphs before a graph break keep for their backward passes, take "
-                f"{format_bytes(taken)}, no less than the budget of {format_bytes(budget)}",
-                budget_bytes=budget,
-                smallest_bytes=taken,
-            )
+            return self._finish(plan, _Compiled(self, split(self.program, self.joint, plan)), None)
+        room = ask = max(1, want - self.arguments)
+        tried: list[tuple[int, Plan, _Compiled]] = []
         for _ in range(self.MOST_ROUNDS):
-            plan, graphs = self._planned(ask, want)
-            over = self._held(*graphs) + self.arguments - want
-            if self.takes_smallest and plan.arena_bytes > ask and not self._takes_min_cut(_Compiled(self, graphs), ask):
-                self._warn(plan.arena_bytes + self.arguments, want)
-                return self._finish(plan, *graphs, want)
-            if over <= 0 or self.options.engine != "eager":
-                return self._finish(plan, *graphs, want)
-            ask = min(ask, plan.arena_bytes) - over
-        raise BudgetError(
-            f"the graphs of the plans that were tried hold {format_bytes(want + over)}, "
-            f"more than the budget of {format_bytes(want)}",
-            budget_bytes=want,
-            smallest_bytes=want + over,
-        )
+            try:
+                plan, graphs = self._planned(ask, want)
+            except BudgetError:
+                if not tried or self.options.engine == "eager":
+                    raise
+                break
+            runs = _Compiled(self, graphs)
+            peak = 0 if self._takes_min_cut(runs, room) else self._peak(runs)
+            if peak <= room:
+                return self._finish(plan, runs, want)
+            tried.append((peak, plan, runs))
+            if plan.arena_bytes > ask:
+                break
+            ask = max(1, min(ask, plan.arena_bytes) - (peak - room))
+        peak, plan, runs = min(tried, key=operator.itemgetter(0))
+        self._exceed(peak + self.arguments, want)
+        return self._finish(plan, runs, want)
 
-    def _warn(self, smallest: int, want: int) -> None:
-        warnings.warn(
-            f"a graph beside a graph break takes {format_bytes(smallest)}, the least that was found, more than "
-            f"{self.options.budget} of its own peak, {format_bytes(want)}",
-            stacklevel=3,
-        )
+    def _peak(self, runs: _Compiled) -> int:
+        """Bytes that the engine holds at the peak of its graphs; 0 where another compiler than inductor takes them."""
+        if self.options.engine == "eager":
+            return self._held(*runs.graphs)
+        return 0 if self._min_cut is None else runs.peak
+
+    def _exceed(self, least: int, want: int) -> None:
+        """Says that graphs which take `least` bytes run, or raises a `BudgetError`."""
+        if self.takes_smallest:
+            text = f"a graph beside a graph break takes {format_bytes(least)}, the least that was found, more than "
+            text += f"{self.options.budget} of its own peak, {format_bytes(want)}"
+        elif self.options.engine == "inductor":
+            text = f"inductor takes {format_bytes(least + self.before)} for the plan, by an order and a fusion of its own, more than "
+            text += f"the budget of {format_bytes(want + self.before)}: the engine 'eager' keeps to it"
+        else:
+            raise BudgetError(
+                f"the graphs of the plans that were tried hold {exact_bytes(least + self.before)}, "
+                f"more than the budget of {format_bytes(want + self.before)}",
+                budget_bytes=want + self.before,
+                smallest_bytes=least + self.before,
+            )
+        warnings.warn(text, stacklevel=4)
 
     def _report(self, plan: Plan, want: int | None) -> schedules.Report:
         # The arena holds no arguments.
         within = None if want is None else want - self.arguments
         return self.joint.problem.report(plan, within, "the joint graph")
 
-    def _finish(
-        self, plan: Plan, forward: fx.GraphModule, backward: fx.GraphModule, want: int | None
-    ) -> tuple[fx.GraphModule, fx.GraphModule, Report]:
-        runs = _Compiled(self, (forward, backward))
+    def _finish(self, plan: Plan, runs: _Compiled, want: int | None) -> tuple[fx.GraphModule, fx.GraphModule, Report]:
         flops = max(1, self.joint.problem.flops)
         extra = plan.extra_flops / flops
         if is_min_cut := self._takes_min_cut(runs, None if want is None else want - self.arguments):

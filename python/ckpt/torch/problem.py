@@ -43,6 +43,7 @@ class JointProblem:
         self.ops: list[Op | None] = []
         self.values: dict[int, Value] = {}
         self._results = set() if gradients_count else self._gradients(program)
+        self._kept = set(map(base_of, program.kept))
         for value in program.inputs:
             self._value(value, home="argument")
         pending = list(program.ops)
@@ -64,8 +65,8 @@ class JointProblem:
     def _value(self, value: Value, home: str = "arena", shape: tuple[int, ...] | None = None) -> int:
         if value in self._results:
             home = "result"
-        # PyTorch never copies a view: its readers see the memory of its operand.
-        keep = "inline" if value.op is not None and value.op.is_view else "free"
+        # PyTorch never copies a view: its readers see the memory of its operand. What the caller holds stays as it is.
+        keep = "free" if value.op is None else "inline" if value.op.is_view else "save" if value in self._kept else "free"
         name = home_of(value)
         value.number = self._builder.value(shape or value.shape, value.nbytes, home=home, keep=keep, name=name)
         self.values[value.number] = value
