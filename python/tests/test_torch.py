@@ -637,6 +637,17 @@ def test_caches_tell_budgets_apart():
     assert pickle.loads(pickle.dumps(first)).uuid() == first.uuid()
 
 
+def test_another_planner_has_entries_of_its_own_in_caches(tmp_path):
+    from ckpt.torch.partition import digest_of
+
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch" / "partition.py").write_text("one")
+    before = digest_of(tmp_path)
+    (tmp_path / "torch" / "partition.py").write_text("two")
+    digest_of.cache_clear()
+    assert digest_of(tmp_path) != before
+
+
 @pytest.mark.parametrize("options", [{"budget": "lots"}, {"engine": "tvm"}, {"device": "abacus"}])
 def test_options_that_mean_nothing_are_refused_at_once(options):
     with pytest.raises(ckpt.CkptError, match="expected"):

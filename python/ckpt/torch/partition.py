@@ -6,11 +6,13 @@ import collections
 import copy
 import dataclasses
 import functools
+import hashlib
 import itertools
 import operator
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -466,12 +468,22 @@ class Partitioner(_private.require("CustomPartitionerFn")):  # type: ignore[misc
         return forward, backward
 
     def uuid(self) -> str:
-        """Of the plan: PyTorch's caches hold one entry for each budget, options and version."""
-        return f"ckpt {__version__} {self.options} {torch.__version__}"
+        """Of the plan: PyTorch's caches on disk hold one entry for each budget, options and planner."""
+        return f"ckpt {digest_of(Path(__file__).parent.parent)} {self.options} {torch.__version__}"
 
     def __reduce__(self) -> Any:
         fields = {field.name: getattr(self.options, field.name) for field in dataclasses.fields(self.options)}
         return _restored, (fields,)
+
+
+@functools.cache
+def digest_of(package: Path) -> str:
+    """Of the files that make plans for PyTorch; in a checkout, many of them share one version."""
+    files = [*package.glob("*.py"), *package.glob("_planner*"), *package.glob("torch/*.py")]
+    digest = hashlib.sha256(__version__.encode())
+    for file in sorted(files):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def _restored(fields: dict[str, Any]) -> Partitioner:
