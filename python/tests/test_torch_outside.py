@@ -1,8 +1,8 @@
 """Steps of PyTorch that read tensors, modules and optimizers which they were not given, or leave gradients: each run is as in PyTorch."""
 
 import copy
+import importlib
 import importlib.util
-import sys
 import types
 
 import pytest
@@ -517,13 +517,14 @@ def test_numbers_of_objects_in_objects():
         assert torch.equal(read(x), ours.read(x))
 
 
-def test_functions_of_other_files_count_for_a_step(tmp_path, monkeypatch):
+@pytest.mark.parametrize("is_imported", [True, False])
+def test_functions_of_other_files_count_for_a_step(tmp_path, monkeypatch, is_imported):
     (tmp_path / "other_file.py").write_text("calls = 0\n\n\ndef scaled(settings, x):\n    global calls\n    calls += 1\n    settings.count += 1\n    return x * settings.count * calls\n")
     monkeypatch.syspath_prepend(tmp_path)
-    from other_file import scaled
-
+    other_file = importlib.import_module("other_file")
+    other_file.calls, scaled = 0, other_file.scaled
     settings, x = types.SimpleNamespace(count=0), torch.ones(2)
-    run = in_ckpt(lambda x: scaled(settings, x), x)
+    run = in_ckpt((lambda x: scaled(settings, x)) if is_imported else (lambda x: other_file.scaled(settings, x)), x)
     for count in (1, 2, 3):
         assert torch.equal(run(x), x * count * count)
-    assert (settings.count, sys.modules["other_file"].calls) == (3, 3)
+    assert (settings.count, other_file.calls) == (3, 3)

@@ -7,10 +7,11 @@ there: Python code runs once, in the trace.
 import dis
 import functools
 import inspect
+import site
 import sysconfig
 from collections.abc import Callable, Collection
 from pathlib import Path
-from types import CodeType, FunctionType, MethodType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import torch
@@ -47,17 +48,18 @@ def is_object(value: Any) -> bool:
 
 
 # The folders of Python's modules and of installed packages, whose functions keep states that no step means.
-LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")} | {str(Path(torch.__file__).parent.parent)})
-OWN = str(Path(__file__).parents[2])
+PYTHON = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+PACKAGES = {*site.getsitepackages(), site.getusersitepackages(), str(Path(torch.__file__).parents[1]), str(Path(__file__).parents[2])}
 
 
-def is_of_library(function: FunctionType) -> bool:
-    return function.__code__.co_filename.startswith((*LIBRARIES, OWN, "<frozen"))
+def is_of_library(value: FunctionType | ModuleType) -> bool:
+    file = value.__code__.co_filename if isinstance(value, FunctionType) else getattr(value, "__file__", None)
+    return file is None or file.startswith((*PYTHON, *PACKAGES, "<frozen"))
 
 
 class Surface:
-    """The variables that a callable and the functions that it calls close over, and the attributes of objects there that these name, at any
-    depth. Functions of libraries are left out, but those of the callable's own file.
+    """The variables that a callable and the functions that it calls close over, and the attributes of objects and files there that these name,
+    at any depth. Functions of libraries are left out, but those of the callable's own file.
 
     Attributes:
         variables: in the order in which they are found.
@@ -118,7 +120,10 @@ class Surface:
         value = variable.read()
         if isinstance(value, FunctionType | MethodType | functools.partial):
             self.waiting.append(value)
-        elif not inspect.ismodule(value) and not inspect.isclass(value) and not inspect.isroutine(value):
+        elif inspect.ismodule(value):
+            if not is_of_library(value):
+                self.objects.setdefault(id(value), (variable.name, value))
+        elif not inspect.isclass(value) and not inspect.isroutine(value):
             while variable.name in self.titles:
                 variable = variable._replace(name=variable.name + "'")
             self.titles.add(variable.name)
