@@ -82,36 +82,20 @@ private:
   std::optional<cuda::StepMemory> memory;
 };
 
-inline void copyToGpu(uintptr_t to, uintptr_t from, int64_t bytes) {
-  nb::gil_scoped_release released;
-  onGpu([&] {
-    return cuda::copyToDevice(reinterpret_cast<void *>(to),
-                              reinterpret_cast<const void *>(from), bytes) &&
-           cuda::wait();
-  });
-}
-
-inline void copyFromGpu(uintptr_t to, uintptr_t from, int64_t bytes) {
+/// Copies by one of the functions of lib/Cuda, behind all work on the device.
+template <auto copy>
+void copyByGpu(uintptr_t to, uintptr_t from, int64_t bytes) {
   nb::gil_scoped_release released;
   onGpu([&] {
     return cuda::waitForAll() &&
-           cuda::copyFromDevice(reinterpret_cast<void *>(to),
-                                reinterpret_cast<const void *>(from), bytes) &&
+           copy(reinterpret_cast<void *>(to),
+                reinterpret_cast<const void *>(from), bytes) &&
            cuda::wait();
   });
 }
 
-inline void copyOnGpu(uintptr_t to, uintptr_t from, int64_t bytes) {
-  nb::gil_scoped_release released;
-  onGpu([&] {
-    return cuda::copyOnDevice(reinterpret_cast<void *>(to),
-                              reinterpret_cast<const void *>(from), bytes) &&
-           cuda::wait();
-  });
-}
-
-/// An array of another framework as its DLPack capsule describes it: device, address,
-/// shape, strides in elements, and the code and bits of its elements.
+/// An array of another framework as its DLPack capsule describes it: device,
+/// address, shape, strides in elements, and the code and bits of its elements.
 inline nb::tuple describeArray(const nb::ndarray<nb::ro> &array) {
   std::vector<int64_t> shape, strides;
   for (size_t i = 0; i < array.ndim(); ++i) {

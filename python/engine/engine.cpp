@@ -205,7 +205,6 @@ public:
   }
   std::vector<Tensor> results() const { return describe(signature.results); }
   std::vector<int64_t> donated() const { return compiled->getDonated().vec(); }
-  int64_t arenaBytes() const { return compiled->getArenaBytes(); }
 
   void run(const std::vector<Extent> &given, const std::vector<Extent> &made) {
     SmallVector<void *> arguments = pointers(given, signature.arguments);
@@ -399,7 +398,6 @@ NB_MODULE(_engine, module) {
       .def_prop_ro("arguments", &Step::arguments)
       .def_prop_ro("results", &Step::results)
       .def_prop_ro("donated", &Step::donated)
-      .def_prop_ro("arena_bytes", &Step::arenaBytes)
       .def("run", &Step::run, nb::arg("arguments"), nb::arg("results"));
   nb::class_<PlannedStep>(module, "PlannedStep")
       .def(nb::init<const std::string &, const std::string &,
@@ -426,12 +424,12 @@ NB_MODULE(_engine, module) {
           },
           nb::arg("bytes"))
       .def_prop_ro("address", &GpuMemory::address);
-  module.def("copy_to_gpu", &copyToGpu, nb::arg("to"), nb::arg("from"),
-             nb::arg("bytes"));
-  module.def("copy_from_gpu", &copyFromGpu, nb::arg("to"), nb::arg("from"),
-             nb::arg("bytes"));
-  module.def("copy_on_gpu", &copyOnGpu, nb::arg("to"), nb::arg("from"),
-             nb::arg("bytes"));
+  module.def("copy_to_gpu", &copyByGpu<cuda::copyToDevice>, nb::arg("to"),
+             nb::arg("from"), nb::arg("bytes"));
+  module.def("copy_from_gpu", &copyByGpu<cuda::copyFromDevice>, nb::arg("to"),
+             nb::arg("from"), nb::arg("bytes"));
+  module.def("copy_on_gpu", &copyByGpu<cuda::copyOnDevice>, nb::arg("to"),
+             nb::arg("from"), nb::arg("bytes"));
   module.def("describe_array", &describeArray, nb::arg("array"));
   module.def("gpu_array", &gpuArray, nb::arg("address"), nb::arg("shape"),
              nb::arg("code"), nb::arg("bits"), nb::arg("owner"));

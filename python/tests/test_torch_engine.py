@@ -130,25 +130,6 @@ def test_optimizers_in_optimizers_are_refused():
         ckpt.compile(trained, model, Wrapped(torch.optim.Adam(model.parameters())), *batch)
 
 
-class Counting(torch.optim.Optimizer):
-    """Keeps numbers, lists and tensors in its state and its groups, in ways of its own."""
-
-    def __init__(self, weights):
-        super().__init__(weights, {"lr": 0.1})
-
-    @torch.no_grad()
-    def step(self):
-        for group in self.param_groups:
-            group["step"] = group.get("step", 0) + 1
-            for weight in group["params"]:
-                state = self.state[weight]
-                state.setdefault("count", 0)
-                state["count"] += 1
-                state.setdefault("means", [torch.zeros_like(weight), weight.grad.abs()])[0].lerp_(weight.grad, 0.5)
-                state["last"] = group["lr"]
-                weight.sub_(state["means"][0] / (1 + state["means"][1]), alpha=group["lr"] / math.sqrt(group["step"] + state["count"]))
-
-
 class Slowing(torch.optim.Optimizer):
     """Keeps nothing but a number in its group."""
 
@@ -161,6 +142,22 @@ class Slowing(torch.optim.Optimizer):
             group["step"] = group.get("step", 0) + 1
             for weight in group["params"]:
                 weight.sub_(weight.grad * group["lr"] / group["step"])
+
+
+class Counting(Slowing):
+    """Keeps numbers, lists and tensors in its state and its groups, in ways of its own."""
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            group["step"] = group.get("step", 0) + 1
+            for weight in group["params"]:
+                state = self.state[weight]
+                state.setdefault("count", 0)
+                state["count"] += 1
+                state.setdefault("means", [torch.zeros_like(weight), weight.grad.abs()])[0].lerp_(weight.grad, 0.5)
+                state["last"] = group["lr"]
+                weight.sub_(state["means"][0] / (1 + state["means"][1]), alpha=group["lr"] / math.sqrt(group["step"] + state["count"]))
 
 
 def nothing(step):
